@@ -1,0 +1,17 @@
+//! Time, event queue, random streams and ids: what every simulated thing needs
+//! and nothing else.
+//!
+//! Invariants: no clock is read, no global exists, and nothing here depends on
+//! the order in which events were scheduled or on the machine it runs on.
+
+mod event;
+#[macro_use]
+mod id;
+mod quantity;
+mod random;
+mod time;
+
+pub use event::EventQueue;
+pub use quantity::{FlitTime, Length, Rate};
+pub use random::{Purpose, Stream};
+pub use time::{Span, Time};

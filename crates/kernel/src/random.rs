@@ -1,0 +1,179 @@
+//! Random streams: one per component and purpose, the same bits on any machine.
+//!
+//! A stream's key is SHA-256(seed, stable name, purpose) and its generator is
+//! xoshiro256++ (Blackman and Vigna, "Scrambled Linear Pseudorandom Number
+//! Generators", ACM TOMS 47(4), 2021). Distributions are ours, over `libm`, because
+//! the standard library's `ln` differs between platforms.
+//!
+//! Invariant: a draw depends on seed, name, purpose and how often this stream was
+//! asked before, and on nothing else; one more host changes nobody else's draws.
+
+use rand_core::{Rng as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use sha2::{Digest, Sha256};
+
+/// What a stream of random numbers is for; part of its key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// Times between messages.
+    Arrival,
+    /// Message lengths.
+    Length,
+    /// Destinations.
+    Destination,
+    /// Starting phases.
+    Phase,
+    /// Choices of a topology generator.
+    Topology,
+    /// Orders that must not matter; tests draw them to show it.
+    Shuffle,
+}
+
+impl Purpose {
+    const fn tag(self) -> &'static [u8] {
+        match self {
+            Self::Arrival => b"arrival",
+            Self::Length => b"length",
+            Self::Destination => b"destination",
+            Self::Phase => b"phase",
+            Self::Topology => b"topology",
+            Self::Shuffle => b"shuffle",
+        }
+    }
+}
+
+/// An endless sequence of random numbers with a name.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    generator: Xoshiro256PlusPlus,
+}
+
+impl Stream {
+    /// The stream of `name` for `purpose` in the run with this `seed`.
+    pub fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name.as_bytes());
+        hash.update(purpose.tag());
+        Self { generator: Xoshiro256PlusPlus::from_seed(hash.finalize().into()) }
+    }
+
+    /// The next 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.generator.next_u64()
+    }
+
+    /// Uniform on [0, 1), with 53 random bits.
+    pub fn unit(&mut self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
+        let numerator = (self.bits() >> 11) as f64;
+        numerator * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Uniform on 0..`bound`, without bias (Lemire, "Fast Random Integer Generation in
+    /// an Interval", ACM TOMACS 29(1), 2019). Panics if `bound` is zero.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "there must be something to draw from");
+        let mut product = u128::from(self.bits()) * u128::from(bound);
+        if low_word(product) < bound {
+            let threshold = bound.wrapping_neg() % bound;
+            while low_word(product) < threshold {
+                product = u128::from(self.bits()) * u128::from(bound);
+            }
+        }
+        u64::try_from(product >> 64).expect("the high word fits 64 bits")
+    }
+
+    /// Exponential with the given mean, as a real number.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(1.0 - self.unit())
+    }
+
+    /// Geometric on 1, 2, 3, ... with the given mean (at least 1): the exponential
+    /// distribution's counterpart on whole numbers, with exactly this mean.
+    pub fn geometric(&mut self, mean: f64) -> u64 {
+        assert!(mean >= 1.0, "a geometric length has a mean of at least 1");
+        if mean <= 1.0 {
+            return 1;
+        }
+        let failures = libm::floor(libm::log(1.0 - self.unit()) / libm::log1p(-1.0 / mean));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "non-negative; saturation far beyond any length is harmless"
+        )]
+        let failures = failures as u64;
+        failures.saturating_add(1)
+    }
+
+    /// Shuffles `items` (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let bound = u64::try_from(last + 1).expect("a length fits 64 bits");
+            let other = usize::try_from(self.below(bound)).expect("below a length");
+            items.swap(last, other);
+        }
+    }
+}
+
+fn low_word(product: u128) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "the low word is what is wanted")]
+    let low = product as u64;
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_key_gives_the_same_bits_and_any_other_does_not() {
+        let first = |seed, name, purpose| Stream::new(seed, name, purpose).bits();
+        let reference = first(7, "host", Purpose::Arrival);
+        assert_eq!(reference, first(7, "host", Purpose::Arrival));
+        assert_ne!(reference, first(8, "host", Purpose::Arrival));
+        assert_ne!(reference, first(7, "host2", Purpose::Arrival));
+        assert_ne!(reference, first(7, "host", Purpose::Length));
+    }
+
+    #[test]
+    fn bits_are_pinned_so_that_no_platform_or_upgrade_changes_them() {
+        let mut stream = Stream::new(1, "pin", Purpose::Arrival);
+        // Computed apart, in Python: hashlib's SHA-256 and the published xoshiro256++ step.
+        let expected = [4_721_105_503_479_540_874, 10_730_476_044_786_399_422];
+        assert_eq!([stream.bits(), stream.bits()], expected);
+    }
+
+    /// The sample mean of `n` draws lies within five standard errors of the true mean.
+    fn assert_mean(draws: impl Iterator<Item = f64>, n: usize, mean: f64, deviation: f64) {
+        #[expect(clippy::cast_precision_loss, reason = "a small count")]
+        let count = n as f64;
+        let measured = draws.take(n).sum::<f64>() / count;
+        let bound = 5.0 * deviation / count.sqrt();
+        assert!((measured - mean).abs() < bound, "mean {measured}, expected {mean} +- {bound}");
+    }
+
+    #[test]
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    fn distributions_have_their_means() {
+        let mut stream = Stream::new(3, "means", Purpose::Length);
+        let n = 100_000;
+        let mut draw = stream.clone();
+        assert_mean(std::iter::from_fn(|| Some(draw.exponential(40.0))), n, 40.0, 40.0);
+        let mut draw = stream.clone();
+        let geometric = std::iter::from_fn(|| Some(draw.geometric(9.0) as f64));
+        assert_mean(geometric, n, 9.0, (9.0_f64 * 8.0).sqrt());
+        let below = std::iter::from_fn(|| Some(stream.below(6) as f64));
+        assert_mean(below, n, 2.5, (35.0_f64 / 12.0).sqrt());
+    }
+
+    #[test]
+    fn a_shuffle_keeps_every_item() {
+        let mut items: Vec<u32> = (0..50).collect();
+        Stream::new(1, "deck", Purpose::Shuffle).shuffle(&mut items);
+        assert_ne!(items, (0..50).collect::<Vec<_>>());
+        items.sort_unstable();
+        assert_eq!(items, (0..50).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,135 @@
+//! Instants and spans of simulated time: integer picoseconds in 64 bits.
+//!
+//! 2^64 ps are 213 days, far beyond any run; arithmetic that would leave the
+//! range panics, because only a bug of ours can cause it (the edges refuse
+//! longer runs).
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+/// An instant: picoseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(u64);
+
+/// A span between two instants, in picoseconds; never negative.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span(u64);
+
+impl Time {
+    /// The start of every run.
+    pub const ZERO: Self = Self(0);
+    /// Later than any instant of a run.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The instant `ps` picoseconds after the start.
+    pub const fn from_ps(ps: u64) -> Self {
+        Self(ps)
+    }
+
+    /// Picoseconds since the start.
+    pub const fn as_ps(self) -> u64 {
+        self.0
+    }
+
+    /// The span from `earlier` to this instant. Panics if `earlier` is later.
+    pub fn since(self, earlier: Self) -> Span {
+        Span(self.0.checked_sub(earlier.0).expect("`earlier` must not be later"))
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// A span of `ps` picoseconds.
+    pub const fn from_ps(ps: u64) -> Self {
+        Self(ps)
+    }
+
+    /// A span of `ns` nanoseconds.
+    pub const fn from_ns(ns: u64) -> Self {
+        Self(ns * 1_000)
+    }
+
+    /// Length in picoseconds.
+    pub const fn as_ps(self) -> u64 {
+        self.0
+    }
+
+    /// How many spans of `unit` are needed to cover this one. Panics if `unit` is zero.
+    pub const fn div_ceil(self, unit: Self) -> u64 {
+        self.0.div_ceil(unit.0)
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Self;
+    fn add(self, span: Span) -> Self {
+        Self(self.0.checked_add(span.0).expect("simulated time fits 64 bits"))
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        *self = *self + span;
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.checked_add(other.0).expect("a span fits 64 bits"))
+    }
+}
+
+impl Sub for Span {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.checked_sub(other.0).expect("a span is not negative"))
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Self;
+    fn mul(self, count: u64) -> Self {
+        Self(self.0.checked_mul(count).expect("a span fits 64 bits"))
+    }
+}
+
+impl Sum for Span {
+    fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
+        spans.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "t={} ps", self.0)
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ps", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_and_spans_add_up() {
+        let start = Time::from_ps(6_250);
+        assert_eq!((start + Span::from_ns(150)).as_ps(), 156_250);
+        assert_eq!((start + Span::from_ps(10)).since(start), Span::from_ps(10));
+        assert_eq!(Span::from_ps(98_400).div_ceil(Span::from_ps(6_250)), 16);
+    }
+
+    #[test]
+    #[should_panic(expected = "must not be later")]
+    fn a_span_never_runs_backwards() {
+        let _ = Time::ZERO.since(Time::from_ps(1));
+    }
+}
