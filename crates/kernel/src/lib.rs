@@ -9,9 +9,11 @@ mod event;
 mod id;
 mod quantity;
 mod random;
+mod text;
 mod time;
 
 pub use event::EventQueue;
 pub use quantity::{FlitTime, Length, Rate};
 pub use random::{Purpose, Stream};
+pub use text::{Bytes, QuantityError};
 pub use time::{Span, Time};

@@ -1,1 +1,3 @@
-//! placeholder
+//! Scenarios, the catalogue of names, one run and its record.
+
+pub mod input;

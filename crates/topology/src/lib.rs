@@ -1,1 +1,19 @@
-//! placeholder
+//! The fabric graph, its generators and file formats, routing algorithms and the proof that
+//! routes cannot deadlock.
+//!
+//! Invariants: nothing here opens a path, reads a clock or draws from a global; readers take
+//! `&str` and report positions; every result is in one canonical order.
+
+mod fabric;
+mod finding;
+pub mod format;
+pub mod generate;
+pub mod routing;
+mod speed;
+
+pub use fabric::{
+    Address, Cable, CableError, ChannelId, DraftNode, EndpointId, Fabric, FabricBuilder, Guid,
+    Identity, Node, NodeId, NodeKind, PortRef, dump_id,
+};
+pub use finding::{Finding, FindingKind, Severity};
+pub use speed::{Generation, LinkSpeed, SpeedError};

@@ -1,0 +1,1 @@
+//! Scenario text to typed values, with positions.

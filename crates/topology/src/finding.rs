@@ -1,0 +1,81 @@
+//! Findings: content that reads well and cannot be right, such as a cable that only one of
+//! its ends knows. Unreadable syntax is an error instead (`format::FormatError`).
+
+use std::fmt;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    /// Worth knowing; `check` does not fail for it.
+    Note,
+    /// Something is wrong with the fabric or its dump.
+    Warning,
+}
+
+/// What kind of thing was found; the text after it gives the particulars.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FindingKind {
+    /// A cable that only one end lists.
+    OneSidedCable,
+    /// The two ends of a cable disagree on their ports, speed or names.
+    Disagreement,
+    /// A node that links name and no record defines.
+    UndefinedNode,
+    /// Two nodes with one GUID.
+    DuplicateGuid,
+    /// Two ports with one LID.
+    DuplicateLid,
+    /// A part of the fabric that no path joins to the largest part.
+    Island,
+    /// A host without any cable.
+    UncabledHost,
+    /// Parallel or uneven uplinks and the like: lawful, and worth knowing.
+    Unevenness,
+    /// A part of the source that this format's reader passes over.
+    Ignored,
+}
+
+impl FindingKind {
+    /// How bad findings of this kind are.
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::Unevenness | Self::Ignored => Severity::Note,
+            _ => Severity::Warning,
+        }
+    }
+
+    /// A short name for tables and scripts.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneSidedCable => "one-sided-cable",
+            Self::Disagreement => "disagreement",
+            Self::UndefinedNode => "undefined-node",
+            Self::DuplicateGuid => "duplicate-guid",
+            Self::DuplicateLid => "duplicate-lid",
+            Self::Island => "island",
+            Self::UncabledHost => "uncabled-host",
+            Self::Unevenness => "unevenness",
+            Self::Ignored => "ignored",
+        }
+    }
+}
+
+/// One thing found, and where.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Finding {
+    /// Line of the source, from 1, where one line can be named.
+    pub line: Option<u32>,
+    /// What kind of thing.
+    pub kind: FindingKind,
+    /// The particulars, in one sentence.
+    pub text: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        write!(f, "{}: {}", self.kind.name(), self.text)
+    }
+}

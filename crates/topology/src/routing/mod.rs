@@ -1,0 +1,1 @@
+//! Routing algorithms and the deadlock proof.
