@@ -1,0 +1,55 @@
+//! Demand-slotted round robin: the next turn goes to the first contender after the last
+//! winner, and whoever has no demand costs no slot.
+//!
+//! ```text
+//!   last winner 1      demand: 0, 1, 3      order of search 2, 3, 0, 1      winner 3
+//! ```
+//!
+//! Source: Flich et al. 2001, section IV-A ("assigned to waiting packets in a
+//! demand-slotted round-robin fashion"); Kwan et al. 1996, section 3.1.
+//!
+//! Invariant: among contenders with steady demand each wins once a round.
+
+/// Round robin over contenders `0..count`.
+#[derive(Clone, Debug)]
+pub struct RoundRobin {
+    count: usize,
+    /// Where the next search starts.
+    next: usize,
+}
+
+impl RoundRobin {
+    /// A fresh arbiter; the first search starts at contender 0.
+    pub const fn new(count: usize) -> Self {
+        Self { count, next: 0 }
+    }
+
+    /// Grants one turn to the first contender, from the one after the last winner on, for
+    /// which `demands` holds.
+    pub fn grant(&mut self, demands: impl Fn(usize) -> bool) -> Option<usize> {
+        let winner = (self.next..self.count).chain(0..self.next).find(|index| demands(*index))?;
+        self.next = (winner + 1) % self.count;
+        Some(winner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_search_starts_after_the_last_winner_and_wraps() {
+        let mut arbiter = RoundRobin::new(4);
+        let demand = |index| index != 2;
+        let winners: [_; 5] = core::array::from_fn(|_| arbiter.grant(demand));
+        assert_eq!(winners, [Some(0), Some(1), Some(3), Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn nobody_wins_without_demand_and_the_order_stays() {
+        let mut arbiter = RoundRobin::new(3);
+        assert_eq!(arbiter.grant(|index| index == 1), Some(1));
+        assert_eq!(arbiter.grant(|_| false), None);
+        assert_eq!(arbiter.grant(|_| true), Some(2));
+    }
+}
