@@ -8,6 +8,7 @@ mod fabric;
 mod finding;
 pub mod format;
 pub mod generate;
+pub mod numbering;
 pub mod routing;
 mod speed;
 

@@ -1,0 +1,75 @@
+//! GUIDs and names of nodes that are known by a number only.
+//!
+//! ```text
+//!   switch n   0x0000_5000_0000_0000 + n   named s{n}
+//!   host n     0x0000_4000_0000_0000 + n   named h{n}
+//! ```
+//!
+//! Generators and the anynet format number switches and hosts from 0. Both use this scheme,
+//! so that a fabric that was generated, written as anynet and read again has the same
+//! canonical order, the same random streams and the same names. The ranges have no
+//! manufacturer's company id (EUI-64: the upper 24 bits) of any adapter on sale.
+//!
+//! Invariant: the number of a GUID of the scheme is the number it was made from.
+
+use crate::Guid;
+
+/// GUIDs of numbered switches begin here.
+pub const SWITCH_GUID_FIRST: Guid = Guid(0x0000_5000_0000_0000);
+
+/// GUIDs of numbered hosts begin here.
+pub const HOST_GUID_FIRST: Guid = Guid(0x0000_4000_0000_0000);
+
+/// Numbers of one kind: as many as lie between the two ranges.
+const COUNT: u64 = SWITCH_GUID_FIRST.0 - HOST_GUID_FIRST.0;
+
+/// The GUID of switch `n`. Panics beyond 2^44 switches.
+pub fn switch_guid(n: u64) -> Guid {
+    assert!(n < COUNT, "a switch number fits its range");
+    Guid(SWITCH_GUID_FIRST.0 + n)
+}
+
+/// The GUID of host `n`. Panics beyond 2^44 hosts.
+pub fn host_guid(n: u64) -> Guid {
+    assert!(n < COUNT, "a host number fits its range");
+    Guid(HOST_GUID_FIRST.0 + n)
+}
+
+/// The number of a switch whose GUID follows the scheme.
+pub fn switch_number(guid: Guid) -> Option<u64> {
+    guid.0
+        .checked_sub(SWITCH_GUID_FIRST.0)
+        .filter(|n| *n < COUNT)
+}
+
+/// The number of a host whose GUID follows the scheme.
+pub fn host_number(guid: Guid) -> Option<u64> {
+    guid.0.checked_sub(HOST_GUID_FIRST.0).filter(|n| *n < COUNT)
+}
+
+/// The name of switch `n`.
+pub fn switch_name(n: u64) -> String {
+    format!("s{n}")
+}
+
+/// The name of host `n`.
+pub fn host_name(n: u64) -> String {
+    format!("h{n}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_and_the_ranges_do_not_touch() {
+        assert_eq!(switch_guid(7).to_string(), "0000500000000007");
+        assert_eq!(host_guid(7).to_string(), "0000400000000007");
+        for n in [0, 7, COUNT - 1] {
+            assert_eq!(switch_number(switch_guid(n)), Some(n));
+            assert_eq!(host_number(host_guid(n)), Some(n));
+            assert_eq!(switch_number(host_guid(n)), None);
+            assert_eq!(host_number(switch_guid(n)), None);
+        }
+    }
+}
