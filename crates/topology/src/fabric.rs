@@ -17,7 +17,7 @@
 
 use crate::speed::LinkSpeed;
 use gingham_kernel::{Length, id_type};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 id_type!(
@@ -146,7 +146,7 @@ pub struct Cable {
 pub struct Fabric {
     nodes: Vec<Node>,
     cables: Vec<Cable>,
-    /// Outgoing channel by node and port.
+    /// Outgoing channel by node and port, up to the highest port in use.
     outgoing: Vec<Vec<Option<ChannelId>>>,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
@@ -432,18 +432,19 @@ impl FabricBuilder {
 }
 
 fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
-    let mut outgoing: Vec<Vec<Option<ChannelId>>> =
-        nodes.iter().map(|node| vec![None; usize::from(node.ports) + 1]).collect();
+    // As long as the highest port in use, so that a dump cannot ask for memory by claiming ports.
+    let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];
     for (index, cable) in cables.iter().enumerate() {
         for (side, end) in cable.ends.iter().enumerate() {
-            outgoing[end.node.index()][usize::from(end.port)] =
-                Some(ChannelId::new(2 * index + side));
+            let (ports, port) = (&mut outgoing[end.node.index()], usize::from(end.port));
+            ports.resize(ports.len().max(port + 1), None);
+            ports[port] = Some(ChannelId::new(2 * index + side));
         }
     }
     let mut endpoints = Vec::new();
-    for (index, node) in nodes.iter().enumerate().filter(|(_, node)| !node.is_switch()) {
-        let cabled = (1..=node.ports).filter(|port| outgoing[index][usize::from(*port)].is_some());
-        endpoints.extend(cabled.map(|port| PortRef { node: NodeId::new(index), port }));
+    for (index, _) in nodes.iter().enumerate().filter(|(_, node)| !node.is_switch()) {
+        let in_use = (0..=u16::MAX).zip(&outgoing[index]).filter(|(_, channel)| channel.is_some());
+        endpoints.extend(in_use.map(|(port, _)| PortRef { node: NodeId::new(index), port }));
     }
     let endpoint_of =
         endpoints.iter().enumerate().map(|(i, port)| (*port, EndpointId::new(i))).collect();
@@ -451,7 +452,7 @@ fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
 }
 
 /// A name that several nodes carry, or none, gives way to the id of the dump, and that to a
-/// number.
+/// number. Numbers go out in canonical order, so that the order of insertion cannot matter.
 fn make_names_unique(nodes: &mut [Node]) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for node in nodes.iter() {
@@ -464,13 +465,21 @@ fn make_names_unique(nodes: &mut [Node]) {
             node.name = id;
         }
     }
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for node in nodes.iter_mut() {
-        let times = seen.entry(node.name.clone()).or_default();
-        *times += 1;
-        if *times > 1 {
-            node.name = format!("{}~{times}", node.name);
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by_cached_key(|index| canonical_key(&nodes[*index]));
+    let mut used: BTreeSet<String> = nodes.iter().map(|node| node.name.clone()).collect();
+    let mut next_number: BTreeMap<String, u64> = BTreeMap::new();
+    for index in order {
+        let name = nodes[index].name.clone();
+        let number = next_number.entry(name.clone()).or_insert(1);
+        while *number > 1 {
+            nodes[index].name = format!("{name}~{number}");
+            if used.insert(nodes[index].name.clone()) {
+                break;
+            }
+            *number += 1;
         }
+        *number += 1;
     }
 }
 
@@ -557,6 +566,25 @@ mod tests {
         let names: Vec<_> = fabric.nodes().iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names, ["H-0000000000000001", "H-0000000000000002"]);
         assert_eq!(fabric.find_node("H-0000000000000002"), Some(NodeId::new(1)));
+    }
+
+    #[test]
+    fn numbers_that_tell_names_apart_follow_the_canonical_order_and_clash_with_no_name() {
+        let names = |reversed: bool| {
+            let mut nodes =
+                [("x", NodeKind::Host), ("x", NodeKind::Switch), ("x~2", NodeKind::Host)];
+            if reversed {
+                nodes.reverse();
+            }
+            let mut builder = FabricBuilder::new();
+            for (name, kind) in nodes {
+                let node = builder.add_plain(kind, name, Guid(0), 1);
+                builder.node_mut(node).guid = None;
+            }
+            builder.build().nodes().iter().map(|node| node.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(false), ["x", "x~2", "x~3"]);
+        assert_eq!(names(false), names(true));
     }
 
     #[test]
