@@ -8,6 +8,7 @@ mod fabric;
 mod finding;
 pub mod format;
 pub mod generate;
+mod grid;
 pub mod numbering;
 pub mod routing;
 mod speed;
@@ -17,4 +18,5 @@ pub use fabric::{
     Identity, Node, NodeId, NodeKind, PortRef, dump_id,
 };
 pub use finding::{Finding, FindingKind, Severity};
+pub use grid::{Grid, GridError};
 pub use speed::{Generation, LinkSpeed, SpeedError};

@@ -1,1 +1,118 @@
-//! Generators of fabrics.
+//! Generators of fabrics: the shapes of the textbooks, from a few numbers.
+//!
+//! ```text
+//!   torus = { dimensions = [8, 8] }  ──►  Generator::Torus  ──generate(seed)──►  Fabric
+//!                                         (checked numbers)
+//! ```
+//!
+//! One file holds one shape: its definition with a drawing and a source, its parameters, its
+//! closed forms, and the function that draws it.
+//!
+//! Names and GUIDs follow one scheme ([`crate::numbering`]): GUIDs number switches and hosts in
+//! the order of construction, which is therefore the canonical order. Switches are `s0`, `s1`,
+//! ... and hosts `h0`, `h1`, ...; where a switch has coordinates they stand in its name, and its
+//! hosts carry them on: hosts `h0-3-0` and `h0-3-1` hang off switch `s0-3`. Ports `1` to
+//! `hosts_per_switch` of a switch lead to its hosts, in order; the others follow.
+//!
+//! Invariants: every fabric is connected; the same parameters and seed give the same fabric,
+//! and only [`Irregular`] looks at the seed; nothing is allocated before the size is checked.
+
+mod draft;
+mod dragonfly;
+mod error;
+mod folded_clos;
+mod hypercube;
+mod irregular;
+mod k_ary_n_tree;
+mod lattice;
+mod mesh;
+mod ring;
+mod star;
+mod torus;
+mod two_hosts;
+
+pub use dragonfly::Dragonfly;
+pub use error::GenerateError;
+pub use folded_clos::FoldedClos;
+pub use hypercube::Hypercube;
+pub use irregular::Irregular;
+pub use k_ary_n_tree::KAryNTree;
+pub use mesh::Mesh;
+pub use ring::Ring;
+pub use star::Star;
+pub use torus::Torus;
+pub use two_hosts::TwoHosts;
+
+use crate::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A shape of fabric with its parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Generator {
+    /// Two hosts with a row of switches between them.
+    TwoHosts(TwoHosts),
+    /// One switch with all hosts on it.
+    Star(Star),
+    /// Switches in a circle.
+    Ring(Ring),
+    /// A grid of switches with open edges.
+    Mesh(Mesh),
+    /// A grid of switches whose edges are joined to the opposite ones.
+    Torus(Torus),
+    /// A mesh of two switches in each dimension.
+    Hypercube(Hypercube),
+    /// A fat tree of equal switches by Petrini and Vanneschi.
+    KAryNTree(KAryNTree),
+    /// Leaf switches, each cabled to every spine switch.
+    FoldedClos(FoldedClos),
+    /// Fully joined groups of switches that are fully joined to each other.
+    Dragonfly(Dragonfly),
+    /// Switches joined at random, as in the studies of Myrinet clusters.
+    Irregular(Irregular),
+}
+
+impl Generator {
+    /// The fabric of these parameters; `seed` decides where chance does.
+    ///
+    /// # Errors
+    /// A parameter that is out of its range, that asks for more than 1,000,000 nodes, more than
+    /// 65,535 ports on a switch or more than 10,000,000 ports on all switches, or that leaves
+    /// no connected fabric.
+    pub fn generate(&self, seed: u64) -> Result<Fabric, GenerateError> {
+        match self {
+            Self::TwoHosts(two_hosts) => two_hosts.generate(),
+            Self::Star(star) => star.generate(),
+            Self::Ring(ring) => ring.generate(),
+            Self::Mesh(mesh) => mesh.generate(),
+            Self::Torus(torus) => torus.generate(),
+            Self::Hypercube(hypercube) => hypercube.generate(),
+            Self::KAryNTree(tree) => tree.generate(),
+            Self::FoldedClos(clos) => clos.generate(),
+            Self::Dragonfly(dragonfly) => dragonfly.generate(),
+            Self::Irregular(irregular) => irregular.generate(seed),
+        }
+    }
+
+    /// The name under which a scenario asks for this shape.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::TwoHosts(_) => "two-hosts",
+            Self::Star(_) => "star",
+            Self::Ring(_) => "ring",
+            Self::Mesh(_) => "mesh",
+            Self::Torus(_) => "torus",
+            Self::Hypercube(_) => "hypercube",
+            Self::KAryNTree(_) => "k-ary-n-tree",
+            Self::FoldedClos(_) => "folded-clos",
+            Self::Dragonfly(_) => "dragonfly",
+            Self::Irregular(_) => "irregular",
+        }
+    }
+}
+
+/// One, for parameters whose default it is.
+const fn one() -> u32 {
+    1
+}

@@ -1,0 +1,50 @@
+//! A torus: a mesh whose opposite edges are joined, so that every switch sees the same.
+//!
+//! ```text
+//!   dimensions = [2, 3]      ┌──────────────────┐
+//!                            └ s0-0 ── s0-1 ── s0-2 ┘     rows of 3 close to circles;
+//!                               │       │       │
+//!                            ┌ s1-0 ── s1-1 ── s1-2 ┐     columns of 2 are one cable each
+//!                            └──────────────────┘
+//! ```
+//!
+//! In a dimension of size 2 the neighbours up and down are the same switch; they are joined by
+//! **one** cable, not by two.
+//!
+//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
+//! chapter 5 (k-ary n-cubes).
+//!
+//! Closed forms, with sizes k_1, ..., k_n and N their product: N switches; a dimension adds N
+//! cables if k_i > 2, N / 2 if k_i = 2, none if k_i = 1; diameter the sum of floor(k_i / 2).
+
+use super::lattice::Lattice;
+use super::{GenerateError, one};
+use crate::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A grid of switches whose edges are joined to the opposite ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Torus {
+    /// Number of switches in each dimension, such as [8, 8]: 1 to 32 dimensions of size 1 or more
+    /// (size 2 gives one cable, not two).
+    #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
+    pub dimensions: Vec<u32>,
+    /// Number of hosts on each switch, from 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub hosts_per_switch: u32,
+}
+
+impl Torus {
+    pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
+        let lattice = Lattice {
+            parameter: ("dimensions", &self.dimensions),
+            dimensions: &self.dimensions,
+            wraps: true,
+            hosts_per_switch: self.hosts_per_switch,
+        };
+        lattice.generate()
+    }
+}

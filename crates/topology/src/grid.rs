@@ -1,0 +1,345 @@
+//! Grids: which switch stands where, for routing by coordinates on any fabric.
+//!
+//! ```text
+//!   names                    coordinates            cables
+//!   s0-0   s0-1   s0-2       (0,0) (0,1) (0,2)      s0-0 ── s0-1 ── s0-2     [2, 3]
+//!   s1-0   s1-1   s1-2   ──► (1,0) (1,1) (1,2)  ──►  │       │       │       wraps: no, no
+//!                                                   s1-0 ── s1-1 ── s1-2
+//! ```
+//!
+//! Nothing is taken on trust. The numbers in a switch's description (its name, where it has no
+//! description) are its coordinates, counted from the smallest number at that position; then the
+//! cables must agree: every cable between switches joins neighbours in exactly one dimension,
+//! all neighbours are joined, and of the cables that close a dimension to circles there are all
+//! or none. Parallel cables between neighbours are lawful. A grid that was generated and a grid
+//! that was read from a file pass the same test.
+//!
+//! Invariants: coordinates are distinct and fill the box; `step` leads along a cable.
+
+use crate::{Cable, Fabric, NodeId};
+
+/// Coordinates of every switch of a fabric, checked against its cables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grid {
+    dimensions: Vec<u32>,
+    wraps: Vec<bool>,
+    /// How many cells a step in each dimension moves; the last dimension runs fastest.
+    strides: Vec<usize>,
+    /// The switch of each cell.
+    switches: Vec<NodeId>,
+    /// The cell of each switch, by the index of its node.
+    cells: Vec<usize>,
+}
+
+/// Why a fabric is no grid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GridError {
+    /// The fabric has no switches.
+    #[error("a grid needs switches, and the fabric has none")]
+    NoSwitches,
+    /// A description without numbers.
+    #[error("{switch:?} holds no number; a switch of a grid has its coordinates in its name")]
+    NoNumbers {
+        /// Description of the switch.
+        switch: String,
+    },
+    /// A number beyond 32 bits.
+    #[error("{switch:?} holds a number too large for a coordinate")]
+    NumberTooLarge {
+        /// Description of the switch.
+        switch: String,
+    },
+    /// Two descriptions with different numbers of numbers.
+    #[error("{switch:?} holds {count} numbers, but {other:?} holds {other_count}")]
+    CountDiffers {
+        /// Description of the first switch.
+        switch: String,
+        /// Its numbers.
+        count: usize,
+        /// Description of the first switch that differs.
+        other: String,
+        /// Its numbers.
+        other_count: usize,
+    },
+    /// Two switches with the same coordinates.
+    #[error("{first} and {second} have the same coordinates")]
+    SamePlace {
+        /// Name of one switch.
+        first: String,
+        /// Name of the other.
+        second: String,
+    },
+    /// A place of the box without a switch.
+    #[error("no switch stands at {coordinates:?} of the box {dimensions:?}")]
+    EmptyPlace {
+        /// The place, counted from 0.
+        coordinates: Vec<u32>,
+        /// Sizes of the box.
+        dimensions: Vec<u32>,
+    },
+    /// A cable that joins no neighbours.
+    #[error("the cable {cable} joins no neighbours of a grid {dimensions:?}")]
+    StrayCable {
+        /// The cable by its ends.
+        cable: String,
+        /// Sizes of the box.
+        dimensions: Vec<u32>,
+    },
+    /// Neighbours without a cable.
+    #[error("{first} and {second} are neighbours in dimension {dimension} without a cable")]
+    MissingCable {
+        /// Name of the lower switch.
+        first: String,
+        /// Name of the upper switch.
+        second: String,
+        /// The dimension, from 0.
+        dimension: usize,
+    },
+    /// A dimension of which some lines are closed to circles and some are not.
+    #[error(
+        "dimension {dimension} closes to a circle from {closed} and does not from {open}; \
+         all of its lines must be alike"
+    )]
+    HalfClosed {
+        /// The dimension, from 0.
+        dimension: usize,
+        /// Name of the last switch of a closed line.
+        closed: String,
+        /// Name of the last switch of an open line.
+        open: String,
+    },
+}
+
+impl Grid {
+    /// The grid that a fabric is.
+    ///
+    /// # Errors
+    /// The first switch or cable that does not fit.
+    pub fn recognise(fabric: &Fabric) -> Result<Self, GridError> {
+        let mut coordinates = read_coordinates(fabric)?;
+        count_from_smallest(&mut coordinates);
+        let dimensions = check_box(fabric, &coordinates)?;
+        let mut grid = Self::place(dimensions, &coordinates);
+        grid.check_cables(fabric)?;
+        Ok(grid)
+    }
+
+    /// Sizes of the dimensions.
+    pub fn dimensions(&self) -> &[u32] {
+        &self.dimensions
+    }
+
+    /// Whether each dimension closes to circles. A dimension of size 2 or less never does: its
+    /// ends are neighbours already.
+    pub fn wraps(&self) -> &[bool] {
+        &self.wraps
+    }
+
+    /// The switch at these coordinates, if they lie in the box.
+    pub fn switch_at(&self, coordinates: &[u32]) -> Option<NodeId> {
+        let inside = coordinates.len() == self.dimensions.len()
+            && coordinates.iter().zip(&self.dimensions).all(|(at, size)| at < size);
+        let cell = |()| coordinates.iter().zip(&self.strides).map(|(at, s)| *at as usize * s).sum();
+        inside.then_some(()).map(cell).map(|cell: usize| self.switches[cell])
+    }
+
+    /// One coordinate of a switch. Panics for any other node and beyond the dimensions.
+    pub fn coordinate(&self, switch: NodeId, dimension: usize) -> u32 {
+        let size = self.dimensions[dimension];
+        let steps = self.cells[switch.index()] / self.strides[dimension];
+        u32::try_from(steps % size as usize).expect("a coordinate lies below its size")
+    }
+
+    /// The neighbour of a switch in one dimension, `up` towards larger coordinates; across the
+    /// edge only where the dimension wraps. Panics as [`Self::coordinate`] does.
+    pub fn step(&self, switch: NodeId, dimension: usize, up: bool) -> Option<NodeId> {
+        let (at, last) = (self.coordinate(switch, dimension), self.dimensions[dimension] - 1);
+        let cell = self.cells[switch.index()];
+        let stride = self.strides[dimension];
+        let across = last as usize * stride;
+        let next = match (up, self.wraps[dimension]) {
+            (true, _) if at < last => cell + stride,
+            (false, _) if at > 0 => cell - stride,
+            (true, true) => cell - across,
+            (false, true) => cell + across,
+            (_, false) => return None,
+        };
+        Some(self.switches[next])
+    }
+
+    /// Puts the switches into their cells; the box is known to be full.
+    fn place(dimensions: Vec<u32>, coordinates: &[Vec<u32>]) -> Self {
+        let strides = strides(&dimensions);
+        let cell = |at: &Vec<u32>| at.iter().zip(&strides).map(|(at, s)| *at as usize * s).sum();
+        let cells: Vec<usize> = coordinates.iter().map(cell).collect();
+        let mut switches = vec![NodeId::new(0); cells.len()];
+        for (index, cell) in cells.iter().enumerate() {
+            switches[*cell] = NodeId::new(index);
+        }
+        let wraps = vec![false; dimensions.len()];
+        Self { dimensions, wraps, strides, switches, cells }
+    }
+
+    /// Holds the cables against the coordinates, and finds out which dimensions wrap.
+    fn check_cables(&mut self, fabric: &Fabric) -> Result<(), GridError> {
+        // Whether a cable leads upwards from each cell, by dimension.
+        let mut cabled = vec![vec![false; self.cells.len()]; self.dimensions.len()];
+        let is_switch = |node: NodeId| fabric.node(node).is_switch();
+        for cable in fabric.cables().iter().filter(|c| c.ends.iter().all(|e| is_switch(e.node))) {
+            let (dimension, lower) = self.span(cable).ok_or_else(|| GridError::StrayCable {
+                cable: cable.ends.map(|end| fabric.port_name(end)).join(" -- "),
+                dimensions: self.dimensions.clone(),
+            })?;
+            cabled[dimension][self.cells[lower.index()]] = true;
+        }
+        for (dimension, cabled) in cabled.iter().enumerate() {
+            self.check_neighbours(fabric, dimension, cabled)?;
+            self.wraps[dimension] = self.check_circles(fabric, dimension, cabled)?;
+        }
+        Ok(())
+    }
+
+    /// The dimension in which a cable joins neighbours, and the end from which it leads up.
+    fn span(&self, cable: &Cable) -> Option<(usize, NodeId)> {
+        let [a, b] = cable.ends.map(|end| end.node);
+        let differs =
+            |dimension: &usize| self.coordinate(a, *dimension) != self.coordinate(b, *dimension);
+        let mut differing = (0..self.dimensions.len()).filter(differs);
+        let (dimension, None) = (differing.next()?, differing.next()) else { return None };
+        let [at_a, at_b] = [a, b].map(|end| self.coordinate(end, dimension));
+        let (low, high) = if at_a < at_b { (a, b) } else { (b, a) };
+        if at_a.abs_diff(at_b) == 1 {
+            Some((dimension, low))
+        } else {
+            (at_a.abs_diff(at_b) == self.dimensions[dimension] - 1).then_some((dimension, high))
+        }
+    }
+
+    fn check_neighbours(
+        &self,
+        fabric: &Fabric,
+        dimension: usize,
+        cabled: &[bool],
+    ) -> Result<(), GridError> {
+        for (cell, switch) in self.switches.iter().enumerate().filter(|(cell, _)| !cabled[*cell]) {
+            if self.coordinate(*switch, dimension) + 1 < self.dimensions[dimension] {
+                let above = self.switches[cell + self.strides[dimension]];
+                let [first, second] = [*switch, above].map(|node| fabric.node(node).name.clone());
+                return Err(GridError::MissingCable { first, second, dimension });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all lines of a dimension are closed; an error if some are.
+    fn check_circles(
+        &self,
+        fabric: &Fabric,
+        dimension: usize,
+        cabled: &[bool],
+    ) -> Result<bool, GridError> {
+        let last = self.dimensions[dimension] - 1;
+        let is_last = |switch: &&NodeId| self.coordinate(**switch, dimension) == last;
+        let is_closed = |switch: &&&NodeId| cabled[self.cells[switch.index()]];
+        let ends: Vec<&NodeId> = self.switches.iter().filter(is_last).collect();
+        let closed = ends.iter().find(|switch| is_closed(switch));
+        let open = ends.iter().find(|switch| !is_closed(switch));
+        match (closed, open) {
+            (Some(closed), Some(open)) => Err(GridError::HalfClosed {
+                dimension,
+                closed: fabric.node(**closed).name.clone(),
+                open: fabric.node(**open).name.clone(),
+            }),
+            _ => Ok(closed.is_some()),
+        }
+    }
+}
+
+/// How many cells a step in each dimension moves, if the last dimension runs fastest.
+pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
+    let mut strides = vec![1; dimensions.len()];
+    for dimension in (1..dimensions.len()).rev() {
+        strides[dimension - 1] = strides[dimension] * dimensions[dimension] as usize;
+    }
+    strides
+}
+
+/// The numbers in each switch's description; equally many, and at least one.
+fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
+    let texts: Vec<&str> = fabric.switches().map(|switch| place_text(fabric, switch)).collect();
+    let numbers = |text: &&str| {
+        numbers_in(text).ok_or_else(|| GridError::NumberTooLarge { switch: (*text).to_owned() })
+    };
+    let coordinates: Vec<Vec<u32>> = texts.iter().map(numbers).collect::<Result<_, _>>()?;
+    let first = coordinates.first().ok_or(GridError::NoSwitches)?;
+    if first.is_empty() {
+        return Err(GridError::NoNumbers { switch: texts[0].to_owned() });
+    }
+    match coordinates.iter().position(|numbers| numbers.len() != first.len()) {
+        None => Ok(coordinates),
+        Some(index) => Err(GridError::CountDiffers {
+            switch: texts[0].to_owned(),
+            count: first.len(),
+            other: texts[index].to_owned(),
+            other_count: coordinates[index].len(),
+        }),
+    }
+}
+
+/// A name that was made unique may be a GUID, so the description counts if there is one.
+fn place_text(fabric: &Fabric, switch: NodeId) -> &str {
+    let node = fabric.node(switch);
+    if node.description.is_empty() { &node.name } else { &node.description }
+}
+
+/// All numbers of a text; `None` if one does not fit.
+fn numbers_in(text: &str) -> Option<Vec<u32>> {
+    let digits = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    digits.map(|digits| digits.parse().ok()).collect()
+}
+
+fn count_from_smallest(coordinates: &mut [Vec<u32>]) {
+    for dimension in 0..coordinates[0].len() {
+        let smallest = coordinates.iter().map(|at| at[dimension]).min().unwrap_or(0);
+        for at in coordinates.iter_mut() {
+            at[dimension] -= smallest;
+        }
+    }
+}
+
+/// The sizes of the box, once each of its places is known to hold one switch.
+fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, GridError> {
+    let mut order: Vec<usize> = (0..coordinates.len()).collect();
+    order.sort_by_key(|index| &coordinates[*index]);
+    let name = |index: usize| fabric.node(NodeId::new(index)).name.clone();
+    if let Some(pair) = order.windows(2).find(|pair| coordinates[pair[0]] == coordinates[pair[1]]) {
+        return Err(GridError::SamePlace { first: name(pair[0]), second: name(pair[1]) });
+    }
+    let largest = |dimension: usize| coordinates.iter().map(|at| at[dimension]).max();
+    let dimensions: Vec<u32> = (0..coordinates[0].len())
+        .map(|dimension| largest(dimension).unwrap_or(0).saturating_add(1))
+        .collect();
+    // The switches in order and the places in order march together up to the first gap.
+    let mut place = vec![0; dimensions.len()];
+    for index in order {
+        if coordinates[index] != place {
+            return Err(GridError::EmptyPlace { coordinates: place, dimensions });
+        }
+        advance(&mut place, &dimensions);
+    }
+    if place.iter().any(|at| *at > 0) {
+        return Err(GridError::EmptyPlace { coordinates: place, dimensions });
+    }
+    Ok(dimensions)
+}
+
+/// The next place of a box, the last dimension first; after the last place the first.
+fn advance(place: &mut [u32], dimensions: &[u32]) {
+    for (at, size) in place.iter_mut().zip(dimensions).rev() {
+        *at += 1;
+        if *at < *size {
+            return;
+        }
+        *at = 0;
+    }
+}
