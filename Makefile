@@ -1,0 +1,71 @@
+# `make` lists the targets. Everything installs into .venv and target, inside the clone.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-rust test-python lint docs wheel clean
+
+PYTHON ?= python3
+CARGO ?= cargo
+BIN := .venv/bin
+CARGO_DENY_VERSION := 0.20.2
+CARGO_DENY := target/tools/bin/cargo-deny
+
+RUST_SOURCES := $(shell find crates -type f -not -path '*/tests/*') Cargo.toml Cargo.lock
+EXAMPLE := irregular
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/core.stamp  ## load, route and prove a fabric, follow every flit; writes runs/demo
+	$(BIN)/gingham run $(EXAMPLE) --output runs/demo --force
+
+test: test-rust test-python  ## every test
+
+test-rust:  ## the tests of the crates
+	$(CARGO) test --workspace --locked
+
+test-python: .venv/core.stamp  ## the tests of the package, with real programs where installed
+	$(BIN)/pytest --numprocesses 2
+
+lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences, spelling
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
+	$(CARGO_DENY) --locked check --hide-inclusion-graph bans licenses sources
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/typos
+
+docs:  ## the reference of the crates, into target/doc
+	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
+
+wheel: .venv/tools.stamp  ## wheel and sdist, into target/dist
+	$(BIN)/maturin build --release --locked --sdist --out target/dist
+
+clean:  ## removes what make made
+	rm -rf .venv target runs python/gingham/_core*.so
+	find python tests -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# The interpreter and the tools.
+.venv/tools.stamp: requirements-dev.txt
+	@command -v $(CARGO) >/dev/null || { echo 'cargo is missing: install a Rust toolchain, for instance with rustup' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo '$(PYTHON) must be Python 3.11 or later; name another with make PYTHON=...' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null \
+	  || { echo '$(PYTHON) cannot make environments: apt-get install python3-venv' >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	@touch $@
+
+# The compiled core and the command .venv/bin/gingham. One profile, optimised and with every
+# check on, serves the demo and the tests; wheels are built in the release profile.
+.venv/core.stamp: .venv/tools.stamp pyproject.toml $(RUST_SOURCES)
+	$(BIN)/maturin develop --quiet --locked
+	@touch $@
+
+$(CARGO_DENY):
+	$(CARGO) install --quiet --locked cargo-deny@$(CARGO_DENY_VERSION) --root target/tools

@@ -1,0 +1,1 @@
+"""A laboratory for lossless cluster fabrics: load, route, prove, simulate to the flit."""

@@ -1,0 +1,107 @@
+"""Reading and writing files: the only place where a path is opened.
+
+Reading fails as `InputError`, writing as `EnvironmentProblem`. What is written appears under
+its name at once and whole: it is written beside its place, forced to the disk, then renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import errno
+import os
+from typing import TYPE_CHECKING, BinaryIO
+
+from gingham.errors import EnvironmentProblem, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of the file at `path`."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file{nearest_file(path)}") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path}: expected a file, found a directory") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot read: {reason(error)}") from error
+
+
+def nearest_file(path: Path) -> str:
+    """Return a hint at a file beside `path` whose name is close, or nothing."""
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(path.name, names, n=1)
+    return f'; did you mean "{path.parent / close[0]}"?' if close else ""
+
+
+def write_bytes(path: Path, data: bytes, *, force: bool = False) -> None:
+    """Write `data` to `path`, whole or not at all; replace a file only with `force`."""
+    with writing(path):
+        if is_special(path):
+            path.write_bytes(data)
+            return
+        refuse_existing(path, force=force)
+        target = path.resolve()
+        partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
+        try:
+            write_synced(partial, lambda handle: handle.write(data))
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+        sync_directory(target.parent)
+
+
+def refuse_existing(path: Path, *, force: bool) -> None:
+    """Raise `InputError` if there is something at `path` that may not be replaced."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a directory; name a file")
+    if path.exists() and not force:
+        raise InputError(f"{path}: exists already; --force replaces it")
+
+
+def is_special(path: Path) -> bool:
+    """Whether `path` is a device or a pipe, which is written in place."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Create `path`, let `write` fill it, and wait until the disk has it."""
+    with path.open("xb") as handle:
+        write(handle)
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+def sync_directory(path: Path) -> None:
+    """Wait until the disk has the names in the directory `path`."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system says inside the block into an `EnvironmentProblem` on `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentProblem(f"{path}: cannot write: {reason(error)}") from error
+
+
+def reason(error: OSError) -> str:
+    """Return why the system refused, in lower case and without its number."""
+    if error.errno == errno.ENOSPC:
+        return "the disk is full"
+    if error.errno == errno.ENOENT:
+        return "its folder does not exist"
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]

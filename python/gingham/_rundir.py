@@ -1,0 +1,102 @@
+"""The folder of a run: written beside its place, complete when it appears.
+
+::
+
+    runs/.demo.partial-4711/   messages.parquet  latency.png  manifest.json   (this last)
+    runs/demo/                 the same, by one rename
+
+Invariants: a folder with `manifest.json` holds all that the run wrote; a run that was killed
+leaves at most a hidden folder, never one under the name that was asked for; a folder that no
+run wrote is never replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, BinaryIO
+
+from gingham._files import sync_directory, write_synced, writing
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+MANIFEST = "manifest.json"
+
+
+class RunFolder:
+    """A run folder under way; used as a context, it appears when the block ends well.
+
+    >>> with RunFolder(Path("runs/demo")) as folder:      # doctest: +SKIP
+    ...     folder.write("table.csv", lambda handle: handle.write(b"1,2"))
+    ...     folder.complete({"seed": 1})
+    """
+
+    def __init__(self, target: Path, *, force: bool = False) -> None:
+        """Prepare to write `target`; `force` lets it replace the folder of another run."""
+        self.target = target.absolute()
+        self.named = target
+        self.force = force
+        self._partial = self._sibling("partial")
+        self._complete = False
+
+    def __enter__(self) -> Self:
+        """Create the hidden folder, after asking whether the target may be written."""
+        with writing(self.named):
+            self._refuse_existing()
+            self.target.parent.mkdir(parents=True, exist_ok=True)
+            self._partial.mkdir()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Let the folder appear if it is complete, and remove it otherwise."""
+        try:
+            if kind is None and self._complete:
+                with writing(self.named):
+                    self._appear()
+        finally:
+            shutil.rmtree(self._partial, ignore_errors=True)
+
+    def write(self, name: str, write: Callable[[BinaryIO], object]) -> None:
+        """Create the file `name` in the folder; `write` fills it."""
+        assert not self._complete, "the manifest is the last file of a run folder"
+        with writing(self.named / name):
+            write_synced(self._partial / name, write)
+
+    def complete(self, manifest: Mapping[str, object]) -> None:
+        """Write `manifest`, after which nothing more may be written."""
+        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+        self.write(MANIFEST, lambda handle: handle.write(text.encode()))
+        self._complete = True
+
+    def _refuse_existing(self) -> None:
+        if not os.path.lexists(self.target):
+            return
+        if not self.force:
+            raise InputError(f"{self.named}: exists already; --force replaces it")
+        if not (self.target / MANIFEST).is_file() or self.target.is_symlink():
+            raise InputError(f"{self.named}: is not the folder of a run, and is not replaced")
+
+    def _appear(self) -> None:
+        """Put the folder in its place; a former one leaves in the same moment."""
+        sync_directory(self._partial)
+        former = self._sibling("former")
+        self._refuse_existing()
+        if self.target.exists():
+            self.target.rename(former)
+        self._partial.rename(self.target)
+        sync_directory(self.target.parent)
+        shutil.rmtree(former, ignore_errors=True)
+
+    def _sibling(self, what: str) -> Path:
+        return self.target.with_name(f".{self.target.name}.{what}-{os.getpid()}")

@@ -1,0 +1,1 @@
+"""Pictures of results, drawn without a screen."""

@@ -1,0 +1,61 @@
+"""A file is written whole or not at all, and never replaced unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gingham._files import read_bytes, write_bytes
+from gingham.errors import EnvironmentProblem, InputError
+
+
+def test_a_file_appears_with_its_content_and_ordinary_rights(tmp_path: Path) -> None:
+    (tmp_path / "ordinary").touch()
+    write_bytes(tmp_path / "net.toml", b"content")
+    assert (tmp_path / "net.toml").read_bytes() == b"content"
+    assert (tmp_path / "net.toml").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_existing_file_is_replaced_only_with_force(tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    write_bytes(path, b"first")
+    with pytest.raises(InputError, match=r"net\.toml: exists already; --force replaces it"):
+        write_bytes(path, b"second")
+    assert path.read_bytes() == b"first"
+    write_bytes(path, b"second", force=True)
+    assert path.read_bytes() == b"second"
+
+
+def test_force_writes_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(b"first")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_bytes(tmp_path / "link", b"second", force=True)
+    assert (tmp_path / "real").read_bytes() == b"second"
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a directory; name a file"):
+        write_bytes(tmp_path, b"content", force=True)
+
+
+def test_a_full_disk_is_an_environment_problem() -> None:
+    with pytest.raises(EnvironmentProblem, match=r"/dev/full: cannot write: the disk is full"):
+        write_bytes(Path("/dev/full"), b"content")
+
+
+def test_a_missing_folder_is_an_environment_problem(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentProblem, match=r"its folder does not exist"):
+        write_bytes(tmp_path / "missing" / "net.toml", b"content")
+
+
+def test_a_missing_file_names_its_neighbour(tmp_path: Path) -> None:
+    (tmp_path / "cluster.toml").touch()
+    with pytest.raises(InputError, match=r'no such file; did you mean ".*cluster\.toml"\?'):
+        read_bytes(tmp_path / "clutser.toml")  # typos: on purpose
+    with pytest.raises(InputError, match=r"no such file$"):
+        read_bytes(tmp_path / "x")
+    with pytest.raises(InputError, match="expected a file, found a directory"):
+        read_bytes(tmp_path)

@@ -1,0 +1,115 @@
+"""A run folder is there and complete, or not there."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gingham._rundir import RunFolder
+from gingham.errors import EnvironmentProblem, InputError
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def write_run(target: Path, seed: int, *, force: bool = False) -> None:
+    with RunFolder(target, force=force) as folder:
+        folder.write("table.csv", lambda handle: handle.write(b"1,2\n"))
+        folder.complete({"seed": seed})
+
+
+def test_a_finished_run_holds_its_files_and_nothing_stands_beside_it(tmp_path: Path) -> None:
+    write_run(tmp_path / "runs" / "demo", seed=3)
+    assert names(tmp_path / "runs") == ["demo"]
+    assert names(tmp_path / "runs" / "demo") == ["manifest.json", "table.csv"]
+    manifest = json.loads((tmp_path / "runs" / "demo" / "manifest.json").read_text())
+    assert manifest == {"seed": 3}
+
+
+def test_nothing_is_visible_before_the_manifest_is_written(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "demo") as folder:
+        folder.write("table.csv", lambda handle: handle.write(b"1,2\n"))
+        assert not (tmp_path / "demo").exists()
+        folder.complete({})
+        assert not (tmp_path / "demo").exists()
+    assert (tmp_path / "demo" / "manifest.json").exists()
+
+
+def test_a_run_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with RunFolder(tmp_path / "demo") as folder:
+            folder.complete({})
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    with RunFolder(tmp_path / "demo"):
+        pass  # and one without a manifest does not appear
+    assert names(tmp_path) == []
+
+
+def test_a_killed_run_leaves_nothing_that_looks_complete(tmp_path: Path) -> None:
+    script = """
+import os, signal, sys
+from pathlib import Path
+from gingham._rundir import RunFolder
+with RunFolder(Path(sys.argv[1])) as folder:
+    folder.write("table.csv", lambda handle: handle.write(b"1,2"))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "demo")]
+    finished = subprocess.run(command, check=False, timeout=60)
+    assert finished.returncode == -signal.SIGKILL
+    assert not (tmp_path / "demo").exists()
+    assert not list(tmp_path.glob("**/manifest.json"))
+
+
+def test_an_existing_folder_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    write_run(tmp_path / "demo", seed=1)
+    with pytest.raises(InputError, match=r"demo: exists already; --force replaces it"):
+        write_run(tmp_path / "demo", seed=2)
+    assert json.loads((tmp_path / "demo" / "manifest.json").read_text()) == {"seed": 1}
+    assert names(tmp_path) == ["demo"]
+
+
+def test_force_replaces_the_folder_of_a_run(tmp_path: Path) -> None:
+    write_run(tmp_path / "demo", seed=1)
+    (tmp_path / "demo" / "old").touch()
+    write_run(tmp_path / "demo", seed=2, force=True)
+    assert names(tmp_path / "demo") == ["manifest.json", "table.csv"]
+    assert json.loads((tmp_path / "demo" / "manifest.json").read_text()) == {"seed": 2}
+    assert names(tmp_path) == ["demo"]
+
+
+def test_force_does_not_replace_what_no_run_wrote(tmp_path: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").touch()
+    with pytest.raises(InputError, match="is not the folder of a run"):
+        write_run(tmp_path / "thesis", seed=1, force=True)
+    assert names(tmp_path / "thesis") == ["chapter1.tex"]
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
+    def fill(_handle: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with (
+        pytest.raises(EnvironmentProblem, match=r"table\.csv: cannot write: the disk is full"),
+        RunFolder(tmp_path / "demo") as folder,
+    ):
+        folder.write("table.csv", fill)
+    assert names(tmp_path) == []
+
+
+def test_a_place_under_a_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EnvironmentProblem, match=r"demo: cannot write: "):
+        write_run(tmp_path / "file" / "demo", seed=1)
