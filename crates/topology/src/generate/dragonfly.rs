@@ -19,9 +19,10 @@
 //! group i + q + 1 (mod g), to its slot g - 2 - q. This is the circulant arrangement that is
 //! called palmtree (Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and
 //! Dragonfly Networks and Its Implications on Routing", ACM TACO 11(4), 2014), counted upwards.
-//! With fewer groups than a h + 1 the next g - 1 slots repeat the pattern, as often as they are
-//! enough for a whole round; what then is left of the global ports stays without a cable, so
-//! that each two groups have equally many cables between them.
+//! With fewer groups than a h + 1 the next g - 1 slots repeat the pattern, for r =
+//! floor(a h / (g - 1)) whole rounds, so that each two groups have r cables between them. The
+//! u = r (g - 1) slots in use are spread evenly, slot q at switch floor(q a / u); what is left
+//! of the global ports stays without a cable.
 //!
 //! Ports of a switch: hosts, then the other switches of its group in order, then global.
 //!
@@ -29,8 +30,7 @@
 //! ISCA 2008, section 3.
 //!
 //! Closed forms: a g switches, a p g hosts, g a (a - 1) / 2 cables inside groups and
-//! r g (g - 1) / 2 between them, with r = floor(a h / (g - 1)) rounds; diameter between switches
-//! at most 3. The source calls a = 2p = 2h balanced.
+//! r g (g - 1) / 2 between them; diameter between switches at most 3. The source calls a = 2p = 2h balanced.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -92,7 +92,8 @@ impl Dragonfly {
         let groups_max = a * h + 1;
         if let Some(groups) = self.groups {
             at_least("groups", groups, 1)?;
-            at_most("groups", groups, groups_max, "switches x global cables + 1")?;
+            let because = "switches_per_group x global_cables_per_switch + 1";
+            at_most("groups", groups, groups_max, because)?;
         }
         let group = Size { switches: a, hosts: a * p, ports_per_switch: p + a - 1 };
         group.check("switches_per_group", &self.switches_per_group)?;
@@ -116,6 +117,11 @@ impl Shape {
     /// The first port to another group.
     const fn global_port_first(self) -> u32 {
         self.hosts_per_switch + self.switches_per_group
+    }
+
+    /// Cables between each two groups. Panics for a single group.
+    const fn rounds(self) -> u32 {
+        self.switches_per_group * self.global_per_switch / (self.groups - 1)
     }
 
     /// Adds the switches of a group with their hosts, and joins them.
@@ -145,13 +151,12 @@ impl Shape {
         if peers == 0 {
             return;
         }
-        let rounds = self.switches_per_group * self.global_per_switch / peers;
         for group in 0..self.groups {
             // Slot q leads upwards for the first groups - 1 - group slots; the others are the
             // far ends of lower groups' cables.
             for slot in 0..peers - group {
                 let far_group = group + slot + 1;
-                for round in 0..rounds {
+                for round in 0..self.rounds() {
                     let near = self.slot_end(&switches[group as usize], round * peers + slot);
                     let far_slot = round * peers + peers - 1 - slot;
                     let far = self.slot_end(&switches[far_group as usize], far_slot);
@@ -163,7 +168,12 @@ impl Shape {
 
     /// The port behind a slot of a group.
     fn slot_end(self, group: &[DraftNode], slot: u32) -> (DraftNode, u32) {
-        let switch = group[(slot / self.global_per_switch) as usize];
-        (switch, self.global_port_first() + slot % self.global_per_switch)
+        let slots_used = u64::from(self.rounds() * (self.groups - 1));
+        let switches = u64::from(self.switches_per_group);
+        let index = u64::from(slot) * switches / slots_used;
+        let slot_first = (index * slots_used).div_ceil(switches);
+        let place = u32::try_from(u64::from(slot) - slot_first).expect("a slot of the switch");
+        assert!(place < self.global_per_switch, "slots are spread evenly");
+        (group[usize::try_from(index).expect("a switch")], self.global_port_first() + place)
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   hosts = 0: expected at least 1
-//!   dimensions = [2000, 2000]: makes 8000000 nodes, expected at most 1000000
+//!   dimensions = [2000, 2000]: makes 8,000,000 nodes, expected at most 1,000,000
 //! ```
 
 /// Why a generator builds nothing.
@@ -22,13 +22,17 @@ pub enum GenerateError {
         expected: String,
     },
     /// The fabric would be larger than we build.
-    #[error("{parameter} = {value}: makes {count} {what}, expected at most {count_max}")]
+    #[error(
+        "{parameter} = {value}: makes {} {what}, expected at most {}",
+        in_words(*count),
+        in_words(*count_max)
+    )]
     TooLarge {
         /// Key of the parameter with the largest part in it.
         parameter: &'static str,
         /// Its value, as a scenario writes it.
         value: String,
-        /// How many there would be.
+        /// How many there would be, or the largest number if it is beyond 128 bits.
         count: u128,
         /// What would be too many.
         what: &'static str,
@@ -46,7 +50,7 @@ pub enum GenerateError {
         /// Its value, as a scenario writes it.
         value: String,
         /// How many fabrics were drawn.
-        attempts: u32,
+        attempts: usize,
     },
 }
 
@@ -59,6 +63,23 @@ impl GenerateError {
             | Self::NoneFound { parameter, .. } => parameter,
         }
     }
+}
+
+/// A count with a comma after each three digits; one that nobody reads digit by digit is rounded.
+fn in_words(count: u128) -> String {
+    const READABLE_MAX: u128 = 1_000_000_000_000;
+    if count > READABLE_MAX {
+        return format!("over {}", in_words(READABLE_MAX));
+    }
+    let digits = count.to_string();
+    let mut words = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            words.push(',');
+        }
+        words.push(digit);
+    }
+    words
 }
 
 /// Refuses a value below `minimum`.

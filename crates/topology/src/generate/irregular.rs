@@ -13,19 +13,19 @@
 //! such ports are left. The draw is uniform over the pairs of ports that may be joined. The next
 //! free port of a switch is used, since its ports are alike.
 //!
-//! A draw is thrown away, and drawn anew from the same stream, if it is not connected or leaves
-//! unused more than two ports that could have been used. **Could have been used**: with n
-//! switches of f ports beside their hosts' and at most m cables a pair, a switch can use no more
-//! than d = min(f, m (n - 1)) ports, and the fabric no more than floor(n d / 2) cables; a draw
-//! with at least one cable less than that is kept. (Four switches with 4 free ports each and one
-//! cable a pair can only be the complete graph: d = 3, and no port counts as unused.)
+//! A draw is thrown away, and drawn anew from the same stream up to 1,000 times, if it is not
+//! connected or leaves unused more than two ports that could have been used. **Could have been
+//! used**: with n switches of f ports beside their hosts' and at most m cables a pair, a switch
+//! can use no more than d = min(f, m (n - 1)) ports, and the fabric no more than floor(n d / 2)
+//! cables; a draw with at most one cable less than that is kept. (Four switches with 4 free ports
+//! each and one cable a pair can only be the complete graph: d = 3, and no port counts as unused.)
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB
 //! Mechanism in COWs with Source Routing", 2001, section IV-A, names the rules (4 hosts a switch,
 //! 8 ports, one cable a pair). How to draw is our reconstruction.
 //!
-//! Expected, with the defaults: about 2n cables; mean distance between different switches 1.44,
-//! 1.96, 2.58 and 3.22 for 8, 16, 32 and 64 switches.
+//! Expected, with the defaults: about 2n cables; mean distance between different switches 1.45,
+//! 1.97, 2.55 and 3.16 for 8, 16, 32 and 64 switches.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -65,8 +65,14 @@ const fn hosts_per_switch_default() -> u32 {
     4
 }
 
-/// Draws after which we give up.
-const ATTEMPTS_MAX: u32 = 1_000;
+/// Draws after which we give up on a small fabric.
+const ATTEMPTS_MAX: usize = 1_000;
+
+/// Draws after which we give up on any fabric.
+const ATTEMPTS_MIN: usize = 10;
+
+/// Cables after whose drawing we give up in between.
+const CABLES_DRAWN_MAX: usize = 50_000_000;
 
 /// Draws of two ports after which the pairs that are left are listed instead.
 const REJECTIONS_MAX: u32 = 64;
@@ -76,7 +82,8 @@ impl Irregular {
         self.check()?;
         let mut stream = Stream::new(seed, "irregular", Purpose::Topology);
         let switch_count = self.switches as usize;
-        let pairs = (0..ATTEMPTS_MAX)
+        let attempts = self.attempts();
+        let pairs = (0..attempts)
             .map(|_| self.draw(&mut stream))
             .find(|pairs| pairs.len() + 1 >= self.cables_max() && joins(switch_count, pairs));
         match pairs {
@@ -84,7 +91,7 @@ impl Irregular {
             None => Err(GenerateError::NoneFound {
                 parameter: "ports",
                 value: self.ports.to_string(),
-                attempts: ATTEMPTS_MAX,
+                attempts,
             }),
         }
     }
@@ -130,6 +137,11 @@ impl Irregular {
     /// Cables between switches that the fabric can have.
     fn cables_max(&self) -> usize {
         self.switches as usize * self.usable_ports() as usize / 2
+    }
+
+    /// Draws after which we give up: few draws of large fabrics take as long as many of small.
+    fn attempts(&self) -> usize {
+        (CABLES_DRAWN_MAX / self.cables_max().max(1)).clamp(ATTEMPTS_MIN, ATTEMPTS_MAX)
     }
 
     /// Joins free ports until none are left that may be joined.
@@ -266,4 +278,52 @@ fn joins(switch_count: usize, pairs: &[Pair]) -> bool {
         }
     }
     reached.into_iter().all(|is_reached| is_reached)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that `draw` picks each pair as often as its ports can be picked: switch 0 has two
+    /// free ports, the others one each, switches 1 and 3 are joined already.
+    fn assert_uniform(draw: impl Fn(&FreePorts, &mut Stream) -> Option<[usize; 2]>) {
+        const DRAWS: u32 = 20_000;
+        let free = FreePorts {
+            switches: vec![0, 1, 0, 2, 3],
+            cables: BTreeMap::from([([1, 3], 1)]),
+            cables_per_pair_max: 1,
+        };
+        let mut stream = Stream::new(5, "uniform", Purpose::Topology);
+        let mut count: BTreeMap<Pair, u32> = BTreeMap::new();
+        for _ in 0..DRAWS {
+            let positions = draw(&free, &mut stream).expect("some may be joined");
+            *count.entry(free.pair(positions)).or_default() += 1;
+        }
+        // Weights 2, 2, 2, 1, 1 of 8: (0,1), (0,2), (0,3), (1,2), (2,3).
+        assert_eq!(
+            count.keys().copied().collect::<Vec<_>>(),
+            [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]
+        );
+        for ([low, _], count) in count {
+            let share = if low == 0 { 0.25 } else { 0.125 };
+            let deviation = (f64::from(DRAWS) * share * (1.0 - share)).sqrt();
+            assert!((f64::from(count) - f64::from(DRAWS) * share).abs() < 5.0 * deviation);
+        }
+    }
+
+    #[test]
+    fn trying_and_listing_draw_from_the_same_distribution() {
+        assert_uniform(FreePorts::draw);
+        assert_uniform(FreePorts::draw_from_list);
+    }
+
+    #[test]
+    fn nothing_is_drawn_when_nothing_may_be_joined() {
+        let free = FreePorts {
+            switches: vec![0, 0, 1, 1],
+            cables: BTreeMap::from([([0, 1], 1)]),
+            cables_per_pair_max: 1,
+        };
+        assert_eq!(free.draw(&mut Stream::new(1, "none", Purpose::Topology)), None);
+    }
 }

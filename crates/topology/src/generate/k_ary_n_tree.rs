@@ -48,10 +48,9 @@ impl KAryNTree {
     pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
         at_least("arity", self.arity, 2)?;
         at_least("levels", self.levels, 1)?;
-        let arity = u128::from(self.arity);
-        Size { switches: 1, hosts: arity, ports_per_switch: 2 * arity }
-            .check("arity", &self.arity)?;
-        self.size().check("levels", &self.levels)?;
+        let size = self.size();
+        Size { switches: 1, hosts: self.arity.into(), ..size }.check("arity", &self.arity)?;
+        size.check("levels", &self.levels)?;
         let mut draft = Draft::default();
         let levels: Vec<_> = (0..self.levels).map(|l| self.add_level(&mut draft, l)).collect();
         for (level, pair) in (0..).zip(levels.windows(2)) {

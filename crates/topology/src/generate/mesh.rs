@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mesh {
-    /// Number of switches in each dimension, such as [8, 8]: 1 to 32 dimensions of size 1 or more.
+    /// Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.
     #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
     pub dimensions: Vec<u32>,
     /// Number of hosts on each switch, from 1.

@@ -1,11 +1,11 @@
 //! A torus: a mesh whose opposite edges are joined, so that every switch sees the same.
 //!
 //! ```text
-//!   dimensions = [2, 3]      ┌──────────────────┐
-//!                            └ s0-0 ── s0-1 ── s0-2 ┘     rows of 3 close to circles;
-//!                               │       │       │
-//!                            ┌ s1-0 ── s1-1 ── s1-2 ┐     columns of 2 are one cable each
-//!                            └──────────────────┘
+//!   dimensions = [2, 3]      ┌────────────────────────┐
+//!                            └─ s0-0 ── s0-1 ── s0-2 ─┘     a row of 3 closes to a circle;
+//!                                │       │       │          a column of 2 is one cable
+//!                            ┌─ s1-0 ── s1-1 ── s1-2 ─┐
+//!                            └────────────────────────┘
 //! ```
 //!
 //! In a dimension of size 2 the neighbours up and down are the same switch; they are joined by
@@ -27,8 +27,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Torus {
-    /// Number of switches in each dimension, such as [8, 8]: 1 to 32 dimensions of size 1 or more
-    /// (size 2 gives one cable, not two).
+    /// Number of switches in each of 1 to 32 dimensions, from 1 (2 are joined by one cable).
     #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
     pub dimensions: Vec<u32>,
     /// Number of hosts on each switch, from 1.
