@@ -9,50 +9,52 @@ fn refusal(parameters: &str) -> GenerateError {
     generator(parameters).generate(0).expect_err(parameters)
 }
 
+/// Parameters of which one is wrong.
+const WRONG: [&str; 39] = [
+    "two-hosts = { switches = 1000000 }",
+    "star = { hosts = 0 }",
+    "star = { hosts = 65536 }",
+    "ring = { switches = 0 }",
+    "ring = { switches = 3, hosts_per_switch = 0 }",
+    "mesh = { dimensions = [] }",
+    "mesh = { dimensions = [3, 0] }",
+    "mesh = { dimensions = [2000, 2000] }",
+    "torus = { dimensions = [4000000000, 4000000000, 4000000000, 4000000000, 4000000000] }",
+    "torus = { dimensions = [4, 4], hosts_per_switch = 70000 }",
+    "torus = { dimensions = [4, 4], hosts_per_switch = 65533 }",
+    "mesh = { dimensions = [500], hosts_per_switch = 4000 }",
+    "hypercube = { dimensions = 0 }",
+    "hypercube = { dimensions = 19 }",
+    "k-ary-n-tree = { arity = 1, levels = 3 }",
+    "k-ary-n-tree = { arity = 70000, levels = 1 }",
+    "k-ary-n-tree = { arity = 40000, levels = 2 }",
+    "k-ary-n-tree = { arity = 4, levels = 0 }",
+    "k-ary-n-tree = { arity = 4, levels = 4000000000 }",
+    "folded-clos = { leaves = 0, spines = 1, hosts_per_leaf = 1 }",
+    "folded-clos = { leaves = 1, spines = 0, hosts_per_leaf = 1 }",
+    "folded-clos = { leaves = 1, spines = 1, hosts_per_leaf = 0 }",
+    "folded-clos = { leaves = 1, spines = 1, hosts_per_leaf = 1, cables_per_pair = 0 }",
+    "folded-clos = { leaves = 70000, spines = 1, hosts_per_leaf = 1 }",
+    "folded-clos = { leaves = 2, spines = 60000, hosts_per_leaf = 6000 }",
+    "folded-clos = { leaves = 500, spines = 500, hosts_per_leaf = 1, cables_per_pair = 100 }",
+    "dragonfly = { switches_per_group = 0, global_cables_per_switch = 1 }",
+    "dragonfly = { switches_per_group = 4, hosts_per_switch = 0, global_cables_per_switch = 1 }",
+    "dragonfly = { switches_per_group = 4, global_cables_per_switch = 2, groups = 10 }",
+    "dragonfly = { switches_per_group = 4, global_cables_per_switch = 2, groups = 0 }",
+    "dragonfly = { switches_per_group = 1000, global_cables_per_switch = 1000 }",
+    "irregular = { switches = 0 }",
+    "irregular = { switches = 4, ports = 0 }",
+    "irregular = { switches = 4, ports = 65536 }",
+    "irregular = { switches = 4, ports = 3, hosts_per_switch = 4 }",
+    "irregular = { switches = 4, hosts_per_switch = 0 }",
+    "irregular = { switches = 4, cables_per_pair_max = 0 }",
+    "irregular = { switches = 4, ports = 5 }",
+    "irregular = { switches = 300000 }",
+];
+
 #[test]
 fn parameters_out_of_range_are_named_with_what_was_expected() {
-    let wrong = [
-        "two-hosts = { switches = 1000000 }",
-        "star = { hosts = 0 }",
-        "star = { hosts = 65536 }",
-        "ring = { switches = 0 }",
-        "ring = { switches = 3, hosts_per_switch = 0 }",
-        "mesh = { dimensions = [] }",
-        "mesh = { dimensions = [3, 0] }",
-        "mesh = { dimensions = [2000, 2000] }",
-        "torus = { dimensions = [4000000000, 4000000000, 4000000000, 4000000000, 4000000000] }",
-        "torus = { dimensions = [4, 4], hosts_per_switch = 70000 }",
-        "torus = { dimensions = [4, 4], hosts_per_switch = 65533 }",
-        "mesh = { dimensions = [500], hosts_per_switch = 4000 }",
-        "hypercube = { dimensions = 0 }",
-        "hypercube = { dimensions = 19 }",
-        "k-ary-n-tree = { arity = 1, levels = 3 }",
-        "k-ary-n-tree = { arity = 70000, levels = 1 }",
-        "k-ary-n-tree = { arity = 40000, levels = 2 }",
-        "k-ary-n-tree = { arity = 4, levels = 0 }",
-        "k-ary-n-tree = { arity = 4, levels = 4000000000 }",
-        "folded-clos = { leaves = 0, spines = 1, hosts_per_leaf = 1 }",
-        "folded-clos = { leaves = 1, spines = 0, hosts_per_leaf = 1 }",
-        "folded-clos = { leaves = 1, spines = 1, hosts_per_leaf = 0 }",
-        "folded-clos = { leaves = 1, spines = 1, hosts_per_leaf = 1, cables_per_pair = 0 }",
-        "folded-clos = { leaves = 70000, spines = 1, hosts_per_leaf = 1 }",
-        "folded-clos = { leaves = 2, spines = 60000, hosts_per_leaf = 6000 }",
-        "folded-clos = { leaves = 500, spines = 500, hosts_per_leaf = 1, cables_per_pair = 100 }",
-        "dragonfly = { switches_per_group = 0, global_cables_per_switch = 1 }",
-        "dragonfly = { switches_per_group = 4, hosts_per_switch = 0, global_cables_per_switch = 1 }",
-        "dragonfly = { switches_per_group = 4, global_cables_per_switch = 2, groups = 10 }",
-        "dragonfly = { switches_per_group = 4, global_cables_per_switch = 2, groups = 0 }",
-        "dragonfly = { switches_per_group = 1000, global_cables_per_switch = 1000 }",
-        "irregular = { switches = 0 }",
-        "irregular = { switches = 4, ports = 0 }",
-        "irregular = { switches = 4, ports = 65536 }",
-        "irregular = { switches = 4, ports = 3, hosts_per_switch = 4 }",
-        "irregular = { switches = 4, hosts_per_switch = 0 }",
-        "irregular = { switches = 4, cables_per_pair_max = 0 }",
-        "irregular = { switches = 4, ports = 5 }",
-        "irregular = { switches = 300000 }",
-    ];
-    let table: Vec<String> = wrong.iter().map(|text| refusal(text).to_string()).collect();
+    let table: Vec<String> = WRONG.iter().map(|text| refusal(text).to_string()).collect();
     insta::assert_snapshot!(table.join("\n"), @r#"
     switches = 1000000: makes 1,000,002 nodes, expected at most 1,000,000
     hosts = 0: expected at least 1
@@ -94,7 +96,7 @@ fn parameters_out_of_range_are_named_with_what_was_expected() {
     ports = 5: expected more ports beside the 4 of hosts, enough for 3 cables to connect 4 switches
     switches = 300000: makes 1,500,000 nodes, expected at most 1,000,000
     "#);
-    for text in wrong {
+    for text in WRONG {
         let parameter = refusal(text).parameter();
         assert!(text.contains(parameter), "{parameter} is no key of {text}");
     }
