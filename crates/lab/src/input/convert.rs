@@ -1,0 +1,82 @@
+//! From the values of the TOML parser to ours: numbers become numbers, byte offsets origins.
+
+use super::fault::Fault;
+use super::path::Step;
+use super::position::Positions;
+use super::{Data, Entry, Origin, Table, Value};
+use std::borrow::Cow;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Turns the values of the TOML parser into ours.
+pub(super) struct Places<'a> {
+    /// The source as a whole.
+    pub(super) whole: Origin,
+    /// Where its lines are; without them, every origin is the source as a whole.
+    pub(super) positions: Option<Positions<'a>>,
+}
+
+impl Places<'_> {
+    fn origin(&self, offset: usize) -> Origin {
+        let place = self.positions.as_ref().map(|positions| positions.at(offset));
+        place.map_or(self.whole.clone(), |(line, column)| Origin {
+            line: Some(line),
+            column: Some(column),
+            ..self.whole.clone()
+        })
+    }
+
+    /// The table, or a complaint about one of its values.
+    pub(super) fn table(&self, table: &DeTable<'_>) -> Result<Table, Fault> {
+        let entry = |(key, value): (&Spanned<Cow<'_, str>>, &_)| {
+            let name = Cow::as_ref(key.get_ref()).to_owned();
+            let value = self.value(value).map_err(|fault| fault.under(Step::from(&*name)))?;
+            Ok(Entry { name, origin: self.origin(key.span().start), value })
+        };
+        Ok(Table { entries: table.iter().map(entry).collect::<Result<_, Fault>>()? })
+    }
+
+    /// The value, or a complaint about a date or a number that does not fit.
+    pub(super) fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, Fault> {
+        let origin = self.origin(value.span().start);
+        match self.data(value.get_ref()) {
+            Ok(data) => Ok(Value { data, origin }),
+            Err(fault) => Err(fault.located(&origin)),
+        }
+    }
+
+    fn data(&self, value: &DeValue<'_>) -> Result<Data, Fault> {
+        Ok(match value {
+            DeValue::String(text) => Data::String(text.to_string()),
+            DeValue::Integer(digits) => Data::Integer(
+                i64::from_str_radix(digits.as_str(), digits.radix()).map_err(|_| {
+                    let range = format!("a whole number from {} to {}", i64::MIN, i64::MAX);
+                    Fault::wrong(digits.to_string(), [range])
+                })?,
+            ),
+            DeValue::Float(digits) => Data::Float(float(digits.as_str())?),
+            DeValue::Boolean(truth) => Data::Bool(*truth),
+            DeValue::Datetime(date) => {
+                let found = format!("the date or time {date}");
+                return Err(Fault::wrong(found, [format!("a number, or text: \"{date}\"")]));
+            }
+            DeValue::Array(items) => {
+                let item = |(index, item): (usize, &_)| {
+                    self.value(item).map_err(|fault| fault.under(Step::Index(index)))
+                };
+                Data::Array(items.iter().enumerate().map(item).collect::<Result<_, _>>()?)
+            }
+            DeValue::Table(table) => Data::Table(self.table(table)?),
+        })
+    }
+}
+
+/// The number, unless it is finite as written and too large for 64 bits.
+fn float(digits: &str) -> Result<f64, Fault> {
+    match digits.parse::<f64>() {
+        Ok(number) if number.is_finite() || !digits.contains(|c: char| c.is_ascii_digit()) => {
+            Ok(number)
+        }
+        _ => Err(Fault::wrong(digits.to_owned(), ["a number of at most 1.8e308".to_owned()])),
+    }
+}

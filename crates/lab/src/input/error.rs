@@ -1,0 +1,177 @@
+//! What is wrong with an input, for a person (`Display`) and for a program (`to_json`).
+//!
+//! ```text
+//! scenario.toml:12:3: unknown key `laod` in `traffic[0]`
+//!   did you mean `load`? known keys: arrivals, destinations, hosts, length, load, name
+//! ```
+
+use super::{Origin, Tree, nearest, path};
+use serde_json::json;
+use std::fmt;
+
+/// Of more names than this the text shows only the first ones, or only the nearest if there
+/// is one; `to_json` has them all.
+const LISTED_MAX: usize = 24;
+
+/// Something wrong with a scenario, an override or another input, and where.
+///
+/// `Display` gives one to four lines without a line end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InputError(Box<Report>);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Report {
+    origin: Origin,
+    key: Option<String>,
+    message: String,
+    /// The line of the text with a mark below it, for a slip of syntax.
+    excerpt: Option<String>,
+    /// What would have been right: one description, or several names.
+    expected: Vec<String>,
+    /// What the names in `expected` are, such as "known keys".
+    heading: Option<&'static str>,
+    nearest: Option<String>,
+}
+
+impl InputError {
+    /// An error from its parts, such as those of another format's error.
+    ///
+    /// `key` is for programs, `message` should name it; `expected` is one description ("a
+    /// port number") or several names.
+    pub fn from_parts(
+        file: &str,
+        line: Option<u32>,
+        column: Option<u32>,
+        key: Option<String>,
+        message: impl Into<String>,
+        expected: impl IntoIterator<Item = String>,
+        nearest: Option<String>,
+    ) -> Self {
+        let origin = Origin { source: file.into(), line, column };
+        let mut error = Self::new(origin, message.into()).expecting(expected);
+        error.0.key = key;
+        error.0.nearest = nearest;
+        error
+    }
+
+    /// An error about the value at a dotted path, whose content cannot be right: a host that
+    /// does not exist, say. If the path leads further than what was written, the error
+    /// stands where the writing ends.
+    pub fn at(tree: &Tree, path: &str, message: impl fmt::Display) -> Self {
+        let steps = path::parse(path).unwrap_or_default();
+        Self::new(tree.nearest_origin(&steps), message.to_string()).keyed(path::show(&steps), true)
+    }
+
+    /// Adds the nearest name among `known` to the one that was `found`, and the list of them
+    /// under a heading such as "known hosts".
+    #[must_use]
+    pub fn suggesting<S: AsRef<str>>(
+        mut self,
+        found: &str,
+        heading: &'static str,
+        known: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let mut names: Vec<_> = known.into_iter().map(|name| name.as_ref().to_owned()).collect();
+        names.sort();
+        let near = nearest(found, &names).map(ToOwned::to_owned);
+        self.0.nearest = near;
+        self.0.expected = names;
+        self.0.heading = Some(heading);
+        self
+    }
+
+    pub(super) fn new(origin: Origin, message: String) -> Self {
+        Self(Box::new(Report {
+            origin,
+            key: None,
+            message,
+            excerpt: None,
+            expected: Vec::new(),
+            heading: None,
+            nearest: None,
+        }))
+    }
+
+    /// Gives the key, which may be empty for the root; `in_message` puts it before the message.
+    pub(super) fn keyed(mut self, key: String, in_message: bool) -> Self {
+        if !key.is_empty() {
+            if in_message {
+                self.0.message = format!("in `{key}`: {}", self.0.message);
+            }
+            self.0.key = Some(key);
+        }
+        self
+    }
+
+    pub(super) fn expecting(mut self, expected: impl IntoIterator<Item = String>) -> Self {
+        self.0.expected = expected.into_iter().collect();
+        self
+    }
+
+    pub(super) fn meaning(mut self, nearest: Option<&str>) -> Self {
+        self.0.nearest = nearest.map(ToOwned::to_owned);
+        self
+    }
+
+    pub(super) fn showing(mut self, excerpt: String) -> Self {
+        self.0.excerpt = Some(excerpt);
+        self
+    }
+
+    /// The error for programs: `file`, `line`, `column`, `key`, `message`, `expected` (a
+    /// list) and `nearest`; null where unknown.
+    pub fn to_json(&self) -> serde_json::Value {
+        let report = &*self.0;
+        json!({
+            "file": &*report.origin.source,
+            "line": report.origin.line,
+            "column": report.origin.column,
+            "key": report.key,
+            "message": report.message,
+            "expected": report.expected,
+            "nearest": report.nearest,
+        })
+    }
+}
+
+impl Report {
+    /// The last line: what was probably meant, and everything that would have been right.
+    fn advice(&self) -> Option<String> {
+        let meant = self.nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
+        let listed = match (self.heading, &*self.expected) {
+            (_, []) | (None, [_]) => None,
+            (_, names) if meant.is_some() && names.len() > LISTED_MAX => None,
+            (heading, names) => Some(list(heading.unwrap_or("expected one of"), names)),
+        };
+        let parts: Vec<_> = meant.into_iter().chain(listed).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
+fn list(heading: &str, names: &[String]) -> String {
+    let (shown, hidden) = names.split_at(names.len().min(LISTED_MAX));
+    let more = match hidden.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    format!("{heading}: {}{more}", shown.join(", "))
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let report = &*self.0;
+        write!(f, "{}: {}", report.origin, report.message)?;
+        if let (None, [only]) = (report.heading, &*report.expected) {
+            write!(f, ", expected {only}")?;
+        }
+        if let Some(excerpt) = &report.excerpt {
+            write!(f, "\n{excerpt}")?;
+        }
+        if let Some(advice) = report.advice() {
+            write!(f, "\n  {advice}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for InputError {}

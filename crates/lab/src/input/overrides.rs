@@ -1,0 +1,153 @@
+//! Overrides: a dotted path and a new value, laid over what a file says.
+//!
+//! ```text
+//! traffic.0.load = 0.4      a key of the first entry of a list
+//! traffic.1      = {…}      one more entry, if there is one so far
+//! routing.algorithm = up-down
+//! routing.algorithm.up-down.root = 3    also where the file has only the bare name
+//! ```
+//!
+//! Tables and lists that are missing on the way are made. Invariant: an override that fails
+//! changes nothing.
+
+use super::convert::Places;
+use super::path::{self, Step};
+use super::{Data, Entry, InputError, Origin, Table, Tree, Value, json, nearest, words};
+use toml::de::DeValue;
+
+impl Tree {
+    /// Sets the value at `path` to `text`, read as a TOML value, or else taken as it stands:
+    /// `80 MB/s` and `up-down` need no quotes.
+    pub fn set(&mut self, path: &str, text: &str) -> Result<(), InputError> {
+        let text = text.trim();
+        let origin = Origin::whole(words::clip(&format!("--set {}={text}", path.trim()), 80));
+        self.assign(path, from_text(text, &origin), &origin)
+    }
+
+    /// Sets the value at `path` to one that a program gives.
+    pub fn set_value(&mut self, path: &str, value: &serde_json::Value) -> Result<(), InputError> {
+        let origin = Origin::whole(words::clip(&format!("override of {}", path.trim()), 80));
+        let value = json::value(value, &origin, json::DEPTH_MAX).map_err(|f| f.report(&origin))?;
+        self.assign(path, value, &origin)
+    }
+
+    fn assign(&mut self, path: &str, value: Value, origin: &Origin) -> Result<(), InputError> {
+        let whole = |message: String| {
+            let example = "a path such as traffic.0.load".to_owned();
+            InputError::new(origin.clone(), message).expecting([example])
+        };
+        let steps = path::parse(path).map_err(whole)?;
+        if steps.is_empty() {
+            return Err(whole("the path is empty".to_owned()));
+        }
+        Assignment { steps: &steps, origin }.put(0, &mut self.root, value)
+    }
+}
+
+/// The TOML value, or the text itself if it is none that we take (a date, say).
+fn from_text(text: &str, origin: &Origin) -> Value {
+    let places = Places { whole: origin.clone(), positions: None };
+    let value = DeValue::parse(text).ok().and_then(|value| places.value(&value).ok());
+    let plain = || Value { data: Data::String(text.to_owned()), origin: origin.clone() };
+    value.unwrap_or_else(plain)
+}
+
+/// One override under way: its path and its origin.
+struct Assignment<'a> {
+    steps: &'a [Step],
+    origin: &'a Origin,
+}
+
+impl Assignment<'_> {
+    /// Puts `new` below `target`, which stands where `depth` steps have led.
+    fn put(&self, depth: usize, target: &mut Value, new: Value) -> Result<(), InputError> {
+        let Some(step) = self.steps.get(depth) else {
+            *target = new;
+            return Ok(());
+        };
+        match &mut target.data {
+            Data::Table(table) => self.put_in_table(depth, table, new),
+            Data::Array(items) => self.put_in_list(depth, items, new),
+            Data::String(name) if *name == step.name() => {
+                let mut choice = Value::empty_table(self.origin.clone());
+                self.put(depth, &mut choice, new)?;
+                *target = choice;
+                Ok(())
+            }
+            Data::String(_) | Data::Integer(_) | Data::Float(_) | Data::Bool(_) => {
+                Err(self.error(depth, "is a single value; to replace it, end the path there"))
+            }
+        }
+    }
+
+    fn put_in_table(&self, depth: usize, table: &mut Table, new: Value) -> Result<(), InputError> {
+        let step = &self.steps[depth];
+        let name = step.name();
+        if let Some(value) = table.value_mut(&name) {
+            return self.put(depth + 1, value, new);
+        }
+        if let Step::Index(index) = step {
+            let cure =
+                format!("is a table, not a list; a new key of digits is written \"{index}\"");
+            return Err(self.error(depth, &cure));
+        }
+        let near = nearest(&name, table.entries.iter().map(|entry| &*entry.name));
+        let value = self.nest(depth + 1, new).map_err(|error| error.meaning(near))?;
+        table.entries.push(Entry { name: name.into_owned(), origin: self.origin.clone(), value });
+        Ok(())
+    }
+
+    fn put_in_list(
+        &self,
+        depth: usize,
+        items: &mut Vec<Value>,
+        new: Value,
+    ) -> Result<(), InputError> {
+        let count = items.len();
+        match &self.steps[depth] {
+            Step::Index(index) if *index < count => self.put(depth + 1, &mut items[*index], new),
+            Step::Index(index) if *index == count => {
+                items.push(self.nest(depth + 1, new)?);
+                Ok(())
+            }
+            Step::Index(index) => {
+                let entries = words::count(count, "entry", "entries");
+                Err(self.error(
+                    depth,
+                    &format!("has {entries}, none at {index}; index {count} adds one"),
+                ))
+            }
+            Step::Name(_) => {
+                let mut path = self.steps[..=depth].to_vec();
+                path.insert(depth, Step::Index(0));
+                let example = path::show(&path);
+                Err(self.error(depth, &format!("is a list; its first entry has `{example}`")))
+            }
+        }
+    }
+
+    /// `new` inside the tables and lists that the steps from `depth` on ask for.
+    fn nest(&self, depth: usize, new: Value) -> Result<Value, InputError> {
+        (depth..self.steps.len()).rev().try_fold(new, |value, at| {
+            let origin = self.origin.clone();
+            let data = match &self.steps[at] {
+                Step::Name(name) => Data::Table(Table {
+                    entries: vec![Entry { name: name.clone(), origin: origin.clone(), value }],
+                }),
+                Step::Index(0) => Data::Array(vec![value]),
+                Step::Index(_) => {
+                    return Err(self.error(at, "is not there yet; its first entry has index 0"));
+                }
+            };
+            Ok(Value { data, origin })
+        })
+    }
+
+    /// An error about what stands where `depth` steps have led.
+    fn error(&self, depth: usize, message: &str) -> InputError {
+        let place = path::show(&self.steps[..depth]);
+        let subject = if place.is_empty() { "the scenario".into() } else { format!("`{place}`") };
+        InputError::new(self.origin.clone(), format!("{subject} {message}"))
+            .keyed(path::show(self.steps), false)
+    }
+}

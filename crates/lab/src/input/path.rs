@@ -1,0 +1,130 @@
+//! Dotted paths: `traffic.0.load`, `traffic[0].load`, `classes."best effort".share`.
+//!
+//! Overrides are written with dots; messages show `traffic[0].load`; both are read.
+
+use super::words::{clip, visible};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// More steps than any scenario has; keeps a long override from nesting without end.
+const STEPS_MAX: usize = 64;
+
+/// One step down the tree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// A key.
+    Name(String),
+    /// An entry of a list, from 0; in a table, the key with these digits.
+    Index(usize),
+}
+
+impl Step {
+    /// The step as a key.
+    pub(super) fn name(&self) -> Cow<'_, str> {
+        match self {
+            Self::Name(name) => name.into(),
+            Self::Index(index) => index.to_string().into(),
+        }
+    }
+}
+
+impl From<&str> for Step {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+/// The steps of a path, or a sentence that says what is wrong with it. No step at all is the
+/// root.
+pub(super) fn parse(path: &str) -> Result<Vec<Step>, String> {
+    let mut rest = path.trim();
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        let (step, after) = first(rest)?;
+        steps.push(step);
+        rest = match after.strip_prefix('.') {
+            Some("") => return Err("the path ends in a dot".to_owned()),
+            Some(next) => next,
+            None => after,
+        };
+    }
+    if steps.len() > STEPS_MAX {
+        return Err(format!("the path has {} steps, and {STEPS_MAX} are the most", steps.len()));
+    }
+    Ok(steps)
+}
+
+/// The first step, and what follows it: nothing, a dot or a bracket.
+fn first(text: &str) -> Result<(Step, &str), String> {
+    let (step, after) = if let Some(inside) = text.strip_prefix('[') {
+        let (digits, after) = inside.split_once(']').ok_or("a `[` of the path is not closed")?;
+        let index = digits.parse().map_err(|_| format!("`[{}]` is no index", clip(digits, 20)))?;
+        (Step::Index(index), after)
+    } else if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        let (name, after) =
+            text[1..].split_once(quote).ok_or("a quote of the path is not closed")?;
+        (Step::from(name), after)
+    } else {
+        let (name, after) = text.split_at(text.find(['.', '[']).unwrap_or(text.len()));
+        if name.is_empty() {
+            return Err("the path has a dot without a key before it".to_owned());
+        }
+        (bare(name.trim()), after)
+    };
+    match after.chars().next() {
+        None | Some('.' | '[') => Ok((step, after)),
+        Some(other) => Err(format!("the path has `{}` instead of a dot", visible(other))),
+    }
+}
+
+/// Digits are an index, unless they have leading zeros that an index would lose.
+fn bare(name: &str) -> Step {
+    match name.parse::<usize>() {
+        Ok(index) if index.to_string() == name => Step::Index(index),
+        _ => Step::from(name),
+    }
+}
+
+/// The path as messages show it.
+pub(super) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
+    let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    let mut text = String::new();
+    for step in steps {
+        let dot = if text.is_empty() { "" } else { "." };
+        let written = match step {
+            Step::Index(index) => write!(text, "[{index}]"),
+            Step::Name(name) if !name.is_empty() && name.chars().all(plain) => {
+                write!(text, "{dot}{name}")
+            }
+            Step::Name(name) => write!(text, "{dot}{name:?}"),
+        };
+        written.expect("a String takes any text");
+    }
+    clip(&text, 120)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_spellings_are_read_and_one_is_shown() {
+        let steps = [Step::from("traffic"), Step::Index(0), Step::from("load")];
+        assert_eq!(parse("traffic.0.load").unwrap(), steps);
+        assert_eq!(parse(" traffic[0].load ").unwrap(), steps);
+        assert_eq!(show(&steps), "traffic[0].load");
+        let quoted = [Step::from("classes"), Step::from("best effort"), Step::from("7")];
+        assert_eq!(parse("classes.\"best effort\".'7'").unwrap(), quoted);
+        assert_eq!(show(&quoted[..2]), "classes.\"best effort\"");
+        assert_eq!(parse("a.007").unwrap()[1], Step::from("007"));
+        assert_eq!(parse("").unwrap(), []);
+    }
+
+    #[test]
+    fn broken_paths_are_refused() {
+        let long = ["a"; STEPS_MAX + 1].join(".");
+        for path in [".", ".a", "a.", "a..b", "a[", "a[x]", "a[-1]", "a[0]b", "\"a", &long] {
+            assert!(parse(path).is_err(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The nearest name to one that does not exist.
+
+use strsim::damerau_levenshtein;
+
+/// The name among `known` that `found` was probably meant to be, if one is close.
+///
+/// Capitals do not count, and `-` equals `_`. A name is close if at most one character in
+/// three must be added, left out, replaced or swapped with its neighbour (Damerau and
+/// Levenshtein's distance), or if one name starts with the other and they share three
+/// characters. Of equally near names the first is taken.
+pub fn nearest<'a, S>(found: &str, known: impl IntoIterator<Item = &'a S>) -> Option<&'a str>
+where
+    S: AsRef<str> + ?Sized + 'a,
+{
+    // Comparing takes time by the product of the lengths; no name of ours is this long.
+    const LENGTH_MAX: usize = 80;
+    if found.len() > LENGTH_MAX {
+        return None;
+    }
+    let found = fold(found);
+    let compare = |name: &'a S| (name.as_ref(), fold(name.as_ref()));
+    let known: Vec<(&str, String)> = known.into_iter().map(compare).collect();
+    let distance = |(_, name): &&(&str, String)| damerau_levenshtein(&found, name);
+    let close = |known: &&(&str, String)| {
+        distance(known) * 3 <= found.chars().count().max(known.1.chars().count())
+    };
+    let shared_start = |(_, name): &&(&str, String)| {
+        found.len().min(name.len()) >= 3 && (name.starts_with(&found) || found.starts_with(name))
+    };
+    let near = known.iter().filter(close).min_by_key(distance);
+    near.or_else(|| known.iter().find(shared_start)).map(|(name, _)| *name)
+}
+
+fn fold(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        let known = ["arrivals", "destinations", "length", "link_rate", "load"];
+        let cases = [
+            ("laod", Some("load")),
+            ("Link-Rate", Some("link_rate")),
+            ("lenght", Some("length")),
+            ("dest", Some("destinations")),
+            ("arrival", Some("arrivals")),
+            ("seed", None),
+            ("l", None),
+            ("", None),
+        ];
+        for (found, expected) in cases {
+            assert_eq!(nearest(found, known), expected, "{found}");
+        }
+        assert_eq!(nearest(&"load".repeat(1_000), known), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! Overrides: what they change, and that a failing one changes nothing.
+
+use gingham_lab::input::{Data, Tree};
+use serde_json::json;
+
+const TEXT: &str = "name = \"mesh\"\nrouting.algorithm = \"up-down\"\n\
+    [[traffic]]\nload = 0.4\nhosts = [\"a\", \"b\"]\n";
+
+fn tree() -> Tree {
+    Tree::parse("t.toml", TEXT).expect("the text is sound")
+}
+
+/// The whole tree as JSON, to compare with.
+fn json(tree: &Tree) -> serde_json::Value {
+    tree.read().expect("JSON holds any tree")
+}
+
+/// `TEXT` after one override.
+fn after(path: &str, text: &str) -> serde_json::Value {
+    let mut tree = tree();
+    tree.set(path, text).expect(path);
+    json(&tree)
+}
+
+#[test]
+fn text_becomes_a_value_or_stays_text() {
+    let mut tree = tree();
+    let cases = [
+        ("0.4", json!(0.4)),
+        (" 7 ", json!(7)),
+        ("true", json!(true)),
+        ("\"7\"", json!("7")),
+        ("[1, \"a\"]", json!([1, "a"])),
+        ("{ poisson = { mean = \"2 us\" } }", json!({ "poisson": { "mean": "2 us" } })),
+        ("80 MB/s", json!("80 MB/s")),
+        ("up-down", json!("up-down")),
+        ("a = b", json!("a = b")),
+        ("", json!("")),
+        ("2025-01-31", json!("2025-01-31")),
+        ("99999999999999999999", json!("99999999999999999999")),
+        ("[1, 2", json!("[1, 2")),
+        ("größer", json!("größer")),
+    ];
+    for (text, expected) in cases {
+        tree.set("x", text).unwrap();
+        assert_eq!(json(&tree)["x"], expected, "{text}");
+    }
+}
+
+#[test]
+fn keys_and_entries_are_replaced_added_and_made() {
+    assert_eq!(after("traffic.0.load", "0.9")["traffic"][0]["load"], json!(0.9));
+    assert_eq!(after("traffic[0].hosts[1]", "c")["traffic"][0]["hosts"], json!(["a", "c"]));
+    assert_eq!(after("traffic.0.hosts.2", "c")["traffic"][0]["hosts"], json!(["a", "b", "c"]));
+    assert_eq!(after("traffic.1.load", "1")["traffic"][1], json!({ "load": 1 }));
+    assert_eq!(after("new.list.0.key", "1")["new"], json!({ "list": [{ "key": 1 }] }));
+    assert_eq!(after("lanes.\"0\"", "1")["lanes"], json!({ "0": 1 }));
+    assert_eq!(after("traffic", "{ load = 1 }")["traffic"], json!({ "load": 1 }));
+    assert_eq!(after("routing.algorithm", "minimal")["routing"], json!({ "algorithm": "minimal" }));
+}
+
+#[test]
+fn a_bare_name_takes_parameters() {
+    let routing = &after("routing.algorithm.up-down.root", "3")["routing"];
+    assert_eq!(*routing, json!({ "algorithm": { "up-down": { "root": 3 } } }));
+}
+
+#[test]
+fn digits_name_a_key_that_a_table_has() {
+    let mut tree = Tree::parse("t.toml", "[lanes]\n0 = 1\n").unwrap();
+    tree.set("lanes.0", "2").unwrap();
+    assert_eq!(json(&tree), json!({ "lanes": { "0": 2 } }));
+}
+
+#[test]
+fn a_failing_override_changes_nothing() {
+    let failing = [
+        "",
+        ".",
+        "a..b",
+        "name.x",
+        "traffic.2",
+        "traffic.9.load",
+        "traffic.load",
+        "routing.0",
+        "new.1",
+        "traffic.1.x.3",
+        "routing.algorithm.up-down.x.4",
+        "traffic.0.hosts.a",
+    ];
+    for path in failing {
+        let mut changed = tree();
+        assert!(changed.set(path, "1").is_err(), "{path}");
+        assert_eq!(changed, tree(), "{path}");
+    }
+}
+
+#[test]
+fn what_an_override_brings_says_so() {
+    let mut tree = tree();
+    tree.set("traffic.0.load", "0.9").unwrap();
+    tree.set("traffic.1.load", "0.1").unwrap();
+    let source = |path: &str| tree.origin(path).unwrap().to_string();
+    assert_eq!(source("traffic.0.load"), "--set traffic.0.load=0.9");
+    assert_eq!(source("traffic.0"), "t.toml:3:1");
+    assert_eq!(source("traffic.1"), "--set traffic.1.load=0.1");
+}
+
+#[test]
+fn programs_give_values() {
+    let mut tree = tree();
+    let class = json!({ "load": 0.5, "hosts": ["x"], "window": null, "count": 3, "on": true });
+    tree.set_value("traffic.1", &class).unwrap();
+    let expected = json!({ "load": 0.5, "hosts": ["x"], "count": 3, "on": true });
+    assert_eq!(json(&tree)["traffic"][1], expected);
+    assert!(matches!(tree.get("traffic.1.count").unwrap().data, Data::Integer(3)));
+    assert!(matches!(tree.get("traffic.1.load").unwrap().data, Data::Float(_)));
+}
+
+#[test]
+fn values_that_a_scenario_cannot_hold_are_refused() {
+    let mut deep = json!(1);
+    for _ in 0..100 {
+        deep = json!([deep]);
+    }
+    let cases = [
+        (json!(null), "override of x: found nothing, expected a value"),
+        (json!([1, null]), "override of x: in `[1]`: found nothing, expected a value"),
+        (
+            json!({ "a": u64::MAX }),
+            "override of x: in `a`: found 18446744073709551615, \
+             expected a whole number of at most 9223372036854775807",
+        ),
+    ];
+    for (value, message) in cases {
+        let mut changed = tree();
+        assert_eq!(changed.set_value("x", &value).unwrap_err().to_string(), message);
+        assert_eq!(changed, tree());
+    }
+    let error = tree().set_value("x", &deep).unwrap_err().to_string();
+    assert!(error.ends_with("found deeper nesting, expected at most 64 levels"), "{error}");
+}
+
+#[test]
+fn a_whole_scenario_from_a_program() {
+    let tree = Tree::from_json("scenario", &json!({ "name": "mesh", "seed": null })).unwrap();
+    assert_eq!(json(&tree), json!({ "name": "mesh" }));
+    assert_eq!(tree.origin("name").unwrap().to_string(), "scenario");
+    let error = Tree::from_json("scenario", &json!([1])).unwrap_err();
+    assert_eq!(error.to_string(), "scenario: found a list, expected a table of keys and values");
+}
