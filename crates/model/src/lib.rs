@@ -1,1 +1,27 @@
-//! placeholder
+//! The plan of a run, and the pure state machines of its ends: traffic, adapter queues and
+//! the ledgers that count.
+//!
+//! ```text
+//!   topology::Fabric ─┐
+//!   topology::Routes ─┼─► Plan ─► a simulation (oracle, engine) ─► Ledger
+//!   traffic classes  ─┘            asks Source and Adapter, tells the Ledger
+//! ```
+//!
+//! What moves flits lives elsewhere and exists twice, slow and fast; what is here exists once
+//! and is shared, pinned by hand traces and closed forms.
+//!
+//! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
+
+mod adapter;
+pub mod measure;
+mod message;
+mod plan;
+mod slack;
+pub mod traffic;
+mod wormhole;
+
+pub use adapter::Adapter;
+pub use message::{Delivery, Message, MessageId};
+pub use plan::{ChannelPlan, ClassId, ClassPlan, Ends, Plan, Switching};
+pub use slack::{SlackBuffer, SlackError};
+pub use wormhole::{Header, Preset, WormholeParameters, WormholePlan};

@@ -1,0 +1,54 @@
+//! Messages: what a host wants to send, and what became of it.
+
+use crate::ClassId;
+use gingham_kernel::{Span, Time, id_type};
+use gingham_topology::EndpointId;
+
+id_type!(
+    /// A message, in order of creation.
+    MessageId
+);
+
+/// A message as its source created it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Running number of the run.
+    pub id: MessageId,
+    /// Traffic class.
+    pub class: ClassId,
+    /// Where it begins.
+    pub source: EndpointId,
+    /// Where it ends.
+    pub destination: EndpointId,
+    /// Payload in bytes, at least 1.
+    pub payload_bytes: u32,
+    /// When the source created it.
+    pub created: Time,
+}
+
+/// A message that arrived, with the instants of its journey (`docs/concepts/timing.md`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// The message.
+    pub message: Message,
+    /// Its first flit started on the source's cable.
+    pub entered: Time,
+    /// Its first flit to reach the destination had arrived whole.
+    pub head_arrived: Time,
+    /// Its last flit had arrived whole.
+    pub delivered: Time,
+    /// Switches traversed.
+    pub hops: u16,
+}
+
+impl Delivery {
+    /// From creation to delivery.
+    pub fn latency(&self) -> Span {
+        self.delivered.since(self.message.created)
+    }
+
+    /// From entry into the network to delivery.
+    pub fn network_latency(&self) -> Span {
+        self.delivered.since(self.entered)
+    }
+}

@@ -1,0 +1,98 @@
+//! The plan: everything a simulation needs, typed, in integers, with names left behind.
+
+use crate::traffic::{ArrivalPlan, LengthPlan, SourcePlan};
+use crate::{SlackBuffer, WormholePlan};
+use gingham_kernel::{Span, Time, id_type};
+use gingham_topology::routing::Routes;
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
+
+id_type!(
+    /// A traffic class, in the order of the scenario.
+    ClassId
+);
+
+/// One direction of a cable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChannelPlan {
+    /// Time of one flit.
+    pub flit: Span,
+    /// Propagation delay.
+    pub delay: Span,
+    /// The input buffer at its end; `None` where a host consumes.
+    pub slack: Option<SlackBuffer>,
+}
+
+/// Where a channel begins and ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ends {
+    /// The sending port.
+    pub source: PortRef,
+    /// The receiving port.
+    pub target: PortRef,
+}
+
+/// A traffic class.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClassPlan {
+    /// Name, for results and for random streams.
+    pub name: String,
+    /// When messages are created.
+    pub arrivals: ArrivalPlan,
+    /// How long they are.
+    pub lengths: LengthPlan,
+    /// Which endpoints send, and where to.
+    pub sources: Vec<SourcePlan>,
+}
+
+/// The switching kind of a fabric: one kind a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Switching {
+    /// Wormhole with slack buffers, STOP and GO.
+    Wormhole(WormholePlan),
+}
+
+/// A run, ready to simulate.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Root of all random streams.
+    pub seed: u64,
+    /// The fabric.
+    pub fabric: Fabric,
+    /// The routes that messages take.
+    pub routes: Routes,
+    /// By [`ChannelId`].
+    pub channels: Vec<ChannelPlan>,
+    /// The switching kind and its parameters.
+    pub switching: Switching,
+    /// Traffic classes by [`ClassId`].
+    pub classes: Vec<ClassPlan>,
+    /// Results count from here on.
+    pub warm_up: Time,
+    /// The run ends here at the latest.
+    pub end: Time,
+    /// The run ends once this many messages created after the warm-up were delivered.
+    pub messages: Option<u64>,
+}
+
+impl Plan {
+    /// Both ends of a channel.
+    pub fn ends(&self, channel: ChannelId) -> Ends {
+        Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
+    }
+
+    /// Whether a node forwards packets.
+    pub fn is_switch(&self, node: NodeId) -> bool {
+        self.fabric.node(node).is_switch()
+    }
+
+    /// Every channel of the route between two endpoints; `None` where there is none.
+    pub fn path(&self, source: EndpointId, destination: EndpointId) -> Option<Vec<ChannelId>> {
+        let path = self.routes.path(&self.fabric, source, destination)?;
+        Some(path.channels().to_vec())
+    }
+
+    /// Timing and buffer of a channel.
+    pub fn channel(&self, channel: ChannelId) -> &ChannelPlan {
+        &self.channels[channel.index()]
+    }
+}

@@ -1,0 +1,126 @@
+//! Slack buffers: how much a wormhole input holds, and when it says STOP and GO.
+//!
+//! ```text
+//!   0 ........ go ......... stop ...... capacity
+//!     wants GO   as before    wants STOP  never passed
+//!                             └ headroom ┘
+//! ```
+//!
+//! The derivation of the headroom is in `docs/concepts/timing.md`; the figures of the presets
+//! are Myrinet's 80-byte buffer (Kwan et al. 1996, section 2) with marks 56 and 40.
+
+use gingham_kernel::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Capacity and marks of an input buffer, in flits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlackBuffer {
+    /// What the buffer holds, in flits.
+    pub capacity: u32,
+    /// A fill above this mark asks the sender to stop.
+    pub stop: u32,
+    /// A fill below this mark asks the sender to go on.
+    pub go: u32,
+}
+
+/// Why a buffer cannot work on a cable.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SlackError {
+    /// The marks are not in order.
+    #[error("the marks of a slack buffer must satisfy 1 <= go <= stop, not go {go} and stop {stop}")]
+    Marks {
+        /// GO mark in flits.
+        go: u32,
+        /// STOP mark in flits.
+        stop: u32,
+    },
+    /// STOP would come too late.
+    #[error(
+        "a slack buffer of {capacity} flits with its STOP mark at {stop} can overflow on this \
+         cable: {headroom} flits may follow the mark, so it needs a capacity of {needed}"
+    )]
+    Overflow {
+        /// Capacity in flits.
+        capacity: u32,
+        /// STOP mark in flits.
+        stop: u32,
+        /// Flits that can arrive after the mark is passed, the passing one included.
+        headroom: u32,
+        /// The smallest capacity that works with this mark.
+        needed: u32,
+    },
+}
+
+impl SlackBuffer {
+    /// Flits that can arrive from the one that passes the STOP mark on, for a cable with this
+    /// flit time and delay: ceil(2d / f) + 3.
+    pub fn headroom(flit: Span, delay: Span) -> u32 {
+        let in_flight = (delay * 2).div_ceil(flit);
+        u32::try_from(in_flight + 3).expect("a cable holds fewer than 2^32 flits")
+    }
+
+    /// This buffer grown as far as a cable needs it; its own figures are the minimum.
+    /// `first_flit_delay` is how long a header is held at the switch.
+    #[must_use]
+    pub fn scaled(self, flit: Span, delay: Span, first_flit_delay: Span) -> Self {
+        let headroom = Self::headroom(flit, delay);
+        let held = u32::try_from(first_flit_delay.div_ceil(flit) + 1)
+            .expect("fewer than 2^32 flits gather behind a header");
+        let go = self.go.max(headroom);
+        let stop = self.stop.max(go + (self.stop - self.go)).max(held);
+        Self { capacity: self.capacity.max(stop + headroom), stop, go }
+    }
+
+    /// Checks that the marks make sense and the buffer cannot overflow on this cable.
+    pub fn check(self, flit: Span, delay: Span) -> Result<(), SlackError> {
+        let Self { capacity, stop, go } = self;
+        if go == 0 || go > stop {
+            return Err(SlackError::Marks { go, stop });
+        }
+        let headroom = Self::headroom(flit, delay);
+        let needed = stop.saturating_add(headroom);
+        if capacity < needed {
+            return Err(SlackError::Overflow { capacity, stop, headroom, needed });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MYRINET: SlackBuffer = SlackBuffer { capacity: 80, stop: 56, go: 40 };
+
+    #[test]
+    fn myrinet_cables_fit_the_80_byte_buffer() {
+        // 10 m at 160 MB/s: 2 x 49.2 / 6.25 = 15.7; 25 m at 80 MB/s: 2 x 123 / 12.5 = 19.7.
+        for (flit, delay, headroom) in [(6_250, 49_200, 19), (12_500, 123_000, 23)] {
+            let (flit, delay) = (Span::from_ps(flit), Span::from_ps(delay));
+            assert_eq!(SlackBuffer::headroom(flit, delay), headroom);
+            assert_eq!(MYRINET.check(flit, delay), Ok(()));
+            assert_eq!(MYRINET.scaled(flit, delay, Span::from_ns(150)), MYRINET);
+        }
+    }
+
+    #[test]
+    fn a_fast_cable_scales_the_buffer_and_refuses_the_small_one() {
+        let (flit, delay) = (Span::from_ps(20), Span::from_ps(49_200));
+        // 2 x 49,200 / 20 = 4,920 flits in flight.
+        let needed = SlackError::Overflow { capacity: 80, stop: 56, headroom: 4_923, needed: 4_979 };
+        assert_eq!(MYRINET.check(flit, delay), Err(needed));
+        let scaled = MYRINET.scaled(flit, delay, Span::from_ns(150));
+        // 150 ns hold 7,500 flits behind a header, more than the marks of the cable ask for.
+        assert_eq!(scaled, SlackBuffer { capacity: 12_424, stop: 7_501, go: 4_923 });
+        assert_eq!(scaled.check(flit, delay), Ok(()));
+    }
+
+    #[test]
+    fn marks_out_of_order_are_refused() {
+        let buffer = SlackBuffer { capacity: 80, stop: 40, go: 56 };
+        let error = buffer.check(Span::from_ps(6_250), Span::from_ps(49_200));
+        assert_eq!(error, Err(SlackError::Marks { go: 56, stop: 40 }));
+    }
+}

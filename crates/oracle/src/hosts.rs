@@ -1,0 +1,105 @@
+//! Hosts: sources create messages, adapters send them as worms, and consume what arrives.
+
+use crate::event::{Event, Flit};
+use crate::simulation::{Simulation, Status};
+use crate::worm::Worm;
+use gingham_model::traffic::Source;
+use gingham_model::{Message, MessageId};
+use gingham_topology::{ChannelId, EndpointId};
+use gingham_kernel::Time;
+use std::sync::Arc;
+
+impl Simulation {
+    // Phase 1: create.
+
+    pub(crate) fn start_sources(&mut self) {
+        for index in 0..self.sources.len() {
+            let interval = self.sources[index].next_interval();
+            let first = interval.map_or(Time::ZERO, |interval| Time::ZERO + interval);
+            self.cause(first, Event::Create { source: index });
+        }
+        self.schedule_caused();
+    }
+
+    pub(crate) fn create(&mut self, index: usize) {
+        let plan = Arc::clone(&self.plan);
+        let source = &mut self.sources[index];
+        let draft = source.draw(&plan);
+        let message = Message {
+            id: MessageId::new(self.messages_created),
+            class: source.class(),
+            source: source.endpoint(),
+            destination: draft.destination,
+            payload_bytes: draft.payload_bytes,
+            created: self.now,
+        };
+        let following = source.next_interval();
+        self.messages_created += 1;
+        self.ledger.on_created(&message);
+        self.senders[message.source.index()].queue.offer(message);
+        self.cause(self.now, Event::Transfer { channel: self.host_channel(message.source) });
+        if let Some(interval) = following {
+            self.cause(self.now + interval, Event::Create { source: index });
+        }
+    }
+
+    pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
+        if self.senders[endpoint.index()].current.is_none() {
+            self.start_worm(endpoint);
+        }
+        let Some((worm, index)) = self.senders[endpoint.index()].current else { return };
+        self.flits_entered += 1;
+        self.send_data(channel, Flit { worm, index });
+        let rest = !self.worms.get(worm).is_tail(index);
+        self.senders[endpoint.index()].current = rest.then_some((worm, index + 1));
+    }
+
+    pub(crate) fn start_worm(&mut self, endpoint: EndpointId) {
+        let sender = &mut self.senders[endpoint.index()];
+        let Some(message) = sender.queue.take() else { return };
+        let path = self.plan.path(message.source, message.destination).expect("a drawn route exists");
+        let worm = Worm {
+            message,
+            flits: self.wormhole.worm_flits(message.payload_bytes, path.len() - 1),
+            path,
+            entered: self.now,
+            head_arrived: None,
+            index_expected: 0,
+            hops_read: 0,
+        };
+        sender.current = Some((self.worms.insert(worm), 0));
+        let again = |source: &Source| {
+            source.endpoint() == endpoint
+                && source.class() == message.class
+                && source.is_backlogged(&self.plan)
+        };
+        // The next message of a backlogged class is created at this same instant, although
+        // phase 1 is over: nothing of this instant can depend on it any more.
+        if let Some(index) = self.sources.iter().position(again) {
+            self.create(index);
+        }
+    }
+
+    pub(crate) fn consume(&mut self, flit: Flit) {
+        self.flits_consumed += 1;
+        let now = self.now;
+        let worm = self.worms.get_mut(flit.worm);
+        if worm.head_arrived.is_none() {
+            worm.head_arrived = Some(now);
+            worm.index_expected = flit.index;
+        }
+        assert_eq!(worm.index_expected, flit.index, "flits of a worm stay in order");
+        worm.index_expected += 1;
+        if worm.is_tail(flit.index) {
+            let delivery = self.worms.remove(flit.worm).delivery(now);
+            self.ledger.on_delivered(&delivery);
+            if self.plan.messages.is_some_and(|wanted| self.ledger.followed_messages() >= wanted) {
+                self.status = Status::Finished;
+            }
+        }
+    }
+
+    pub(crate) fn host_channel(&self, endpoint: EndpointId) -> ChannelId {
+        self.plan.fabric.endpoint_channel(endpoint)
+    }
+}

@@ -1,0 +1,84 @@
+//! The input port at the end of a channel into a switch: slack buffer, header, control.
+
+use crate::event::{Flit, Symbol};
+use gingham_kernel::Time;
+use gingham_model::SlackBuffer;
+use gingham_topology::ChannelId;
+use std::collections::VecDeque;
+
+/// What an input port is doing with the worm at its head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Head {
+    /// No header was read.
+    Idle,
+    /// The header is being decoded.
+    Routing { output: ChannelId },
+    /// It requests this output.
+    Waiting { output: ChannelId },
+    /// It holds this output.
+    Connected { output: ChannelId },
+}
+
+/// An input port of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub(crate) slack: SlackBuffer,
+    pub(crate) buffer: VecDeque<Flit>,
+    pub(crate) head: Head,
+    /// What its fill asks for.
+    pub(crate) wanted: Symbol,
+    /// What it told the sender last.
+    pub(crate) announced: Symbol,
+}
+
+impl Input {
+    pub(crate) fn new(slack: SlackBuffer) -> Self {
+        Self {
+            slack,
+            buffer: VecDeque::new(),
+            head: Head::Idle,
+            wanted: Symbol::Go,
+            announced: Symbol::Go,
+        }
+    }
+
+    /// Flits in the buffer.
+    pub(crate) fn fill(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// What the fill asks for now.
+    pub(crate) fn judged(&self) -> Symbol {
+        if self.fill() > self.slack.stop as usize {
+            Symbol::Stop
+        } else if self.fill() < self.slack.go as usize {
+            Symbol::Go
+        } else {
+            self.wanted
+        }
+    }
+
+    /// The control flit that must be sent, if any.
+    pub(crate) fn pending(&self) -> Option<Symbol> {
+        (self.wanted != self.announced).then_some(self.wanted)
+    }
+}
+
+/// The sending end of a channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    /// A flit that started keeps the channel busy until then.
+    pub(crate) busy_until: Time,
+    /// Since when the other end forbids data, if it does.
+    pub(crate) stopped_since: Option<Time>,
+    /// The input that holds this output of a switch.
+    pub(crate) owner: Option<ChannelId>,
+    /// When the first flit of the owner's worm may start.
+    pub(crate) ready: Time,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self { busy_until: Time::ZERO, stopped_since: None, owner: None, ready: Time::ZERO }
+    }
+}

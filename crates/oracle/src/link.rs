@@ -1,0 +1,89 @@
+//! Links: channels start flits, and STOP and GO travel against the data.
+
+use crate::event::{Event, Flit, Symbol};
+use crate::input::Input;
+use crate::simulation::Simulation;
+use gingham_topology::{ChannelId, Fabric};
+
+impl Simulation {
+    // Phase 2: control arrives.
+
+    pub(crate) fn hear(&mut self, channel: ChannelId, symbol: Symbol) {
+        let since = self.outputs[channel.index()].stopped_since;
+        match (symbol, since) {
+            (Symbol::Stop, None) => {
+                self.outputs[channel.index()].stopped_since = Some(self.now);
+                self.count(channel, |count| count.stops += 1);
+            }
+            (Symbol::Go, Some(_)) => {
+                self.counts[channel.index()].stopped_ps += self.stopped_ps(since);
+                self.outputs[channel.index()].stopped_since = None;
+                self.cause(self.now, Event::Transfer { channel });
+            }
+            _ => panic!("STOP and GO alternate on channel {channel:?}"),
+        }
+    }
+
+    // Phase 6: transfer.
+
+    pub(crate) fn transfer(&mut self, channel: ChannelId) {
+        let output = &self.outputs[channel.index()];
+        if output.busy_until > self.now {
+            return;
+        }
+        let heard = Fabric::reverse(channel);
+        if let Some(symbol) = self.inputs[heard.index()].as_ref().and_then(Input::pending) {
+            self.send_control(heard, symbol);
+        } else if output.stopped_since.is_none() {
+            match self.plan.fabric.endpoint_at(self.plan.ends(channel).source) {
+                Some(endpoint) => self.send_from_host(endpoint, channel),
+                None => self.send_from_switch(channel),
+            }
+        }
+    }
+
+    pub(crate) fn send_data(&mut self, channel: ChannelId, flit: Flit) {
+        self.occupy(channel);
+        self.count(channel, |count| count.data_flits += 1);
+        let arrival = self.outputs[channel.index()].busy_until + self.plan.channel(channel).delay;
+        self.cause(arrival, Event::FlitArrives { channel, flit });
+    }
+
+    // Phase 7: emit control.
+
+    pub(crate) fn emit_control(&mut self, channel: ChannelId) {
+        let speaking = Fabric::reverse(channel);
+        let idle = self.outputs[speaking.index()].busy_until <= self.now;
+        let input = self.input_mut(channel);
+        input.wanted = input.judged();
+        if let (true, Some(symbol)) = (idle, input.pending()) {
+            self.send_control(channel, symbol);
+        }
+    }
+
+    /// Tells the sender of `channel`, over the other channel of the cable.
+    pub(crate) fn send_control(&mut self, channel: ChannelId, symbol: Symbol) {
+        let speaking = Fabric::reverse(channel);
+        self.input_mut(channel).announced = symbol;
+        self.occupy(speaking);
+        self.count(speaking, |count| count.control_flits += 1);
+        let arrival = self.outputs[speaking.index()].busy_until + self.plan.channel(speaking).delay;
+        self.cause(arrival, Event::ControlArrives { channel, symbol });
+    }
+
+    // What the phases share.
+
+    pub(crate) fn fill_changed(&mut self, channel: ChannelId) {
+        let input = self.inputs[channel.index()].as_ref().expect("a switch input");
+        if input.judged() != input.wanted {
+            self.cause(self.now, Event::EmitControl { channel });
+        }
+    }
+
+    /// Keeps a channel busy for one flit from now on.
+    pub(crate) fn occupy(&mut self, channel: ChannelId) {
+        let free = self.now + self.plan.channel(channel).flit;
+        self.outputs[channel.index()].busy_until = free;
+        self.cause(free, Event::Transfer { channel });
+    }
+}

@@ -1,0 +1,241 @@
+//! The simulation: one event at a time.
+
+use crate::event::Event;
+use crate::input::{Input, Output};
+use crate::waits::{self, WaitCycle};
+use crate::worm::{Sender, Worms};
+use gingham_fairq::RoundRobin;
+use gingham_kernel::{EventQueue, Purpose, Stream, Time};
+use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::traffic::Source;
+use gingham_model::{Plan, Switching, WormholePlan};
+use gingham_topology::ChannelId;
+use std::sync::Arc;
+
+/// Deadlocks are looked for this many times a run.
+const DEADLOCK_SEARCHES: u64 = 64;
+
+/// How far a run has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// There is more to do.
+    Running,
+    /// The end of the plan was reached, by time or by number of messages.
+    Finished,
+    /// Nothing is left to happen, and every message was delivered.
+    Drained,
+    /// Worms wait for each other for good.
+    Deadlocked(WaitCycle),
+}
+
+/// A wormhole run, flit by flit.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) wormhole: WormholePlan,
+    pub(crate) queue: EventQueue<Event>,
+    pub(crate) now: Time,
+    pub(crate) status: Status,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) senders: Vec<Sender>,
+    pub(crate) worms: Worms,
+    pub(crate) inputs: Vec<Option<Input>>,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) arbiters: Vec<RoundRobin>,
+    pub(crate) ledger: Ledger,
+    pub(crate) counts: Vec<ChannelCount>,
+    pub(crate) messages_created: usize,
+    pub(crate) flits_entered: u64,
+    pub(crate) flits_consumed: u64,
+    pub(crate) flits_stripped: u64,
+    /// Events that the current one caused, scheduled together after it.
+    pub(crate) caused: Vec<(Time, Event)>,
+    pub(crate) shuffle: Option<Stream>,
+    pub(crate) next_search: Time,
+}
+
+impl Simulation {
+    /// A run of `plan`, at time zero.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        let Switching::Wormhole(wormhole) = plan.switching;
+        let channels = || ChannelId::first(plan.channels.len());
+        let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
+        let mut simulation = Self {
+            wormhole,
+            queue: EventQueue::new(),
+            now: Time::ZERO,
+            status: Status::Running,
+            sources: Source::all(&plan),
+            senders: vec![Sender::default(); plan.fabric.endpoints().len()],
+            worms: Worms::default(),
+            inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
+            outputs: channels().map(|_| Output::new()).collect(),
+            arbiters: channels().map(|channel| RoundRobin::new(ports(channel) + 1)).collect(),
+            ledger: Ledger::new(&plan),
+            counts: vec![ChannelCount::default(); plan.channels.len()],
+            messages_created: 0,
+            flits_entered: 0,
+            flits_consumed: 0,
+            flits_stripped: 0,
+            caused: Vec::new(),
+            shuffle: None,
+            next_search: Time::ZERO,
+            plan,
+        };
+        simulation.next_search = simulation.search_after(Time::ZERO);
+        simulation.start_sources();
+        simulation
+    }
+
+    /// The same run with the events of each instant scheduled in a random order, which must
+    /// change nothing.
+    #[must_use]
+    pub fn with_shuffled_scheduling(mut self, seed: u64) -> Self {
+        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
+        self
+    }
+
+    /// Simulates at most `events_max` events. The size of a call never changes a result.
+    pub fn advance(&mut self, events_max: u64) -> &Status {
+        for _ in 0..events_max {
+            if self.status != Status::Running {
+                break;
+            }
+            self.step();
+        }
+        &self.status
+    }
+
+    /// How far the run has come.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// The current instant.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// When the next event happens.
+    pub fn next_time(&self) -> Option<Time> {
+        self.queue.next_time()
+    }
+
+    /// What was counted so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Counts by channel within the window, with a stop that lasts still counted up to now.
+    pub fn channel_counts(&self) -> Vec<ChannelCount> {
+        let mut counts = self.counts.clone();
+        for (count, output) in counts.iter_mut().zip(&self.outputs) {
+            count.stopped_ps += self.stopped_ps(output.stopped_since);
+        }
+        counts
+    }
+
+    /// The plan being run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Checks conservation and order; for tests, after any event. Slow.
+    pub fn assert_invariants(&self) {
+        let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
+        let on_wire = self.queue.iter().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
+        let accounted = self.flits_consumed + self.flits_stripped + (buffered + on_wire) as u64;
+        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.now);
+        for input in self.inputs.iter().flatten() {
+            assert!(input.fill() <= input.slack.capacity as usize, "a slack buffer overflowed");
+        }
+    }
+
+    fn step(&mut self) {
+        let next = self.queue.next_time().unwrap_or(Time::MAX);
+        if self.next_search <= next.min(self.plan.end) {
+            self.search_deadlock();
+        } else if next == Time::MAX {
+            self.run_dry();
+        } else if next > self.plan.end {
+            self.now = self.plan.end;
+            self.status = Status::Finished;
+        } else {
+            let (time, event) = self.queue.pop().expect("an event is pending");
+            self.now = time;
+            self.handle(event);
+            self.schedule_caused();
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Create { source } => self.create(source),
+            Event::ControlArrives { channel, symbol } => self.hear(channel, symbol),
+            Event::FlitArrives { channel, flit } => self.receive(channel, flit),
+            Event::Release { output } => self.release(output),
+            Event::ReadHead { channel } => self.read_head(channel),
+            Event::Request { channel } => self.request(channel),
+            Event::Arbitrate { output } => self.arbitrate(output),
+            Event::Transfer { channel } => self.transfer(channel),
+            Event::EmitControl { channel } => self.emit_control(channel),
+        }
+    }
+
+    // What the phases share.
+
+    pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
+        self.inputs[channel.index()].as_mut().expect("the channel ends at a switch")
+    }
+
+    pub(crate) fn count(&mut self, channel: ChannelId, change: impl FnOnce(&mut ChannelCount)) {
+        if self.now >= self.plan.warm_up {
+            change(&mut self.counts[channel.index()]);
+        }
+    }
+
+    pub(crate) fn stopped_ps(&self, since: Option<Time>) -> u64 {
+        let start = since.map(|since| since.max(self.plan.warm_up));
+        start.filter(|start| *start < self.now).map_or(0, |start| self.now.since(start).as_ps())
+    }
+
+    pub(crate) fn cause(&mut self, time: Time, event: Event) {
+        self.caused.push((time, event));
+    }
+
+    pub(crate) fn schedule_caused(&mut self) {
+        if let Some(stream) = &mut self.shuffle {
+            stream.shuffle(&mut self.caused);
+        }
+        for (time, event) in self.caused.drain(..) {
+            self.queue.schedule(time, event);
+        }
+    }
+
+    // The end.
+
+    fn search_after(&self, time: Time) -> Time {
+        let interval = (self.plan.end.as_ps() / DEADLOCK_SEARCHES).max(1);
+        Time::from_ps((time.as_ps() / interval + 1).saturating_mul(interval))
+    }
+
+    fn search_deadlock(&mut self) {
+        let time = self.next_search;
+        self.next_search = self.search_after(time);
+        if let Some(cycle) = waits::find_cycle(self) {
+            self.now = time;
+            self.status = Status::Deadlocked(cycle);
+        }
+    }
+
+    fn run_dry(&mut self) {
+        self.status = match waits::find_cycle(self) {
+            Some(cycle) => Status::Deadlocked(cycle),
+            None => Status::Drained,
+        };
+        assert!(
+            self.status != Status::Drained || self.ledger.in_flight_messages() == 0,
+            "messages are left, nothing can happen, and no circle of waits explains it"
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Switches: input ports read headers and request outputs; outputs choose and forward.
+
+use crate::event::{Event, Flit};
+use crate::input::{Head, Output};
+use crate::simulation::Simulation;
+use gingham_topology::{ChannelId, Fabric};
+use std::sync::Arc;
+
+impl Simulation {
+    // Phase 3: flits arrive.
+
+    pub(crate) fn receive(&mut self, channel: ChannelId, flit: Flit) {
+        let now = self.now;
+        let Some(input) = &mut self.inputs[channel.index()] else {
+            return self.consume(flit);
+        };
+        assert!(input.fill() < input.slack.capacity as usize, "a slack buffer overflowed");
+        input.buffer.push_back(flit);
+        match input.head {
+            Head::Idle => self.cause(now, Event::ReadHead { channel }),
+            Head::Connected { output } => self.cause(now, Event::Transfer { channel: output }),
+            Head::Routing { .. } | Head::Waiting { .. } => {}
+        }
+        self.fill_changed(channel);
+    }
+
+    // Phase 4: request.
+
+    pub(crate) fn release(&mut self, output: ChannelId) {
+        let channel = self.outputs[output.index()].owner.take().expect("a tail had an owner");
+        self.input_mut(channel).head = Head::Idle;
+        self.cause(self.now, Event::ReadHead { channel });
+        self.cause(self.now, Event::Arbitrate { output });
+    }
+
+    pub(crate) fn read_head(&mut self, channel: ChannelId) {
+        let strip = self.wormhole.route_bytes;
+        let input = self.input_mut(channel);
+        if input.head != Head::Idle {
+            return;
+        }
+        let Some(flit) = input.buffer.front().copied() else { return };
+        let worm = self.worms.get_mut(flit.worm);
+        let position = worm.hops_read;
+        assert_eq!(worm.path[position], channel, "a worm is read along its path");
+        worm.hops_read += 1;
+        let output = worm.path[position + 1];
+        if strip {
+            assert_eq!(flit.index, position as u64, "the first flit is the route byte");
+            self.input_mut(channel).buffer.pop_front();
+            self.flits_stripped += 1;
+            self.fill_changed(channel);
+        }
+        self.input_mut(channel).head = Head::Routing { output };
+        self.cause(self.now + self.wormhole.routing_delay, Event::Request { channel });
+    }
+
+    pub(crate) fn request(&mut self, channel: ChannelId) {
+        let input = self.input_mut(channel);
+        let Head::Routing { output } = input.head else { panic!("a request follows routing") };
+        input.head = Head::Waiting { output };
+        self.cause(self.now, Event::Arbitrate { output });
+    }
+
+    // Phase 5: arbitrate.
+
+    pub(crate) fn arbitrate(&mut self, output: ChannelId) {
+        if self.outputs[output.index()].owner.is_some() {
+            return;
+        }
+        let node = self.plan.ends(output).source.node;
+        let plan = Arc::clone(&self.plan);
+        let input_of = |port: usize| {
+            let port = u16::try_from(port).expect("a port fits 16 bits");
+            plan.fabric.outgoing(node, port).map(Fabric::reverse)
+        };
+        let inputs = &self.inputs;
+        let waits = |channel: ChannelId| {
+            inputs[channel.index()].as_ref().is_some_and(|i| i.head == Head::Waiting { output })
+        };
+        let granted = self.arbiters[output.index()].grant(|port| input_of(port).is_some_and(waits));
+        let Some(channel) = granted.and_then(input_of) else { return };
+        self.input_mut(channel).head = Head::Connected { output };
+        let ready = self.now + self.wormhole.setup_delay;
+        let state = &mut self.outputs[output.index()];
+        state.owner = Some(channel);
+        state.ready = ready;
+        self.cause(ready, Event::Transfer { channel: output });
+    }
+
+    // Phase 6: transfer.
+
+    pub(crate) fn send_from_switch(&mut self, channel: ChannelId) {
+        let Output { owner: Some(input_channel), ready, .. } = self.outputs[channel.index()] else {
+            return;
+        };
+        if ready > self.now {
+            return;
+        }
+        let Some(flit) = self.input_mut(input_channel).buffer.pop_front() else { return };
+        self.send_data(channel, flit);
+        self.fill_changed(input_channel);
+        if self.worms.get(flit.worm).is_tail(flit.index) {
+            let left = self.outputs[channel.index()].busy_until;
+            self.cause(left, Event::Release { output: channel });
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Worms under way, and the adapters' sending halves.
+
+use gingham_kernel::{Time, id_type};
+use gingham_model::{Adapter, Delivery, Message};
+use gingham_topology::ChannelId;
+
+id_type!(
+    /// A worm under way; reused once it was delivered.
+    WormId
+);
+
+/// A message on its way as one worm.
+#[derive(Clone, Debug)]
+pub(crate) struct Worm {
+    pub(crate) message: Message,
+    /// Every channel of its route, from the source's cable to the destination's.
+    pub(crate) path: Vec<ChannelId>,
+    /// Flits at the source, route bytes included.
+    pub(crate) flits: u64,
+    /// Start of the first flit.
+    pub(crate) entered: Time,
+    /// Arrival of the first flit at the destination.
+    pub(crate) head_arrived: Option<Time>,
+    /// The flit that must arrive next at the destination.
+    pub(crate) index_expected: u64,
+    /// Position in the path of the furthest input that read its header.
+    pub(crate) hops_read: usize,
+}
+
+impl Worm {
+    /// Whether `index` is the place of the last flit.
+    pub(crate) fn is_tail(&self, index: u64) -> bool {
+        index + 1 == self.flits
+    }
+
+    /// Its delivery at `now`.
+    pub(crate) fn delivery(&self, now: Time) -> Delivery {
+        Delivery {
+            message: self.message,
+            entered: self.entered,
+            head_arrived: self.head_arrived.expect("the head arrives before the tail"),
+            delivered: now,
+            hops: u16::try_from(self.path.len() - 1).expect("a route has few switches"),
+        }
+    }
+}
+
+/// Worms by id, with the ids of delivered ones used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Worms {
+    worms: Vec<Option<Worm>>,
+    free: Vec<WormId>,
+}
+
+impl Worms {
+    pub(crate) fn insert(&mut self, worm: Worm) -> WormId {
+        if let Some(id) = self.free.pop() {
+            self.worms[id.index()] = Some(worm);
+            return id;
+        }
+        self.worms.push(Some(worm));
+        WormId::new(self.worms.len() - 1)
+    }
+
+    pub(crate) fn remove(&mut self, id: WormId) -> Worm {
+        self.free.push(id);
+        self.worms[id.index()].take().expect("a worm is delivered once")
+    }
+
+    pub(crate) fn get(&self, id: WormId) -> &Worm {
+        self.worms[id.index()].as_ref().expect("the worm is under way")
+    }
+
+    pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
+        self.worms[id.index()].as_mut().expect("the worm is under way")
+    }
+}
+
+/// The sending half of one endpoint.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sender {
+    /// Messages that wait.
+    pub(crate) queue: Adapter,
+    /// The worm being sent and its next flit.
+    pub(crate) current: Option<(WormId, u64)>,
+}

@@ -1,0 +1,131 @@
+//! Small fabrics with figures that are easy to add up by hand, and sources that send exactly the
+//! messages of a story.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use gingham_kernel::{Span, Time};
+use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, SourcePlan};
+use gingham_model::{ChannelPlan, ClassPlan, Delivery, Plan, SlackBuffer, Switching, WormholePlan};
+use gingham_oracle::Simulation;
+use gingham_topology::routing::{Algorithm, Form, UpDown, route};
+use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
+use std::sync::Arc;
+
+/// One flit of every cable, unless a story says otherwise.
+pub(crate) const FLIT: u64 = 10;
+/// Delay of every cable, unless a story says otherwise.
+pub(crate) const DELAY: u64 = 25;
+/// First-flit delay of every switch, all of it after the grant.
+pub(crate) const SETUP: u64 = 100;
+/// Marks with the smallest capacity that works: ceil(2 x 25 / 10) + 3 = 8 flits of headroom.
+pub(crate) const SLACK: SlackBuffer = SlackBuffer { capacity: 24, stop: 16, go: 8 };
+
+/// Hosts h0, h1, ... on a row of switches s0 - s1 - ...: host `i` hangs on switch `switch_of[i]`.
+pub(crate) fn row(switches: usize, switch_of: &[usize]) -> Fabric {
+    let mut builder = FabricBuilder::new();
+    let nodes: Vec<_> = (0..switches)
+        .map(|index| {
+            let guid = Guid(0x100 + index as u64);
+            builder.add_plain(NodeKind::Switch, &format!("s{index}"), guid, 8)
+        })
+        .collect();
+    for (index, switch) in switch_of.iter().enumerate() {
+        let guid = Guid(0x200 + index as u64);
+        let host = builder.add_plain(NodeKind::Host, &format!("h{index}"), guid, 1);
+        builder.join(host, nodes[*switch]).unwrap();
+    }
+    for pair in nodes.windows(2) {
+        builder.join(pair[0], pair[1]).unwrap();
+    }
+    builder.build()
+}
+
+/// A plan in which nobody sends yet.
+pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
+    let algorithm = Algorithm::UpDown(UpDown::default());
+    let routes = route(&fabric, &algorithm, Form::Source).unwrap();
+    let channel = |id: ChannelId| {
+        let ends_at_switch = fabric.node(fabric.target(id).node).is_switch();
+        ChannelPlan {
+            flit: Span::from_ps(FLIT),
+            delay: Span::from_ps(DELAY),
+            slack: ends_at_switch.then_some(SLACK),
+        }
+    };
+    Plan {
+        seed: 1,
+        channels: ChannelId::first(fabric.channel_count()).map(channel).collect(),
+        fabric,
+        routes,
+        switching: Switching::Wormhole(WormholePlan {
+            routing_delay: Span::ZERO,
+            setup_delay: Span::from_ps(SETUP),
+            route_bytes: false,
+            overhead_bytes: 0,
+        }),
+        classes: Vec::new(),
+        warm_up: Time::ZERO,
+        end: Time::from_ps(1_000_000_000),
+        messages: None,
+    }
+}
+
+/// Makes host `from` send `bytes`-byte messages to host `to`, backlogged.
+pub(crate) fn backlogged(plan: &mut Plan, from: usize, to: usize, bytes: u32) {
+    let class = ClassPlan {
+        name: format!("h{from} to h{to}"),
+        arrivals: ArrivalPlan::Backlogged,
+        lengths: LengthPlan::Fixed(bytes),
+        sources: vec![SourcePlan {
+            endpoint: EndpointId::new(from),
+            destinations: DestinationPlan::Fixed(EndpointId::new(to)),
+        }],
+    };
+    plan.classes.push(class);
+}
+
+/// Changes the wormhole parameters of a plan.
+pub(crate) fn wormhole(plan: &mut Plan, change: impl FnOnce(&mut WormholePlan)) {
+    let Switching::Wormhole(parameters) = &mut plan.switching;
+    change(parameters);
+}
+
+/// Gives a cable another flit time.
+pub(crate) fn cable_flit(plan: &mut Plan, channel: ChannelId, ps: u64) {
+    for side in [channel, Fabric::reverse(channel)] {
+        plan.channels[side.index()].flit = Span::from_ps(ps);
+    }
+}
+
+/// The channel from one named node to another.
+pub(crate) fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
+    ChannelId::first(fabric.channel_count())
+        .find(|id| {
+            let (source, target) = (fabric.source(*id), fabric.target(*id));
+            fabric.node(source.node).name == from && fabric.node(target.node).name == to
+        })
+        .unwrap()
+}
+
+/// The first `count` deliveries, in order of delivery, with the invariants checked after every
+/// event.
+pub(crate) fn deliveries(plan: Plan, count: usize) -> Vec<Delivery> {
+    let mut simulation = Simulation::new(Arc::new(plan));
+    while simulation.ledger().records().seen() < count as u64 {
+        simulation.advance(1);
+        simulation.assert_invariants();
+    }
+    let mut found = simulation.ledger().records().sorted();
+    found.sort_by_key(|delivery| delivery.delivered);
+    found
+}
+
+/// (source host, entered, head arrived, delivered) in picoseconds.
+pub(crate) fn story(delivery: &Delivery) -> (usize, u64, u64, u64) {
+    (
+        delivery.message.source.index(),
+        delivery.entered.as_ps(),
+        delivery.head_arrived.as_ps(),
+        delivery.delivered.as_ps(),
+    )
+}

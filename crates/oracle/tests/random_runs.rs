@@ -1,0 +1,85 @@
+//! Random fabrics and traffic: conservation after every event, and the same bits however events
+//! are scheduled and however large the calls are.
+
+mod common;
+
+use common::{quiet_plan, story};
+use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, SourcePlan};
+use gingham_model::{ClassPlan, Plan};
+use gingham_oracle::{Simulation, Status};
+use gingham_topology::EndpointId;
+use gingham_topology::generate::{Generator, Irregular};
+use std::sync::Arc;
+
+/// An irregular fabric with cables of several speeds under a mix of short and long messages.
+fn random_plan(seed: u64) -> Plan {
+    let mut draw = Stream::new(seed, "random plan", Purpose::Topology);
+    let switches = 3 + u32::try_from(draw.below(4)).unwrap();
+    let irregular = 
+        Irregular { switches, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 1 };
+    let mut plan = quiet_plan(Generator::Irregular(irregular).generate(seed).unwrap());
+    for cable in plan.channels.chunks_mut(2) {
+        let flit = Span::from_ps([5, 10, 10, 20][usize::try_from(draw.below(4)).unwrap()]);
+        let delay = Span::from_ps(draw.below(60));
+        for channel in cable {
+            channel.flit = flit;
+            channel.delay = delay;
+            channel.slack = channel.slack.map(|slack| slack.scaled(flit, delay, Span::ZERO));
+        }
+    }
+    let among: Arc<[EndpointId]> = plan.fabric.endpoint_ids().collect();
+    for (name, load, lengths) in
+        [("short", 0.2, LengthPlan::Fixed(12)), ("long", 0.5, LengthPlan::Exponential(90.0))]
+    {
+        let sources = among
+            .iter()
+            .map(|endpoint| SourcePlan {
+                endpoint: *endpoint,
+                destinations: DestinationPlan::Uniform(Arc::clone(&among)),
+            })
+            .collect();
+        let arrivals = ArrivalPlan::Poisson { load };
+        plan.classes.push(ClassPlan { name: name.to_owned(), arrivals, lengths, sources });
+    }
+    plan.seed = seed;
+    plan.end = Time::from_ps(60_000);
+    plan
+}
+
+fn outcome(mut simulation: Simulation, call: u64) -> Vec<(usize, u64, u64, u64)> {
+    while *simulation.advance(call) == Status::Running {}
+    assert_eq!(*simulation.status(), Status::Finished);
+    let records = simulation.ledger().records().sorted();
+    assert!(records.len() > 100, "{} messages", records.len());
+    records.iter().map(story).collect()
+}
+
+#[test]
+fn flits_are_conserved_after_every_event() {
+    for seed in 0..6 {
+        let mut simulation = Simulation::new(Arc::new(random_plan(seed)));
+        while *simulation.advance(1) == Status::Running {
+            simulation.assert_invariants();
+        }
+        let stops: u64 = simulation.channel_counts().iter().map(|count| count.stops).sum();
+        assert!(stops > 0, "seed {seed} never filled a buffer");
+    }
+}
+
+#[test]
+fn the_order_of_scheduling_changes_no_bit() {
+    for seed in 0..12 {
+        let plan = Arc::new(random_plan(seed));
+        let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
+        let shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
+        assert_eq!(straight, outcome(shuffled, u64::MAX));
+    }
+}
+
+#[test]
+fn the_size_of_a_call_changes_no_bit() {
+    let plan = Arc::new(random_plan(99));
+    let whole = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
+    assert_eq!(whole, outcome(Simulation::new(plan), 17));
+}
