@@ -77,7 +77,8 @@ fn explain(source: &str, text: &str, slip: &Error) -> InputError {
     match start(slip) {
         // What is missing belongs behind the last thing written, often a line or more above.
         Some(start) if what.starts_with("missing comma") => {
-            error(source, text, text[..start].trim_end().len(), message, expected)
+            let written = text.get(..start).map_or(start, |before| before.trim_end().len());
+            error(source, text, written, message, expected)
         }
         Some(start) => error(source, text, start, message, expected),
         None => InputError::new(Origin::whole(source), message).expecting(expected),

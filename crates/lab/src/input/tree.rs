@@ -151,7 +151,7 @@ impl Tree {
         self.get(path).map(|value| value.origin.clone())
     }
 
-    /// Where the deepest value along `steps` was written, and the path as messages show it.
+    /// Where the deepest value along `steps` was written.
     pub(super) fn nearest_origin(&self, steps: &[Step]) -> Origin {
         let mut value = &self.root;
         for step in steps {
