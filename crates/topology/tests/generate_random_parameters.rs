@@ -60,7 +60,7 @@ fn dragonflies() -> impl Strategy<Value = Generator> {
 }
 
 fn irregulars() -> impl Strategy<Value = Generator> {
-    (1..=20_u32, 3..=8_u32, 1..=4_u32, 1..=3_u32).prop_map(
+    (1..=20_u32, 2..=8_u32, 1..=4_u32, 1..=3_u32).prop_map(
         |(switches, free, hosts_per_switch, cables_per_pair_max)| {
             Generator::Irregular(Irregular {
                 switches,

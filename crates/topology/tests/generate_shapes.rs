@@ -211,6 +211,7 @@ fn every_leaf_of_a_folded_clos_is_cabled_to_every_spine() {
         fabric("folded-clos = { leaves = 3, spines = 2, hosts_per_leaf = 4, cables_per_pair = 2 }");
     assert_eq!(far_end(&fabric, "leaf1", 5).as_deref(), Some("spine0[3]"));
     assert_eq!(far_end(&fabric, "leaf1", 8).as_deref(), Some("spine1[4]"));
+    assert_eq!(far_end(&fabric, "leaf0", 7).as_deref(), Some("spine1[1]"));
 }
 
 /// Cables between groups, by pair of groups.
@@ -278,4 +279,17 @@ fn the_dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
     let expected =
         ["h3-2-0[1]", "h3-2-1[1]", "s3-0[4]", "s3-1[4]", "s3-3[5]", "s8-1[7]", "s0-1[6]"];
     assert_eq!(ends, expected);
+}
+
+#[test]
+fn a_dragonfly_with_ports_to_spare_uses_the_first_ones_of_every_switch() {
+    let fabric =
+        fabric("dragonfly = { switches_per_group = 4, global_cables_per_switch = 2, groups = 4 }");
+    // Two rounds of 3 slots: of 8 slots, 0 to 5 are used, at switches 0, 0, 1, 2, 2, 3.
+    for (switch, cabled) in [("s1-0", 2), ("s1-1", 1), ("s1-2", 2), ("s1-3", 1)] {
+        let global = [5, 6].map(|port| far_end(&fabric, switch, port).is_some());
+        assert_eq!(global, [true, cabled == 2], "{switch}");
+    }
+    // Slot 2 of group 1 leads to group 1 + 2 + 1 = 0 mod 4, to slot 4 - 2 - 2 = 0 of its round.
+    assert_eq!(far_end(&fabric, "s1-1", 5).as_deref(), Some("s0-0[5]"));
 }
