@@ -1,3 +1,24 @@
 //! Scenarios, the catalogue of names, one run and its record.
+//!
+//! ```text
+//!   TOML, --set, Python ─► input::Tree ─► Scenario ─► compile ─► Plan ─► Run ─► Record
+//!                                             └ topology file or generator
+//! ```
+//!
+//! Strings end here: below this crate no name selects behaviour and no path is opened.
 
+mod catalogue;
+mod compile;
+mod error;
+mod fabric_file;
 pub mod input;
+mod record;
+mod run;
+pub mod scenario;
+
+pub use catalogue::{Entry, catalogue};
+pub use compile::{Compiled, compile};
+pub use error::{DeadlockReport, LabError};
+pub use fabric_file::{LoadedFabric, load_fabric};
+pub use record::{ClassSummary, Column, ColumnData, LinkTotals, Record, Table, Verdict};
+pub use run::{Progress, Run};

@@ -1,0 +1,140 @@
+//! The catalogue: every name that a scenario or a command line may use, with what it means,
+//! where it comes from, and its parameters.
+//!
+//! A mechanism is one line here; its summary and parameters are the doc comments of its types, from
+//! which help, schema and reference pages are made.
+
+use gingham_model::Preset;
+use gingham_model::traffic::{Arrivals, Destinations, Lengths};
+use gingham_topology::generate::Generator;
+use gingham_topology::routing::Algorithm;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::Value;
+
+/// One name.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Entry {
+    /// What kind of name: `generator`, `routing`, `preset`, `arrivals`, `length`, `destinations`.
+    pub concept: &'static str,
+    /// The name.
+    pub name: String,
+    /// What it is, in a sentence or two.
+    pub summary: String,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// JSON Schema of its parameters; `null` where it takes none.
+    pub parameters: Value,
+}
+
+/// (concept, name, source), in the order in which help shows them.
+const LINES: &[(&str, &str, &str)] = &[
+    ("generator", "two-hosts", "Kwan et al. 1996, section 3.1"),
+    ("generator", "star", "textbook"),
+    ("generator", "ring", "textbook"),
+    ("generator", "mesh", "Dally and Towles 2004, chapter 5"),
+    ("generator", "torus", "Dally and Towles 2004, chapter 5"),
+    ("generator", "hypercube", "Dally and Towles 2004, chapter 5"),
+    ("generator", "k-ary-n-tree", "Petrini and Vanneschi 1997"),
+    ("generator", "folded-clos", "Leiserson 1985; Clos 1953"),
+    ("generator", "dragonfly", "Kim, Dally, Scott and Abts 2008"),
+    ("generator", "irregular", "Flich et al. 2001, section IV-A; the drawing of links is ours"),
+    ("routing", "shortest-path", "textbook"),
+    ("routing", "dimension-order", "Dally and Seitz 1987"),
+    ("routing", "up-down", "Schroeder et al. 1991 (Autonet)"),
+    ("preset", "myrinet-640", "Kwan et al. 1996, section 2"),
+    ("preset", "myrinet-1280", "Flich et al. 2001, section IV-A"),
+    ("arrivals", "poisson", "textbook"),
+    ("arrivals", "backlogged", "Kwan et al. 1996, section 3.1"),
+    ("length", "fixed", "Flich et al. 2001, section IV-A"),
+    ("length", "exponential", "Kwan et al. 1996, section 2; whole bytes are ours"),
+    ("destinations", "uniform", "Flich et al. 2001, section IV-A"),
+    ("destinations", "host", "Kwan et al. 1996, section 3.1"),
+];
+
+/// Every name.
+pub fn catalogue() -> Vec<Entry> {
+    let mut known = Vec::new();
+    known.extend(variants::<Generator>("generator"));
+    known.extend(variants::<Algorithm>("routing"));
+    known.extend(variants::<Preset>("preset"));
+    known.extend(variants::<Arrivals>("arrivals"));
+    known.extend(variants::<Lengths>("length"));
+    known.extend(variants::<Destinations>("destinations"));
+    let entry = |(concept, name, source): &(&'static str, &'static str, &'static str)| {
+        let place = known.iter().position(|v| v.concept == *concept && v.name == *name);
+        let variant = known[place.expect("the catalogue names a variant that exists")].clone();
+        let Variant { concept, name, summary, parameters } = variant;
+        Entry { concept, name, summary, source, parameters }
+    };
+    let entries: Vec<Entry> = LINES.iter().map(entry).collect();
+    assert_eq!(entries.len(), known.len(), "every variant has its line in the catalogue");
+    entries
+}
+
+#[derive(Clone, Debug)]
+struct Variant {
+    concept: &'static str,
+    name: String,
+    summary: String,
+    parameters: Value,
+}
+
+/// The variants of an externally tagged enum, from its JSON Schema.
+fn variants<T: JsonSchema>(concept: &'static str) -> Vec<Variant> {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
+    let mut found = Vec::new();
+    collect(concept, schema.as_value(), &mut found);
+    found
+}
+
+fn collect(concept: &'static str, schema: &Value, found: &mut Vec<Variant>) {
+    for key in ["oneOf", "anyOf"] {
+        for branch in schema[key].as_array().into_iter().flatten() {
+            collect(concept, branch, found);
+        }
+    }
+    let summary = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
+    let mut add = |name: &str, parameters: Value| {
+        if let Some(known) = found.iter_mut().find(|variant| variant.name == name) {
+            // A variant that may also be written as a bare name.
+            if !parameters.is_null() {
+                known.parameters = parameters;
+            }
+            if known.summary.is_empty() {
+                known.summary.clone_from(&summary);
+            }
+        } else {
+            let (name, summary) = (name.to_owned(), summary.clone());
+            found.push(Variant { concept, name, summary, parameters });
+        }
+    };
+    if let Some(name) = schema["const"].as_str() {
+        add(name, Value::Null);
+    }
+    for name in schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        add(name, Value::Null);
+    }
+    for (name, parameters) in schema["properties"].as_object().into_iter().flatten() {
+        add(name, parameters.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_summary_and_the_parameters_of_its_type() {
+        let entries = catalogue();
+        for entry in &entries {
+            assert!(!entry.summary.is_empty(), "{} {} lacks a doc comment", entry.concept, entry.name);
+        }
+        let find = |name: &str| entries.iter().find(|entry| entry.name == name).unwrap();
+        assert!(find("torus").parameters["properties"]["dimensions"].is_object());
+        assert!(find("up-down").parameters["properties"]["root"].is_object());
+        assert!(find("poisson").parameters.is_null());
+    }
+}

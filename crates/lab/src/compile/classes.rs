@@ -1,0 +1,229 @@
+//! Traffic classes: host patterns become endpoints, loads and lengths are checked.
+
+use crate::error::LabError;
+use crate::input::InputError;
+use crate::scenario::{ScenarioSource, TrafficClass};
+use gingham_model::ClassPlan;
+use gingham_model::traffic::{
+    ArrivalPlan, Arrivals, DestinationPlan, Destinations, LengthPlan, Lengths, SourcePlan,
+};
+use gingham_topology::{EndpointId, Fabric, NodeId, NodeKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wildmatch::WildMatch;
+
+/// The traffic classes of a scenario.
+pub(super) fn classes(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    notes: &mut Vec<String>,
+) -> Result<Vec<ClassPlan>, LabError> {
+    let written = &source.scenario.traffic;
+    if written.is_empty() {
+        return Err(InputError::at(&source.tree, "traffic", "at least one class must send").into());
+    }
+    let islands = Islands::of(fabric);
+    let mut classes = Vec::new();
+    for (index, class) in written.iter().enumerate() {
+        let place = Place { source, fabric, path: format!("traffic.{index}"), class };
+        if written[..index].iter().any(|earlier| earlier.name == class.name) {
+            let message = format!("two classes are called `{}`; each needs a name of its own", class.name);
+            return Err(place.error("name", message));
+        }
+        classes.push(place.compile(&islands, notes)?);
+    }
+    Ok(classes)
+}
+
+/// One class and where it stands, for messages.
+struct Place<'a> {
+    source: &'a ScenarioSource,
+    fabric: &'a Fabric,
+    path: String,
+    class: &'a TrafficClass,
+}
+
+impl Place<'_> {
+    fn error(&self, key: &str, message: impl std::fmt::Display) -> LabError {
+        InputError::at(&self.source.tree, &format!("{}.{key}", self.path), message).into()
+    }
+
+    fn compile(&self, islands: &Islands, notes: &mut Vec<String>) -> Result<ClassPlan, LabError> {
+        let arrivals = self.arrivals()?;
+        let lengths = self.lengths()?;
+        let hosts = self.hosts()?;
+        let mut sources = Vec::new();
+        for endpoint in &hosts {
+            let destinations = self.destinations(islands, *endpoint)?;
+            if destinations.has_any(*endpoint) {
+                sources.push(SourcePlan { endpoint: *endpoint, destinations });
+            }
+        }
+        if sources.is_empty() {
+            return Err(self.error("hosts", "none of these hosts has anywhere to send to"));
+        }
+        if sources.len() < hosts.len() {
+            let silent = hosts.len() - sources.len();
+            notes.push(format!("class `{}`: {silent} hosts reach no destination and are silent", self.class.name));
+        }
+        Ok(ClassPlan { name: self.class.name.clone(), arrivals, lengths, sources })
+    }
+
+    fn arrivals(&self) -> Result<ArrivalPlan, LabError> {
+        match (self.class.arrivals, self.class.load) {
+            (Arrivals::Poisson, Some(load)) if load > 0.0 && load <= 1.0 => {
+                Ok(ArrivalPlan::Poisson { load })
+            }
+            (Arrivals::Poisson, Some(load)) => {
+                let message = format!(
+                    "a load is the fraction of a host's link, above 0 and at most 1, not {load}"
+                );
+                Err(self.error("load", message))
+            }
+            (Arrivals::Poisson, None) => {
+                let message = "poisson arrivals need a load, such as load = 0.3";
+                Err(self.error("load", message))
+            }
+            (Arrivals::Backlogged, None) => Ok(ArrivalPlan::Backlogged),
+            (Arrivals::Backlogged, Some(_)) => {
+                Err(self.error("load", "a backlogged class sends all it can and takes no load"))
+            }
+        }
+    }
+
+    fn lengths(&self) -> Result<LengthPlan, LabError> {
+        let (Lengths::Fixed(bytes) | Lengths::Exponential(bytes)) = self.class.length;
+        let within = u32::try_from(bytes.0).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
+        let Some(length) = within else {
+            let message = format!("a message has from 1 B to 1024 MiB of payload, not {bytes}");
+            return Err(self.error("length", message));
+        };
+        Ok(match self.class.length {
+            Lengths::Fixed(_) => LengthPlan::Fixed(length),
+            Lengths::Exponential(_) => LengthPlan::Exponential(f64::from(length)),
+        })
+    }
+
+    /// The endpoints whose hosts match, in canonical order.
+    fn hosts(&self) -> Result<Vec<EndpointId>, LabError> {
+        let mut chosen = vec![false; self.fabric.endpoints().len()];
+        if self.class.hosts.is_empty() {
+            return Err(self.error("hosts", "a class needs at least one host; `[\"*\"]` means all"));
+        }
+        for (index, pattern) in self.class.hosts.iter().enumerate() {
+            let matched = matching(self.fabric, pattern);
+            if matched.is_empty() {
+                return Err(self.unknown_host(&format!("hosts.{index}"), pattern));
+            }
+            for endpoint in matched {
+                chosen[endpoint.index()] = true;
+            }
+        }
+        Ok(self.fabric.endpoint_ids().filter(|endpoint| chosen[endpoint.index()]).collect())
+    }
+
+    fn destinations(
+        &self,
+        islands: &Islands,
+        endpoint: EndpointId,
+    ) -> Result<DestinationPlan, LabError> {
+        match &self.class.destinations {
+            Destinations::Uniform => Ok(DestinationPlan::Uniform(islands.hosts_near(endpoint))),
+            Destinations::Host(name) => match matching(self.fabric, name)[..] {
+                [] => Err(self.unknown_host("destinations.host", name)),
+                [destination] if islands.joined(endpoint, destination) => {
+                    Ok(DestinationPlan::Fixed(destination))
+                }
+                [destination] => {
+                    let message = format!(
+                        "{} cannot reach {}: they lie on different islands of the fabric",
+                        self.fabric.endpoint_name(endpoint),
+                        self.fabric.endpoint_name(destination)
+                    );
+                    Err(self.error("destinations.host", message))
+                }
+                _ => Err(self.error("destinations.host", format!("`{name}` names several hosts"))),
+            },
+        }
+    }
+
+    fn unknown_host(&self, key: &str, text: &str) -> LabError {
+        let names: Vec<String> = host_endpoints(self.fabric)
+            .map(|endpoint| self.fabric.endpoint_name(endpoint))
+            .collect();
+        let key = format!("{}.{key}", self.path);
+        let message = format!("no host is called `{text}`");
+        InputError::at(&self.source.tree, &key, message)
+            .suggesting(text, "known hosts", names)
+            .into()
+    }
+}
+
+fn host_endpoints(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
+    fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
+}
+
+/// Host endpoints whose name, node name or dump id matches a pattern.
+fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
+    let wild = WildMatch::new(pattern);
+    let exact = fabric.find_node(pattern).filter(|id| fabric.node(*id).kind == NodeKind::Host);
+    let matches = |endpoint: &EndpointId| {
+        let node = fabric.endpoint(*endpoint).node;
+        exact == Some(node)
+            || wild.matches(&fabric.node(node).name)
+            || wild.matches(&fabric.endpoint_name(*endpoint))
+    };
+    host_endpoints(fabric).filter(matches).collect()
+}
+
+/// Which endpoints can reach each other.
+struct Islands {
+    /// Label by endpoint.
+    label: Vec<usize>,
+    hosts: BTreeMap<usize, Arc<[EndpointId]>>,
+}
+
+impl Islands {
+    fn of(fabric: &Fabric) -> Self {
+        let of_switch = label_switches(fabric);
+        let label_of = |endpoint: EndpointId| {
+            let peer = fabric.target(fabric.endpoint_channel(endpoint));
+            match fabric.endpoint_at(peer) {
+                // Two endpoints on one cable are an island of their own.
+                Some(peer) => fabric.nodes().len() + endpoint.index().min(peer.index()),
+                None => of_switch[peer.node.index()],
+            }
+        };
+        let label: Vec<usize> = fabric.endpoint_ids().map(label_of).collect();
+        let mut hosts: BTreeMap<usize, Vec<EndpointId>> = BTreeMap::new();
+        for endpoint in host_endpoints(fabric) {
+            hosts.entry(label[endpoint.index()]).or_default().push(endpoint);
+        }
+        let hosts = hosts.into_iter().map(|(label, hosts)| (label, hosts.into())).collect();
+        Self { label, hosts }
+    }
+
+    fn hosts_near(&self, endpoint: EndpointId) -> Arc<[EndpointId]> {
+        self.hosts.get(&self.label[endpoint.index()]).cloned().unwrap_or_default()
+    }
+
+    fn joined(&self, a: EndpointId, b: EndpointId) -> bool {
+        self.label[a.index()] == self.label[b.index()]
+    }
+}
+
+/// A label a connected part, by switch; hosts join nothing, because they do not forward.
+fn label_switches(fabric: &Fabric) -> Vec<usize> {
+    let mut label = vec![usize::MAX; fabric.switches().len()];
+    for start in fabric.switches() {
+        let mut frontier: Vec<NodeId> = vec![start];
+        while let Some(node) = frontier.pop() {
+            if label[node.index()] == usize::MAX {
+                label[node.index()] = start.index();
+                let next = fabric.channels_from(node).map(|channel| fabric.target(channel).node);
+                frontier.extend(next.filter(|node| fabric.node(*node).is_switch()));
+            }
+        }
+    }
+    label
+}

@@ -1,0 +1,117 @@
+//! From a scenario to a plan: names become ids, units integers, and what cannot work is refused.
+
+mod cables;
+mod classes;
+
+use crate::error::{DeadlockReport, LabError};
+use crate::input::InputError;
+use crate::scenario::ScenarioSource;
+use gingham_kernel::{Span, Time};
+use gingham_model::{Plan, Switching, WormholeParameters, WormholePlan};
+use gingham_topology::routing::{self, Proof, Routes};
+use gingham_topology::{Fabric, Finding};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The longest run: far below what 64 bits of picoseconds hold, with room for what is in flight.
+const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
+
+/// A plan, and what a reader of its results should know.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// The parameters in force, before they grew with the cables.
+    pub parameters: WormholeParameters,
+    /// What was decided on the way and could surprise.
+    pub notes: Vec<String>,
+    /// Findings of the fabric file.
+    pub findings: Vec<Finding>,
+    /// Whether the routes are free of deadlock; a cycle only if that was allowed.
+    pub proof: Proof,
+    /// The fabric file and its SHA-256, if the fabric came from one.
+    pub fabric_file: Option<(PathBuf, String)>,
+}
+
+/// Compiles a scenario. Routes that could deadlock are refused unless `allow_deadlock`.
+pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled, LabError> {
+    let scenario = &source.scenario;
+    let origin = source.fabric()?;
+    let fabric = origin.loaded.fabric;
+    let routes = routing::route(&fabric, &scenario.routing.algorithm, scenario.routing.form)
+        .map_err(|error| LabError::from_routing(&source.tree, &error))?;
+    let proof = prove(&fabric, &routes, allow_deadlock)?;
+    let parameters = scenario.network.parameters();
+    let mut notes = Vec::new();
+    let channels = cables::channels(source, &fabric, &parameters, &mut notes)?;
+    let classes = classes::classes(source, &fabric, &mut notes)?;
+    let (warm_up, end) = window(source)?;
+    let plan = Plan {
+        seed: scenario.seed,
+        channels,
+        switching: Switching::Wormhole(wormhole(source, &parameters)?),
+        classes,
+        warm_up,
+        end,
+        messages: scenario.stop.messages,
+        fabric,
+        routes,
+    };
+    Ok(Compiled {
+        plan: Arc::new(plan),
+        parameters,
+        notes,
+        findings: origin.loaded.findings,
+        proof,
+        fabric_file: origin.file.map(|path| (path, origin.loaded.digest)),
+    })
+}
+
+fn prove(fabric: &Fabric, routes: &Routes, allow_deadlock: bool) -> Result<Proof, LabError> {
+    let proof = routing::prove(fabric, routes);
+    match &proof {
+        Proof::Cycle { channels } if !allow_deadlock => {
+            let report = DeadlockReport::of_routes(fabric, routes, channels);
+            Err(LabError::Deadlock(Box::new(report)))
+        }
+        _ => Ok(proof),
+    }
+}
+
+fn wormhole(
+    source: &ScenarioSource,
+    parameters: &WormholeParameters,
+) -> Result<WormholePlan, LabError> {
+    let header = &parameters.header;
+    let overhead = header.type_bytes.0.checked_add(header.trailer_bytes.0);
+    let overhead = overhead.and_then(|bytes| u32::try_from(bytes).ok()).filter(|b| *b < 1 << 20);
+    let overhead_bytes = overhead.ok_or_else(|| {
+        InputError::at(&source.tree, "network.header", "type and trailer must be below 1 MiB")
+    })?;
+    Ok(WormholePlan {
+        routing_delay: parameters.routing_delay,
+        setup_delay: parameters.setup_delay,
+        route_bytes: header.route_bytes,
+        overhead_bytes,
+    })
+}
+
+fn window(source: &ScenarioSource) -> Result<(Time, Time), LabError> {
+    let stop = &source.scenario.stop;
+    let at = |key: &str, message: String| InputError::at(&source.tree, key, message);
+    if stop.time == Span::ZERO || stop.time > TIME_MAX {
+        return Err(at("stop.time", format!("a run lasts from 1 ps to {TIME_MAX}")).into());
+    }
+    if stop.warm_up() >= stop.time {
+        let message = format!(
+            "the warm-up of {} leaves nothing of a run of {} to measure",
+            stop.warm_up(),
+            stop.time
+        );
+        return Err(at("stop.warm_up", message).into());
+    }
+    if stop.messages == Some(0) {
+        return Err(at("stop.messages", "a run of no messages measures nothing".to_owned()).into());
+    }
+    Ok((Time::ZERO + stop.warm_up(), Time::ZERO + stop.time))
+}

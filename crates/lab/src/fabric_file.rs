@@ -1,0 +1,60 @@
+//! Fabric files: one of the two places where a path is opened (the other is the scenario).
+
+use crate::input::InputError;
+use gingham_topology::format::{self, Format, FormatError};
+use gingham_topology::{Fabric, Finding};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// A fabric and what its file had to say.
+#[derive(Clone, Debug)]
+pub struct LoadedFabric {
+    /// The fabric.
+    pub fabric: Fabric,
+    /// What reads well and cannot be right.
+    pub findings: Vec<Finding>,
+    /// SHA-256 of the file's bytes, in hexadecimal.
+    pub digest: String,
+}
+
+/// Reads a fabric in any format; the ending of the name decides, else the content.
+pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
+    let name = path.display().to_string();
+    let bytes = read(path)?;
+    let of_format = |error: FormatError| from_format(&name, &error);
+    let text = format::decode(&bytes).map_err(of_format)?;
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let format = ending.and_then(Format::from_extension).or_else(|| Format::detect(text));
+    let format = format.unwrap_or(Format::Ibnetdiscover);
+    let reading = format::read(text, format).map_err(of_format)?;
+    Ok(LoadedFabric {
+        fabric: reading.fabric,
+        findings: reading.findings,
+        digest: digest(&bytes),
+    })
+}
+
+/// The bytes of a file that the user named.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, InputError> {
+    fs::read(path).map_err(|error| {
+        let message = format!("the file cannot be read: {error}");
+        InputError::from_parts(&path.display().to_string(), None, None, None, message, [], None)
+    })
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes any text");
+        text
+    })
+}
+
+/// A format error in the form that all input errors have.
+pub(crate) fn from_format(name: &str, error: &FormatError) -> InputError {
+    let line = (error.line > 0).then_some(error.line);
+    let expected = (!error.expected.is_empty()).then(|| error.expected.clone());
+    InputError::from_parts(name, line, error.column, None, error.message.clone(), expected, None)
+}

@@ -1,0 +1,110 @@
+//! A scenario: everything a run depends on, as people write it in TOML.
+//!
+//! ```toml
+//! seed = 1
+//!
+//! [topology.generate.torus]
+//! dimensions = [4, 4]
+//! hosts_per_switch = 2
+//!
+//! [network]
+//! preset = "myrinet-1280"
+//!
+//! [[traffic]]
+//! load = 0.2
+//! length = { fixed = "512 B" }
+//!
+//! [stop]
+//! time = "2 ms"
+//! ```
+//!
+//! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
+//! doc comments of the fields are what `gingham` shows as help.
+
+mod network;
+mod source;
+mod traffic;
+
+pub use network::Network;
+pub use source::{Overrides, ScenarioSource};
+pub use traffic::TrafficClass;
+
+use gingham_kernel::Span;
+use gingham_topology::generate::Generator;
+use gingham_topology::routing::{Algorithm, Form};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A scenario as it was written, with defaults for what was not.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What the scenario shows, for titles of tables and pictures.
+    #[serde(default)]
+    pub title: String,
+    /// Root of all random streams: the same scenario and seed give the same bits anywhere.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// Where the fabric comes from.
+    pub topology: Topology,
+    /// How packets find their way.
+    #[serde(default)]
+    pub routing: Routing,
+    /// Links, switches and adapters.
+    #[serde(default)]
+    pub network: Network,
+    /// Traffic classes, each with its hosts.
+    pub traffic: Vec<TrafficClass>,
+    /// When the run ends and what counts.
+    pub stop: Stop,
+}
+
+const fn default_seed() -> u64 {
+    1
+}
+
+/// Where the fabric comes from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Topology {
+    /// A file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
+    /// scenario.
+    File(String),
+    /// A generated fabric; random ones draw from the scenario's seed.
+    Generate(Generator),
+}
+
+/// How packets find their way.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Routing {
+    /// The routing algorithm.
+    pub algorithm: Algorithm,
+    /// Whether packets carry their route (`source`) or switches look it up (`table`).
+    pub form: Form,
+}
+
+impl Default for Routing {
+    fn default() -> Self {
+        Self { algorithm: Algorithm::UpDown(Default::default()), form: Form::Source }
+    }
+}
+
+/// When the run ends and what counts.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// Simulated time at which the run ends at the latest.
+    pub time: Span,
+    /// Results count from here on; a tenth of `time` unless given.
+    pub warm_up: Option<Span>,
+    /// The run ends as soon as this many messages created after the warm-up were delivered.
+    pub messages: Option<u64>,
+}
+
+impl Stop {
+    /// The warm-up in force.
+    pub fn warm_up(&self) -> Span {
+        self.warm_up.unwrap_or(Span::from_ps(self.time.as_ps() / 10))
+    }
+}

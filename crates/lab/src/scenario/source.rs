@@ -1,0 +1,102 @@
+//! Where a scenario comes from: a file or a text, with what the command line changes.
+
+use super::{Scenario, Topology};
+use crate::error::LabError;
+use crate::fabric_file::{self, LoadedFabric, load_fabric};
+use crate::input::{InputError, Tree};
+use std::path::{Path, PathBuf};
+
+/// Changes to a scenario, applied in this order.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// A fabric file instead of the scenario's topology.
+    pub topology: Option<PathBuf>,
+    /// (dotted path, text), as `--set` gives them.
+    pub settings: Vec<(String, String)>,
+    /// (dotted path, value), as Python gives them.
+    pub values: Vec<(String, serde_json::Value)>,
+    /// Another seed.
+    pub seed: Option<u64>,
+}
+
+/// A scenario with the positions of its keys and the folder that its paths are relative to.
+#[derive(Clone, Debug)]
+pub struct ScenarioSource {
+    /// What was written, for messages about what it means.
+    pub tree: Tree,
+    /// The typed scenario.
+    pub scenario: Scenario,
+    folder: PathBuf,
+    /// SHA-256 of the scenario file, in hexadecimal.
+    pub digest: String,
+}
+
+/// The fabric of a scenario, and the file it came from with its digest.
+#[derive(Clone, Debug)]
+pub(crate) struct ScenarioFabric {
+    pub(crate) loaded: LoadedFabric,
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl ScenarioSource {
+    /// Reads a scenario file and applies overrides.
+    pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, InputError> {
+        let bytes = fabric_file::read(path)?;
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let tree = Tree::from_bytes(&path.display().to_string(), &bytes)?;
+        Self::from_tree(tree, folder, fabric_file::digest(&bytes), overrides)
+    }
+
+    /// The same for a text; paths in it are relative to `folder`.
+    pub fn parse(name: &str, text: &str, folder: &Path, overrides: &Overrides) -> Result<Self, InputError> {
+        let digest = fabric_file::digest(text.as_bytes());
+        Self::from_tree(Tree::parse(name, text)?, folder.to_path_buf(), digest, overrides)
+    }
+
+    /// This scenario with further changes.
+    pub fn with(&self, overrides: &Overrides) -> Result<Self, InputError> {
+        Self::from_tree(self.tree.clone(), self.folder.clone(), self.digest.clone(), overrides)
+    }
+
+    fn from_tree(
+        mut tree: Tree,
+        folder: PathBuf,
+        digest: String,
+        overrides: &Overrides,
+    ) -> Result<Self, InputError> {
+        if let Some(path) = &overrides.topology {
+            let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let file = serde_json::json!({ "file": absolute.display().to_string() });
+            tree.set_value("topology", &file)?;
+        }
+        for (path, text) in &overrides.settings {
+            tree.set(path, text)?;
+        }
+        for (path, value) in &overrides.values {
+            tree.set_value(path, value)?;
+        }
+        if let Some(seed) = overrides.seed {
+            tree.set_value("seed", &seed.into())?;
+        }
+        let scenario = tree.read()?;
+        Ok(Self { tree, scenario, folder, digest })
+    }
+
+    /// The fabric that the scenario names or generates.
+    pub(crate) fn fabric(&self) -> Result<ScenarioFabric, LabError> {
+        match &self.scenario.topology {
+            Topology::File(name) => {
+                let path = self.folder.join(name);
+                Ok(ScenarioFabric { loaded: load_fabric(&path)?, file: Some(path) })
+            }
+            Topology::Generate(generator) => {
+                let path = format!("topology.generate.{}", generator.name());
+                let fabric = generator
+                    .generate(self.scenario.seed)
+                    .map_err(|error| InputError::at(&self.tree, &path, error))?;
+                let loaded = LoadedFabric { fabric, findings: Vec::new(), digest: String::new() };
+                Ok(ScenarioFabric { loaded, file: None })
+            }
+        }
+    }
+}

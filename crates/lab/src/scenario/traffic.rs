@@ -1,0 +1,44 @@
+//! A traffic class as a scenario writes it.
+
+use gingham_model::traffic::{Arrivals, Destinations, Lengths};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One kind of traffic and the hosts that send it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrafficClass {
+    /// Name of the class in results; it is part of the key of its random streams.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// The hosts that send: names or patterns with `*` and `?`, such as `a08-*`.
+    #[serde(default = "every_host")]
+    pub hosts: Vec<String>,
+    /// When messages are created.
+    #[serde(default = "default_arrivals")]
+    pub arrivals: Arrivals,
+    /// Offered load of each host as a fraction of its link, payload only, above 0 and at most
+    /// 1; a backlogged class takes none.
+    pub load: Option<f64>,
+    /// Payload length of messages.
+    pub length: Lengths,
+    /// Where messages go.
+    #[serde(default = "default_destinations")]
+    pub destinations: Destinations,
+}
+
+fn default_name() -> String {
+    "all".to_owned()
+}
+
+fn every_host() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
+const fn default_arrivals() -> Arrivals {
+    Arrivals::Poisson
+}
+
+const fn default_destinations() -> Destinations {
+    Destinations::Uniform
+}
