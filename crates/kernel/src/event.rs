@@ -37,6 +37,11 @@ impl<E: Ord> EventQueue<E> {
         self.heap.peek().map(|Reverse((time, _))| *time)
     }
 
+    /// All pending events, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &E> {
+        self.heap.iter().map(|Reverse((_, event))| event)
+    }
+
     /// Number of pending events.
     pub fn len(&self) -> usize {
         self.heap.len()
