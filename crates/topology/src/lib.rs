@@ -19,4 +19,5 @@ pub use fabric::{
 };
 pub use finding::{Finding, FindingKind, Severity};
 pub use grid::{Grid, GridError};
+pub use routing::{Algorithm, Form, Proof, RouteError, Routes, prove, route};
 pub use speed::{Generation, LinkSpeed, SpeedError};

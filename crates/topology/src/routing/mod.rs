@@ -1,1 +1,134 @@
-//! Routing algorithms and the deadlock proof.
+//! Routing algorithms, the routes that they give, and what can be proved of them.
+//!
+//! ```text
+//!                 ┌ shortest_path ┐
+//!   Fabric ──►    ├ dimension_order ──► Choices ──► assignment ──► Routes ──► DependencyGraph
+//!   (SwitchGraph) └ up_down       ┘    (lawful ways  (least load)   │ │           └► Proof
+//!                                       one hop nearer)             │ └► Trace       (order, cycle)
+//!                                                                   └► Statistics
+//! ```
+//!
+//! An algorithm says, for one destination switch, by which channels a packet may go on
+//! ([`choices`]). Which of them it takes is decided in one place, by load ([`assignment`]), for
+//! both forms of routes: whole paths kept at the source ([`SourceRoutes`]), or one output
+//! port per switch and destination ([`TableRoutes`]). Everything after that reads [`Routes`]
+//! by one walk over all source switches and destinations, whatever their form and origin.
+//!
+//! Where more would go:
+//!
+//! * **A tree searched depth first**: another ranking in `orientation.rs`, another variant of
+//!   [`Algorithm`] in `algorithm.rs`, an arm in `plan`. The legal search is up*/down*'s.
+//! * **Smart routing, weighted simple routes**: a file each that fills a [`SourceRoutes`] through
+//!   its builder; they choose paths, not choices, and so stand beside `assignment.rs`.
+//! * **In-transit hosts**: `in_transit.rs` takes the choices of `shortest_path.rs` and the
+//!   orientation of `up_down.rs`, and puts a host where a path would turn from down to up. A
+//!   path is a list of channels whatever it visits; dependencies and [`Path::legs`] already end
+//!   where a channel ends at an endpoint.
+//! * **Several paths a pair**: each alternative is a [`Routes`] of its own; the proof is of the
+//!   union of their dependencies, which `DependencyGraph` collects walk by walk.
+//! * **Lanes**: in `dependency.rs` a vertex becomes channel x lanes + lane, with the lane of a
+//!   hop given by the map from service level to lane; the rows of bits grow with the lanes. `components.rs`, `cycle.rs` and the numbering see vertices only.
+//! * **Imported tables**: a reader in `format` fills a [`TableRoutes`] entry by entry;
+//!   [`Routes::trace`] finds loops and black holes, the proof takes stray packets into account.
+//!
+//! Invariant: routes depend on the fabric, the algorithm and the form, and on nothing else.
+
+mod algorithm;
+mod assignment;
+mod choices;
+mod components;
+mod cycle;
+mod dependency;
+mod dimension_order;
+mod graph;
+mod orientation;
+mod proof;
+mod routes;
+mod shortest_path;
+mod source_routes;
+mod statistics;
+mod table_routes;
+mod trace;
+mod up_down;
+
+pub use algorithm::{Algorithm, DimensionOrder, Form, Root, ShortestPath, UpDown};
+pub use cycle::{cycle_witnesses, describe_cycle};
+pub use dependency::DependencyGraph;
+pub use proof::{Proof, prove};
+pub use routes::{Path, Routes};
+pub use source_routes::SourceRoutes;
+pub use statistics::{AllToAll, Statistics};
+pub use table_routes::TableRoutes;
+pub use trace::{Fault, Stray, Trace};
+
+use crate::{Fabric, Grid, GridError, NodeId};
+use choices::Choices;
+use graph::SwitchGraph;
+
+/// Why a fabric cannot be routed as asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RouteError {
+    /// The fabric has no node with the name of the root.
+    #[error("the root \"{name}\" is no node of this fabric{}", suggestion(nearest.as_deref()))]
+    UnknownRoot {
+        /// The name asked for.
+        name: String,
+        /// The switch whose name is nearest, if one is near.
+        nearest: Option<String>,
+    },
+    /// The node with the name of the root forwards nothing.
+    #[error("the root \"{name}\" is not a switch")]
+    RootIsNoSwitch {
+        /// The name asked for.
+        name: String,
+    },
+    /// Dimension order on something that is neither mesh nor torus.
+    #[error("dimension order needs a mesh or torus: {0}")]
+    NotAGrid(#[from] GridError),
+    /// More routes than memory would hold.
+    #[error("{switches} switches and {endpoints} endpoints make more than {} routes", ROUTES_MAX)]
+    TooLarge {
+        /// Number of switches.
+        switches: usize,
+        /// Number of endpoints.
+        endpoints: usize,
+    },
+}
+
+/// Routes (one for each switch and endpoint) that are computed at most: at a handful of hops
+/// each some six gigabytes.
+pub const ROUTES_MAX: usize = 200_000_000;
+
+fn suggestion(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
+}
+
+/// Routes every pair of endpoints of `fabric`. Pairs that no cables join have no route, which is
+/// no error.
+pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
+    let (switches, endpoints) = (fabric.switches().len(), fabric.endpoints().len());
+    if switches.saturating_mul(endpoints) > ROUTES_MAX {
+        return Err(RouteError::TooLarge { switches, endpoints });
+    }
+    let graph = SwitchGraph::new(fabric);
+    let assign = |toward: &dyn Fn(NodeId) -> Choices| match form {
+        Form::Source => Routes::Source(assignment::source_routes(fabric, &graph, toward)),
+        Form::Table => Routes::Table(assignment::table_routes(fabric, &graph, toward)),
+    };
+    Ok(match algorithm {
+        Algorithm::ShortestPath(ShortestPath {}) => {
+            assign(&|destination| shortest_path::toward(&graph, destination))
+        }
+        Algorithm::DimensionOrder(DimensionOrder {}) => {
+            let grid = Grid::recognise(fabric)?;
+            assign(&|destination| dimension_order::toward(&graph, &grid, destination))
+        }
+        Algorithm::UpDown(parameters) => {
+            let orientation = up_down::orientation(fabric, &graph, parameters)?;
+            assign(&|destination| match form {
+                Form::Source => up_down::toward_by_source(&graph, &orientation, destination),
+                Form::Table => up_down::toward_by_table(&graph, &orientation, destination),
+            })
+        }
+    })
+}

@@ -1,0 +1,223 @@
+//! The names and parameters of the routing algorithms, as scenario files and command lines
+//! give them.
+//!
+//! ```toml
+//! algorithm = "up-down"                                  # all parameters at their defaults
+//! algorithm = { up-down = { root = "smallest-distance" } }
+//! algorithm = { up-down = { root = { named = "spine3" } } }
+//! ```
+//!
+//! The doc comments of [`Algorithm`] and its parameters are what users read as help.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+
+/// How paths are chosen.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = accept_bare_names)]
+pub enum Algorithm {
+    /// A path with the fewest switches. Free of deadlock on trees and folded Clos networks, not on
+    /// rings and tori.
+    ShortestPath(ShortestPath),
+    /// On a mesh or torus: one dimension after another, the shorter way round. Free of deadlock
+    /// on meshes, and on tori of at most three switches a dimension.
+    DimensionOrder(DimensionOrder),
+    /// Towards a root first, then only away from it. Free of deadlock on every fabric.
+    UpDown(UpDown),
+}
+
+/// Parameters of `shortest-path`: none.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShortestPath {}
+
+/// Parameters of `dimension-order`: none.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DimensionOrder {}
+
+/// Parameters of `up-down`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UpDown {
+    /// The switch from which "up" is measured.
+    pub root: Root,
+}
+
+/// How the root of up*/down* is found. In a fabric of several islands each has a root.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Root {
+    /// The first switch in canonical order: the one with the lowest GUID.
+    #[default]
+    LowestId,
+    /// The switch with the smallest sum of hops to all others; of equals, the lowest.
+    #[serde(rename = "smallest-distance")]
+    SmallestTotalDistance,
+    /// The switch with this name, dump id or GUID. Islands without it take their lowest switch.
+    Named(String),
+}
+
+/// Where the path of a packet is decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// At the source: a packet carries its whole path, as in Myrinet.
+    Source,
+    /// At every switch: one output port per destination, as in InfiniBand.
+    Table,
+}
+
+/// The names alone.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Name {
+    ShortestPath,
+    DimensionOrder,
+    UpDown,
+}
+
+impl Name {
+    fn with_defaults(self) -> Algorithm {
+        match self {
+            Self::ShortestPath => Algorithm::ShortestPath(ShortestPath::default()),
+            Self::DimensionOrder => Algorithm::DimensionOrder(DimensionOrder::default()),
+            Self::UpDown => Algorithm::UpDown(UpDown::default()),
+        }
+    }
+
+    fn with_parameters<'de, M: de::MapAccess<'de>>(
+        self,
+        map: &mut M,
+    ) -> Result<Algorithm, M::Error> {
+        Ok(match self {
+            Self::ShortestPath => Algorithm::ShortestPath(map.next_value()?),
+            Self::DimensionOrder => Algorithm::DimensionOrder(map.next_value()?),
+            Self::UpDown => Algorithm::UpDown(map.next_value()?),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Algorithm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AlgorithmVisitor)
+    }
+}
+
+/// Accepts a bare name, or a table with the name as its only key.
+struct AlgorithmVisitor;
+
+impl<'de> de::Visitor<'de> for AlgorithmVisitor {
+    type Value = Algorithm;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a routing algorithm, or a table with one name as its only key")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Algorithm, E> {
+        Name::deserialize(de::value::StrDeserializer::new(text)).map(Name::with_defaults)
+    }
+
+    fn visit_map<M: de::MapAccess<'de>>(self, mut map: M) -> Result<Algorithm, M::Error> {
+        let name = map.next_key::<Name>()?;
+        let name = name.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+        let algorithm = name.with_parameters(&mut map)?;
+        match map.next_key::<de::IgnoredAny>()? {
+            None => Ok(algorithm),
+            Some(_) => Err(de::Error::invalid_length(2, &self)),
+        }
+    }
+}
+
+/// Beside each `{ name = { ... } }` the schema allows the bare name.
+fn accept_bare_names(schema: &mut Schema) {
+    let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
+    else {
+        return;
+    };
+    let bare: Vec<_> = variants
+        .iter()
+        .filter_map(|variant| {
+            let name = variant.get("required")?.get(0)?.clone();
+            let help = variant.get("description").cloned().unwrap_or_default();
+            let bare = schemars::json_schema!({
+                "type": "string", "const": name, "description": help,
+            });
+            Some(bare.to_value())
+        })
+        .collect();
+    variants.extend(bare);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct File {
+        algorithm: Algorithm,
+    }
+
+    fn read(text: &str) -> Result<Algorithm, toml::de::Error> {
+        toml::from_str::<File>(text).map(|file| file.algorithm)
+    }
+
+    fn up_down(root: Root) -> Algorithm {
+        Algorithm::UpDown(UpDown { root })
+    }
+
+    #[test]
+    fn a_bare_name_means_the_defaults() {
+        assert_eq!(read("algorithm = 'up-down'").unwrap(), up_down(Root::LowestId));
+        let shortest = Algorithm::ShortestPath(ShortestPath {});
+        assert_eq!(read("algorithm = 'shortest-path'").unwrap(), shortest);
+        assert_eq!(read("[algorithm]\nshortest-path = {}").unwrap(), shortest);
+        let dimension_order = Algorithm::DimensionOrder(DimensionOrder {});
+        assert_eq!(read("algorithm = 'dimension-order'").unwrap(), dimension_order);
+        assert_eq!(read("algorithm = { up-down = {} }").unwrap(), up_down(Root::LowestId));
+    }
+
+    #[test]
+    fn parameters_are_read_and_written_back() {
+        let nearest = read("algorithm = { up-down = { root = 'smallest-distance' } }").unwrap();
+        assert_eq!(nearest, up_down(Root::SmallestTotalDistance));
+        let named = read("[algorithm.up-down]\nroot = { named = 's3' }").unwrap();
+        assert_eq!(named, up_down(Root::Named("s3".to_owned())));
+        for algorithm in [nearest, named, Algorithm::ShortestPath(ShortestPath {})] {
+            let text = toml::to_string(&File { algorithm: algorithm.clone() }).unwrap();
+            assert_eq!(read(&text).unwrap(), algorithm, "{text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_shown_where_they_stand() {
+        let cases = [
+            ("x = 1\nalgorithm = 'up-dwn'", "up-dwn", "unknown variant `up-dwn`, expected one of"),
+            ("algorithm = { up-dwn = {} }", "up-dwn", "unknown variant `up-dwn`"),
+            ("[algorithm.up-down]\nrot = 1", "rot", "unknown field `rot`, expected `root`"),
+            ("[algorithm.up-down]\nroot = 'low'", "'low'", "unknown variant `low`"),
+            ("algorithm = 3", "3", "the name of a routing algorithm, or a table with one name"),
+            ("algorithm = {}", "{}", "invalid length 0"),
+            ("algorithm = { up-down = {}, shortest-path = {} }", "{ up-down", "invalid length 2"),
+        ];
+        for (text, place, message) in cases {
+            let error = read(text).expect_err(text);
+            assert!(error.message().contains(message), "{text}: {}", error.message());
+            let span = error.span().expect("an error has a place");
+            assert!(text[span.clone()].contains(place), "{text}: at {:?}", &text[span]);
+        }
+    }
+
+    #[test]
+    fn the_schema_allows_bare_names_and_carries_the_help() {
+        let schema = schemars::schema_for!(Algorithm);
+        let variants = schema.get("oneOf").and_then(|variants| variants.as_array()).unwrap();
+        let bare: Vec<_> =
+            variants.iter().filter_map(|variant| variant["const"].as_str()).collect();
+        assert_eq!(bare, ["shortest-path", "dimension-order", "up-down"]);
+        let helped = variants.iter().filter(|variant| variant["description"].is_string());
+        assert_eq!(helped.count(), 6, "three tables and three bare names");
+    }
+}

@@ -1,0 +1,135 @@
+//! From choices to routes: among equally long ways, the least loaded channel.
+//!
+//! The load of a channel is the number of host-to-host paths laid over it so far. It is
+//! counted per source switch, weighted by the hosts there, because all hosts of a switch share
+//! their path to a destination. Aggregation nodes and routers are routed and weigh nothing.
+//! Parallel cables are balanced like any other channels.
+//!
+//! Destinations are taken switch by switch and, on a switch, in canonical order; so the
+//! routes depend on the fabric alone. On a full fat tree this gives the well known spread
+//! "destination modulo number of spines".
+//!
+//! Cost: one call of the algorithm a destination switch, then for every destination endpoint
+//! the channels looked at along one path a source switch (source form) or at every switch once
+//! (table form).
+
+use super::choices::{Choice, Choices};
+use super::graph::{SwitchGraph, UNREACHED};
+use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
+use super::table_routes::TableRoutes;
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+
+/// Host-to-host paths by channel.
+#[derive(Debug)]
+struct Load {
+    paths: Vec<u64>,
+}
+
+impl Load {
+    fn new(fabric: &Fabric) -> Self {
+        Self { paths: vec![0; fabric.channel_count()] }
+    }
+
+    /// The choice whose channel carries least; of equals, the lowest channel.
+    fn lightest(&self, choices: &[Choice]) -> Choice {
+        let weigh = |choice: &&Choice| (self.paths[choice.channel.index()], choice.channel);
+        *choices.iter().min_by_key(weigh).expect("a state with hops left has a way on")
+    }
+
+    fn add(&mut self, channel: ChannelId, paths: u64) {
+        self.paths[channel.index()] += paths;
+    }
+}
+
+/// How many paths to `to` begin at `switch`, for the balance.
+fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
+    if graph.is_host(to) { u64::from(graph.host_count(switch)) } else { 0 }
+}
+
+/// One path from every switch with endpoints to every endpoint.
+pub(super) fn source_routes(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    toward: impl Fn(NodeId) -> Choices,
+) -> SourceRoutes {
+    let mut load = Load::new(fabric);
+    let mut routes = SourceRoutesBuilder::new(graph);
+    for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
+        let choices = toward(switch);
+        for &to in graph.residents(switch) {
+            routes.begin_destination(to);
+            for source in graph.switches() {
+                if !graph.residents(source).is_empty() {
+                    lay_path(graph, &choices, source, to, &mut load, &mut routes);
+                }
+                routes.end_path();
+            }
+        }
+    }
+    routes.finish()
+}
+
+fn lay_path(
+    graph: &SwitchGraph,
+    choices: &Choices,
+    source: NodeId,
+    to: EndpointId,
+    load: &mut Load,
+    routes: &mut SourceRoutesBuilder,
+) {
+    let mut state = choices.start(source);
+    if choices.hops(state) == UNREACHED {
+        return;
+    }
+    let paths = weight(graph, source, to);
+    while choices.hops(state) > 0 {
+        let choice = load.lightest(choices.from(state));
+        load.add(choice.channel, paths);
+        routes.push(choice.channel);
+        state = choice.to;
+    }
+    routes.push(graph.ejection(to));
+}
+
+/// One entry at every switch for every endpoint that it reaches. The choices must have one
+/// phase, because a table knows nothing of where a packet comes from.
+pub(super) fn table_routes(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    toward: impl Fn(NodeId) -> Choices,
+) -> TableRoutes {
+    let mut load = Load::new(fabric);
+    let mut routes = TableRoutes::new(fabric);
+    for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
+        let choices = toward(switch);
+        for &to in graph.residents(switch) {
+            fill_column(fabric, graph, &choices, to, &mut load, &mut routes);
+        }
+    }
+    routes
+}
+
+/// From the farthest switch inwards, so that the paths that come through a switch are known
+/// when its entry is chosen.
+fn fill_column(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    choices: &Choices,
+    to: EndpointId,
+    load: &mut Load,
+    routes: &mut TableRoutes,
+) {
+    let mut paths: Vec<u64> = graph.switches().map(|switch| weight(graph, switch, to)).collect();
+    for state in choices.farthest_first() {
+        let switch = NodeId::new(state.index());
+        let channel = if choices.hops(state) == 0 {
+            graph.ejection(to)
+        } else {
+            let choice = load.lightest(choices.from(state));
+            load.add(choice.channel, paths[state.index()]);
+            paths[choice.to.index()] += paths[state.index()];
+            choice.channel
+        };
+        routes.set_port(switch, to, Some(fabric.source(channel).port));
+    }
+}

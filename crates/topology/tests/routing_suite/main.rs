@@ -1,0 +1,10 @@
+//! Routes, their proof, their trace and their statistics, on fabrics drawn by hand and at random.
+
+mod dimension_order;
+mod irregular_bands;
+mod proof;
+mod shortest_path;
+mod statistics;
+mod support;
+mod trace;
+mod up_down;

@@ -1,0 +1,156 @@
+//! The deadlock proof: what it says of well-known fabrics, and both verdicts checked from the
+//! paths alone.
+
+use crate::support::{
+    FORMS, any_plan, endpoint, fabric, generated, joins_switches, pairs, ring, routed,
+    shortest_path, up_down,
+};
+use gingham_topology::generate::{FoldedClos, Generator, KAryNTree};
+use gingham_topology::routing::{
+    DependencyGraph, Proof, Root, Routes, cycle_witnesses, describe_cycle, prove,
+};
+use gingham_topology::{ChannelId, Fabric};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All pairs of channels that follow each other on the path of some pair.
+fn turns(fabric: &Fabric, routes: &Routes) -> BTreeSet<(ChannelId, ChannelId)> {
+    let paths = pairs(fabric).filter_map(|(from, to)| routes.path(fabric, from, to));
+    let turns = |path: gingham_topology::routing::Path| {
+        path.channels().windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>()
+    };
+    paths.flat_map(turns).collect()
+}
+
+/// The length of a shortest cycle and the least cycle of that length, by trying all walks.
+fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Vec<ChannelId>> {
+    let mut after: BTreeMap<ChannelId, Vec<ChannelId>> = BTreeMap::new();
+    for (from, to) in turns {
+        after.entry(*from).or_default().push(*to);
+    }
+    let mut walks: Vec<Vec<ChannelId>> = after.keys().map(|start| vec![*start]).collect();
+    while !walks.is_empty() {
+        // Walks stand in lexicographic order, and grow in it.
+        let next = |walk: &Vec<ChannelId>| after.get(walk.last().expect("a walk begins")).cloned();
+        if let Some(cycle) =
+            walks.iter().find(|walk| next(walk).is_some_and(|n| n.contains(&walk[0])))
+        {
+            return Some(cycle.clone());
+        }
+        walks = walks
+            .iter()
+            .flat_map(|walk| {
+                let onward = next(walk).unwrap_or_default().into_iter();
+                let onward = onward.filter(|next| *next > walk[0] && !walk.contains(next));
+                onward.map(|next| [walk.clone(), vec![next]].concat()).collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    None
+}
+
+/// Checks a proof against nothing but the paths.
+fn assert_proved(fabric: &Fabric, routes: &Routes) {
+    let turns = turns(fabric, routes);
+    match prove(fabric, routes) {
+        Proof::Free { order } => {
+            for (from, to) in &turns {
+                assert!(order[from.index()] < order[to.index()], "{from:?} before {to:?}");
+            }
+        }
+        Proof::Cycle { channels } => {
+            assert_eq!(least_cycle(&turns), Some(channels.clone()));
+            for (place, witness) in cycle_witnesses(fabric, routes, &channels).iter().enumerate() {
+                let (from, to) = witness.expect("some route makes the dependency");
+                let path = routes.path(fabric, from, to).expect("a witness has a path");
+                let pair = [channels[place], channels[(place + 1) % channels.len()]];
+                assert!(path.channels().windows(2).any(|taken| taken == pair));
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn verdicts_hold_on_any_fabric(plan in any_plan()) {
+        let fabric = plan.build();
+        for algorithm in [shortest_path(), up_down(Root::SmallestTotalDistance)] {
+            for form in FORMS {
+                assert_proved(&fabric, &routed(&fabric, &algorithm, form));
+            }
+        }
+    }
+
+    #[test]
+    fn dependencies_are_the_turns_of_all_paths(plan in any_plan()) {
+        let fabric = plan.build();
+        for form in FORMS {
+            let routes = routed(&fabric, &shortest_path(), form);
+            let graph = DependencyGraph::new(&fabric, &routes);
+            let found: BTreeSet<_> = ChannelId::first(graph.channel_count())
+                .flat_map(|from| graph.successors(from).iter().map(move |to| (from, *to)))
+                .collect();
+            let mut expected = turns(&fabric, &routes);
+            expected.retain(|(from, to)| {
+                joins_switches(&fabric, *from) && joins_switches(&fabric, *to)
+            });
+            prop_assert_eq!(graph.dependency_count(), expected.len());
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn a_ring_closes_a_cycle_of_its_own_length() {
+    // On a ring of four, opposite switches have two shortest ways; with two hosts on each
+    // switch, both are used.
+    for (switches, hosts) in [(4, 2), (5, 1), (6, 1), (7, 2), (8, 1)] {
+        let fabric = ring(switches, hosts);
+        for form in FORMS {
+            let Proof::Cycle { channels } =
+                prove(&fabric, &routed(&fabric, &shortest_path(), form))
+            else {
+                panic!("a ring of {switches} deadlocks");
+            };
+            assert_eq!(channels.len(), switches);
+        }
+    }
+    for form in FORMS {
+        let fabric = ring(3, 2);
+        assert!(prove(&fabric, &routed(&fabric, &shortest_path(), form)).is_free());
+    }
+}
+
+#[test]
+fn shortest_paths_in_trees_are_free() {
+    let clos = FoldedClos { leaves: 4, spines: 3, hosts_per_leaf: 2, cables_per_pair: 2 };
+    let tree = KAryNTree { arity: 2, levels: 3 };
+    for generator in [Generator::FoldedClos(clos), Generator::KAryNTree(tree)] {
+        let fabric = generated(&generator, 0);
+        for form in FORMS {
+            let routes = routed(&fabric, &shortest_path(), form);
+            assert!(prove(&fabric, &routes).is_free());
+            assert_proved(&fabric, &routes);
+        }
+    }
+}
+
+#[test]
+fn a_cycle_is_shown_channel_by_channel() {
+    // Every host sends to the one two switches on by the switch between.
+    let fabric = fabric(5, &[0, 1, 2, 3, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
+    let routes = routed(&fabric, &shortest_path(), FORMS[1]);
+    let Proof::Cycle { channels } = prove(&fabric, &routes) else {
+        panic!("a ring of five deadlocks");
+    };
+    insta::assert_snapshot!(describe_cycle(&fabric, &routes, &channels), @"
+    s0[2] -> s1[2]   then the next, from h0 to h2
+    s1[3] -> s2[2]   then the next, from h1 to h3
+    s2[3] -> s3[2]   then the next, from h2 to h4
+    s3[3] -> s4[2]   then the next, from h3 to h0
+    s4[3] -> s0[3]   then the next, from h4 to h1
+    s0[2] -> s1[2]   closes the cycle
+    ");
+    let witness = cycle_witnesses(&fabric, &routes, &channels)[0];
+    assert_eq!(witness, Some((endpoint(&fabric, "h0"), endpoint(&fabric, "h2"))));
+}

@@ -1,0 +1,122 @@
+//! Shortest path, and what holds for the routes of every algorithm.
+
+use crate::support::{
+    FORMS, Plan, any_plan, assert_leads, endpoint, fabric, generated, hops, pairs, ring, routed,
+    shortest_path, switch_of, way,
+};
+use gingham_topology::NodeKind;
+use gingham_topology::generate::{FoldedClos, Generator};
+use gingham_topology::routing::{Routes, Statistics};
+use proptest::prelude::*;
+
+#[test]
+fn a_line_of_switches() {
+    let fabric = fabric(3, &[0, 0, 2], &[(0, 1), (1, 2)]);
+    for form in FORMS {
+        let routes = routed(&fabric, &shortest_path(), form);
+        assert_eq!(way(&fabric, &routes, "h0", "h2"), "h0 s0 s1 s2 h2");
+        assert_eq!(way(&fabric, &routes, "h2", "h1"), "h2 s2 s1 s0 h1");
+        assert_eq!(way(&fabric, &routes, "h0", "h1"), "h0 s0 h1", "both hang on s0");
+        assert_eq!(way(&fabric, &routes, "h0", "h0"), "none", "a packet to oneself needs no route");
+        let path = routes.path(&fabric, endpoint(&fabric, "h0"), endpoint(&fabric, "h2")).unwrap();
+        assert_eq!(path.switches(&fabric), 3);
+        assert_eq!(path.legs(&fabric).collect::<Vec<_>>(), [path.channels()]);
+    }
+}
+
+#[test]
+fn pairs_without_switches_and_islands() {
+    let residents = [(NodeKind::Host, 0), (NodeKind::Router, 1), (NodeKind::Aggregation, 1)];
+    let plan = Plan { switches: 2, residents: residents.to_vec(), cables: vec![], peers: 1 };
+    let fabric = plan.build();
+    for form in FORMS {
+        let routes = routed(&fabric, &shortest_path(), form);
+        assert_eq!(way(&fabric, &routes, "p0", "p1"), "p0 p1");
+        assert_eq!(way(&fabric, &routes, "p0", "h0"), "none");
+        assert_eq!(way(&fabric, &routes, "h0", "p0"), "none");
+        assert_eq!(way(&fabric, &routes, "h0", "h1"), "none", "two islands");
+        assert_eq!(way(&fabric, &routes, "h1", "h2"), "h1 s1 h2", "a router sends, too");
+    }
+}
+
+#[test]
+fn parallel_cables_share_the_load() {
+    // Three cables; each of the three hosts of s1 is reached by one of its own.
+    let fabric = fabric(2, &[0, 0, 1, 1, 1], &[(0, 1), (0, 1), (0, 1)]);
+    for form in FORMS {
+        let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
+        let mut loads: Vec<_> =
+            statistics.busiest.iter().map(|c| statistics.channel_paths[c.index()]).collect();
+        loads.sort_unstable();
+        // Towards s1 two hosts send on each; back, h0 and h1 take one cable each of the three.
+        assert_eq!(loads, [2, 2, 2, 3, 3]);
+    }
+}
+
+#[test]
+fn a_folded_clos_is_loaded_evenly() {
+    let clos = FoldedClos { leaves: 4, spines: 4, hosts_per_leaf: 4, cables_per_pair: 1 };
+    let fabric = generated(&Generator::FoldedClos(clos), 0);
+    for form in FORMS {
+        let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
+        // 4 hosts send to 12 others over 4 cables; the same number comes back.
+        assert_eq!(statistics.max_channel_paths(), 12, "{form:?}");
+        assert_eq!(statistics.mean_channel_paths(), Some(12.0));
+        assert_eq!(statistics.all_to_all.map(|bound| bound.fraction), Some(1.0), "full bisection");
+    }
+}
+
+#[test]
+fn a_path_can_be_followed_hop_by_hop() {
+    let fabric = ring(5, 2);
+    for form in FORMS {
+        let routes = routed(&fabric, &shortest_path(), form);
+        for (from, to) in pairs(&fabric) {
+            let path = routes.path(&fabric, from, to).unwrap();
+            for pair in path.channels().windows(2) {
+                assert_eq!(routes.next(&fabric, from, to, pair[0]), Some(pair[1]));
+            }
+            assert_eq!(routes.next(&fabric, from, to, *path.channels().last().unwrap()), None);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_pair_that_cables_join_has_a_path_and_it_is_shortest(plan in any_plan()) {
+        let fabric = plan.build();
+        let hops = hops(&fabric);
+        for form in FORMS {
+            let routes = routed(&fabric, &shortest_path(), form);
+            for (from, to) in pairs(&fabric) {
+                let path = routes.path(&fabric, from, to);
+                let ends = (switch_of(&fabric, from), switch_of(&fabric, to));
+                let switches = if let (Some(first), Some(last)) = ends {
+                    hops[first.index()][last.index()].map(|hops| hops + 1)
+                } else {
+                    let far_end = fabric.target(fabric.endpoint_channel(from));
+                    (far_end == fabric.endpoint(to)).then_some(0)
+                };
+                prop_assert_eq!(path.as_ref().map(|path| path.switches(&fabric)), switches);
+                if let Some(path) = path {
+                    assert_leads(&fabric, path.channels(), from, to);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_of_a_switch_share_their_paths(plan in any_plan()) {
+        let fabric = plan.build();
+        let Routes::Source(routes) = routed(&fabric, &shortest_path(), FORMS[0]) else {
+            panic!("asked for source routes");
+        };
+        let all = Routes::Source(routes.clone());
+        for (from, to) in pairs(&fabric) {
+            if let Some(switch) = switch_of(&fabric, from) {
+                let path = all.path(&fabric, from, to);
+                prop_assert_eq!(path.as_ref().map(|path| &path.channels()[1..]), routes.path(switch, to));
+            }
+        }
+    }
+}

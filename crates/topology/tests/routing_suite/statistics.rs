@@ -1,0 +1,156 @@
+//! Statistics against closed forms and hand counts.
+
+use crate::support::{
+    FORMS, Plan, any_plan, fabric, joins_switches, pairs, ring, routed, shortest_path, up_down,
+};
+use gingham_topology::routing::{AllToAll, Form, Root, Statistics};
+use gingham_topology::{ChannelId, LinkSpeed, NodeKind};
+use proptest::prelude::*;
+
+#[test]
+fn a_ring_of_odd_size() {
+    // n switches, one host each: distances 1 to (n - 1)/2 twice from everywhere, so paths have
+    // 1 + (n + 1)/4 switches in the mean, and every channel carries (n^2 - 1)/8 of them.
+    for (n, mean_switches, paths) in [(3, 2.0, 1), (5, 2.5, 3), (7, 3.0, 6), (9, 3.5, 10_u32)] {
+        let fabric = ring(n, 1);
+        for form in FORMS {
+            let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
+            let mut lengths = vec![2 * n as u64; n / 2 + 2];
+            lengths[..2].fill(0);
+            assert_eq!(statistics.pairs_by_switches, lengths);
+            assert_eq!(statistics.mean_switches(), Some(mean_switches));
+            assert_eq!(statistics.max_switches(), Some(n / 2 + 1));
+            assert_eq!(statistics.max_channel_paths(), u64::from(paths));
+            assert_eq!(statistics.mean_channel_paths(), Some(f64::from(paths)));
+            assert_eq!(statistics.minimal_share(), Some(1.0));
+        }
+    }
+}
+
+#[test]
+fn the_bound_on_all_to_all_traffic_of_a_ring() {
+    // Two hosts on each of five switches: 4 x 3 = 12 paths a channel, 9 destinations.
+    let fabric = ring(5, 2);
+    let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), Form::Source));
+    let bound = statistics.all_to_all.unwrap();
+    assert_eq!(statistics.max_channel_paths(), 12);
+    assert_eq!(Some(bound.fraction), Some(9.0 / 12.0));
+    assert_eq!(bound.bottleneck, statistics.busiest[0]);
+    assert_eq!(bound.reference, None, "speeds unknown");
+}
+
+#[test]
+fn a_star_is_bounded_by_its_hosts_links() {
+    let fabric = fabric(1, &[0, 0, 0, 0], &[]);
+    for form in FORMS {
+        let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
+        assert_eq!(statistics.pairs_by_switches, [0, 12]);
+        assert_eq!(statistics.channel_paths, [3; 8], "every channel, both ways");
+        assert_eq!(statistics.all_to_all.map(|bound| bound.fraction), Some(1.0));
+        assert_eq!(statistics.mean_channel_paths(), None, "no channels between switches");
+        assert!(statistics.busiest.is_empty());
+    }
+}
+
+#[test]
+fn detours_lower_the_share_of_minimal_paths() {
+    // On a ring of six only s2 - s4 must go round by the root: 4 hops in place of 2.
+    let fabric = ring(6, 1);
+    for form in FORMS {
+        let routes = routed(&fabric, &up_down(Root::LowestId), form);
+        let statistics = Statistics::new(&fabric, &routes);
+        assert_eq!(statistics.minimal_share(), Some(28.0 / 30.0));
+        // Hops: 12 pairs at 1, 10 at 2, 6 at 3, 2 at 4.
+        assert_eq!(statistics.pairs_by_switches, [0, 0, 12, 10, 6, 2]);
+    }
+}
+
+#[test]
+fn link_speeds_scale_the_bound() {
+    // Two switches, two hosts each, one trunk: 4 paths each way over it, 3 destinations.
+    let residents = [0, 0, 1, 1].map(|switch| (NodeKind::Host, switch)).to_vec();
+    let plan = Plan { switches: 2, residents, cables: vec![(0, 1)], peers: 0 };
+    let bound = |speeds: [&str; 5]| {
+        let speed = |cable: usize| speeds[cable].parse().ok();
+        let fabric = plan.build_with(speed);
+        let routes = routed(&fabric, &shortest_path(), Form::Table);
+        Statistics::new(&fabric, &routes).all_to_all.unwrap()
+    };
+    let assert_close = |bound: AllToAll, fraction: f64| {
+        assert!((bound.fraction - fraction).abs() < 1e-12, "{bound:?}");
+    };
+    assert_close(bound(["4xEDR"; 5]), 0.75);
+    let slow_trunk = bound(["4xEDR", "4xEDR", "4xEDR", "4xEDR", "1xEDR"]);
+    assert_close(slow_trunk, 0.75 / 4.0);
+    assert_eq!(slow_trunk.reference, "4xEDR".parse::<LinkSpeed>().ok().map(LinkSpeed::rate));
+    // One slow host is the measure for all, and then the trunk is wide enough.
+    let slow_host = bound(["1xEDR", "4xEDR", "4xEDR", "4xEDR", "4xEDR"]);
+    assert_close(slow_host, 1.0);
+    assert_eq!(slow_host.reference, "1xEDR".parse::<LinkSpeed>().ok().map(LinkSpeed::rate));
+    let unknown = bound(["4xEDR", "?", "4xEDR", "4xEDR", "1xEDR"]);
+    assert_close(unknown, 0.75);
+    assert_eq!(unknown.reference, None, "all count as equal");
+}
+
+#[test]
+fn aggregation_nodes_and_routers_count_for_nothing() {
+    let residents = vec![
+        (NodeKind::Host, 0),
+        (NodeKind::Host, 1),
+        (NodeKind::Aggregation, 0),
+        (NodeKind::Router, 1),
+    ];
+    let fabric = Plan { switches: 2, residents, cables: vec![(0, 1)], peers: 0 }.build();
+    let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), Form::Source));
+    assert_eq!((statistics.host_pairs, statistics.unreachable_pairs), (2, 0));
+    assert_eq!(statistics.max_channel_paths(), 1);
+}
+
+#[test]
+fn nothing_to_count() {
+    for fabric in [fabric(0, &[], &[]), fabric(2, &[0], &[(0, 1)])] {
+        let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), Form::Table));
+        assert_eq!(statistics.host_pairs, 0);
+        assert_eq!(statistics.mean_switches(), None);
+        assert_eq!(statistics.max_switches(), None);
+        assert_eq!(statistics.minimal_share(), None);
+        assert_eq!(statistics.all_to_all, None);
+    }
+}
+
+proptest! {
+    #[test]
+    fn counts_are_those_of_all_paths_one_by_one(plan in any_plan()) {
+        let fabric = plan.build();
+        for form in FORMS {
+            let routes = routed(&fabric, &up_down(Root::LowestId), form);
+            let statistics = Statistics::new(&fabric, &routes);
+            let mut channel_paths = vec![0; fabric.channel_count()];
+            let mut lengths = vec![0; 20];
+            let (mut all, mut joined) = (0, 0);
+            for (from, to) in pairs(&fabric) {
+                if !(fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to)) {
+                    continue;
+                }
+                all += 1;
+                let Some(path) = routes.path(&fabric, from, to) else { continue };
+                joined += 1;
+                lengths[path.switches(&fabric)] += 1;
+                path.channels().iter().for_each(|channel| channel_paths[channel.index()] += 1);
+            }
+            while lengths.last() == Some(&0) {
+                lengths.pop();
+            }
+            prop_assert_eq!((statistics.host_pairs, statistics.joined_pairs()), (all, joined));
+            prop_assert_eq!(&statistics.pairs_by_switches, &lengths);
+            prop_assert_eq!(&statistics.channel_paths, &channel_paths);
+            let between = |channel: &ChannelId| joins_switches(&fabric, *channel);
+            let max = ChannelId::first(fabric.channel_count())
+                .filter(between)
+                .filter(|channel| fabric.source(*channel).node != fabric.target(*channel).node)
+                .map(|channel| channel_paths[channel.index()])
+                .max();
+            prop_assert_eq!(statistics.max_channel_paths(), max.unwrap_or(0));
+        }
+    }
+}

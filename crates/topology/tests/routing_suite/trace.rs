@@ -1,0 +1,149 @@
+//! Tables that are wrong, and what the trace says of them.
+
+use crate::support::{FORMS, Plan, any_plan, endpoint, fabric, pairs, routed, shortest_path};
+use gingham_topology::routing::{Proof, Routes, Stray, TableRoutes, Trace, prove};
+use gingham_topology::{ChannelId, Fabric, NodeId, NodeKind};
+use proptest::prelude::*;
+
+/// A line s0 - s1 - s2, a host on each; h2 also on s2, a spare cable between s0 and s1.
+/// Ports of s0: 1 h0, 2 and 3 s1. Of s1: 1 h1, 2 and 3 s0, 4 s2. Of s2: 1 h2, 2 h3, 3 s1.
+fn line() -> (Fabric, TableRoutes) {
+    let fabric = fabric(3, &[0, 1, 2, 2], &[(0, 1), (0, 1), (1, 2)]);
+    match routed(&fabric, &shortest_path(), FORMS[1]) {
+        Routes::Table(tables) => (fabric, tables),
+        Routes::Source(_) => panic!("asked for tables"),
+    }
+}
+
+/// The trace after one entry of the line's tables has been changed.
+fn trace_with(switch: &str, to: &str, port: Option<u16>) -> (Fabric, Routes, Trace) {
+    let (fabric, mut tables) = line();
+    let switch = fabric.find_node(switch).expect("a switch of the line");
+    tables.set_port(switch, endpoint(&fabric, to), port);
+    let routes = Routes::Table(tables);
+    let trace = routes.trace(&fabric);
+    (fabric, routes, trace)
+}
+
+#[test]
+fn tables_of_an_algorithm_have_no_faults() {
+    let (fabric, tables) = line();
+    assert_eq!(tables.port(NodeId::new(2), endpoint(&fabric, "h0")), Some(3));
+    let trace = Routes::Table(tables).trace(&fabric);
+    assert_eq!(trace, Trace { arrived_pairs: 12, unreachable_pairs: 0, faults: vec![] });
+}
+
+#[test]
+fn entries_that_point_at_each_other_are_a_loop() {
+    // Of the two cables from s0 the first is taken by paths to h1, the second by those to h2.
+    let (fabric, routes, trace) = trace_with("s1", "h2", Some(3));
+    assert_eq!(trace.arrived_pairs, 10, "only h3 still reaches h2");
+    let [fault] = &trace.faults[..] else { panic!("one fault: {trace:?}") };
+    assert_eq!((fault.to, fault.sources), (endpoint(&fabric, "h2"), 2));
+    let Stray::Loop(channels) = &fault.stray else { panic!("a loop: {fault:?}") };
+    let away = fabric.outgoing(NodeId::new(0), 3).unwrap();
+    let back = fabric.outgoing(NodeId::new(1), 3).unwrap();
+    assert_eq!(channels, &[away, back]);
+    assert_eq!(
+        fault.describe(&fabric),
+        "packets for h2 go round for ever: s0[3] -> s1[3], s1[3] -> s0[3] \
+         (2 sources, one of them h0)"
+    );
+    // Packets that go round hold channels while they wait for each other.
+    let expected = Proof::Cycle { channels: vec![away, back] };
+    assert_eq!(prove(&fabric, &routes), expected);
+    let [from, to] = ["h0", "h2"].map(|name| endpoint(&fabric, name));
+    assert_eq!(routes.path(&fabric, from, to), None);
+}
+
+#[test]
+fn black_holes_of_every_kind() {
+    let cases = [
+        (None, "are lost at s1, which has no entry for it"),
+        (Some(9), "are lost at s1, whose entry names port 9, which has no cable"),
+        (Some(1), "end at h1 instead"),
+    ];
+    for (port, expected) in cases {
+        let (fabric, routes, trace) = trace_with("s1", "h3", port);
+        assert_eq!((trace.arrived_pairs, trace.unreachable_pairs), (10, 0));
+        let [fault] = &trace.faults[..] else { panic!("one fault: {trace:?}") };
+        let text = format!("packets for h3 {expected} (2 sources, one of them h0)");
+        assert_eq!(fault.describe(&fabric), text);
+        let [from, to] = ["h0", "h3"].map(|name| endpoint(&fabric, name));
+        assert_eq!(routes.path(&fabric, from, to), None);
+        assert!(prove(&fabric, &routes).is_free());
+    }
+}
+
+#[test]
+fn entries_that_no_packet_meets_do_no_harm() {
+    // No endpoint hangs on s2 and s3, and their entries for h0 point at each other.
+    let fabric = fabric(4, &[0, 1], &[(0, 1), (1, 2), (2, 3)]);
+    let Routes::Table(mut tables) = routed(&fabric, &shortest_path(), FORMS[1]) else {
+        panic!("asked for tables");
+    };
+    // Ports of s1: 1 h1, 2 s0, 3 s2. Of s2: 1 s1, 2 s3. Of s3: 1 s2.
+    let h0 = endpoint(&fabric, "h0");
+    tables.set_port(NodeId::new(2), h0, Some(2));
+    tables.set_port(NodeId::new(3), h0, Some(1));
+    let routes = Routes::Table(tables.clone());
+    assert_eq!(routes.trace(&fabric).faults, vec![]);
+    assert!(prove(&fabric, &routes).is_free());
+    // Once s1 sends to s2 they are met.
+    tables.set_port(NodeId::new(1), h0, Some(3));
+    let routes = Routes::Table(tables);
+    assert_eq!(routes.trace(&fabric).faults.len(), 1);
+    assert!(!prove(&fabric, &routes).is_free());
+}
+
+#[test]
+fn a_switch_may_send_to_itself_by_a_cable_of_its_own() {
+    let fabric = fabric(1, &[0, 0], &[(0, 0)]);
+    let Routes::Table(mut tables) = routed(&fabric, &shortest_path(), FORMS[1]) else {
+        panic!("asked for tables");
+    };
+    tables.set_port(NodeId::new(0), endpoint(&fabric, "h1"), Some(3));
+    let routes = Routes::Table(tables);
+    let own = fabric.outgoing(NodeId::new(0), 3).unwrap();
+    assert_eq!(routes.trace(&fabric).faults[0].stray, Stray::Loop(vec![own]));
+    assert_eq!(prove(&fabric, &routes), Proof::Cycle { channels: vec![own] });
+}
+
+#[test]
+fn islands_are_counted_and_are_no_fault() {
+    let residents = [0, 0, 1].map(|switch| (NodeKind::Host, switch)).to_vec();
+    let fabric = Plan { switches: 2, residents, cables: vec![], peers: 1 }.build();
+    for form in FORMS {
+        let trace = routed(&fabric, &shortest_path(), form).trace(&fabric);
+        // Of 20 ordered pairs, h0 - h1 and p0 - p1 are joined, each both ways.
+        assert_eq!(trace, Trace { arrived_pairs: 4, unreachable_pairs: 16, faults: vec![] });
+    }
+}
+
+proptest! {
+    /// Tables of random entries: every pair arrives, is unreachable or strays.
+    #[test]
+    fn any_table_can_be_followed(plan in any_plan(), ports in proptest::collection::vec(0..8_u16, 1..60)) {
+        let fabric = plan.build();
+        let mut tables = TableRoutes::new(&fabric);
+        let mut ports = ports.iter().cycle();
+        for switch in fabric.switches() {
+            for to in fabric.endpoint_ids() {
+                tables.set_port(switch, to, ports.next().copied());
+            }
+        }
+        let routes = Routes::Table(tables);
+        let trace = routes.trace(&fabric);
+        let joined = pairs(&fabric).filter(|(from, to)| routes.path(&fabric, *from, *to).is_some());
+        prop_assert_eq!(trace.arrived_pairs, joined.count() as u64);
+        let mut looping = trace.faults.iter().filter_map(|fault| match &fault.stray {
+            Stray::Loop(channels) => Some(channels),
+            _ => None,
+        });
+        let follows = |pair: &[ChannelId]| fabric.target(pair[0]).node == fabric.source(pair[1]).node;
+        prop_assert!(looping.clone().all(|channels| channels.windows(2).all(follows)));
+        if looping.next().is_some() {
+            prop_assert!(!prove(&fabric, &routes).is_free());
+        }
+    }
+}
