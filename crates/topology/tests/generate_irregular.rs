@@ -3,7 +3,7 @@
 mod generate_measure;
 
 use generate_measure::{
-    assert_sound, cables_by_pair, degrees, fabric, generator, switch_cables, switch_distances,
+    assert_sound, cables_by_pair, degrees, fabric, generator, switch_cables, switch_steps,
 };
 use gingham_topology::Fabric;
 use gingham_topology::generate::{GenerateError, Generator, Irregular};
@@ -18,13 +18,13 @@ fn with_defaults(switches: u32, seed: u64) -> Fabric {
 /// than 0.05 from them (one sigma), so that 0.06 is nearly four sigma of the mean of ten.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-fn mean_distances_lie_in_the_expected_bands() {
+fn mean_shortest_paths_lie_in_the_expected_bands() {
     const SEEDS: u64 = 10;
     for (switches, expected) in [(8, 1.447), (16, 1.972), (32, 2.551), (64, 3.156)] {
         let mut sum = 0.0;
         for seed in 0..SEEDS {
-            let distances = switch_distances(&with_defaults(switches, seed));
-            let total: u32 = distances.into_iter().flatten().sum();
+            let steps = switch_steps(&with_defaults(switches, seed));
+            let total: u32 = steps.into_iter().flatten().sum();
             sum += f64::from(total) / f64::from(switches * (switches - 1));
         }
         let mean = sum / SEEDS as f64;

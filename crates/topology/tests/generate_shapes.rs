@@ -3,7 +3,7 @@
 mod generate_measure;
 
 use generate_measure::{
-    Counts, cables_by_pair, counts, degrees, distances, fabric, node, switch_distances,
+    Counts, cables_by_pair, counts, degrees, fabric, node, steps, switch_steps,
 };
 use gingham_topology::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ fn two_hosts_are_one_cable_more_apart_than_switches_between_them() {
     for switches in 0..4_u32 {
         let fabric = fabric(&format!("two-hosts = {{ switches = {switches} }}"));
         assert_eq!(fabric.cables().len(), switches as usize + 1);
-        let far = distances(&fabric, node(&fabric, "h0"))[node(&fabric, "h1").index()];
+        let far = steps(&fabric, node(&fabric, "h0"))[node(&fabric, "h1").index()];
         assert_eq!(far, switches + 1);
     }
     let one_by_default = fabric("two-hosts = {}");
@@ -30,7 +30,7 @@ fn two_hosts_are_one_cable_more_apart_than_switches_between_them() {
 #[test]
 fn a_star_has_its_hosts_on_one_switch_in_order() {
     let fabric = fabric("star = { hosts = 12 }");
-    let expected = Counts { switches: 1, hosts: 12, switch_cables: 0, cables: 12, diameter: 0 };
+    let expected = Counts { switches: 1, hosts: 12, switch_cables: 0, cables: 12, diameter: 1 };
     assert_eq!(counts(&fabric), expected);
     assert_eq!(far_end(&fabric, "s0", 12).as_deref(), Some("h11[1]"));
 }
@@ -47,7 +47,7 @@ const BOXES: [(&[u32], u32); 8] = [
     (&[2, 2, 2, 3], 24),
 ];
 
-/// The counts of a box whose dimensions have these numbers of cables and diameters.
+/// The counts of a box whose dimensions have these numbers of cables and longest shortest ways.
 fn box_counts(switches: u32, hosts_per_switch: u32, parts: &[(u32, u32)]) -> Counts {
     let hosts = (switches * hosts_per_switch) as usize;
     let switch_cables = parts.iter().map(|(cables, _)| *cables as usize).sum();
@@ -56,14 +56,14 @@ fn box_counts(switches: u32, hosts_per_switch: u32, parts: &[(u32, u32)]) -> Cou
         hosts,
         switch_cables,
         cables: hosts + switch_cables,
-        diameter: parts.iter().map(|(_, diameter)| *diameter).sum(),
+        diameter: 1 + parts.iter().map(|(_, steps)| steps).sum::<u32>(),
     }
 }
 
 #[test]
 fn a_mesh_has_the_counts_of_the_textbook() {
     for (dimensions, switches) in BOXES {
-        // A dimension of size k: N (k - 1) / k cables, diameter k - 1.
+        // A dimension of size k: N (k - 1) / k cables, at most k - 1 steps.
         let part = |k: &u32| (switches * (k - 1) / k, k - 1);
         let parts: Vec<_> = dimensions.iter().map(part).collect();
         let fabric = fabric(&format!("mesh = {{ dimensions = {dimensions:?} }}"));
@@ -75,7 +75,7 @@ fn a_mesh_has_the_counts_of_the_textbook() {
 fn a_torus_has_the_counts_of_the_textbook() {
     for (dimensions, switches) in BOXES {
         // A dimension of size k: N cables, except none for size 1 and N / 2 for size 2;
-        // diameter floor(k / 2).
+        // at most floor(k / 2) steps.
         let cables = |k| [0, 0, switches / 2].get(k as usize).copied().unwrap_or(switches);
         let parts: Vec<_> = dimensions.iter().map(|k| (cables(*k), k / 2)).collect();
         let text = format!("torus = {{ dimensions = {dimensions:?}, hosts_per_switch = 2 }}");
@@ -90,7 +90,7 @@ fn a_torus_has_the_counts_of_the_textbook() {
 fn tori_of_kwans_sizes_have_three_and_five_switches_on_their_longest_shortest_paths() {
     for (size, switches_on_path) in [(3, 3), (5, 5)] {
         let fabric = fabric(&format!("torus = {{ dimensions = [{size}, {size}] }}"));
-        assert_eq!(counts(&fabric).diameter + 1, switches_on_path);
+        assert_eq!(counts(&fabric).diameter, switches_on_path);
     }
 }
 
@@ -120,7 +120,7 @@ fn a_ring_is_the_torus_of_one_dimension() {
         assert_eq!(fabric(&ring), fabric(&torus));
     }
     let ring = fabric("ring = { switches = 9 }");
-    let expected = Counts { switches: 9, hosts: 9, switch_cables: 9, cables: 18, diameter: 4 };
+    let expected = Counts { switches: 9, hosts: 9, switch_cables: 9, cables: 18, diameter: 5 };
     assert_eq!(counts(&ring), expected);
 }
 
@@ -131,10 +131,10 @@ fn neighbours_in_a_hypercube_differ_in_one_digit() {
         let switches = 1_usize << dimensions;
         let switch_cables = dimensions as usize * switches / 2;
         let cables = switches + switch_cables;
-        let diameter = dimensions;
+        let diameter = dimensions + 1;
         let expected = Counts { switches, hosts: switches, switch_cables, cables, diameter };
         assert_eq!(counts(&fabric), expected);
-        let measured = switch_distances(&fabric);
+        let measured = switch_steps(&fabric);
         for (a, b) in fabric.switches().flat_map(|a| fabric.switches().map(move |b| (a, b))) {
             let digits = |id: NodeId| fabric.node(id).name.chars();
             let differing = digits(a).zip(digits(b)).filter(|(a, b)| a != b).count();
@@ -153,7 +153,7 @@ fn a_k_ary_n_tree_has_the_counts_of_its_authors() {
         let width = (1..n).fold(1, |width, _| width * k);
         let (switches, hosts) = (n * width, k * width);
         let switch_cables = (n - 1) * hosts;
-        let diameter = 2 * (u32::try_from(n).unwrap() - 1);
+        let diameter = 2 * u32::try_from(n).unwrap() - 1;
         let cables = n * hosts;
         let expected = Counts { switches, hosts, switch_cables, cables, diameter };
         assert_eq!(counts(&fabric), expected, "k = {k}, n = {n}");
@@ -168,7 +168,7 @@ fn hosts_of_a_tree_meet_at_the_level_of_their_first_differing_digit() {
         let fabric = fabric(&format!("k-ary-n-tree = {{ arity = {k}, levels = {n} }}"));
         let host_count = k.pow(n);
         for a in 0..host_count {
-            let from_a = distances(&fabric, node(&fabric, &format!("h{a}")));
+            let from_a = steps(&fabric, node(&fabric, &format!("h{a}")));
             for b in (0..host_count).filter(|b| *b != a) {
                 let place = |digit: u32| k.pow(n - 1 - digit);
                 let first = (0..n).find(|d| a / place(*d) != b / place(*d)).unwrap();
@@ -190,7 +190,7 @@ fn every_leaf_of_a_folded_clos_is_cabled_to_every_spine() {
         ));
         let switch_cables = leaves * spines * cables_per_pair;
         let hosts = leaves * hosts_per_leaf;
-        let diameter = if leaves == 1 && spines == 1 { 1 } else { 2 };
+        let diameter = if leaves == 1 { 1 } else { 3 };
         let expected = Counts {
             switches: leaves + spines,
             hosts,
@@ -234,14 +234,14 @@ fn cables_by_groups(fabric: &Fabric) -> BTreeMap<[String; 2], usize> {
 fn a_dragonfly_joins_each_two_groups_equally_often() {
     // (a, p, h, g) with the rounds floor(a h / (g - 1)) and a bound on the diameter.
     for (a, p, h, g, rounds, diameter_max) in [
-        (4, 2, 2, 9, 1, 3),
-        (2, 1, 1, 3, 1, 3),
-        (4, 1, 2, 5, 2, 3),
-        (4, 1, 2, 4, 2, 3),
-        (3, 2, 2, 2, 6, 2),
-        (4, 1, 2, 1, 0, 1),
-        (1, 3, 5, 6, 1, 1),
-        (5, 1, 0, 1, 0, 1),
+        (4, 2, 2, 9, 1, 4),
+        (2, 1, 1, 3, 1, 4),
+        (4, 1, 2, 5, 2, 4),
+        (4, 1, 2, 4, 2, 4),
+        (3, 2, 2, 2, 6, 3),
+        (4, 1, 2, 1, 0, 2),
+        (1, 3, 5, 6, 1, 2),
+        (5, 1, 0, 1, 0, 2),
     ] {
         let fabric = fabric(&format!(
             "dragonfly = {{ switches_per_group = {a}, hosts_per_switch = {p}, \
@@ -270,7 +270,7 @@ fn the_dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
         "dragonfly = { switches_per_group = 4, hosts_per_switch = 2, global_cables_per_switch = 2 }",
     );
     let measured = counts(&fabric);
-    assert_eq!((measured.hosts, measured.switches, measured.diameter), (72, 36, 3));
+    assert_eq!((measured.hosts, measured.switches, measured.diameter), (72, 36, 4));
     let ports: BTreeSet<u16> = fabric.switches().map(|id| fabric.node(id).ports).collect();
     assert_eq!(ports, BTreeSet::from([7]));
     // Ports of s3-2: h3-2-0, h3-2-1, s3-0, s3-1, s3-3, then slots 4 and 5, which lead to groups

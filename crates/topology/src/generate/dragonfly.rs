@@ -30,7 +30,8 @@
 //! ISCA 2008, section 3.
 //!
 //! Closed forms: a g switches, a p g hosts, g a (a - 1) / 2 cables inside groups and
-//! r g (g - 1) / 2 between them; diameter between switches at most 3. The source calls a = 2p = 2h balanced.
+//! r g (g - 1) / 2 between them; the diameter is at most 4 switches. The source calls
+//! a = 2p = 2h balanced.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};

@@ -19,7 +19,7 @@
 //! 2004, chapter 6.
 //!
 //! Closed forms, with l leaves, s spines, p hosts a leaf and c cables a pair: l + s switches, l p
-//! hosts, l p + l s c cables; two leaves are 2 cables apart. Oversubscription is p / (s c); the
+//! hosts, l p + l s c cables; the diameter is 3 switches (1 with a single leaf). Oversubscription is p / (s c); the
 //! network is rearrangeably non-blocking if p <= s c.
 
 use super::draft::{Draft, Size};

@@ -14,7 +14,7 @@
 //! Source: Seitz, "The Cosmic Cube", Communications of the ACM 28(1), 1985.
 //!
 //! Closed forms, with n dimensions: 2^n switches of n ports beside their hosts', n 2^(n-1)
-//! cables between switches, diameter n.
+//! cables between switches; the diameter is n + 1 switches.
 
 use super::lattice::Lattice;
 use super::{GenerateError, error::at_least, error::at_most, one};

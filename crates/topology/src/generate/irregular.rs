@@ -24,8 +24,8 @@
 //! Mechanism in COWs with Source Routing", 2001, section IV-A, names the rules (4 hosts a switch,
 //! 8 ports, one cable a pair). How to draw is our reconstruction.
 //!
-//! Expected, with the defaults: about 2n cables; mean distance between different switches 1.45,
-//! 1.97, 2.55 and 3.16 for 8, 16, 32 and 64 switches.
+//! Expected, with the defaults: about 2n cables between switches; a shortest path between different
+//! switches takes 1.45, 1.97, 2.55 and 3.16 cables on average for 8, 16, 32 and 64 switches.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};

@@ -22,8 +22,8 @@
 //! Parallel Architectures", IPPS 1997, definition 2.
 //!
 //! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables, of which k^n to hosts; hosts whose
-//! first differing digit is digit d have 2 (n - 1 - d) + 1 switches between them, so that
-//! diameter between switches is 2 (n - 1).
+//! first differing digit is digit d are 2 (n - d) - 1 switches apart, so that the diameter is
+//! 2n - 1 switches.
 
 use super::GenerateError;
 use super::draft::{Draft, Size};

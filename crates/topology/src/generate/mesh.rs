@@ -12,8 +12,9 @@
 //! chapter 5.
 //!
 //! Closed forms, with sizes k_1, ..., k_n and N their product: N switches, the sum over i of
-//! N (k_i - 1) / k_i cables between switches, diameter the sum of (k_i - 1). Ports: see
-//! `lattice`; a mesh of size 3 or more in each of n dimensions has 2n ports beside its hosts'.
+//! N (k_i - 1) / k_i cables between switches; the diameter is 1 + the sum of (k_i - 1) switches.
+//! Ports: see `lattice`; with size 3 or more in each of n dimensions, a switch has 2n ports
+//! beside its hosts'.
 
 use super::lattice::Lattice;
 use super::{GenerateError, one};

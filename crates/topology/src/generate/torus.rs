@@ -15,7 +15,8 @@
 //! chapter 5 (k-ary n-cubes).
 //!
 //! Closed forms, with sizes k_1, ..., k_n and N their product: N switches; a dimension adds N
-//! cables if k_i > 2, N / 2 if k_i = 2, none if k_i = 1; diameter the sum of floor(k_i / 2).
+//! cables if k_i > 2, N / 2 if k_i = 2, none if k_i = 1; the diameter is 1 + the sum
+//! of floor(k_i / 2) switches.
 
 use super::lattice::Lattice;
 use super::{GenerateError, one};

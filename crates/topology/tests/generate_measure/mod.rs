@@ -1,4 +1,4 @@
-//! What the tests of generators measure: counts and distances, found by breadth-first search.
+//! What the tests of generators measure: counts and shortest paths, found by breadth-first search.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -25,7 +25,7 @@ pub(crate) struct Counts {
     pub(crate) switch_cables: usize,
     /// Cables in all.
     pub(crate) cables: usize,
-    /// Largest distance between switches, in cables.
+    /// Switches on the longest shortest path between hosts.
     pub(crate) diameter: u32,
 }
 
@@ -35,8 +35,19 @@ pub(crate) fn counts(fabric: &Fabric) -> Counts {
         hosts: fabric.nodes().iter().filter(|node| node.kind == NodeKind::Host).count(),
         switch_cables: switch_cables(fabric).len(),
         cables: fabric.cables().len(),
-        diameter: switch_distances(fabric).into_iter().flatten().max().unwrap_or(0),
+        diameter: diameter(fabric),
     }
+}
+
+fn diameter(fabric: &Fabric) -> u32 {
+    let host = |switch: &NodeId| {
+        let far = |channel| fabric.target(channel).node;
+        fabric.channels_from(*switch).map(far).find(|node| !fabric.node(*node).is_switch())
+    };
+    let switches: Vec<NodeId> = fabric.switches().filter(|switch| host(switch).is_some()).collect();
+    let steps = switch_steps(fabric);
+    let pairs = switches.iter().flat_map(|a| switches.iter().map(move |b| (a, b)));
+    pairs.map(|(a, b)| steps[a.index()][b.index()] + 1).max().expect("there are hosts")
 }
 
 /// The switches at the ends of each cable between switches.
@@ -63,28 +74,28 @@ pub(crate) fn degrees(fabric: &Fabric) -> Vec<usize> {
     degrees
 }
 
-/// Distances in cables from one node to all others; panics if one cannot be reached.
-pub(crate) fn distances(fabric: &Fabric, from: NodeId) -> Vec<u32> {
-    let mut distance = vec![None; fabric.nodes().len()];
-    distance[from.index()] = Some(0);
+/// Cables on a shortest path from one node to each other; panics if one cannot be reached.
+pub(crate) fn steps(fabric: &Fabric, from: NodeId) -> Vec<u32> {
+    let mut steps = vec![None; fabric.nodes().len()];
+    steps[from.index()] = Some(0);
     let mut waiting = VecDeque::from([from]);
     while let Some(node) = waiting.pop_front() {
-        let here = distance[node.index()].expect("a waiting node was reached");
+        let here = steps[node.index()].expect("a waiting node was reached");
         for channel in fabric.channels_from(node) {
             let next = fabric.target(channel).node;
-            if distance[next.index()].is_none() {
-                distance[next.index()] = Some(here + 1);
+            if steps[next.index()].is_none() {
+                steps[next.index()] = Some(here + 1);
                 waiting.push_back(next);
             }
         }
     }
-    distance.into_iter().map(|reached| reached.expect("the fabric is connected")).collect()
+    steps.into_iter().map(|reached| reached.expect("the fabric is connected")).collect()
 }
 
-/// Distances between all switches, in cables.
-pub(crate) fn switch_distances(fabric: &Fabric) -> Vec<Vec<u32>> {
+/// Cables on a shortest path between each two switches.
+pub(crate) fn switch_steps(fabric: &Fabric) -> Vec<Vec<u32>> {
     let count = fabric.switches().len();
-    fabric.switches().map(|switch| distances(fabric, switch)[..count].to_vec()).collect()
+    fabric.switches().map(|switch| steps(fabric, switch)[..count].to_vec()).collect()
 }
 
 /// The node of this name.
@@ -101,7 +112,7 @@ pub(crate) fn assert_sound(fabric: &Fabric) {
         assert!((1..=fabric.node(end.node).ports).contains(&end.port), "no port {end:?}");
     }
     assert!(fabric.cables().iter().all(|cable| cable.ends[0].node != cable.ends[1].node));
-    distances(fabric, NodeId::new(0));
+    steps(fabric, NodeId::new(0));
     assert_order(fabric);
     for id in fabric.node_ids().filter(|id| !fabric.node(*id).is_switch()) {
         assert_eq!(fabric.node(id).kind, NodeKind::Host);
