@@ -4,6 +4,7 @@
 //! Invariants: nothing here opens a path, reads a clock or draws from a global; readers take
 //! `&str` and report positions; every result is in one canonical order.
 
+pub mod check;
 mod fabric;
 mod finding;
 pub mod format;

@@ -23,6 +23,9 @@ pub const HOST_GUID_FIRST: Guid = Guid(0x0000_4000_0000_0000);
 /// Numbers of one kind: as many as lie between the two ranges.
 const COUNT: u64 = SWITCH_GUID_FIRST.0 - HOST_GUID_FIRST.0;
 
+/// The highest number of a switch or host.
+pub const NUMBER_MAX: u64 = COUNT - 1;
+
 /// The GUID of switch `n`. Panics beyond 2^44 switches.
 pub fn switch_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a switch number fits its range");
@@ -37,9 +40,7 @@ pub fn host_guid(n: u64) -> Guid {
 
 /// The number of a switch whose GUID follows the scheme.
 pub fn switch_number(guid: Guid) -> Option<u64> {
-    guid.0
-        .checked_sub(SWITCH_GUID_FIRST.0)
-        .filter(|n| *n < COUNT)
+    guid.0.checked_sub(SWITCH_GUID_FIRST.0).filter(|n| *n < COUNT)
 }
 
 /// The number of a host whose GUID follows the scheme.

@@ -1,1 +1,242 @@
-//! File formats of fabrics.
+//! File formats of fabrics: a text becomes a [`Fabric`] and back.
+//!
+//! ```text
+//!   bytes ──decode──► &str ──read──► Reading { fabric, findings }   or FormatError
+//!                     Fabric ──write──► Written { text, notes }     or WriteError
+//! ```
+//!
+//! | format | read | written | holds |
+//! |---|---|---|---|
+//! | ibnetdiscover | yes | yes | everything but cable lengths and plain rates |
+//! | ibsim | as ibnetdiscover | yes | what the simulator of subnet management accepts |
+//! | anynet (BookSim) | yes | yes | numbers of routers and nodes, and who is joined |
+//! | toml | yes | yes | everything |
+//! | dot (Graphviz) | no | yes | a picture |
+//!
+//! A text that does not follow its format is a [`FormatError`] with line, column and cure.
+//! A text that follows it and contradicts itself is read as far as it makes sense, and each
+//! contradiction is a [`Finding`]. A format that cannot hold all of a fabric says so in the
+//! notes of [`Written`].
+//!
+//! Invariants: no reader panics, whatever the text; equal fabrics give equal texts; for
+//! [`Format::Toml`], and for the dump formats where `notes` is empty, reading what was
+//! written gives the same fabric.
+
+mod anynet;
+mod dot;
+mod error;
+mod ibnetdiscover;
+mod toml;
+
+pub use error::{FormatError, WriteError};
+
+use crate::{Fabric, Finding};
+use std::fmt;
+use std::str::FromStr;
+
+/// A file format of fabrics.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Format {
+    /// What `ibnetdiscover` prints; also the network files of `ibsim`.
+    Ibnetdiscover,
+    /// The same, kept within what `ibsim` can load.
+    IbnetdiscoverForIbsim,
+    /// The network file of BookSim's `anynet` topology.
+    Anynet,
+    /// Our own format: complete, and short to write by hand.
+    Toml,
+    /// A drawing for Graphviz; write only.
+    Dot,
+}
+
+/// A fabric, and what is wrong with its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The fabric, in canonical order.
+    pub fabric: Fabric,
+    /// What reads well and cannot be right, by line.
+    pub findings: Vec<Finding>,
+}
+
+/// A text, and what it could not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The file.
+    pub text: String,
+    /// One sentence for each thing of the fabric that the format cannot hold.
+    pub notes: Vec<String>,
+}
+
+/// Reads a fabric from `text`.
+pub fn read(text: &str, format: Format) -> Result<Reading, FormatError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    refuse_junk(text, format)?;
+    let mut reading = match format {
+        Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim => ibnetdiscover::read(text),
+        Format::Anynet => anynet::read(text),
+        Format::Toml => toml::read(text),
+        Format::Dot => Err(FormatError::whole(
+            "a Graphviz drawing cannot be read back",
+            "give the file that it was drawn from",
+        )),
+    }?;
+    if reading.fabric.nodes().is_empty() {
+        return Err(FormatError::whole("the file names no node", format.cure()));
+    }
+    reading.findings.sort();
+    Ok(reading)
+}
+
+/// Writes `fabric` as a text of this format.
+pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
+    match format {
+        Format::Ibnetdiscover => Ok(ibnetdiscover::write(fabric, ibnetdiscover::Dialect::Plain)),
+        Format::IbnetdiscoverForIbsim => {
+            Ok(ibnetdiscover::write(fabric, ibnetdiscover::Dialect::Ibsim))
+        }
+        Format::Anynet => anynet::write(fabric),
+        Format::Toml => Ok(toml::write(fabric)),
+        Format::Dot => Ok(dot::write(fabric)),
+    }
+}
+
+/// The text of a file, or what is wrong with its bytes.
+pub fn decode(bytes: &[u8]) -> Result<&str, FormatError> {
+    const CURE: &str = "expected a text file in UTF-8";
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(FormatError::whole("the file is in UTF-16", CURE));
+    }
+    let broken = bytes.iter().position(|byte| *byte == 0);
+    let error = std::str::from_utf8(bytes).err().map(|error| error.valid_up_to());
+    let Some(offset) = broken.into_iter().chain(error).min() else {
+        return Ok(std::str::from_utf8(bytes).expect("no error was found"));
+    };
+    let before = std::str::from_utf8(&bytes[..offset]).expect("the text is valid up to here");
+    let message = match bytes[offset] {
+        0 => format!("a NUL byte at offset {offset}: this looks like a binary file"),
+        byte => format!("byte 0x{byte:02x} at offset {offset} is not UTF-8"),
+    };
+    Err(FormatError::at_offset(before, offset, message, CURE))
+}
+
+fn refuse_junk(text: &str, format: Format) -> Result<(), FormatError> {
+    if text.trim().is_empty() {
+        return Err(FormatError::whole("the file is empty", format.cure()));
+    }
+    text.find('\0').map_or(Ok(()), |offset| {
+        let message = "a NUL character: this looks like a binary file";
+        Err(FormatError::at_offset(text, offset, message, format.cure()))
+    })
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 5] =
+        [Self::Ibnetdiscover, Self::IbnetdiscoverForIbsim, Self::Anynet, Self::Toml, Self::Dot];
+
+    /// The name a user writes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ibnetdiscover => "ibnetdiscover",
+            Self::IbnetdiscoverForIbsim => "ibsim",
+            Self::Anynet => "anynet",
+            Self::Toml => "toml",
+            Self::Dot => "dot",
+        }
+    }
+
+    /// File name extensions that mean this format, without the dot; the first is ours.
+    pub const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Ibnetdiscover => &["ibnetdiscover", "ibnet", "topo", "topofile"],
+            Self::IbnetdiscoverForIbsim => &["ibsim", "net"],
+            Self::Anynet => &["anynet"],
+            Self::Toml => &["toml"],
+            Self::Dot => &["dot", "gv"],
+        }
+    }
+
+    /// Whether the format can be read.
+    pub const fn is_readable(self) -> bool {
+        !matches!(self, Self::Dot)
+    }
+
+    /// The format that a file name extension means, whatever its case.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        let lower = extension.trim_start_matches('.').to_ascii_lowercase();
+        Self::ALL.into_iter().find(|format| format.extensions().contains(&lower.as_str()))
+    }
+
+    /// The format that a text seems to have, by the first line that tells.
+    pub fn detect(text: &str) -> Option<Self> {
+        text.trim_start_matches('\u{feff}').lines().find_map(detect_line)
+    }
+
+    /// What the reader of this format hopes to find, for messages.
+    const fn cure(self) -> &'static str {
+        match self {
+            Self::Ibnetdiscover | Self::IbnetdiscoverForIbsim => {
+                "expected the output of `ibnetdiscover`, with records such as \
+                 `Switch\t36 \"S-0002c90200417670\"`"
+            }
+            Self::Anynet => "expected lines such as `router 0 node 0 router 1`",
+            Self::Toml => "expected tables such as `[[switch]]`, `[[host]]` and `[[cable]]`",
+            Self::Dot => "a drawing can only be written",
+        }
+    }
+}
+
+fn detect_line(line: &str) -> Option<Format> {
+    const DUMP: [&str; 10] = [
+        "vendid=",
+        "devid=",
+        "sysimgguid=",
+        "switchguid",
+        "caguid=",
+        "rtguid=",
+        "Switch",
+        "Hca",
+        "Ca",
+        "Rt",
+    ];
+    let line = line.trim();
+    let is_record = DUMP.iter().any(|prefix| line.starts_with(prefix));
+    if is_record || line.starts_with("# Topology file:") {
+        return Some(Format::Ibnetdiscover);
+    }
+    match line.split([' ', '\t', '{']).next()? {
+        "router" | "node" => Some(Format::Anynet),
+        "graph" | "digraph" | "strict" => Some(Format::Dot),
+        word if word.starts_with("[[") => Some(Format::Toml),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{name}\" is no format; did you mean \"{nearest}\"? Formats are {all}")]
+pub struct UnknownFormat {
+    name: String,
+    nearest: Format,
+    all: String,
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        let distance = |format: &Self| strsim::damerau_levenshtein(name, format.name());
+        let nearest = Self::ALL.into_iter().min_by_key(distance).expect("there are formats");
+        if nearest.name() == name {
+            return Ok(nearest);
+        }
+        let all = Self::ALL.map(Self::name).join(", ");
+        Err(UnknownFormat { name: name.to_owned(), nearest, all })
+    }
+}

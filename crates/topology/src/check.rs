@@ -1,0 +1,49 @@
+//! What is odd about a fabric, and what it looks like in numbers.
+//!
+//! ```text
+//!   check(&Fabric)   -> findings: islands, hosts without a cable, GUIDs and LIDs that two
+//!                       devices share, and notes on unevenness
+//!   summary(&Fabric) -> counts, speeds, ports, distances
+//! ```
+//!
+//! The readers of `format` find what only a text can show, such as a cable that one end does
+//! not know; both lists together are what `check` reports to a user.
+//!
+//! Invariant: findings come in one order, whatever the order of the source.
+
+mod addresses;
+mod distance;
+mod islands;
+mod summary;
+mod unevenness;
+
+pub use summary::{PortUse, Summary, summary};
+
+use crate::{Fabric, Finding, FindingKind, NodeKind};
+
+/// All that is odd about `fabric`, by kind.
+pub fn check(fabric: &Fabric) -> Vec<Finding> {
+    let mut findings = islands::check(fabric);
+    findings.extend(uncabled_hosts(fabric));
+    findings.extend(addresses::check(fabric));
+    findings.extend(unevenness::check(fabric));
+    findings
+}
+
+fn uncabled_hosts(fabric: &Fabric) -> impl Iterator<Item = Finding> {
+    let is_uncabled = |id| fabric.channels_from(id).next().is_none();
+    let hosts = fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host);
+    hosts.filter(move |id| is_uncabled(*id)).map(|id| {
+        let text = format!("host {} has no cable", fabric.node(id).name);
+        finding(FindingKind::UncabledHost, text)
+    })
+}
+
+fn finding(kind: FindingKind, text: String) -> Finding {
+    Finding { line: None, kind, text }
+}
+
+/// `1 switch`, `2 switches`, `5 hosts`.
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

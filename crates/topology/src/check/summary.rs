@@ -1,0 +1,104 @@
+//! A fabric in numbers.
+
+use super::distance::distances;
+use super::islands::parts;
+use super::unevenness::{bundle_sizes, host_cables};
+use crate::{Fabric, LinkSpeed, NodeKind};
+use std::collections::BTreeMap;
+
+/// Counts and distances of a fabric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// Nodes by kind; every kind is listed.
+    pub nodes: BTreeMap<NodeKind, usize>,
+    /// All cables.
+    pub cables: usize,
+    /// Cables between two different switches.
+    pub trunk_cables: usize,
+    /// Cables by speed; `None` is an unknown one.
+    pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
+    /// Ports by kind of node; every kind is listed.
+    pub ports: BTreeMap<NodeKind, PortUse>,
+    /// Parts that no path joins, uncabled nodes included.
+    pub parts: usize,
+    /// Switches by their number of ports.
+    pub switches_by_radix: BTreeMap<u16, usize>,
+    /// Pairs of switches that more than one cable joins.
+    pub parallel_pairs: usize,
+    /// The cables of these pairs.
+    pub parallel_cables: usize,
+    /// Fewest and most host cables at a switch that has any; `None` where no switch has.
+    pub hosts_per_leaf: Option<(usize, usize)>,
+    /// The greatest distance between two switches that a path over switches joins, in cables;
+    /// `None` without switches.
+    pub switch_diameter: Option<u32>,
+    /// Mean number of switches that a packet passes on a shortest path, over all ordered pairs
+    /// of different host cables that a path over switches joins: 1 where both are at one
+    /// switch, else one more than the distance of their switches in cables. `None` without
+    /// such a pair.
+    pub mean_switches_passed: Option<f64>,
+}
+
+/// How many ports have cables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortUse {
+    /// Ports with a cable.
+    pub used: usize,
+    /// Ports without one.
+    pub free: usize,
+}
+
+/// Counts and measures `fabric`.
+pub fn summary(fabric: &Fabric) -> Summary {
+    let bundles = bundle_sizes(fabric);
+    let parallel = || bundles.values().filter(|size| **size > 1);
+    let host_ports = host_cables(fabric);
+    let leaves = || host_ports.iter().copied().filter(|hosts| *hosts > 0);
+    let distances = distances(fabric, &host_ports);
+    #[expect(clippy::cast_precision_loss, reason = "a mean needs no more digits than a double has")]
+    let mean = distances.hops as f64 / distances.pairs as f64;
+    Summary {
+        nodes: nodes(fabric),
+        cables: fabric.cables().len(),
+        trunk_cables: bundles.values().sum(),
+        cables_by_speed: count(fabric.cables().iter().map(|cable| cable.speed)),
+        ports: ports(fabric),
+        parts: parts(fabric).len(),
+        switches_by_radix: count(fabric.switches().map(|id| fabric.node(id).ports)),
+        parallel_pairs: parallel().count(),
+        parallel_cables: parallel().sum(),
+        hosts_per_leaf: leaves().min().zip(leaves().max()),
+        switch_diameter: (!host_ports.is_empty()).then_some(distances.diameter),
+        mean_switches_passed: (distances.pairs > 0).then_some(mean),
+    }
+}
+
+const KINDS: [NodeKind; 4] =
+    [NodeKind::Switch, NodeKind::Host, NodeKind::Aggregation, NodeKind::Router];
+
+fn nodes(fabric: &Fabric) -> BTreeMap<NodeKind, usize> {
+    let mut nodes: BTreeMap<NodeKind, usize> = KINDS.map(|kind| (kind, 0)).into();
+    nodes.extend(count(fabric.nodes().iter().map(|node| node.kind)));
+    nodes
+}
+
+fn ports(fabric: &Fabric) -> BTreeMap<NodeKind, PortUse> {
+    let mut ports: BTreeMap<NodeKind, PortUse> =
+        KINDS.map(|kind| (kind, PortUse::default())).into();
+    for id in fabric.node_ids() {
+        let node = fabric.node(id);
+        let used = fabric.channels_from(id).count();
+        let of_kind = ports.get_mut(&node.kind).expect("every kind is listed");
+        of_kind.used += used;
+        of_kind.free += usize::from(node.ports) - used;
+    }
+    ports
+}
+
+fn count<T: Ord>(values: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counts = BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_default() += 1;
+    }
+    counts
+}

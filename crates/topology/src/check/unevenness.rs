@@ -1,0 +1,100 @@
+//! Unevenness: lawful, and often the reason why one cable is slower than its neighbours.
+
+use super::{finding, plural};
+use crate::{Cable, Fabric, Finding, FindingKind, LinkSpeed, NodeId, NodeKind};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+/// At most one note for each kind of unevenness.
+pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
+    let notes = [bundles(fabric), uplinks(fabric), speeds(fabric)];
+    notes.into_iter().flatten().map(|text| finding(FindingKind::Unevenness, text)).collect()
+}
+
+/// Cables between each pair of switches that has any, the lower switch first.
+pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize> {
+    let mut sizes = BTreeMap::new();
+    for [a, b] in fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node)) {
+        if a != b && fabric.node(a).is_switch() && fabric.node(b).is_switch() {
+            *sizes.entry((a, b)).or_default() += 1;
+        }
+    }
+    sizes
+}
+
+/// Hosts' cables at each switch, by switch.
+pub(super) fn host_cables(fabric: &Fabric) -> Vec<usize> {
+    let is_host = |channel| fabric.node(fabric.target(channel).node).kind == NodeKind::Host;
+    let count = |id| fabric.channels_from(id).filter(|channel| is_host(*channel)).count();
+    fabric.switches().map(count).collect()
+}
+
+fn bundles(fabric: &Fabric) -> Option<String> {
+    let sizes = bundle_sizes(fabric);
+    let name =
+        |(a, b): (NodeId, NodeId)| format!("{} and {}", fabric.node(a).name, fabric.node(b).name);
+    uneven(sizes.into_iter().map(|(pair, size)| (size, name(pair)))).map(|counts| {
+        let shown = counts.iter().map(|(size, times, example)| {
+            let pairs = plural(*times, "pair", "pairs");
+            format!("{pairs} by {} ({example})", plural(*size, "cable", "cables"))
+        });
+        format!("pairs of switches are joined unevenly: {}", join(shown))
+    })
+}
+
+/// A leaf is a switch with hosts; its uplinks are its cables to other switches.
+fn uplinks(fabric: &Fabric) -> Option<String> {
+    let is_switch = |channel| fabric.node(fabric.target(channel).node).is_switch();
+    let leaves = fabric.switches().zip(host_cables(fabric)).filter(|(_, hosts)| *hosts > 0);
+    let counts = leaves.map(|(id, _)| {
+        let uplinks = fabric.channels_from(id).filter(|channel| is_switch(*channel)).count();
+        (uplinks, fabric.node(id).name.clone())
+    });
+    uneven(counts).map(|counts| {
+        let shown = counts.iter().map(|(uplinks, times, example)| {
+            let leaves = plural(*times, "leaf", "leaves");
+            format!("{leaves} with {uplinks} ({example})")
+        });
+        format!("leaf switches have uneven numbers of uplinks: {}", join(shown))
+    })
+}
+
+/// Speeds of cables between switches, and of the other ones.
+fn speeds(fabric: &Fabric) -> Option<String> {
+    let is_trunk = |cable: &&Cable| cable.ends.iter().all(|end| fabric.node(end.node).is_switch());
+    let describe = |what: &str, wanted: bool| {
+        let cables = fabric.cables().iter().filter(|cable| is_trunk(cable) == wanted);
+        let known = cables.filter_map(|cable| {
+            let name = fabric.port_name(cable.ends[1]);
+            cable.speed.map(|speed| (speed, name))
+        });
+        uneven(known.map(|(speed, name)| ((speed.rate(), speed), name))).map(|counts| {
+            let shown = counts
+                .iter()
+                .map(|((_, speed), times, example)| shown_speed(*speed, *times, example));
+            format!("{what}: {}", join(shown))
+        })
+    };
+    let parts = [describe("between switches", true), describe("at other nodes", false)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("speeds are mixed {}", parts.join("; ")))
+}
+
+fn shown_speed(speed: LinkSpeed, times: usize, example: &str) -> String {
+    format!("{} at {speed} ({example})", plural(times, "cable", "cables"))
+}
+
+fn join(parts: impl Iterator<Item = impl Display>) -> String {
+    parts.map(|part| part.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// How often each value occurs, with the first of its names as an example; `None` where all
+/// are equal.
+fn uneven<T: Ord>(values: impl Iterator<Item = (T, String)>) -> Option<Vec<(T, usize, String)>> {
+    let mut counts: BTreeMap<T, (usize, String)> = BTreeMap::new();
+    for (value, name) in values {
+        counts.entry(value).or_insert((0, name)).0 += 1;
+    }
+    let counts = counts.into_iter().map(|(value, (times, name))| (value, times, name));
+    Some(counts.collect::<Vec<_>>()).filter(|counts| counts.len() > 1)
+}

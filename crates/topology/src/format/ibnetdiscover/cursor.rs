@@ -1,0 +1,172 @@
+//! A place in one line, and the small steps that a reader takes from there.
+
+use crate::Guid;
+use std::str::FromStr;
+
+/// A stretch of a line that is still to be read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor<'a> {
+    line: &'a str,
+    at: usize,
+    end: usize,
+}
+
+/// What is wrong with a line, and at which of its characters.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LineError {
+    pub(super) column: u32,
+    pub(super) message: String,
+    pub(super) expected: String,
+}
+
+impl<'a> Cursor<'a> {
+    /// The whole line without the blanks around it.
+    pub(super) fn new(line: &'a str) -> Self {
+        let end = line.trim_end_matches([' ', '\t', '\r']).len();
+        let mut cursor = Self { line, at: 0, end };
+        cursor.skip_blanks();
+        cursor
+    }
+
+    /// What is still to be read.
+    pub(super) fn rest(&self) -> &'a str {
+        &self.line[self.at..self.end]
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.end
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
+        self.take_while(|c| c == ' ' || c == '\t');
+    }
+
+    /// Steps over `prefix` if the rest begins with it.
+    pub(super) fn take(&mut self, prefix: &str) -> bool {
+        let found = self.rest().starts_with(prefix);
+        if found {
+            self.at += prefix.len();
+        }
+        found
+    }
+
+    /// Steps over the longest run of characters that `wanted` accepts.
+    pub(super) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let length = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// Steps over blanks and the word after them.
+    pub(super) fn word(&mut self) -> &'a str {
+        self.skip_blanks();
+        self.take_while(|c| c != ' ' && c != '\t')
+    }
+
+    /// Splits the rest at a byte offset: before it, and after it and `skip` bytes more.
+    pub(super) fn split(&self, offset: usize, skip: usize) -> (Self, Self) {
+        let middle = self.at + offset;
+        (Self { end: middle, ..*self }, Self { at: middle + skip, ..*self })
+    }
+
+    /// A decimal number.
+    pub(super) fn number<T: FromStr>(&mut self, what: &str) -> Result<T, LineError> {
+        let start = *self;
+        let digits = self.take_while(|c| c.is_ascii_digit());
+        digits.parse().map_err(|_| start.error(what))
+    }
+
+    /// A number in brackets, such as a port, after its opening bracket was taken.
+    pub(super) fn number_then<T: FromStr>(
+        &mut self,
+        what: &str,
+        closing: &str,
+    ) -> Result<T, LineError> {
+        let number = self.number(what)?;
+        if self.take(closing) { Ok(number) } else { Err(self.error(&format!("\"{closing}\""))) }
+    }
+
+    /// A GUID in hexadecimal digits without prefix and its closing parenthesis.
+    pub(super) fn guid_then_parenthesis(&mut self) -> Result<Guid, LineError> {
+        const WHAT: &str = "a GUID in hexadecimal and \")\"";
+        let start = *self;
+        let digits = self.take_while(|c| c.is_ascii_hexdigit());
+        let guid = u64::from_str_radix(digits, 16).map_err(|_| start.error(WHAT))?;
+        if self.take(")") { Ok(Guid(guid)) } else { Err(start.error(WHAT)) }
+    }
+
+    /// A number after `=`: hexadecimal with 0x, else decimal.
+    pub(super) fn hexadecimal(&mut self, what: &str) -> Result<u64, LineError> {
+        let start = *self;
+        let radix = if self.take("0x") { 16 } else { 10 };
+        let digits = self.take_while(|c| c.is_digit(radix));
+        u64::from_str_radix(digits, radix).map_err(|_| start.error(what))
+    }
+
+    /// An id between quotation marks; it cannot hold one itself.
+    pub(super) fn quoted_id(&mut self) -> Result<&'a str, LineError> {
+        let start = *self;
+        let error = || start.error("the id of a node between quotation marks");
+        if !self.take("\"") {
+            return Err(error());
+        }
+        let id = self.take_while(|c| c != '"');
+        if id.is_empty() || !self.take("\"") { Err(error()) } else { Ok(id) }
+    }
+
+    /// An error at this place: what stands here, and what was expected.
+    pub(super) fn error(&self, expected: &str) -> LineError {
+        const SHOWN_MAX: usize = 40;
+        let rest = self.rest();
+        let shown: String = rest.chars().take(SHOWN_MAX).collect();
+        let message = match (rest.is_empty(), shown.len() < rest.len()) {
+            (true, _) => "the line ends here".to_owned(),
+            (false, false) => format!("cannot read {shown:?}"),
+            (false, true) => format!("cannot read {:?}", format!("{shown}...")),
+        };
+        self.error_saying(message, format!("expected {expected}"))
+    }
+
+    /// An error at this place in other words.
+    pub(super) fn error_saying(
+        &self,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> LineError {
+        let column = super::count(self.line[..self.at].chars().count() + 1);
+        LineError { column, message: message.into(), expected: expected.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_consume_what_they_name_and_errors_point_at_what_follows() {
+        let mut cursor = Cursor::new("  [12] (0fF)\t\"a b\" rest \r");
+        assert!(cursor.take("["));
+        assert_eq!(cursor.number_then::<u16>("a port", "]"), Ok(12));
+        cursor.skip_blanks();
+        assert!(cursor.take("("));
+        assert_eq!(cursor.guid_then_parenthesis(), Ok(Guid(0xff)));
+        cursor.skip_blanks();
+        assert_eq!(cursor.quoted_id(), Ok("a b"));
+        let error = cursor.error("nothing");
+        assert_eq!((error.column, error.message.as_str()), (19, "cannot read \" rest\""));
+        assert_eq!(cursor.word(), "rest");
+        assert!(cursor.is_at_end());
+        assert_eq!(cursor.error("more").message, "the line ends here");
+    }
+
+    #[test]
+    fn numbers_must_fit() {
+        assert!(Cursor::new("70000]").number_then::<u16>("a port", "]").is_err());
+        assert!(Cursor::new("7").number_then::<u16>("a port", "]").is_err());
+        assert!(Cursor::new("11112222333344445)").guid_then_parenthesis().is_err());
+        assert_eq!(Cursor::new("0x8f1").hexadecimal("an id"), Ok(0x8f1));
+        assert_eq!(Cursor::new("17").hexadecimal("an id"), Ok(17));
+        assert!(Cursor::new("0x").hexadecimal("an id").is_err());
+    }
+}

@@ -1,0 +1,36 @@
+//! Our own format: TOML that holds everything a fabric holds, and is short to write by hand.
+//!
+//! ```toml
+//! [[switch]]                        # also [[host]], [[aggregation]], [[router]]
+//! name = "s0"                       # required, unique
+//! guid = "0002c90200417670"         # 1 to 16 hexadecimal digits; 0x may stand before them
+//! ports = 36                        # default: the highest port that a cable uses
+//! description = "spine 0"           # default: the name
+//! vendor = 0x2c9
+//! device = 0xbd36
+//! system_guid = "0002c90200417673"
+//! enhanced_port0 = true
+//! addresses = [{ port = 0, guid = "0002c90200417670", lid = 18, lmc = 0 }]
+//!
+//! [[host]]
+//! name = "h0"
+//!
+//! [[cable]]
+//! ends = ["s0[1]", "h0[1]"]         # "s0" alone means its lowest port that is free
+//! speed = "4xNDR"                   # or a rate, such as "80 MB/s"
+//! length = "25 m"
+//! ```
+//!
+//! The lowest free port is found after all ports that cables name, so that `"s0"` in one
+//! cable never takes what `"s0[1]"` in a later one asks for.
+//!
+//! People write this format, so that a contradiction is an error here and no finding: a name
+//! used twice, a port used twice, a node that does not exist.
+
+mod ends;
+mod read;
+mod schema;
+mod write;
+
+pub(super) use read::read;
+pub(super) use write::write;
