@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gingham._files import read_bytes, write_bytes
+from gingham._files import require_file, write_bytes
 from gingham.errors import EnvironmentProblem, InputError
 
 
@@ -54,8 +54,8 @@ def test_a_missing_folder_is_an_environment_problem(tmp_path: Path) -> None:
 def test_a_missing_file_names_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "cluster.toml").touch()
     with pytest.raises(InputError, match=r'no such file; did you mean ".*cluster\.toml"\?'):
-        read_bytes(tmp_path / "clutser.toml")  # typos: on purpose
+        require_file(tmp_path / "clutser.toml")  # typos: on purpose
     with pytest.raises(InputError, match=r"no such file$"):
-        read_bytes(tmp_path / "x")
+        require_file(tmp_path / "x")
     with pytest.raises(InputError, match="expected a file, found a directory"):
-        read_bytes(tmp_path)
+        require_file(tmp_path)

@@ -1,1 +1,41 @@
-"""A laboratory for lossless cluster fabrics: load, route, prove, simulate to the flit."""
+"""A laboratory for lossless cluster fabrics: load, route, prove, simulate to the flit.
+
+>>> import gingham
+>>> fabric = gingham.Fabric.make("torus", dimensions=[4, 4])
+>>> routes = fabric.route("up-down")
+>>> routes.is_deadlock_free
+True
+"""
+
+from gingham._native import __version__
+from gingham.errors import (
+    DeadlockError,
+    EnvironmentProblem,
+    GinghamError,
+    InputError,
+    InternalError,
+)
+from gingham.fabric import Cable, Fabric, Finding, Node
+from gingham.result import Progress, Result
+from gingham.routes import Routes
+from gingham.running import Simulation, run
+from gingham.scenario import Scenario
+
+__all__ = [
+    "Cable",
+    "DeadlockError",
+    "EnvironmentProblem",
+    "Fabric",
+    "Finding",
+    "GinghamError",
+    "InputError",
+    "InternalError",
+    "Node",
+    "Progress",
+    "Result",
+    "Routes",
+    "Scenario",
+    "Simulation",
+    "__version__",
+    "run",
+]

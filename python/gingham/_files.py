@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of the file at `path`."""
+def require_file(path: Path) -> None:
+    """Raise `InputError` if no file can be read at `path`."""
     try:
-        return path.read_bytes()
+        path.open("rb").close()
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file{nearest_file(path)}") from error
+        raise InputError(f"{path}: no such file{nearest_file(path)}", file=str(path)) from error
     except IsADirectoryError as error:
-        raise InputError(f"{path}: expected a file, found a directory") from error
+        message = f"{path}: expected a file, found a directory"
+        raise InputError(message, file=str(path)) from error
     except OSError as error:
-        raise InputError(f"{path}: cannot read: {reason(error)}") from error
+        message = f"{path}: cannot read: {reason(error)}"
+        raise InputError(message, file=str(path)) from error
 
 
 def nearest_file(path: Path) -> str:

@@ -6,17 +6,19 @@ exception              exit  meaning
 `InternalError`           1  our own fault
 `InputError`              2  a file, an option or a name that cannot be right
 `DeadlockError`           3  routes that can deadlock, or a run that did
-`CheckError`              5  a check found something
 `EnvironmentProblem`      6  a full disk, a place that cannot be written, a missing program
 =====================  ====  ==========================================================
 
-Each message is one sentence or two that a person can act on: where, what is wrong, what was
+Each message is a sentence or a few that a person can act on: where, what is wrong, what was
 expected, and the nearest name where one was misspelt.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class GinghamError(Exception):
@@ -30,26 +32,44 @@ class InternalError(GinghamError):
 
 
 class InputError(GinghamError):
-    """Something that the user gave cannot be right."""
+    """Something that the user gave cannot be right.
+
+    The message says it all; the attributes say it again for programs, and are `None` or empty
+    where unknown.
+    """
 
     exit_code = 2
 
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        key: str | None = None,
+        expected: Sequence[str] = (),
+        nearest: str | None = None,
+    ) -> None:
+        """Keep where it stands, under which key, what was expected and what was meant."""
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.column = column
+        self.key = key
+        self.expected = list(expected)
+        self.nearest = nearest
+
 
 class DeadlockError(GinghamError):
-    """Routes whose channels wait for one another in a cycle."""
+    """Routes whose channels wait for one another in a cycle, or a run that stood still."""
 
     exit_code = 3
 
-    def __init__(self, message: str, cycle: list[str] | None = None) -> None:
-        """Keep the `cycle`: the names of its channels in order of waiting."""
+    def __init__(self, message: str, cycle: Sequence[str] = ()) -> None:
+        """Keep the names of the channels of the `cycle`, in order of waiting."""
         super().__init__(message)
-        self.cycle = cycle or []
-
-
-class CheckError(GinghamError):
-    """A check found something."""
-
-    exit_code = 5
+        self.cycle = list(cycle)
 
 
 class EnvironmentProblem(GinghamError):  # noqa: N818  (OSError was EnvironmentError once)

@@ -1,16 +1,41 @@
 //! The Python module `gingham._core`: conversions between Python and the laboratory.
+//!
+//! ```text
+//!   gingham._native  ──►  _core  ──►  gingham-lab, gingham-topology
+//!        str, bytes, dict │  ▲ typed values
+//!                         ▼  │
+//!        gingham.errors.InputError, DeadlockError ◄── typed errors
+//! ```
+//!
+//! Invariants: no logic is here, no path is opened, nothing is printed; a panic reaches Python
+//! as an exception; long work runs without the interpreter's lock.
+//!
+//! `python/gingham/_core.pyi` describes the module; a test compares the two.
 
-use pyo3::prelude::*;
+mod error;
+mod fabric;
+mod json;
+mod routes;
+mod run;
+
+use pyo3::pymodule;
 
 #[pymodule]
 mod _core {
-    use pyo3::prelude::*;
+    use pyo3::pyfunction;
 
-    /// The version of the compiled core.
     #[pymodule_export]
+    use crate::fabric::{Fabric, formats};
+    #[pymodule_export]
+    use crate::routes::Routes;
+    #[pymodule_export]
+    use crate::run::{Scenario, Simulation, catalogue};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Panics with `message`.
+    /// Panics with `message`: how tests see what a fault of ours looks like from Python.
     #[pyfunction]
     fn panic(message: &str) {
         panic!("{message}");

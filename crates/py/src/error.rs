@@ -1,0 +1,50 @@
+//! Typed errors of the laboratory as the exceptions of `gingham.errors`.
+
+use gingham_lab::DeadlockReport;
+use gingham_lab::input::InputError;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+use std::fmt::Display;
+
+use crate::json;
+
+/// A `gingham.errors.InputError` with its place, key and suggestions.
+pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
+    let details = || {
+        let fields = json::to_python(py, &error.to_json())?.cast_into::<PyDict>()?;
+        fields.del_item("message")?;
+        Ok(fields)
+    };
+    details().map_or_else(
+        |failure: PyErr| failure,
+        |fields| raise(py, "InputError", &error.to_string(), Some(&fields)),
+    )
+}
+
+/// A `gingham.errors.InputError` that is only a sentence.
+pub(crate) fn refusal(py: Python<'_>, message: impl Display) -> PyErr {
+    raise(py, "InputError", &message.to_string(), None)
+}
+
+/// A `gingham.errors.DeadlockError` with the channels of its cycle.
+pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
+    let fields = PyDict::new(py);
+    match fields.set_item("cycle", &report.channels) {
+        Ok(()) => raise(py, "DeadlockError", &report.to_string(), Some(&fields)),
+        Err(failure) => failure,
+    }
+}
+
+/// The exception `class` of `gingham.errors`, or what kept it from being made.
+fn raise(py: Python<'_>, class: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyErr {
+    let make = || -> PyResult<Bound<'_, PyAny>> {
+        let class = py.import("gingham.errors")?.getattr(class)?.cast_into::<PyType>()?;
+        class.call((message,), fields)
+    };
+    match make() {
+        Ok(exception) if exception.is_instance_of::<PyException>() => PyErr::from_value(exception),
+        Ok(other) => PyException::new_err(other.to_string()),
+        Err(failure) => failure,
+    }
+}

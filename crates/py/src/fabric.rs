@@ -1,0 +1,158 @@
+//! Fabrics: made, read, written, described.
+
+use gingham_lab::input::Tree;
+use gingham_lab::load_fabric;
+use gingham_topology::check::{self, Summary};
+use gingham_topology::format::{self, Format};
+use gingham_topology::generate::Generator;
+use gingham_topology::{Cable, Fabric as CoreFabric, Finding, Node, NodeKind, PortRef, Severity};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::routes::Routes;
+use crate::{error, json as convert};
+
+/// A network of switches and hosts; never changes.
+#[pyclass(frozen, module = "gingham._core")]
+#[derive(Debug)]
+pub(crate) struct Fabric {
+    inner: Arc<CoreFabric>,
+}
+
+/// Line, severity, kind, text.
+type FindingRow = (Option<u32>, &'static str, &'static str, String);
+/// Kind, name, GUID, description, number of ports.
+type NodeRow = (&'static str, String, Option<String>, String, u16);
+/// Two ends, each a node's index and a port; speed; length in millimetres.
+type CableRow = ((usize, u16), (usize, u16), Option<String>, Option<u64>);
+/// Name, extensions, whether it can be read.
+type FormatRow = (&'static str, &'static [&'static str], bool);
+
+#[pymethods]
+impl Fabric {
+    /// The fabric in a file, and what its reader found.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: &str) -> PyResult<(Self, Vec<FindingRow>)> {
+        let loaded = py.detach(|| load_fabric(Path::new(path)));
+        let loaded = loaded.map_err(|refused| error::input(py, &refused))?;
+        Ok((Self { inner: Arc::new(loaded.fabric) }, finding_rows(&loaded.findings)))
+    }
+
+    /// A fabric of a generator's shape.
+    #[staticmethod]
+    fn make(
+        py: Python<'_>,
+        kind: &str,
+        parameters: &Bound<'_, PyAny>,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let request = json!({ kind: convert::from_python(parameters)? });
+        let generator: Generator = Tree::from_json("Fabric.make", &request)
+            .and_then(|tree| tree.read())
+            .map_err(|refused| error::input(py, &refused))?;
+        let made = py.detach(|| generator.generate(seed));
+        let made = made.map_err(|refused| error::refusal(py, refused))?;
+        Ok(Self { inner: Arc::new(made) })
+    }
+
+    /// The text of a file, and a sentence for each thing that the format cannot hold.
+    fn text(&self, py: Python<'_>, format: &str) -> PyResult<(String, Vec<String>)> {
+        let format: Format = format.parse().map_err(|unknown| error::refusal(py, unknown))?;
+        let written = format::write(&self.inner, format);
+        let written = written.map_err(|refused| error::refusal(py, refused))?;
+        Ok((written.text, written.notes))
+    }
+
+    /// A row a node, in canonical order.
+    fn nodes(&self) -> Vec<NodeRow> {
+        self.inner.nodes().iter().map(node_row).collect()
+    }
+
+    /// A row a cable, in canonical order.
+    fn cables(&self) -> Vec<CableRow> {
+        let end = |port: PortRef| (port.node.index(), port.port);
+        let row = |cable: &Cable| {
+            let speed = cable.speed.map(|speed| speed.to_string());
+            let length = cable.length.map(gingham_kernel::Length::as_mm);
+            (end(cable.ends[0]), end(cable.ends[1]), speed, length)
+        };
+        self.inner.cables().iter().map(row).collect()
+    }
+
+    /// Counts, speeds and distances.
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let summary = py.detach(|| check::summary(&self.inner));
+        convert::to_python(py, &summary_json(&summary))
+    }
+
+    /// What is wrong with the fabric itself, whatever its file says.
+    fn check(&self, py: Python<'_>) -> Vec<FindingRow> {
+        finding_rows(&py.detach(|| check::check(&self.inner)))
+    }
+
+    /// Routes by an algorithm, in the form `source` or `table`.
+    fn route(&self, py: Python<'_>, algorithm: &Bound<'_, PyAny>, form: &str) -> PyResult<Routes> {
+        Routes::compute(py, &self.inner, algorithm, form)
+    }
+}
+
+fn node_row(node: &Node) -> NodeRow {
+    let kind = kind_name(node.kind);
+    let guid = node.guid.map(|guid| guid.to_string());
+    (kind, node.name.clone(), guid, node.description.clone(), node.ports)
+}
+
+const fn kind_name(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Switch => "switch",
+        NodeKind::Host => "host",
+        NodeKind::Aggregation => "aggregation",
+        NodeKind::Router => "router",
+    }
+}
+
+fn summary_json(summary: &Summary) -> Value {
+    let kinds = summary.nodes.iter().map(|(kind, count)| (kind_name(*kind), *count));
+    let ports = summary
+        .ports
+        .iter()
+        .map(|(kind, ports)| (kind_name(*kind), json!({ "used": ports.used, "free": ports.free })));
+    let speeds = summary.cables_by_speed.iter().map(|(speed, cables)| {
+        (speed.map_or_else(|| "unknown".to_owned(), |speed| speed.to_string()), *cables)
+    });
+    let radixes = summary.switches_by_radix.iter().map(|(ports, count)| (ports.to_string(), count));
+    json!({
+        "nodes": kinds.collect::<BTreeMap<_, _>>(),
+        "cables": summary.cables,
+        "trunk_cables": summary.trunk_cables,
+        "cables_by_speed": speeds.collect::<BTreeMap<_, _>>(),
+        "ports": ports.collect::<BTreeMap<_, _>>(),
+        "switches_by_ports": radixes.collect::<BTreeMap<_, _>>(),
+        "parts": summary.parts,
+        "parallel_pairs": summary.parallel_pairs,
+        "parallel_cables": summary.parallel_cables,
+        "hosts_per_leaf": summary.hosts_per_leaf,
+        "switch_diameter": summary.switch_diameter,
+        "mean_switches_passed": summary.mean_switches_passed,
+    })
+}
+
+fn finding_rows(findings: &[Finding]) -> Vec<FindingRow> {
+    let row = |finding: &Finding| {
+        let severity = match finding.kind.severity() {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+        };
+        (finding.line, severity, finding.kind.name(), finding.text.clone())
+    };
+    findings.iter().map(row).collect()
+}
+
+/// The file formats that fabrics are read from and written to.
+#[pyfunction]
+pub(crate) fn formats() -> Vec<FormatRow> {
+    Format::ALL.map(|format| (format.name(), format.extensions(), format.is_readable())).into()
+}

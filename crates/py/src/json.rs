@@ -1,0 +1,97 @@
+//! JSON values to Python objects and back.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PyString, PyTuple};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Deeper nesting than anything of ours has.
+const DEPTH_MAX: usize = 64;
+
+/// Anything that can be serialized, as dicts, lists, texts and numbers.
+pub(crate) fn serialized<'py>(
+    py: Python<'py>,
+    value: &impl Serialize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let value = serde_json::to_value(value).expect("our own types serialize");
+    to_python(py, &value)
+}
+
+/// A JSON value as a Python object.
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Value::Null => py.None().into_bound_py_any(py),
+        Value::Bool(flag) => flag.into_bound_py_any(py),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(whole), _) => whole.into_bound_py_any(py),
+            (None, Some(whole)) => whole.into_bound_py_any(py),
+            (None, None) => number.as_f64().into_bound_py_any(py),
+        },
+        Value::String(text) => text.into_bound_py_any(py),
+        Value::Array(values) => {
+            let values: Vec<_> =
+                values.iter().map(|value| to_python(py, value)).collect::<PyResult<_>>()?;
+            PyList::new(py, values)?.into_bound_py_any(py)
+        }
+        Value::Object(entries) => {
+            let dict = PyDict::new(py);
+            for (key, value) in entries {
+                dict.set_item(key, to_python(py, value)?)?;
+            }
+            dict.into_bound_py_any(py)
+        }
+    }
+}
+
+/// A Python object as a JSON value; `TypeError` if JSON has no such value.
+pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    value_at(object, 0)
+}
+
+fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
+    if depth > DEPTH_MAX {
+        return Err(PyTypeError::new_err(format!("nested deeper than {DEPTH_MAX} levels")));
+    }
+    if object.is_instance_of::<PyNone>() {
+        return Ok(Value::Null);
+    }
+    if object.is_instance_of::<PyBool>() {
+        return Ok(Value::Bool(object.extract()?));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return whole_number(object);
+    }
+    if object.is_instance_of::<PyFloat>() {
+        return Ok(Value::from(object.extract::<f64>()?));
+    }
+    if object.is_instance_of::<PyString>() {
+        return Ok(Value::String(object.extract()?));
+    }
+    if let Ok(dict) = object.cast::<PyDict>() {
+        let entries = dict.iter().map(|(key, value)| {
+            let key: String = key.extract().map_err(|_| {
+                PyTypeError::new_err(format!("expected a text as key, found {key}"))
+            })?;
+            Ok((key, value_at(&value, depth + 1)?))
+        });
+        return Ok(Value::Object(entries.collect::<PyResult<Map<_, _>>>()?));
+    }
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        let values = object.try_iter()?.map(|value| value_at(&value?, depth + 1));
+        return Ok(Value::Array(values.collect::<PyResult<_>>()?));
+    }
+    let found = object.get_type().name()?;
+    Err(PyTypeError::new_err(format!("expected a number, a text, a list or a dict, found {found}")))
+}
+
+/// A whole number as one, or beyond 64 bits as its digits, which a message can then show.
+fn whole_number(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if let Ok(number) = object.extract::<u64>() {
+        return Ok(number.into());
+    }
+    object
+        .extract::<i64>()
+        .map_or_else(|_| Ok(Value::String(object.str()?.extract()?)), |number| Ok(number.into()))
+}

@@ -1,0 +1,163 @@
+//! Scenarios and runs.
+
+use gingham_lab::input::InputError;
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Column, ColumnData, LabError, Progress, Run, Table, compile};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+use crate::{error, json as convert};
+
+/// A scenario, checked as far as it can be without its fabric; never changes.
+#[pyclass(frozen, module = "gingham._core")]
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    inner: ScenarioSource,
+}
+
+#[pymethods]
+impl Scenario {
+    /// The scenario in a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
+        let loaded = py.detach(|| ScenarioSource::load(Path::new(path), &Overrides::default()));
+        Self::from_loaded(py, loaded)
+    }
+
+    /// The scenario in a text; `name` stands for the file in messages.
+    #[staticmethod]
+    fn parse(py: Python<'_>, name: &str, text: &str, folder: &str) -> PyResult<Self> {
+        let none = Overrides::default();
+        Self::from_loaded(py, ScenarioSource::parse(name, text, Path::new(folder), &none))
+    }
+
+    /// The scenario with another topology file, then with texts and values set at dotted paths, then
+    /// with another seed.
+    #[pyo3(signature = (*, topology=None, settings=Vec::new(), values=None, seed=None))]
+    fn changed(
+        &self,
+        py: Python<'_>,
+        topology: Option<PathBuf>,
+        settings: Vec<(String, String)>,
+        values: Option<&Bound<'_, PyDict>>,
+        seed: Option<u64>,
+    ) -> PyResult<Self> {
+        let value = |(path, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            Ok((path.extract()?, convert::from_python(&value)?))
+        };
+        let values = values.into_iter().flat_map(PyDictMethods::iter).map(value);
+        let values = values.collect::<PyResult<Vec<(String, Value)>>>()?;
+        let overrides = Overrides { topology, settings, values, seed };
+        Self::from_loaded(py, self.inner.with(&overrides))
+    }
+
+    /// The scenario with defaults for what it does not say.
+    fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::serialized(py, &self.inner.scenario)
+    }
+
+    /// SHA-256 of the file or text, before changes, in hexadecimal.
+    #[getter]
+    fn digest(&self) -> &str {
+        &self.inner.digest
+    }
+}
+
+impl Scenario {
+    fn from_loaded(py: Python<'_>, loaded: Result<ScenarioSource, InputError>) -> PyResult<Self> {
+        Ok(Self { inner: loaded.map_err(|refused| error::input(py, &refused))? })
+    }
+}
+
+/// Name and columns.
+type TableRow<'py> = (&'static str, Bound<'py, PyList>);
+
+/// A run under way.
+#[pyclass(module = "gingham._core")]
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    run: Run,
+}
+
+#[pymethods]
+impl Simulation {
+    /// Loads or generates the fabric, routes it and proves the routes.
+    #[new]
+    #[pyo3(signature = (scenario, *, allow_deadlock=false))]
+    fn new(py: Python<'_>, scenario: &Scenario, allow_deadlock: bool) -> PyResult<Self> {
+        let compiled = py.detach(|| compile(&scenario.inner, allow_deadlock));
+        let compiled = compiled.map_err(|refused| match refused {
+            LabError::Input(refused) => error::input(py, &refused),
+            LabError::Deadlock(report) => error::deadlock(py, &report),
+        })?;
+        Ok(Self { run: py.detach(|| Run::new(compiled)) })
+    }
+
+    /// Simulates at most `events_max` events, without the interpreter's lock. Returns how far the
+    /// run has come.
+    fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
+        let Progress { fraction, now_ps, delivered, in_flight, done } =
+            py.detach(|| self.run.advance(events_max));
+        (fraction, now_ps, delivered, in_flight, done).into_bound_py_any(py)
+    }
+
+    /// What the scenario was compiled to, for people and manifests.
+    fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let compiled = self.run.compiled();
+        let fabric = &compiled.plan.fabric;
+        let file = compiled
+            .fabric_file
+            .as_ref()
+            .map(|(path, digest)| json!({ "path": path.display().to_string(), "sha256": digest }));
+        let about = json!({
+            "switches": fabric.switches().len(),
+            "endpoints": fabric.endpoints().len(),
+            "cables": fabric.cables().len(),
+            "deadlock_free": compiled.proof.is_free(),
+            "fabric_file": file,
+            "parameters": compiled.parameters,
+            "notes": compiled.notes,
+            "findings": compiled.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        });
+        convert::to_python(py, &about)
+    }
+
+    /// What was measured so far: the summary, and the tables as (name, columns), a column being
+    /// (name, meaning, values). Values are little-endian bytes of 64-bit integers (`"u64"`) or
+    /// reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
+    fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
+        let record = py.detach(|| self.run.record());
+        let tables = record.tables.iter().map(|table| Ok((table.name, columns(py, table)?)));
+        Ok((convert::serialized(py, &record)?, tables.collect::<PyResult<_>>()?))
+    }
+}
+
+fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
+    let column = |column: &Column| {
+        let values = match &column.data {
+            ColumnData::Integers(values) => {
+                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                ("u64", PyBytes::new(py, &bytes), Vec::new())
+            }
+            ColumnData::Reals(values) => {
+                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                ("f64", PyBytes::new(py, &bytes), Vec::new())
+            }
+            ColumnData::Words { codes, values } => {
+                let bytes: Vec<u8> = codes.iter().flat_map(|code| code.to_le_bytes()).collect();
+                ("u32", PyBytes::new(py, &bytes), values.clone())
+            }
+        };
+        (column.name, column.meaning, values).into_bound_py_any(py)
+    };
+    PyList::new(py, table.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Every name that a scenario may use, with its parameters.
+#[pyfunction]
+pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    convert::serialized(py, &gingham_lab::catalogue())
+}

@@ -1,0 +1,18 @@
+"""The one place where the compiled core is imported."""
+
+from gingham._core import Fabric as CoreFabric
+from gingham._core import Routes as CoreRoutes
+from gingham._core import Scenario as CoreScenario
+from gingham._core import Simulation as CoreSimulation
+from gingham._core import __version__, catalogue, formats, panic
+
+__all__ = [
+    "CoreFabric",
+    "CoreRoutes",
+    "CoreScenario",
+    "CoreSimulation",
+    "__version__",
+    "catalogue",
+    "formats",
+    "panic",
+]

@@ -1,0 +1,131 @@
+"""`gingham fabric`: describe, check, make and convert fabrics."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham._native import formats
+from gingham.cli._make import GeneratorGroup
+from gingham.cli._options import FABRIC_FILE, force_option, output_option
+from gingham.cli._output import json_option, print_facts, print_json, print_table, warn
+from gingham.fabric import Fabric, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+FINDINGS_EXIT = 5
+
+
+@click.group()
+def fabric() -> None:
+    """Describe, check, make and convert fabrics.
+
+    \b
+    A fabric is read from, and written to:
+      .ibnetdiscover  what ibnetdiscover prints of a real cluster
+      .ibsim          the same, as the simulator ibsim loads it
+      .toml           our own format, complete and short to write by hand
+      .anynet         the network file of BookSim
+      .dot            a drawing for Graphviz (written only)
+    """
+
+
+@fabric.command()
+@click.argument("file", type=FABRIC_FILE)
+@json_option
+def info(file: Path, as_json: bool) -> None:
+    """Show counts, speeds and distances of the fabric in FILE.
+
+    \b
+    Example:
+      ibnetdiscover > cluster.ibnetdiscover
+      gingham fabric info cluster.ibnetdiscover
+    """
+    loaded = load(file)
+    facts = loaded.info()
+    if as_json:
+        print_json({"file": str(file), **facts})
+    else:
+        print_facts((name.replace("_", " "), shown(value)) for name, value in facts.items())
+
+
+@fabric.command()
+@click.argument("file", type=FABRIC_FILE)
+@json_option
+def check(file: Path, as_json: bool) -> None:
+    """List what is wrong with the fabric in FILE, or with the file.
+
+    Exits with 5 if there is a warning; notes are worth knowing and no fault.
+
+    \b
+    Example:
+      gingham fabric check cluster.ibnetdiscover || echo "call the cabling team"
+    """
+    findings = Fabric.load(file).check()
+    if as_json:
+        print_json({"file": str(file), "findings": [asdict(finding) for finding in findings]})
+    else:
+        print_findings(file, findings)
+    if any(finding.severity == "warning" for finding in findings):
+        raise click.exceptions.Exit(FINDINGS_EXIT)
+
+
+fabric.add_command(GeneratorGroup())
+
+
+@fabric.command()
+@click.argument("file", type=FABRIC_FILE)
+@output_option(required=True)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice([name for name, *_ in formats()]),
+    help="Format of the output, where its extension does not say.",
+)
+@force_option
+@json_option
+def convert(file: Path, output: Path, format_name: str | None, force: bool, as_json: bool) -> None:
+    """Write the fabric in FILE in another format.
+
+    \b
+    Examples:
+      gingham fabric convert cluster.ibnetdiscover -o cluster.toml
+      gingham fabric convert cluster.ibnetdiscover -o cluster.dot
+    """
+    notes = load(file).save(output, format=format_name, force=force)
+    for note in notes:
+        warn(note)
+    if as_json:
+        print_json({"file": str(output), "left_out": notes})
+
+
+def load(file: Path) -> Fabric:
+    """Load a fabric, and say if its file is not what it should be."""
+    loaded = Fabric.load(file)
+    warnings = sum(finding.severity == "warning" for finding in loaded.findings)
+    if warnings:
+        plural = "" if warnings == 1 else "s"
+        warn(f'{file}: {warnings} warning{plural}; "gingham fabric check {file}" lists them')
+    return loaded
+
+
+def shown(value: Any) -> str:
+    """Return a fact as a person reads it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{count} x {name}" for name, count in value.items()) or "none"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "unknown" if value is None else str(value)
+
+
+def print_findings(file: Path, findings: Sequence[Finding]) -> None:
+    """Print one row a finding."""
+    if not findings:
+        click.echo(f"{file}: nothing found")
+        return
+    rows = [(finding.line, finding.severity, finding.kind, finding.text) for finding in findings]
+    print_table(str(file), ["line", "severity", "kind", "finding"], rows, numbers="line")

@@ -1,0 +1,138 @@
+"""`gingham fabric make`: a command a generator, with options from its JSON schema.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham._native import catalogue, formats
+from gingham.cli._options import SEED, force_option, output_option
+from gingham.cli._output import json_option, print_json, warn
+from gingham.fabric import Fabric
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# What goes to the standard output where no file is named.
+FORMAT_DEFAULT = "ibnetdiscover"
+
+HELP = """Make a fabric of a known shape.
+
+\b
+Examples:
+  gingham fabric make irregular --switches 32 --ports 8 --hosts-per-switch 4 --seed 7 \\
+    -o net.ibnetdiscover
+  gingham fabric make torus --dimensions 8,8 -o torus.toml
+  gingham fabric make folded-clos --leaves 8 --spines 4 --hosts-per-leaf 8
+"""
+
+
+class NumberList(click.ParamType[list[int]]):
+    """Whole numbers with commas between them."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[int]:
+        """Return `8,8` as a list of numbers."""
+        if isinstance(value, list):
+            return value
+        try:
+            return [int(part) for part in str(value).split(",")]
+        except ValueError:
+            self.fail(f'"{value}" is no list of numbers such as 8,8', param, ctx)
+
+
+class GeneratorGroup(click.Group):
+    """The group whose commands are the generators of the compiled core."""
+
+    def __init__(self) -> None:
+        """Name the group; its commands are made when they are asked for."""
+        super().__init__("make", help=HELP, short_help="Make a fabric of a known shape.")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the kinds of fabrics, simple ones first."""
+        return list(kinds())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the command that makes one kind of fabric."""
+        return command_for(cmd_name) if cmd_name in kinds() else None
+
+
+@cache
+def kinds() -> dict[str, dict[str, Any]]:
+    """Return the catalogue's line of each kind of fabric."""
+    return {line["name"]: line for line in catalogue() if line["concept"] == "generator"}
+
+
+def command_for(kind: str) -> click.Command:
+    """Return the command that makes fabrics of this kind."""
+    line = kinds()[kind]
+    schema = line["parameters"]
+    required = schema.get("required", [])
+    properties = schema["properties"]
+    ordered = [*required, *(name for name in properties if name not in required)]
+
+    @click.pass_context
+    def make(ctx: click.Context, /, **values: Any) -> None:
+        parameters = {name: values[name] for name in ordered if values[name] is not None}
+        fabric = Fabric.make(kind, seed=values["seed"], **parameters)
+        write(ctx, fabric, values["output"], values["format_name"], values["force"])
+        if values["as_json"]:
+            print_json({"file": str(values["output"]), **fabric.info()})
+
+    text = f"{line['summary']}\n\nSource: {line['source']}."
+    command = click.command(kind, help=text, short_help=line["summary"])(make)
+    command.params = [
+        *(option_for(name, properties[name], required=name in required) for name in ordered),
+        *common_options(),
+    ]
+    return command
+
+
+def option_for(name: str, schema: dict[str, Any], *, required: bool) -> click.Option:
+    """Return the option of one parameter."""
+    default = schema.get("default")
+    return click.Option(
+        [f"--{name.replace('_', '-')}", name],
+        type=NumberList() if schema["type"] == "array" else click.INT,
+        required=required,
+        help=schema["description"] + ("" if default is None else f"  [default: {default}]"),
+    )
+
+
+def common_options() -> list[click.Parameter]:
+    """Return the options that all kinds have."""
+
+    @click.option("--seed", type=SEED, default=1, show_default=True, help="Decides on chance.")
+    @output_option(help="File to write; without it, the standard output.")
+    @click.option(
+        "--format",
+        "format_name",
+        type=click.Choice([name for name, *_ in formats()]),
+        help="Format of the output, where its extension does not say.",
+    )
+    @force_option
+    @json_option
+    def options() -> None: ...
+
+    return click.command(options).params
+
+
+def write(
+    ctx: click.Context, fabric: Fabric, output: Path | None, format_name: str | None, force: bool
+) -> None:
+    """Write the fabric where it was asked for."""
+    if output is not None:
+        notes = fabric.save(output, format=format_name, force=force)
+    elif ctx.params["as_json"]:
+        raise click.UsageError("--json describes the file that --output names; give --output")
+    else:
+        text, notes = fabric.text(format_name or FORMAT_DEFAULT)
+        click.echo(text, nl=False)
+    for note in notes:
+        warn(note)

@@ -1,0 +1,72 @@
+"""What commands print: JSON for programs, tables for people."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+# Where the output is no terminal, lines are as long as they need to be.
+UNBOUNDED_WIDTH = 10_000
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def warn(message: str) -> None:
+    """Say something beside the result."""
+    click.echo(f"gingham: {message}", err=True)
+
+
+def print_facts(facts: Iterable[tuple[str, object]]) -> None:
+    """Print names and values in two columns."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in facts:
+        table.add_row(text(name, "bold"), text(value))
+    show(table)
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: str = ""
+) -> None:
+    """Print a table; columns named in `numbers` are set to the right."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers.split() else "left")
+    for row in rows:
+        table.add_row(*map(text, row))
+    show(table)
+
+
+def text(value: object, style: str = "") -> RenderableType:
+    """Return a cell as it stands: names may hold what rich would read as markup."""
+    from rich.text import Text
+
+    return Text("" if value is None else str(value), style=style)
+
+
+def show(part: RenderableType) -> None:
+    """Print to the standard output, without wrapping where that is no terminal."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    width = console.width if console.is_terminal else UNBOUNDED_WIDTH
+    with console.capture() as capture:
+        console.print(part, width=width)
+    for line in capture.get().splitlines():
+        click.echo(line.rstrip())

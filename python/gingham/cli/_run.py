@@ -1,0 +1,155 @@
+"""`gingham run`: one run, from scenario to table, picture and data."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham import examples
+from gingham._rundir import RunFolder
+from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
+from gingham.cli._output import json_option, print_json, print_table, show, text, warn
+from gingham.cli._progress import progress_shown
+from gingham.errors import InputError
+from gingham.running import run as run_scenario
+from gingham.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gingham.result import Result
+
+EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
+
+
+@click.command()
+@click.argument("scenario", metavar="SCENARIO")
+@click.option("--topology", type=FABRIC_FILE, help="Fabric file instead of the scenario's.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a key of the scenario; may be given several times.",
+)
+@click.option("--seed", type=SEED, help="Seed instead of the scenario's.")
+@click.option("--allow-deadlock", is_flag=True, help="Run routes that can deadlock, too.")
+@output_option(help="Run folder to write: tables, picture, manifest.")
+@force_option
+@json_option
+def run(
+    scenario: str,
+    topology: Path | None,
+    settings: tuple[str, ...],
+    seed: int | None,
+    allow_deadlock: bool,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Follow every flit of SCENARIO: a TOML file, or the name of an example.
+
+    Loads or generates the fabric, routes it, proves the routes free of deadlock, and simulates.
+    Routes that can deadlock are refused with the cycle.
+
+    \b
+    Examples that ship with gingham:
+      irregular       a cluster of 32 switches joined at random, loaded from a dump
+      torus           a 4x4 torus
+      fair-share      long against short packets at one output
+      ring-deadlock   shortest paths on a ring, which can deadlock
+
+    \b
+    Examples:
+      gingham run irregular -o runs/first
+      gingham run torus --set traffic.0.load=0.3 --seed 7
+      gingham run irregular --topology cluster.ibnetdiscover --json
+    """
+    changed = find(scenario).with_(settings=settings, topology=topology, seed=seed)
+    with ExitStack() as stack:
+        # Opened first: a place that cannot be written is known before hours of work.
+        folder = stack.enter_context(RunFolder(output, force=force)) if output else None
+        with progress_shown() as on_progress:
+            result = run_scenario(changed, allow_deadlock=allow_deadlock, on_progress=on_progress)
+        if folder:
+            from gingham.saving import save_into
+
+            save_into(folder, result)
+    report(result, output, as_json=as_json)
+    raise click.exceptions.Exit(EXIT_CODES.get(result.verdict, 0))
+
+
+def find(name: str) -> Scenario:
+    """Return the scenario in a file or of an example."""
+    if Path(name).exists() or name.endswith(".toml"):
+        return Scenario.load(name)
+    if file := examples.path(name):
+        return Scenario.load(file)
+    raise InputError(
+        f'"{name}": no such file, and no example is called so; examples are '
+        f"{', '.join(examples.names())}",
+        file=name,
+    )
+
+
+def report(result: Result, output: Path | None, *, as_json: bool) -> None:
+    """Print the result, for programs or for people."""
+    if as_json:
+        folder = None if output is None else str(output)
+        print_json({**result.summary, "about": dict(result.about), "output": folder})
+        return
+    for note in [*result.summary["notes"], *finding_note(result.summary["findings"])]:
+        warn(note)
+    print_classes(result)
+    show(text(f"verdict: {result.verdict}", "bold"))
+    show(text(f"  {result.summary['verdict_reason']}"))
+    for line in result.summary["deadlock"]:
+        show(text(f"  {line}"))
+    if output:
+        show(text(f"written: {output}"))
+
+
+def finding_note(findings: list[str]) -> list[str]:
+    """Return one note in place of many findings of the fabric file."""
+    if not findings:
+        return []
+    return [f"the fabric file has {len(findings)} findings; gingham fabric check lists them"]
+
+
+def print_classes(result: Result) -> None:
+    """Print one row a traffic class."""
+    columns = ["class", "hosts", "offered", "accepted", "messages", "mean latency", "verdict"]
+    title = (
+        f"{result.scenario.title}: {result.summary['end_ps'] / 1e6:,.0f} us simulated "
+        f"in {result.wall_seconds:.1f} s"
+    )
+    numbers = "hosts offered accepted messages"
+    rows = [row(numbers_of) for numbers_of in result.classes]
+    print_table(title, columns, rows, numbers=numbers)
+
+
+def row(numbers: Mapping[str, Any]) -> list[str]:
+    """Return the row of a class."""
+    offered = numbers["offered_load"]
+    return [
+        numbers["name"],
+        f"{numbers['hosts']:,}",
+        "backlogged" if offered is None else f"{offered:.3f}",
+        with_interval(numbers["accepted_load"], numbers["accepted_load_half_width"], 4),
+        f"{numbers['messages_followed']:,}",
+        with_interval(numbers["latency_mean_ns"], numbers["latency_half_width_ns"], 1, " ns"),
+        numbers["verdict"],
+    ]
+
+
+def with_interval(mean: float | None, half_width: float | None, digits: int, unit: str = "") -> str:
+    """Return a mean with the half-width of its 95 % interval."""
+    if mean is None:
+        return "none"
+    interval = "?" if half_width is None else f"{half_width:,.{digits}f}"
+    return f"{mean:,.{digits}f} ± {interval}{unit}"
+
+

@@ -1,0 +1,175 @@
+"""Fabrics: loaded, made, written, described, checked, routed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from gingham._files import require_file, write_bytes
+from gingham._native import CoreFabric, formats
+from gingham.errors import InputError
+from gingham.routes import Routes
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that reads well and cannot be right, or is worth knowing."""
+
+    # Line of the file, from 1, where one line can be named.
+    line: int | None
+    severity: Literal["note", "warning"]
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        """Return it as one line."""
+        place = f"line {self.line}: " if self.line else ""
+        return f"{place}{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A device with ports."""
+
+    kind: Literal["switch", "host", "aggregation", "router"]
+    # Unique in its fabric.
+    name: str
+    # 16 hexadecimal digits.
+    guid: str | None
+    # As the source has it; need not be unique.
+    description: str
+    # Number of the highest port; ports count from 1.
+    ports: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A cable between two ports, each given as the name of its node and its number."""
+
+    ends: tuple[tuple[str, int], tuple[str, int]]
+    # Such as "4xNDR" or "80 MB/s".
+    speed: str | None
+    length_mm: int | None
+
+
+class Fabric:
+    """A network of switches and hosts; never changes.
+
+    Nodes and cables stand in one canonical order, whatever they were read from.
+    """
+
+    def __init__(self, core: CoreFabric, findings: tuple[Finding, ...] = ()) -> None:
+        """Wrap the compiled fabric; use `load` or `make`."""
+        self._core = core
+        # What was wrong with the file that the fabric was read from.
+        self.findings = findings
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read the fabric in the file at `path`.
+
+        The extension of the file decides on its format, or else its content. What reads well
+        and cannot be right is kept in `findings`; `InputError` if the file cannot be read.
+        """
+        require_file(Path(path))
+        core, rows = CoreFabric.load(str(Path(path)))
+        return cls(core, tuple(Finding(*row) for row in rows))
+
+    @classmethod
+    def make(cls, kind: str, *, seed: int = 1, **parameters: Any) -> Self:
+        """Make a fabric of a generator's shape, such as `make("torus", dimensions=[8, 8])`.
+
+        `seed` decides where chance does. `gingham fabric make --help` lists the kinds.
+        """
+        return cls(CoreFabric.make(kind, parameters, seed))
+
+    @property
+    def nodes(self) -> list[Node]:
+        """All nodes: switches, hosts, aggregation nodes, routers."""
+        return [Node(*row) for row in self._core.nodes()]
+
+    @property
+    def cables(self) -> list[Cable]:
+        """All cables, by their lower end."""
+        names = [node.name for node in self.nodes]
+
+        def end(row: tuple[int, int]) -> tuple[str, int]:
+            return names[row[0]], row[1]
+
+        return [
+            Cable((end(lower), end(upper)), speed, length_mm)
+            for lower, upper, speed, length_mm in self._core.cables()
+        ]
+
+    def info(self) -> dict[str, Any]:
+        """Return counts, speeds and distances."""
+        return self._core.info()
+
+    def check(self) -> list[Finding]:
+        """Return what is wrong with the file of the fabric and with the fabric itself."""
+        return [*self.findings, *(Finding(*row) for row in self._core.check())]
+
+    def text(self, format: str) -> tuple[str, list[str]]:  # noqa: A002  (the word of the field)
+        """Return the fabric in a file format, and a sentence for each thing it cannot hold."""
+        return self._core.text(format)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002
+        force: bool = False,
+    ) -> list[str]:
+        """Write the fabric to the file at `path`, whole or not at all.
+
+        The extension decides on the format unless it is given. An existing file is replaced
+        only with `force`. Returns a sentence for each thing that the format cannot hold.
+        """
+        text, notes = self.text(format or format_of(Path(path)))
+        write_bytes(Path(path), text.encode(), force=force)
+        return notes
+
+    def route(
+        self,
+        algorithm: str | Mapping[str, Any] = "up-down",
+        *,
+        form: Literal["source", "table"] = "source",
+        **parameters: Any,
+    ) -> Routes:
+        """Route every pair of hosts.
+
+        `parameters` are those of the algorithm, such as `root="smallest-distance"`. The form is
+        a whole path for each pair, or one output port for each switch and destination.
+        """
+        request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)
+        return Routes(self._core.route(request, form))
+
+    def __repr__(self) -> str:
+        """Return what it is in one line."""
+        nodes = self.nodes
+        switches = sum(node.kind == "switch" for node in nodes)
+        return f"<Fabric: {switches} switches, {len(nodes) - switches} other nodes>"
+
+
+def format_of(path: Path) -> str:
+    """Return the name of the file format that the extension of `path` means."""
+    extension = path.suffix.lstrip(".").lower()
+    known = {ending: name for name, endings, _ in formats() for ending in endings}
+    if extension in known:
+        return known[extension]
+    close = get_close_matches(extension, known, n=1)
+    meant = f' did you mean ".{close[0]}"?' if close else ""
+    endings = ", ".join(f".{ending}" for ending in known)
+    raise InputError(
+        f"{path}: the extension says no format\n {meant} known extensions: {endings}",
+        file=str(path),
+        expected=list(known),
+        nearest=close[0] if close else None,
+    )

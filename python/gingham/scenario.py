@@ -1,0 +1,102 @@
+"""Scenarios: everything that a run depends on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham._native import CoreScenario
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+    from typing import Self
+
+
+class Scenario:
+    """A scenario with the positions of its keys; never changes.
+
+    >>> torus = Scenario.parse('''
+    ... stop.time = "1 ms"
+    ... topology.generate.torus = { dimensions = [3, 3], hosts_per_switch = 1 }
+    ... [[traffic]]
+    ... load = 0.1
+    ... length = { fixed = "512 B" }
+    ... ''')
+    >>> torus.with_({"traffic.0.load": 0.2}).resolved()["traffic"][0]["load"]
+    0.2
+    """
+
+    def __init__(self, core: CoreScenario, name: str) -> None:
+        """Wrap the compiled scenario; use `load` or `parse`."""
+        self._core = core
+        # The file, or what stands for it in messages.
+        self.name = name
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read the scenario in the TOML file at `path`.
+
+        `InputError` names line, key and what was expected if it cannot be read.
+        """
+        name = str(Path(path))
+        return cls(CoreScenario.load(name), name)
+
+    @classmethod
+    def parse(
+        cls, text: str, *, name: str = "scenario", folder: str | os.PathLike[str] = "."
+    ) -> Self:
+        """Read a scenario from TOML text; paths in it are relative to `folder`."""
+        return cls(CoreScenario.parse(name, text, str(Path(folder))), name)
+
+    def with_(
+        self,
+        values: Mapping[str, Any] | None = None,
+        *,
+        settings: Iterable[str] = (),
+        topology: str | os.PathLike[str] | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """Return the scenario with changes.
+
+        `values` sets numbers, texts, lists and dicts at dotted paths, such as
+        `{"traffic.0.load": 0.4}`; `settings` does so with texts as `--set` takes them, such as
+        `"traffic.0.load=0.4"`; `topology` is a fabric file.
+        """
+        changed = self._core.changed(
+            topology=None if topology is None else Path(topology),
+            settings=[split_setting(setting) for setting in settings],
+            values=dict(values or {}),
+            seed=seed,
+        )
+        return type(self)(changed, self.name)
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the scenario with defaults for what it does not say; `None` means open."""
+        resolved: dict[str, Any] = self._core.resolved()
+        return resolved
+
+    @property
+    def title(self) -> str:
+        """What the scenario shows, or its name."""
+        return str(self.resolved()["title"] or Path(self.name).stem)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file or text, before changes, in hexadecimal."""
+        return self._core.digest
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<gingham.Scenario {self.name!r}>"
+
+
+def split_setting(setting: str) -> tuple[str, str]:
+    """Return path and text of a setting such as `traffic.0.load=0.4`."""
+    path, equals, text = setting.partition("=")
+    if not equals or not path.strip():
+        raise InputError(
+            f'"{setting}": expected a key and a value, such as traffic.0.load=0.4', key=setting
+        )
+    return path.strip(), text.strip()
