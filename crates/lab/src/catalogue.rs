@@ -130,7 +130,12 @@ mod tests {
     fn every_name_has_a_summary_and_the_parameters_of_its_type() {
         let entries = catalogue();
         for entry in &entries {
-            assert!(!entry.summary.is_empty(), "{} {} lacks a doc comment", entry.concept, entry.name);
+            assert!(
+                !entry.summary.is_empty(),
+                "{} {} lacks a doc comment",
+                entry.concept,
+                entry.name
+            );
         }
         let find = |name: &str| entries.iter().find(|entry| entry.name == name).unwrap();
         assert!(find("torus").parameters["properties"]["dimensions"].is_object());

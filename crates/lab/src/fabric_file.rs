@@ -29,11 +29,7 @@ pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let format = ending.and_then(Format::from_extension).or_else(|| Format::detect(text));
     let format = format.unwrap_or(Format::Ibnetdiscover);
     let reading = format::read(text, format).map_err(of_format)?;
-    Ok(LoadedFabric {
-        fabric: reading.fabric,
-        findings: reading.findings,
-        digest: digest(&bytes),
-    })
+    Ok(LoadedFabric { fabric: reading.fabric, findings: reading.findings, digest: digest(&bytes) })
 }
 
 /// The bytes of a file that the user named.

@@ -1,5 +1,7 @@
 //! From scenario text to record.
 
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, LabError, Record, Run, Verdict, compile};
 use std::path::Path;
@@ -31,7 +33,8 @@ time = "3 ms"
 
 fn load(text: &str, settings: &[(&str, &str)]) -> Result<ScenarioSource, LabError> {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
-    let overrides = Overrides { settings: settings.iter().map(own).collect(), ..Default::default() };
+    let overrides =
+        Overrides { settings: settings.iter().map(own).collect(), ..Default::default() };
     Ok(ScenarioSource::parse("torus.toml", text, Path::new("."), &overrides)?)
 }
 
@@ -76,7 +79,8 @@ fn a_run_of_a_moment_is_not_converged() {
 
 #[test]
 fn a_backlogged_class_is_never_saturated() {
-    let text = TORUS.replace("name = \"short\"\nload = 0.1", "name = \"short\"\narrivals = \"backlogged\"");
+    let text = TORUS
+        .replace("name = \"short\"\nload = 0.1", "name = \"short\"\narrivals = \"backlogged\"");
     let compiled = compile(&load(&text, &[("stop.time", "1 ms")]).unwrap(), true).unwrap();
     let mut run = Run::new(compiled);
     while !run.advance(100_000).done {}

@@ -29,7 +29,9 @@ pub struct SlackBuffer {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SlackError {
     /// The marks are not in order.
-    #[error("the marks of a slack buffer must satisfy 1 <= go <= stop, not go {go} and stop {stop}")]
+    #[error(
+        "the marks of a slack buffer must satisfy 1 <= go <= stop, not go {go} and stop {stop}"
+    )]
     Marks {
         /// GO mark in flits.
         go: u32,
@@ -109,7 +111,8 @@ mod tests {
     fn a_fast_cable_scales_the_buffer_and_refuses_the_small_one() {
         let (flit, delay) = (Span::from_ps(20), Span::from_ps(49_200));
         // 2 x 49,200 / 20 = 4,920 flits in flight.
-        let needed = SlackError::Overflow { capacity: 80, stop: 56, headroom: 4_923, needed: 4_979 };
+        let needed =
+            SlackError::Overflow { capacity: 80, stop: 56, headroom: 4_923, needed: 4_979 };
         assert_eq!(MYRINET.check(flit, delay), Err(needed));
         let scaled = MYRINET.scaled(flit, delay, Span::from_ns(150));
         // 150 ns hold 7,500 flits behind a header, more than the marks of the cable ask for.

@@ -92,11 +92,7 @@ impl Preset {
                 routing_delay: Span::ZERO,
                 setup_delay: first_flit_delay,
                 slack,
-                header: Header {
-                    route_bytes: true,
-                    type_bytes: Bytes(2),
-                    trailer_bytes: Bytes(1),
-                },
+                header: Header { route_bytes: true, type_bytes: Bytes(2), trailer_bytes: Bytes(1) },
             },
         }
     }

@@ -3,10 +3,10 @@
 use crate::event::{Event, Flit};
 use crate::simulation::{Simulation, Status};
 use crate::worm::Worm;
+use gingham_kernel::Time;
 use gingham_model::traffic::Source;
 use gingham_model::{Message, MessageId};
 use gingham_topology::{ChannelId, EndpointId};
-use gingham_kernel::Time;
 use std::sync::Arc;
 
 impl Simulation {
@@ -57,7 +57,8 @@ impl Simulation {
     pub(crate) fn start_worm(&mut self, endpoint: EndpointId) {
         let sender = &mut self.senders[endpoint.index()];
         let Some(message) = sender.queue.take() else { return };
-        let path = self.plan.path(message.source, message.destination).expect("a drawn route exists");
+        let path =
+            self.plan.path(message.source, message.destination).expect("a drawn route exists");
         let worm = Worm {
             message,
             flits: self.wormhole.worm_flits(message.payload_bytes, path.len() - 1),

@@ -65,11 +65,12 @@ fn over_any_row_of_switches_by_the_formula() {
 #[test]
 fn between_two_hosts_on_one_cable() {
     let mut plan = quiet_plan(row(0, &[]));
-    let fabric = gingham_topology::generate::Generator::TwoHosts(
-        gingham_topology::generate::TwoHosts { switches: 0 },
-    )
-    .generate(1)
-    .unwrap();
+    let fabric =
+        gingham_topology::generate::Generator::TwoHosts(gingham_topology::generate::TwoHosts {
+            switches: 0,
+        })
+        .generate(1)
+        .unwrap();
     let classes = std::mem::take(&mut plan.classes);
     let mut plan = gingham_model::Plan { classes, ..quiet_plan(fabric) };
     backlogged(&mut plan, 0, 1, 7);

@@ -1,6 +1,8 @@
 //! Random fabrics and traffic: conservation after every event, and the same bits however events
 //! are scheduled and however large the calls are.
 
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
 mod common;
 
 use common::{quiet_plan, story};
@@ -16,8 +18,7 @@ use std::sync::Arc;
 fn random_plan(seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "random plan", Purpose::Topology);
     let switches = 3 + u32::try_from(draw.below(4)).unwrap();
-    let irregular = 
-        Irregular { switches, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 1 };
+    let irregular = Irregular { switches, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 1 };
     let mut plan = quiet_plan(Generator::Irregular(irregular).generate(seed).unwrap());
     for cable in plan.channels.chunks_mut(2) {
         let flit = Span::from_ps([5, 10, 10, 20][usize::try_from(draw.below(4)).unwrap()]);

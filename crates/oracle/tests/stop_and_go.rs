@@ -147,7 +147,10 @@ fn marks_as_tight_as_the_rule_allows_never_overflow() {
         let stops: u64 = simulation.channel_counts().iter().map(|count| count.stops).sum();
         assert!(stops > 10, "flow control must have worked: {stops} stops");
     }
-    assert_eq!(SLACK.capacity - SLACK.stop, SlackBuffer::headroom(Span::from_ps(10), Span::from_ps(25)));
+    assert_eq!(
+        SLACK.capacity - SLACK.stop,
+        SlackBuffer::headroom(Span::from_ps(10), Span::from_ps(25))
+    );
 }
 
 /// Simulates everything up to and at `ps`.

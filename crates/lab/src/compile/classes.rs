@@ -27,7 +27,8 @@ pub(super) fn classes(
     for (index, class) in written.iter().enumerate() {
         let place = Place { source, fabric, path: format!("traffic.{index}"), class };
         if written[..index].iter().any(|earlier| earlier.name == class.name) {
-            let message = format!("two classes are called `{}`; each needs a name of its own", class.name);
+            let message =
+                format!("two classes are called `{}`; each needs a name of its own", class.name);
             return Err(place.error("name", message));
         }
         classes.push(place.compile(&islands, notes)?);
@@ -64,7 +65,10 @@ impl Place<'_> {
         }
         if sources.len() < hosts.len() {
             let silent = hosts.len() - sources.len();
-            notes.push(format!("class `{}`: {silent} hosts reach no destination and are silent", self.class.name));
+            notes.push(format!(
+                "class `{}`: {silent} hosts reach no destination and are silent",
+                self.class.name
+            ));
         }
         Ok(ClassPlan { name: self.class.name.clone(), arrivals, lengths, sources })
     }

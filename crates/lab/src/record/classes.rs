@@ -97,7 +97,11 @@ impl Load {
     }
 
     fn of(&self, count: Count) -> f64 {
-        if self.span_ps > 0.0 { count.bytes as f64 / (self.span_ps * self.bytes_per_ps) } else { 0.0 }
+        if self.span_ps > 0.0 {
+            count.bytes as f64 / (self.span_ps * self.bytes_per_ps)
+        } else {
+            0.0
+        }
     }
 
     /// What one byte in a slice of this width amounts to.

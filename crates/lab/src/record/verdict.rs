@@ -49,9 +49,9 @@ fn worst(classes: &[ClassSummary]) -> (Verdict, String) {
             "class {of} was offered more than the network took and its source queues grew: \
              latencies depend on the length of the run; lower the load"
         ),
-        Verdict::NotConverged => format!(
-            "class {of} delivered too little for an interval; raise stop.time"
-        ),
+        Verdict::NotConverged => {
+            format!("class {of} delivered too little for an interval; raise stop.time")
+        }
         _ => "accepted load follows the offered load, and every mean has its interval".to_owned(),
     };
     (verdict, reason)

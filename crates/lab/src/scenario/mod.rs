@@ -31,7 +31,7 @@ pub use traffic::TrafficClass;
 
 use gingham_kernel::Span;
 use gingham_topology::generate::Generator;
-use gingham_topology::routing::{Algorithm, Form};
+use gingham_topology::routing::{Algorithm, Form, UpDown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +86,7 @@ pub struct Routing {
 
 impl Default for Routing {
     fn default() -> Self {
-        Self { algorithm: Algorithm::UpDown(Default::default()), form: Form::Source }
+        Self { algorithm: Algorithm::UpDown(UpDown::default()), form: Form::Source }
     }
 }
 

@@ -48,7 +48,12 @@ impl ScenarioSource {
     }
 
     /// The same for a text; paths in it are relative to `folder`.
-    pub fn parse(name: &str, text: &str, folder: &Path, overrides: &Overrides) -> Result<Self, InputError> {
+    pub fn parse(
+        name: &str,
+        text: &str,
+        folder: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, InputError> {
         let digest = fabric_file::digest(text.as_bytes());
         Self::from_tree(Tree::parse(name, text)?, folder.to_path_buf(), digest, overrides)
     }

@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn twenty_batches_give_students_interval() {
         // Ten batches at 90 and ten at 110: variance 20 x 100 / 19, standard error sqrt(100 / 19).
-        let slices: Vec<_> = (0..20).map(|index| slice(if index % 2 == 0 { 90 } else { 110 })).collect();
+        let slices: Vec<_> =
+            (0..20).map(|index| slice(if index % 2 == 0 { 90 } else { 110 })).collect();
         let estimate = Estimate::latency_ps(&slices).unwrap();
         let expected = 2.093_024 * (100.0_f64 / 19.0).sqrt();
         assert!((estimate.mean - 100.0).abs() < 1e-12);
@@ -80,7 +81,10 @@ mod tests {
     #[test]
     fn too_little_data_gives_no_interval() {
         assert_eq!(Estimate::latency_ps(&[]), None);
-        assert_eq!(Estimate::latency_ps(&[slice(7)]), Some(Estimate { mean: 7.0, half_width: None }));
+        assert_eq!(
+            Estimate::latency_ps(&[slice(7)]),
+            Some(Estimate { mean: 7.0, half_width: None })
+        );
         let mut gap = vec![slice(1); 20];
         gap[3] = Slice::default();
         assert_eq!(Estimate::latency_ps(&gap).unwrap().half_width, None);

@@ -73,7 +73,8 @@ impl Slices {
     pub fn between(&self, from: Time, to: Time) -> &[Slice] {
         let first = from.since(Time::ZERO).div_ceil(self.width);
         let end = to.as_ps() / self.width.as_ps();
-        let clamp = |index: u64| usize::try_from(index).unwrap_or(usize::MAX).min(self.slices.len());
+        let clamp =
+            |index: u64| usize::try_from(index).unwrap_or(usize::MAX).min(self.slices.len());
         let (first, end) = (clamp(first), clamp(end));
         &self.slices[first.min(end)..end]
     }

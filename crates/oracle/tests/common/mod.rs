@@ -2,6 +2,7 @@
 //! messages of a story.
 
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
 use gingham_kernel::{Span, Time};
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, SourcePlan};
