@@ -45,7 +45,10 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """What the numbers are worth: `ok`, `saturated`, `not-converged`, `interrupted` or `deadlocked`."""
+        """What the numbers are worth.
+
+        `ok`, `saturated`, `not-converged`, `interrupted` or `deadlocked`.
+        """
         return str(self.summary["verdict"])
 
     @property

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gingham._native import __version__
 from gingham._rundir import RunFolder
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from gingham.result import Result
 
+PS_PER_NS = 1000
 TABLES = ("messages", "links", "classes")
 
 
@@ -32,17 +35,29 @@ def save_into(folder: RunFolder, result: Result) -> None:
 
     for name in TABLES:
         table = result.table(name)
-        folder.write(f"{name}.parquet", lambda handle, table=table: pq.write_table(table, handle))
-    if result.messages.num_rows:
-        folder.write("latency.png", lambda handle: draw(result, handle))
+        folder.write(f"{name}.parquet", partial(pq.write_table, table))
+    folder.write("latency.png", partial(draw, result))
     folder.complete(manifest(result))
 
 
-def draw(result: Result, handle: Any) -> None:
-    """Draw the latency distribution of every class, with the measured means."""
+def draw(result: Result, handle: BinaryIO) -> None:
+    """Draw the latency distribution of every class.
+
+    The messages may be a sample; the means and their intervals are those of all messages.
+    """
     from gingham.plots import latency
 
-    latency.write(handle, result.messages, title=result.scenario.title)
+    marks = {}
+    by_class = latency.latencies_by_class(result.messages)
+    for measured in result.classes:
+        mean, half_width = measured["latency_mean_ns"], measured["latency_half_width_ns"]
+        if measured["name"] in by_class and mean is not None:
+            half_width_ps = None if half_width is None else half_width * PS_PER_NS
+            sample = latency.Marks.of(by_class[measured["name"]])
+            marks[measured["name"]] = replace(
+                sample, mean_ps=mean * PS_PER_NS, half_width_ps=half_width_ps
+            )
+    latency.write(handle, result.messages, title=result.scenario.title, marks=marks)
 
 
 def manifest(result: Result) -> dict[str, Any]:
@@ -55,6 +70,10 @@ def manifest(result: Result) -> dict[str, Any]:
         **result.about,
         "summary": dict(result.summary),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "host": {"name": platform.node(), "machine": platform.machine(), "system": platform.platform()},
+        "host": {
+            "name": platform.node(),
+            "machine": platform.machine(),
+            "system": platform.platform(),
+        },
         "wall_seconds": round(result.wall_seconds, 3),
     }

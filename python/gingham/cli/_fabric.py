@@ -14,10 +14,16 @@ from gingham.cli._output import json_option, print_facts, print_json, print_tabl
 from gingham.fabric import Fabric, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 FINDINGS_EXIT = 5
+PLURALS = {
+    "switch": "switches",
+    "host": "hosts",
+    "aggregation": "aggregation nodes",
+    "router": "routers",
+}
 
 
 @click.group()
@@ -50,7 +56,7 @@ def info(file: Path, as_json: bool) -> None:
     if as_json:
         print_json({"file": str(file), **facts})
     else:
-        print_facts((name.replace("_", " "), shown(value)) for name, value in facts.items())
+        print_facts(facts_of(facts))
 
 
 @fabric.command()
@@ -113,13 +119,32 @@ def load(file: Path) -> Fabric:
     return loaded
 
 
-def shown(value: Any) -> str:
-    """Return a fact as a person reads it."""
-    if isinstance(value, dict):
-        return ", ".join(f"{count} x {name}" for name, count in value.items()) or "none"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return "unknown" if value is None else str(value)
+def facts_of(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return counts, speeds and distances as a person reads them."""
+    ports = facts["ports"]
+    for kind, count in facts["nodes"].items():
+        if count:
+            used, free = ports[kind]["used"], ports[kind]["free"]
+            yield PLURALS[kind], f"{count:,}, with {used:,} ports in use and {free:,} free"
+    yield "ports of switches", listed(facts["switches_by_ports"], " ports")
+    yield "cables", f"{facts['cables']:,}, of these {facts['trunk_cables']:,} between switches"
+    yield "speeds", listed(facts["cables_by_speed"])
+    pairs = facts["parallel_pairs"]
+    if pairs:
+        yield "parallel cables", f"{facts['parallel_cables']:,} between {pairs:,} pairs of switches"
+    if facts["hosts_per_leaf"]:
+        fewest, most = facts["hosts_per_leaf"]
+        yield "hosts a leaf", f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    yield "connected parts", f"{facts['parts']:,}"
+    if facts["switch_diameter"] is not None:
+        yield "diameter", f"{facts['switch_diameter']} cables between switches"
+    if facts["mean_switches_passed"] is not None:
+        yield "mean distance", f"{facts['mean_switches_passed']:.3f} switches between hosts"
+
+
+def listed(counts: dict[str, int], unit: str = "") -> str:
+    """Return counts by name in one line."""
+    return ", ".join(f"{count:,} x {name}{unit}" for name, count in counts.items()) or "none"
 
 
 def print_findings(file: Path, findings: Sequence[Finding]) -> None:

@@ -1,5 +1,4 @@
-"""`gingham fabric make`: a command a generator, with options from its JSON schema.
-"""
+"""`gingham fabric make`: a command a generator, with options from its JSON schema."""
 
 from __future__ import annotations
 
@@ -120,7 +119,8 @@ def common_options() -> list[click.Parameter]:
     @json_option
     def options() -> None: ...
 
-    return click.command(options).params
+    parameters: list[click.Parameter] = click.command(options).params
+    return parameters
 
 
 def write(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,9 +65,9 @@ def show(part: RenderableType) -> None:
     """Print to the standard output, without wrapping where that is no terminal."""
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False)
-    width = console.width if console.is_terminal else UNBOUNDED_WIDTH
+    width = None if sys.stdout.isatty() else UNBOUNDED_WIDTH
+    console = Console(highlight=False, markup=False, width=width)
     with console.capture() as capture:
-        console.print(part, width=width)
+        console.print(part)
     for line in capture.get().splitlines():
         click.echo(line.rstrip())

@@ -151,5 +151,3 @@ def with_interval(mean: float | None, half_width: float | None, digits: int, uni
         return "none"
     interval = "?" if half_width is None else f"{half_width:,.{digits}f}"
     return f"{mean:,.{digits}f} ± {interval}{unit}"
-
-

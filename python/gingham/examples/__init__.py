@@ -14,5 +14,4 @@ def names() -> list[str]:
 
 def path(name: str) -> Path | None:
     """Return the scenario file of an example, or `None` if there is no such example."""
-    file = FOLDER / f"{name}.toml"
-    return file if name.isidentifier() or "-" in name and file.is_file() else None
+    return FOLDER / f"{name}.toml" if name in names() else None
