@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
 }
 
 /// For each channel of a cycle, one pair of endpoints whose route takes the next channel right
-/// after it, if any does.
+/// after it, if any does; a pair of hosts, if there is one.
 pub fn cycle_witnesses(
     fabric: &Fabric,
     routes: &Routes,
@@ -104,17 +104,20 @@ pub fn cycle_witnesses(
         place[channel.index()] = Some(index);
     }
     let mut witnesses = vec![None; cycle.len()];
+    let mut by_hosts = vec![None; cycle.len()];
     routes.walk_all(fabric, &graph, |walk| {
         for pair in walk.channels.windows(2) {
             if let Some(index) = place[pair[0].index()]
-                && witnesses[index].is_none()
+                && by_hosts[index].is_none()
                 && cycle[(index + 1) % cycle.len()] == pair[1]
             {
-                witnesses[index] = walk.senders(&graph).next().map(|from| (from, walk.to));
+                let found = |from| (from, walk.to);
+                witnesses[index] = witnesses[index].or(walk.senders(&graph).next().map(found));
+                by_hosts[index] = walk.host_sender(&graph).map(found);
             }
         }
     });
-    witnesses
+    by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
 }
 
 /// The cycle for people: a line for each channel, with a pair of endpoints whose route goes on to

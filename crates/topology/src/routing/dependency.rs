@@ -24,6 +24,7 @@
 
 use super::Routes;
 use super::graph::SwitchGraph;
+use super::routes::Walk;
 use crate::{ChannelId, Fabric, NodeId};
 
 /// For each channel between switches, those that some route takes right after it.
@@ -37,11 +38,27 @@ pub struct DependencyGraph {
 impl DependencyGraph {
     /// The dependencies of all routes between all endpoints.
     pub fn new(fabric: &Fabric, routes: &Routes) -> Self {
+        Self::collect(fabric, routes, |_, _| true)
+    }
+
+    /// The dependencies of the routes from hosts to hosts alone, for fabrics in which no packet
+    /// begins or ends at aggregation nodes and routers.
+    pub fn between_hosts(fabric: &Fabric, routes: &Routes) -> Self {
+        Self::collect(fabric, routes, |walk, graph| walk.host_pairs(graph) > 0)
+    }
+
+    fn collect(
+        fabric: &Fabric,
+        routes: &Routes,
+        counts: impl Fn(&Walk<'_>, &SwitchGraph) -> bool,
+    ) -> Self {
         let graph = SwitchGraph::new(fabric);
         let mut turns = Turns::new(fabric);
         routes.walk_all(fabric, &graph, |walk| {
-            for pair in walk.channels.windows(2) {
-                turns.add(pair[0], pair[1]);
+            if counts(walk, &graph) {
+                for pair in walk.channels.windows(2) {
+                    turns.add(pair[0], pair[1]);
+                }
             }
         });
         turns.into_graph(fabric)

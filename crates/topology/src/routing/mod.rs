@@ -9,13 +9,16 @@
 //! ```
 //!
 //! An algorithm says, for one destination switch, by which channels a packet may go on
-//! ([`choices`]). Which of them it takes is decided in one place, by load ([`assignment`]), for
+//! (`choices.rs`). Which of them it takes is decided in one place, by load (`assignment.rs`), for
 //! both forms of routes: whole paths kept at the source ([`SourceRoutes`]), or one output
 //! port per switch and destination ([`TableRoutes`]). Everything after that reads [`Routes`]
 //! by one walk over all source switches and destinations, whatever their form and origin.
 //!
 //! Where more would go:
 //!
+//! * **Several roots**, as fat trees want: another variant of [`Root`]; ranks are taken from any
+//!   number of roots already (`orientation.rs`), but then an island may have pairs that no
+//!   legal path joins.
 //! * **A tree searched depth first**: another ranking in `orientation.rs`, another variant of
 //!   [`Algorithm`] in `algorithm.rs`, an arm in `plan`. The legal search is up*/down*'s.
 //! * **Smart routing, weighted simple routes**: a file each that fills a [`SourceRoutes`] through
@@ -54,7 +57,7 @@ mod up_down;
 pub use algorithm::{Algorithm, DimensionOrder, Form, Root, ShortestPath, UpDown};
 pub use cycle::{cycle_witnesses, describe_cycle};
 pub use dependency::DependencyGraph;
-pub use proof::{Proof, prove};
+pub use proof::{Proof, prove, prove_between_hosts};
 pub use routes::{Path, Routes};
 pub use source_routes::SourceRoutes;
 pub use statistics::{AllToAll, Statistics};

@@ -64,7 +64,17 @@ impl Proof {
     }
 }
 
-/// Proves or refutes that packets on these routes cannot deadlock.
+/// Proves or refutes that packets between any endpoints cannot deadlock on these routes.
+///
+/// Aggregation nodes on the spines of a fat tree send to each other down to a leaf and up
+/// again. Shortest paths are then not free of deadlock, though they are between hosts:
+/// [`prove_between_hosts`].
 pub fn prove(fabric: &Fabric, routes: &Routes) -> Proof {
     Proof::new(fabric, &DependencyGraph::new(fabric, routes))
+}
+
+/// Proves or refutes that packets from hosts to hosts cannot deadlock on these routes, if
+/// nothing else is on the way.
+pub fn prove_between_hosts(fabric: &Fabric, routes: &Routes) -> Proof {
+    Proof::new(fabric, &DependencyGraph::between_hosts(fabric, routes))
 }

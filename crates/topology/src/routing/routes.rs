@@ -149,6 +149,12 @@ impl Walk<'_> {
         graph.residents(self.source).iter().copied().filter(|resident| *resident != self.to)
     }
 
+    /// The first host that sends along this walk, if it leads to a host.
+    pub(super) fn host_sender(&self, graph: &SwitchGraph) -> Option<EndpointId> {
+        let is_host = |endpoint: &EndpointId| graph.is_host(*endpoint);
+        is_host(&self.to).then(|| self.senders(graph).find(is_host))?
+    }
+
     /// Number of endpoints that send along this walk.
     pub(super) fn sender_count(&self, graph: &SwitchGraph) -> u64 {
         graph.residents(self.source).len() as u64 - u64::from(self.stays(graph))

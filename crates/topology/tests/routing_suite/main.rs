@@ -3,6 +3,7 @@
 mod dimension_order;
 mod irregular_bands;
 mod proof;
+mod real_dumps;
 mod shortest_path;
 mod statistics;
 mod support;

@@ -2,23 +2,29 @@
 //! paths alone.
 
 use crate::support::{
-    FORMS, any_plan, endpoint, fabric, generated, joins_switches, pairs, ring, routed,
+    FORMS, Plan, any_plan, endpoint, fabric, generated, joins_switches, pairs, ring, routed,
     shortest_path, up_down,
 };
 use gingham_topology::generate::{FoldedClos, Generator, KAryNTree};
 use gingham_topology::routing::{
-    DependencyGraph, Proof, Root, Routes, cycle_witnesses, describe_cycle, prove,
+    DependencyGraph, Path, Proof, Root, Routes, cycle_witnesses, describe_cycle, prove,
+    prove_between_hosts,
 };
-use gingham_topology::{ChannelId, Fabric};
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeKind};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All pairs of channels that follow each other on the path of some pair.
-fn turns(fabric: &Fabric, routes: &Routes) -> BTreeSet<(ChannelId, ChannelId)> {
-    let paths = pairs(fabric).filter_map(|(from, to)| routes.path(fabric, from, to));
-    let turns = |path: gingham_topology::routing::Path| {
-        path.channels().windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>()
-    };
+/// All pairs of channels that follow each other on the path between certain endpoints.
+fn turns(
+    fabric: &Fabric,
+    routes: &Routes,
+    counts: impl Fn(EndpointId) -> bool,
+) -> BTreeSet<(ChannelId, ChannelId)> {
+    let paths = pairs(fabric)
+        .filter(|(from, to)| counts(*from) && counts(*to))
+        .filter_map(|(from, to)| routes.path(fabric, from, to));
+    let turns =
+        |path: Path| path.channels().windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>();
     paths.flat_map(turns).collect()
 }
 
@@ -51,7 +57,7 @@ fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Vec<ChannelId
 
 /// Checks a proof against nothing but the paths.
 fn assert_proved(fabric: &Fabric, routes: &Routes) {
-    let turns = turns(fabric, routes);
+    let turns = turns(fabric, routes, |_| true);
     match prove(fabric, routes) {
         Proof::Free { order } => {
             for (from, to) in &turns {
@@ -86,18 +92,32 @@ proptest! {
         let fabric = plan.build();
         for form in FORMS {
             let routes = routed(&fabric, &shortest_path(), form);
-            let graph = DependencyGraph::new(&fabric, &routes);
-            let found: BTreeSet<_> = ChannelId::first(graph.channel_count())
-                .flat_map(|from| graph.successors(from).iter().map(move |to| (from, *to)))
-                .collect();
-            let mut expected = turns(&fabric, &routes);
-            expected.retain(|(from, to)| {
-                joins_switches(&fabric, *from) && joins_switches(&fabric, *to)
-            });
-            prop_assert_eq!(graph.dependency_count(), expected.len());
-            prop_assert_eq!(found, expected);
+            let all = DependencyGraph::new(&fabric, &routes);
+            prop_assert_eq!(dependencies(&all), switch_turns(&fabric, &routes, |_| true));
+            let hosts = DependencyGraph::between_hosts(&fabric, &routes);
+            let is_host = |endpoint| fabric.is_host_endpoint(endpoint);
+            prop_assert_eq!(dependencies(&hosts), switch_turns(&fabric, &routes, is_host));
         }
     }
+}
+
+fn dependencies(graph: &DependencyGraph) -> Vec<(ChannelId, ChannelId)> {
+    let from = |channel| graph.successors(channel).iter().map(move |next| (channel, *next));
+    let all: Vec<_> = ChannelId::first(graph.channel_count()).flat_map(from).collect();
+    assert_eq!(all.len(), graph.dependency_count());
+    all
+}
+
+/// The turns between channels that join switches, in order, of the pairs of certain endpoints.
+fn switch_turns(
+    fabric: &Fabric,
+    routes: &Routes,
+    counts: impl Fn(EndpointId) -> bool,
+) -> Vec<(ChannelId, ChannelId)> {
+    let between = |(from, to): &(ChannelId, ChannelId)| {
+        joins_switches(fabric, *from) && joins_switches(fabric, *to)
+    };
+    turns(fabric, routes, counts).into_iter().filter(between).collect()
 }
 
 #[test]
@@ -131,6 +151,32 @@ fn shortest_paths_in_trees_are_free() {
             let routes = routed(&fabric, &shortest_path(), form);
             assert!(prove(&fabric, &routes).is_free());
             assert_proved(&fabric, &routes);
+        }
+    }
+}
+
+#[test]
+fn aggregation_nodes_on_spines_close_a_cycle_and_hosts_alone_do_not() {
+    // A ring of leaves s0, s2, s4 with a host each and spines s1, s3, s5 with an aggregation node
+    // each. Hosts send up and down; aggregation nodes send down and up.
+    let kind = |n: usize| if n.is_multiple_of(2) { NodeKind::Host } else { NodeKind::Aggregation };
+    let residents = (0..6).map(|n| (kind(n), n)).collect();
+    let cables = (0..6).map(|n| (n, (n + 1) % 6)).collect();
+    let fabric = Plan { switches: 6, residents, cables, peers: 0 }.build();
+    for form in FORMS {
+        let routes = routed(&fabric, &shortest_path(), form);
+        assert!(prove_between_hosts(&fabric, &routes).is_free());
+        let Proof::Cycle { channels } = prove(&fabric, &routes) else {
+            panic!("all six switches turn packets");
+        };
+        assert_eq!(channels.len(), 6);
+        assert_proved(&fabric, &routes);
+        let witnesses = cycle_witnesses(&fabric, &routes, &channels);
+        for (channel, witness) in channels.iter().zip(witnesses) {
+            let at = fabric.target(*channel).node.index();
+            let (from, to) = witness.expect("some route makes the dependency");
+            let by_hosts = fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to);
+            assert_eq!(by_hosts, at % 2 == 1, "hosts turn at spines, aggregation nodes at leaves");
         }
     }
 }

@@ -54,6 +54,21 @@ fn parallel_cables_share_the_load() {
 }
 
 #[test]
+fn paths_that_only_come_through_weigh_as_much_as_others() {
+    // A ring of five with two cables from s1 to s2, which carry 3 paths (of h0, h1, h2) to h3 and
+    // one (of h2) to each of h4, h5 and h6 on s3.
+    let cables = [(0, 1), (1, 2), (1, 2), (2, 3), (3, 4), (4, 0)];
+    let fabric = fabric(5, &[0, 0, 1, 2, 3, 3, 3], &cables);
+    let [s1, s2] = ["s1", "s2"].map(|name| fabric.find_node(name).unwrap());
+    for form in FORMS {
+        let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
+        let to_s2 = fabric.channels_from(s1).filter(|c| fabric.target(*c).node == s2);
+        let loads: Vec<_> = to_s2.map(|c| statistics.channel_paths[c.index()]).collect();
+        assert_eq!(loads, [3, 3], "{form:?}");
+    }
+}
+
+#[test]
 fn a_folded_clos_is_loaded_evenly() {
     let clos = FoldedClos { leaves: 4, spines: 4, hosts_per_leaf: 4, cables_per_pair: 1 };
     let fabric = generated(&Generator::FoldedClos(clos), 0);
