@@ -64,7 +64,7 @@ clean:  ## removes what make made
 # The compiled core and the command .venv/bin/gingham. One profile, optimised and with every
 # check on, serves the demo and the tests; wheels are built in the release profile.
 .venv/core.stamp: .venv/tools.stamp pyproject.toml $(RUST_SOURCES)
-	$(BIN)/maturin develop --quiet --locked
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --locked
 	@touch $@
 
 $(CARGO_DENY):

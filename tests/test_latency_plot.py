@@ -56,6 +56,15 @@ def test_each_class_has_its_panel_and_its_marks() -> None:
     assert legend_of(figure.axes[1]) == ["mean 3 µs", "p50 3 µs", "p99 3.98 µs"]
 
 
+def test_stragglers_are_counted_and_do_not_flatten_the_picture() -> None:
+    straggling = table(only=[2_000_000] * 999 + [90_000_000])
+    known = latency.Marks(mean_ps=2_088_000, half_width_ps=12_000, p50_ps=2e6, p99_ps=2e6)
+    (axes,) = latency.draw(straggling, title="Latency", marks={"only": known}).axes
+    # 1.25 times the upper end of the mean's interval, which lies beyond the percentiles.
+    assert axes.get_xlim()[1] == pytest.approx(1.25 * 2.1)
+    assert [text.get_text() for text in axes.texts] == ["1 beyond, up to 90 µs →"]
+
+
 def test_many_classes_show_the_first_and_say_so() -> None:
     many = table(**{f"class{index}": [1000, 2000] for index in range(12)})
     figure = latency.draw(many, title="Latency", marks={})

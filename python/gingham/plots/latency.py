@@ -1,7 +1,9 @@
 """The latency distribution of each traffic class, as a picture.
 
 One panel a class on a common axis: the histogram, the median and the 99th percentile as
-dashed lines, the mean as a solid line in the band of its 95 % confidence interval.
+dashed lines, the mean as a solid line in the band of its 95 % confidence interval. The axis
+ends a little beyond the largest 99th percentile; what lies further out is counted in words,
+lest one straggler flattens the picture.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ Latencies: TypeAlias = "NDArray[np.float64]"
 
 PANELS_MAX = 8
 BINS = 80
+# The axis ends at the largest marked latency times this, or at the largest latency.
+AXIS_MARGIN = 1.25
 BATCHES = 20
 # Student's t for a two-sided 95 % interval with 19 degrees of freedom.
 T_QUANTILE = 2.093
@@ -85,13 +89,14 @@ def draw(table: pa.Table, *, title: str, marks: Mapping[str, Marks]) -> Figure:
     if not shown:
         nothing(axes[0])
         return figure
-    largest_ps = max(latencies.max() for latencies in shown.values())
-    unit, unit_ps = unit_for(largest_ps)
-    bins = np.linspace(0, largest_ps / unit_ps, BINS + 1).tolist()
+    marks = {name: marks.get(name) or Marks.of(latencies) for name, latencies in shown.items()}
+    end_ps = axis_end_ps(shown, marks)
+    unit, unit_ps = unit_for(end_ps)
+    bins = np.linspace(0, end_ps / unit_ps, BINS + 1).tolist()
     for axis, (name, latencies) in zip(axes, shown.items(), strict=True):
-        panel(axis, name, latencies / unit_ps, bins)
-        mark(axis, marks.get(name) or Marks.of(latencies), unit, unit_ps)
-    axes[-1].set_xlim(left=0)
+        panel(axis, name, latencies / unit_ps, bins, unit)
+        mark(axis, marks[name], unit, unit_ps)
+    axes[-1].set_xlim(0, end_ps / unit_ps)
     axes[-1].set_xlabel(f"latency from creation to delivery ({unit})")
     return figure
 
@@ -108,11 +113,23 @@ def unit_for(largest_ps: float) -> tuple[str, float]:
     return next((unit for unit in UNITS if largest_ps >= 2 * unit[1]), UNITS[-1])
 
 
-def panel(axis: Axes, name: str, latencies: Latencies, bins: list[float]) -> None:
+def axis_end_ps(classes: Mapping[str, Latencies], marks: Mapping[str, Marks]) -> float:
+    """Return where the axis ends: beyond all marks, and not beyond all latencies."""
+    largest = max(latencies.max() for latencies in classes.values())
+    marked = max(max(one.p99_ps, one.mean_ps + (one.half_width_ps or 0)) for one in marks.values())
+    return float(max(min(largest, AXIS_MARGIN * marked), 1.0))
+
+
+def panel(axis: Axes, name: str, latencies: Latencies, bins: list[float], unit: str) -> None:
     """Draw the histogram of one class; all classes share their bins."""
     axis.hist(latencies, bins=bins, color=FILL, edgecolor=EDGE, linewidth=0.4, histtype="bar")
     count = len(latencies)
     axis.set_title(f"{name}: {count:,} message{'' if count == 1 else 's'}", loc="left", size=10)
+    beyond = int((latencies > bins[-1]).sum())
+    if beyond:
+        longest = f"{beyond:,} beyond, up to {latencies.max():.4g} {unit} \N{RIGHTWARDS ARROW}"
+        frame, white = axis.transAxes, "white"
+        axis.text(0.995, 0.5, longest, transform=frame, ha="right", size=8, backgroundcolor=white)
     axis.set_ylabel("messages")
     axis.spines[["top", "right"]].set_visible(False)
 
