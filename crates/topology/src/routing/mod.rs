@@ -20,7 +20,7 @@
 //!   number of roots already (`orientation.rs`), but then an island may have pairs that no
 //!   legal path joins.
 //! * **A tree searched depth first**: another ranking in `orientation.rs`, another variant of
-//!   [`Algorithm`] in `algorithm.rs`, an arm in `plan`. The legal search is up*/down*'s.
+//!   [`Algorithm`] in `algorithm.rs`, an arm in [`route`]. The legal search is up*/down*'s.
 //! * **Smart routing, weighted simple routes**: a file each that fills a [`SourceRoutes`] through
 //!   its builder; they choose paths, not choices, and so stand beside `assignment.rs`.
 //! * **In-transit hosts**: `in_transit.rs` takes the choices of `shortest_path.rs` and the
@@ -28,9 +28,10 @@
 //!   path is a list of channels whatever it visits; dependencies and [`Path::legs`] already end
 //!   where a channel ends at an endpoint.
 //! * **Several paths a pair**: each alternative is a [`Routes`] of its own; the proof is of the
-//!   union of their dependencies, which `DependencyGraph` collects walk by walk.
+//!   union of their dependencies, which `dependency.rs` collects walk by walk.
 //! * **Lanes**: in `dependency.rs` a vertex becomes channel x lanes + lane, with the lane of a
-//!   hop given by the map from service level to lane; the rows of bits grow with the lanes. `components.rs`, `cycle.rs` and the numbering see vertices only.
+//!   hop given by the map from service level to lane; the rows of bits grow with the lanes.
+//!   `components.rs` and the search in `cycle.rs` use nothing of a channel but its index.
 //! * **Imported tables**: a reader in `format` fills a [`TableRoutes`] entry by entry;
 //!   [`Routes::trace`] finds loops and black holes, the proof takes stray packets into account.
 //!

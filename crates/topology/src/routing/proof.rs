@@ -8,8 +8,12 @@
 //! A numbering of the channels in which every route takes ever higher numbers proves freedom: the
 //! packet in the highest channel that is held can always go on, so none waits for ever (Dally
 //! and Seitz, 1987, theorem 1). Where a path visits a host, its numbers begin anew. Anybody can
-//! check the numbering without knowing how it was found. The converse holds for deterministic routes: if there is no such numbering,
-//! packets can be arranged so that they block each other.
+//! check the numbering without knowing how it was found.
+//!
+//! Without such a numbering there is a cycle, and packets that hold its channels all at once wait
+//! for each other for ever. For tables such packets always exist; for source routes they nearly
+//! always do (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies",
+//! IEEE Transactions on Computers 50(9), 2001, constructs exceptions), and we take none on trust.
 //!
 //! Cost: one walk along all routes, then O(channels + dependencies).
 
@@ -28,7 +32,7 @@ pub enum Proof {
         /// endpoints have the lowest number, channels into endpoints the highest.
         order: Vec<u32>,
     },
-    /// Packets can.
+    /// Packets that hold these channels all at once would.
     Cycle {
         /// A shortest cycle of channels, each waiting for the next and the last for the
         /// first. Of all shortest ones it is the lexicographically least, written from

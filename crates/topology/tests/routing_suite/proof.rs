@@ -157,27 +157,50 @@ fn shortest_paths_in_trees_are_free() {
 
 #[test]
 fn aggregation_nodes_on_spines_close_a_cycle_and_hosts_alone_do_not() {
-    // A ring of leaves s0, s2, s4 with a host each and spines s1, s3, s5 with an aggregation node
-    // each. Hosts send up and down; aggregation nodes send down and up.
-    let kind = |n: usize| if n.is_multiple_of(2) { NodeKind::Host } else { NodeKind::Aggregation };
-    let residents = (0..6).map(|n| (kind(n), n)).collect();
-    let cables = (0..6).map(|n| (n, (n + 1) % 6)).collect();
+    // A ring of three leaves with a host each and three spines with an aggregation node each,
+    // in turn. Hosts send up and down; aggregation nodes send down and up.
+    for first_leaf in [0, 1] {
+        let is_leaf = |n: usize| n % 2 == first_leaf;
+        let kind = |n| if is_leaf(n) { NodeKind::Host } else { NodeKind::Aggregation };
+        let residents = (0..6).map(|n| (kind(n), n)).collect();
+        let cables = (0..6).map(|n| (n, (n + 1) % 6)).collect();
+        let fabric = Plan { switches: 6, residents, cables, peers: 0 }.build();
+        for form in FORMS {
+            let routes = routed(&fabric, &shortest_path(), form);
+            assert!(prove_between_hosts(&fabric, &routes).is_free());
+            let Proof::Cycle { channels } = prove(&fabric, &routes) else {
+                panic!("all six switches turn packets");
+            };
+            assert_eq!(channels.len(), 6);
+            assert_proved(&fabric, &routes);
+            let witnesses = cycle_witnesses(&fabric, &routes, &channels);
+            for (channel, witness) in channels.iter().zip(witnesses) {
+                let (from, to) = witness.expect("some route makes the dependency");
+                let by_hosts = fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to);
+                let at_spine = !is_leaf(fabric.target(*channel).node.index());
+                assert_eq!(by_hosts, at_spine, "hosts turn at spines only");
+            }
+        }
+    }
+}
+
+#[test]
+fn witnesses_are_hosts_where_hosts_will_do() {
+    // A ring of s1 to s5; beyond s5 stands s0, whose aggregation node is the first destination.
+    let hosts = (1..6).map(|n| (NodeKind::Host, n));
+    let residents = hosts.chain([(NodeKind::Aggregation, 0)]).collect();
+    let cables = vec![(1, 2), (2, 3), (3, 4), (4, 5), (5, 1), (5, 0)];
     let fabric = Plan { switches: 6, residents, cables, peers: 0 }.build();
     for form in FORMS {
         let routes = routed(&fabric, &shortest_path(), form);
-        assert!(prove_between_hosts(&fabric, &routes).is_free());
-        let Proof::Cycle { channels } = prove(&fabric, &routes) else {
-            panic!("all six switches turn packets");
-        };
-        assert_eq!(channels.len(), 6);
-        assert_proved(&fabric, &routes);
+        let Proof::Cycle { channels } = prove(&fabric, &routes) else { panic!("a ring of five") };
         let witnesses = cycle_witnesses(&fabric, &routes, &channels);
-        for (channel, witness) in channels.iter().zip(witnesses) {
-            let at = fabric.target(*channel).node.index();
-            let (from, to) = witness.expect("some route makes the dependency");
-            let by_hosts = fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to);
-            assert_eq!(by_hosts, at % 2 == 1, "hosts turn at spines, aggregation nodes at leaves");
-        }
+        let are_hosts = |witness: &Option<(EndpointId, EndpointId)>| {
+            witness.is_some_and(|(from, to)| {
+                [from, to].map(|end| fabric.is_host_endpoint(end)) == [true; 2]
+            })
+        };
+        assert!(witnesses.iter().all(are_hosts), "{witnesses:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::support::{
 };
 use gingham_topology::NodeKind;
 use gingham_topology::generate::{FoldedClos, Generator};
-use gingham_topology::routing::{Routes, Statistics};
+use gingham_topology::routing::{Routes, Statistics, route};
 use proptest::prelude::*;
 
 #[test]
@@ -36,6 +36,17 @@ fn pairs_without_switches_and_islands() {
         assert_eq!(way(&fabric, &routes, "h0", "p0"), "none");
         assert_eq!(way(&fabric, &routes, "h0", "h1"), "none", "two islands");
         assert_eq!(way(&fabric, &routes, "h1", "h2"), "h1 s1 h2", "a router sends, too");
+    }
+}
+
+#[test]
+fn more_routes_than_memory_would_hold_are_refused() {
+    let hosts: Vec<_> = (0..14_200).collect();
+    let fabric = fabric(14_200, &hosts, &[]);
+    for form in FORMS {
+        let error = route(&fabric, &shortest_path(), form).unwrap_err();
+        let expected = "14200 switches and 14200 endpoints make more than 200000000 routes";
+        assert_eq!(error.to_string(), expected);
     }
 }
 
@@ -130,7 +141,8 @@ proptest! {
         for (from, to) in pairs(&fabric) {
             if let Some(switch) = switch_of(&fabric, from) {
                 let path = all.path(&fabric, from, to);
-                prop_assert_eq!(path.as_ref().map(|path| &path.channels()[1..]), routes.path(switch, to));
+                let onward = path.as_ref().map(|path| &path.channels()[1..]);
+                prop_assert_eq!(onward, routes.path(switch, to));
             }
         }
     }

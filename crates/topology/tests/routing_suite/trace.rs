@@ -123,7 +123,10 @@ fn islands_are_counted_and_are_no_fault() {
 proptest! {
     /// Tables of random entries: every pair arrives, is unreachable or strays.
     #[test]
-    fn any_table_can_be_followed(plan in any_plan(), ports in proptest::collection::vec(0..8_u16, 1..60)) {
+    fn any_table_can_be_followed(
+        plan in any_plan(),
+        ports in proptest::collection::vec(0..8_u16, 1..60),
+    ) {
         let fabric = plan.build();
         let mut tables = TableRoutes::new(&fabric);
         let mut ports = ports.iter().cycle();
@@ -140,7 +143,8 @@ proptest! {
             Stray::Loop(channels) => Some(channels),
             _ => None,
         });
-        let follows = |pair: &[ChannelId]| fabric.target(pair[0]).node == fabric.source(pair[1]).node;
+        let follows =
+            |pair: &[ChannelId]| fabric.target(pair[0]).node == fabric.source(pair[1]).node;
         prop_assert!(looping.clone().all(|channels| channels.windows(2).all(follows)));
         if looping.next().is_some() {
             prop_assert!(!prove(&fabric, &routes).is_free());
