@@ -188,7 +188,7 @@ impl Net {
 
     fn note_latencies(&mut self) {
         if let Some((line, times)) = self.latencies {
-            let text = format!("{times} latencies of channels, in cycles of another clock");
+            let text = format!("latencies of channels, in cycles of another clock: {times}");
             self.findings.push(Finding { line: Some(line), kind: FindingKind::Ignored, text });
         }
     }

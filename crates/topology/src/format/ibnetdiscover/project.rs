@@ -5,7 +5,8 @@
 
 use super::records::refine;
 use crate::{
-    Address, DraftNode, Fabric, FabricBuilder, Generation, Guid, LinkSpeed, Node, NodeKind, dump_id,
+    Address, DraftNode, Fabric, FabricBuilder, Generation, Guid, LinkSpeed, Node, NodeId, NodeKind,
+    dump_id,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,15 +61,7 @@ pub(super) fn project(fabric: &Fabric, dialect: Dialect) -> (Fabric, Losses) {
         .node_ids()
         .map(|id| {
             let mut node = project_node(fabric.node(id), dialect, &mut losses);
-            node.addresses.retain(|port, address| {
-                let holds = if node.kind == NodeKind::Switch {
-                    *port == 0
-                } else {
-                    fabric.outgoing(id, *port).is_some()
-                } && *address != Address::default();
-                losses.add_if(!holds, "addresses of ports without a cable left out");
-                holds
-            });
+            project_addresses(fabric, id, &mut node, dialect, &mut losses);
             node.guid = Some(guids.give(&node, &mut losses));
             builder.add_node(node)
         })
@@ -108,6 +101,31 @@ fn project_node(node: &Node, dialect: Dialect, losses: &mut Losses) -> Node {
     }
     node.name.clone_from(&node.description);
     node
+}
+
+/// A dump knows addresses of switches and of ports with cables. For ibsim every one of these
+/// has a LID, because it reads the speed of a cable at both ends from what follows the LID.
+fn project_addresses(
+    fabric: &Fabric,
+    id: NodeId,
+    node: &mut Node,
+    dialect: Dialect,
+    losses: &mut Losses,
+) {
+    let is_cabled = |port: u16| fabric.outgoing(id, port).is_some();
+    let holds = |port| if node.kind == NodeKind::Switch { port == 0 } else { is_cabled(port) };
+    node.addresses.retain(|port, address| {
+        let is_kept = holds(*port) && *address != Address::default();
+        losses.add_if(!is_kept, "addresses of ports without a cable left out");
+        is_kept
+    });
+    if dialect == Dialect::Ibsim {
+        for port in (0..=node.ports).filter(|port| holds(*port)) {
+            let lid = &mut node.addresses.entry(port).or_default().lid;
+            losses.add_if(lid.is_none(), "unknown LIDs written as 0, which means none");
+            lid.get_or_insert(0);
+        }
+    }
 }
 
 const AGGREGATION_LOST: &str =

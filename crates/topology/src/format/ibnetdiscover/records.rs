@@ -42,8 +42,8 @@ pub(super) struct Records<'a> {
     pending: Pending,
     current: Option<usize>,
     is_grouped: bool,
-    /// Whether any port has a speed in its comment, as the tool prints it.
-    has_speeds: bool,
+    /// Whether `ibnetdiscover` printed the text; people write neither vendors nor speeds.
+    is_printed: bool,
     /// What was passed over: the first line, and how often.
     ignored: BTreeMap<String, (u32, u32)>,
 }
@@ -74,17 +74,16 @@ impl<'a> Records<'a> {
     /// What a last line without line break lacks of what `ibnetdiscover` prints. Files made
     /// by hand have no comments, and nothing is missing there.
     fn missing(&self, statement: &Statement<'_>) -> Option<&'static str> {
-        let is_by_hand = !self.has_speeds && self.pending.line.is_none();
         match statement {
             Statement::Identity(_) => Some("the node of this identity does not follow"),
             Statement::Port(port) if port.unknown.is_some() => Some("its last word is cut"),
             Statement::Port(port) => match port.ending {
-                Ending::Nothing => (!is_by_hand).then_some("the port has no comment"),
+                Ending::Nothing => self.is_printed.then_some("the port has no comment"),
                 Ending::CommentWithoutSpeed => Some("the port has no speed"),
                 Ending::Speed => None,
             },
             Statement::Node(node) => match (node.description, node.kind) {
-                (None, _) => (!is_by_hand).then_some("the node has no description"),
+                (None, _) => self.is_printed.then_some("the node has no description"),
                 (Some(_), NodeKind::Switch) if node.words.lmc.is_none() => {
                     Some("the switch has no LMC")
                 }
@@ -120,6 +119,7 @@ impl<'a> Records<'a> {
             self.drop_pending();
         }
         self.current = None;
+        self.is_printed |= matches!(field, IdentityField::Vendor(_));
         self.pending.line.get_or_insert(line);
         match field {
             IdentityField::Vendor(vendor) => self.pending.identity.vendor = Some(vendor),
@@ -220,7 +220,7 @@ impl<'a> Records<'a> {
         if let Some(word) = port.unknown {
             self.ignore(line, &format!("the word {word:?} in a comment"));
         }
-        self.has_speeds |= port.ending == Ending::Speed;
+        self.is_printed |= port.ending == Ending::Speed;
         let node = &mut self.nodes[record];
         let own = Address { guid: port.guid, lid: port.lid, lmc: port.lmc };
         if node.kind != NodeKind::Switch && own != Address::default() {
