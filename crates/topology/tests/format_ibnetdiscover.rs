@@ -8,7 +8,7 @@ const CHASSIS: &str = include_str!("fixtures/chassis.ibnetdiscover");
 const BROKEN: &str = include_str!("fixtures/broken.ibnetdiscover");
 
 fn read(text: &str) -> Reading {
-    format::read(text, Format::Ibnetdiscover).unwrap()
+    format::read(text, Format::Ibnetdiscover).expect("the dump reads")
 }
 
 fn error(text: &str) -> FormatError {

@@ -90,16 +90,16 @@ fn what_the_simulator_cannot_take_is_replaced_and_noted() {
 
     switchguid=0x10
     Switch	2 "S-0000000000000010"		# "say 'a=b' éééééééééééééééééééééééééé" enhanced port 0 lid 4 lmc 0
-    [1]	"H-0200000000000000"[1] s=2 w=2		# "" 4xDDR
-    [2]	"H-0200000000000000"[2] w=2		# "" 4xNDR
+    [1]	"H-0200000000000000"[1] s=2 w=2		# "" lid 0 4xDDR
+    [2]	"H-0200000000000000"[2] w=2		# "" lid 0 4xNDR
 
     caguid=0x30
     Ca	1 "H-0000000000000030"		# "idle"
 
     caguid=0x200000000000000
     Ca	2 "H-0200000000000000"		# "h"
-    [1]	"S-0000000000000010"[1] s=2 w=2		# "" lid 4 4xDDR
-    [2]	"S-0000000000000010"[2] w=2		# "" lid 4 4xNDR
+    [1]	"S-0000000000000010"[1] s=2 w=2		# lid 0 "" lid 4 4xDDR
+    [2]	"S-0000000000000010"[2] w=2		# lid 0 "" lid 4 4xNDR
     "#);
     insta::assert_snapshot!(written.notes.join("\n"), @r"
     GUIDs that another node has replaced, from 0200000000000000 upwards: 1
@@ -109,6 +109,7 @@ fn what_the_simulator_cannot_take_is_replaced_and_noted() {
     nodes without ports given one: 1
     quotation marks in descriptions became apostrophes: 1
     speeds beyond HDR, which ibsim 0.10 takes for SDR: 1
+    unknown LIDs written as 0, which means none: 2
     ");
     let back = format::read(&written.text, Format::IbnetdiscoverForIbsim).unwrap();
     assert_eq!(back.findings, []);

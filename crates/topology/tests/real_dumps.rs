@@ -2,8 +2,9 @@
 
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+use gingham_topology::check::{check, summary};
 use gingham_topology::format::{self, Format, Reading};
-use gingham_topology::{Fabric, NodeKind};
+use gingham_topology::{Fabric, NodeKind, Severity};
 use std::path::Path;
 
 /// The dump `name`, or `None` with a message where the folder of real inputs is missing.
@@ -14,18 +15,29 @@ fn dump(name: &str) -> Option<String> {
         eprintln!("skipped: {} is not at hand", path.display());
         return None;
     };
-    Some(format::decode(&bytes).unwrap().to_owned())
+    Some(format::decode(&bytes).expect("a dump is text").to_owned())
 }
 
 fn count(fabric: &Fabric, kind: NodeKind) -> usize {
     fabric.nodes().iter().filter(|node| node.kind == kind).count()
 }
 
+/// Distances as an independent program found them in the same file: the greatest between
+/// switches, then switches passed and pairs of host ports, summed; and hosts at a leaf.
+fn assert_distances(fabric: &Fabric, diameter: u32, sums: (u32, u32), leaf: (usize, usize)) {
+    let summary = summary(fabric);
+    assert_eq!((summary.switch_diameter, summary.parts), (Some(diameter), 1));
+    let mean = f64::from(sums.0) / f64::from(sums.1);
+    assert!((summary.mean_switches_passed.expect("there are hosts") - mean).abs() < 1e-9);
+    assert_eq!(summary.hosts_per_leaf, Some(leaf));
+    assert!(check(fabric).iter().all(|finding| finding.kind.severity() == Severity::Note));
+}
+
 /// Reading what was written of `reading` gives the same fabric.
 fn assert_reads_back(reading: &Reading, format: Format) {
-    let written = format::write(&reading.fabric, format).unwrap();
+    let written = format::write(&reading.fabric, format).expect("a dump can be written");
     assert_eq!(written.notes, Vec::<String>::new(), "{format}");
-    let back = format::read(&written.text, format).unwrap();
+    let back = format::read(&written.text, format).expect("what was written reads");
     assert_eq!(back.fabric, reading.fabric, "{format}");
     assert_eq!(back.findings, [], "{format}");
 }
@@ -40,6 +52,7 @@ fn dgx_with_542_hosts() {
     assert_eq!(count(fabric, NodeKind::Host), 542);
     assert_eq!(count(fabric, NodeKind::Aggregation), 40);
     assert_eq!(fabric.cables().len(), 1_114);
+    assert_distances(fabric, 3, (861_758, 293_222), (16, 19));
     assert_eq!(reading.findings, []);
     assert_reads_back(&reading, Format::Ibnetdiscover);
 }
@@ -52,6 +65,7 @@ fn psmn_with_89_hosts() {
     assert_eq!(count(fabric, NodeKind::Switch), 11);
     assert_eq!(count(fabric, NodeKind::Host), 89);
     assert_eq!(fabric.cables().len(), 159);
+    assert_distances(fabric, 4, (20_204, 7_832), (5, 24));
     assert_eq!(reading.findings, []);
     assert_reads_back(&reading, Format::Ibnetdiscover);
 }

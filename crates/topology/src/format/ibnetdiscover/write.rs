@@ -1,9 +1,10 @@
 //! Writing a dump: switches, adapters, routers, in canonical order, each cable at both ends.
 //!
 //! For `ibsim` a port line holds no description, because the simulator takes any `=` on the
-//! line for an option. Releases before 0.10 know a speed only from the options `s=` and `w=`,
-//! and look for the LID behind the last option, so that options stand before the comment
-//! (`ibsim/sim_net.c`, `parse_port`).
+//! line for an option. The options `s=` and `w=` stand before the comment: releases before 0.10
+//! know a speed from them only, and look for the LID behind the last of them; 0.10 knows it from
+//! the comment, but for routers, and refuses cables whose ends have no width in common
+//! (`ibsim/sim_net.c`, `parse_port` and `get_active_linkwidth`).
 
 use super::comment::{SPEED_BITS, WIDTH_BITS};
 use super::project::{Dialect, project};
@@ -123,7 +124,7 @@ fn lid_and_lmc(text: &mut String, address: Address) {
 fn options(text: &mut String, speed: Option<LinkSpeed>) {
     let Some(LinkSpeed::InfiniBand { width, generation }) = speed else { return };
     let speed_bit = SPEED_BITS.iter().find(|(_, known)| *known == generation);
-    let width_bit = WIDTH_BITS.iter().find(|(bit, known)| *known == width && *bit < 16);
+    let width_bit = WIDTH_BITS.iter().find(|(_, known)| *known == width);
     if let Some((bit, _)) = speed_bit {
         add!(text, " s={bit}");
     }
