@@ -32,9 +32,11 @@ MANIFEST = "manifest.json"
 class RunFolder:
     """A run folder under way; used as a context, it appears when the block ends well.
 
-    >>> with RunFolder(Path("runs/demo")) as folder:      # doctest: +SKIP
-    ...     folder.write("table.csv", lambda handle: handle.write(b"1,2"))
-    ...     folder.complete({"seed": 1})
+    ::
+
+        with RunFolder(Path("runs/demo")) as folder:
+            folder.write("table.csv", lambda handle: handle.write(b"1,2"))
+            folder.complete({"seed": 1})
     """
 
     def __init__(self, target: Path, *, force: bool = False) -> None:

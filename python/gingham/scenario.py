@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gingham._files import require_file
 from gingham._native import CoreScenario
 from gingham.errors import InputError
 
@@ -41,6 +42,7 @@ class Scenario:
         `InputError` names line, key and what was expected if it cannot be read.
         """
         name = str(Path(path))
+        require_file(Path(path))
         return cls(CoreScenario.load(name), name)
 
     @classmethod
@@ -64,6 +66,8 @@ class Scenario:
         `{"traffic.0.load": 0.4}`; `settings` does so with texts as `--set` takes them, such as
         `"traffic.0.load=0.4"`; `topology` is a fabric file.
         """
+        if topology is not None:
+            require_file(Path(topology))
         changed = self._core.changed(
             topology=None if topology is None else Path(topology),
             settings=[split_setting(setting) for setting in settings],

@@ -48,9 +48,13 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     })
 }
 
-/// A format error in the form that all input errors have.
-pub(crate) fn from_format(name: &str, error: &FormatError) -> InputError {
+/// A format error in the form that all input errors have. What was expected goes where they
+/// keep it; other advice stays with the message.
+fn from_format(name: &str, error: &FormatError) -> InputError {
     let line = (error.line > 0).then_some(error.line);
-    let expected = (!error.expected.is_empty()).then(|| error.expected.clone());
-    InputError::from_parts(name, line, error.column, None, error.message.clone(), expected, None)
+    let (message, expected) = match error.expected.strip_prefix("expected ") {
+        Some(expected) => (error.message.clone(), Some(expected.to_owned())),
+        None => (format!("{}; {}", error.message, error.expected), None),
+    };
+    InputError::from_parts(name, line, error.column, None, message, expected, None)
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham._native import formats
-from gingham.cli._make import GeneratorGroup
+from gingham.cli._make import group as make_group
 from gingham.cli._options import FABRIC_FILE, force_option, output_option
 from gingham.cli._output import json_option, print_facts, print_json, print_table, warn
 from gingham.fabric import Fabric, Finding
@@ -80,7 +80,7 @@ def check(file: Path, as_json: bool) -> None:
         raise click.exceptions.Exit(FINDINGS_EXIT)
 
 
-fabric.add_command(GeneratorGroup())
+fabric.add_command(make_group())
 
 
 @fabric.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -58,6 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    signal.signal(signal.SIGTERM, terminated)
     try:
         code = gingham.main(arguments, prog_name="gingham", standalone_mode=False)
         sys.stdout.flush()
@@ -66,6 +68,12 @@ def run(arguments: list[str] | None = None) -> int:
     except BaseException as error:  # noqa: BLE001  (a panic of the core is no Exception)
         return explain(error)
     return code if isinstance(code, int) else 0
+
+
+def terminated(_signal: int, _frame: object) -> None:
+    """Leave in order, so that nothing half-written stays behind."""
+    say("terminated")
+    sys.exit(INTERRUPTED)
 
 
 def explain(error: BaseException) -> int:

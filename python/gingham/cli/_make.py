@@ -46,26 +46,16 @@ class NumberList(click.ParamType[list[int]]):
             self.fail(f'"{value}" is no list of numbers such as 8,8', param, ctx)
 
 
-class GeneratorGroup(click.Group):
-    """The group whose commands are the generators of the compiled core."""
-
-    def __init__(self) -> None:
-        """Name the group; its commands are made when they are asked for."""
-        super().__init__("make", help=HELP, short_help="Make a fabric of a known shape.")
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the kinds of fabrics, simple ones first."""
-        return list(kinds())
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command that makes one kind of fabric."""
-        return command_for(cmd_name) if cmd_name in kinds() else None
-
-
 @cache
 def kinds() -> dict[str, dict[str, Any]]:
     """Return the catalogue's line of each kind of fabric."""
     return {line["name"]: line for line in catalogue() if line["concept"] == "generator"}
+
+
+def group() -> click.Group:
+    """Return the group with a command for each kind of fabric."""
+    commands = {kind: command_for(kind) for kind in kinds()}
+    return click.Group("make", commands, help=HELP, short_help="Make a fabric of a known shape.")
 
 
 def command_for(kind: str) -> click.Command:

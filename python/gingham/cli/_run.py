@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,10 +89,14 @@ def find(name: str) -> Scenario:
         return Scenario.load(name)
     if file := examples.path(name):
         return Scenario.load(file)
+    known = examples.names()
+    close = get_close_matches(name, known, n=1)
+    meant = f' did you mean "{close[0]}"?' if close else ""
     raise InputError(
-        f'"{name}": no such file, and no example is called so; examples are '
-        f"{', '.join(examples.names())}",
+        f"{name}: no such file, and no example of that name\n {meant} examples: {', '.join(known)}",
         file=name,
+        expected=known,
+        nearest=close[0] if close else None,
     )
 
 

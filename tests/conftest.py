@@ -1,0 +1,60 @@
+"""What several tests share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+# Far longer than any command here takes; a test that reaches it has hung.
+TIMEOUT_S = 120
+
+# Programs of system administration are installed where not every user looks.
+SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def gingham(tmp_path: Path) -> Callable[..., Finished]:
+    """The command line as a user has it, run in an empty folder."""
+
+    def run(*arguments: object, stdin: str = "") -> Finished:
+        command = [str(Path(sys.executable).parent / "gingham"), *map(str, arguments)]
+        finished = subprocess.run(
+            command,
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        assert "Traceback" not in finished.stderr, finished.stderr
+        return Finished(finished.returncode, finished.stdout, finished.stderr)
+
+    return run
+
+
+def require_programs(package: str, *programs: str) -> None:
+    """Skip the test, or fail it where that was asked for, if a program is missing."""
+    missing = [program for program in programs if shutil.which(program, path=SEARCH) is None]
+    if not missing:
+        return
+    message = f"{', '.join(missing)} missing; to run this test: apt-get install {package}"
+    if os.environ.get("GINGHAM_REQUIRE_SYSTEM_TESTS") == "1":
+        pytest.fail(message)
+    pytest.skip(message)

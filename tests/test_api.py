@@ -1,0 +1,172 @@
+"""The package as a program uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gingham
+from gingham import Cable, DeadlockError, Fabric, InputError, Node, Scenario
+
+SCENARIO = """
+stop.time = "1 ms"
+topology.generate.torus = { dimensions = [3, 3], hosts_per_switch = 1 }
+[[traffic]]
+load = 0.1
+length = { fixed = "512 B" }
+"""
+
+
+@pytest.fixture
+def ring() -> Fabric:
+    return Fabric.make("ring", switches=5)
+
+
+def test_nodes_and_cables_stand_in_canonical_order() -> None:
+    fabric = Fabric.make("two-hosts")
+    switch, *hosts = fabric.nodes
+    assert isinstance(switch, Node)
+    assert (switch.kind, switch.name, switch.ports) == ("switch", "s0", 2)
+    assert [host.name for host in hosts] == ["h0", "h1"]
+    # Switches come first, and ports count from 1.
+    assert fabric.cables == [
+        Cable((("s0", 1), ("h0", 1)), None, None),
+        Cable((("s0", 2), ("h1", 1)), None, None),
+    ]
+
+
+def test_routes_are_paths_of_channels_with_names(ring: Fabric) -> None:
+    routes = ring.route("up-down")
+    assert routes.is_deadlock_free
+    assert routes.cycle == []
+    path = routes.path("h0-0", "h1-0")
+    assert path is not None
+    assert [channel.partition("[")[0] for channel in path] == ["h0-0", "s0", "s1"]
+    assert path[-1].endswith("-> h1-0[1]")
+    with pytest.raises(InputError, match='"h9" is no host'):
+        routes.path("h0-0", "h9")
+
+
+def test_a_cycle_can_be_required_away(ring: Fabric) -> None:
+    with pytest.raises(DeadlockError, match="can deadlock") as caught:
+        ring.route("shortest-path").require_deadlock_free()
+    assert len(caught.value.cycle) == 5
+    assert caught.value.exit_code == 3
+
+
+def test_an_error_says_again_for_programs_what_it_says_for_people(ring: Fabric) -> None:
+    with pytest.raises(InputError) as caught:
+        ring.route("up-dwn")
+    assert caught.value.nearest == "up-down"
+    assert caught.value.key == "algorithm"
+    assert caught.value.expected == ["dimension-order", "shortest-path", "up-down"]
+    with pytest.raises(InputError) as caught:
+        Scenario.parse(SCENARIO.replace("load", "laod"), name="x.toml")
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("x.toml", 5, 1)
+    assert caught.value.nearest == "load"
+
+
+def test_a_value_that_json_cannot_hold_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="expected a number, a text, a list or a dict"):
+        Fabric.make("ring", switches=object())
+    endless: list[object] = []
+    endless.append(endless)
+    with pytest.raises(TypeError, match="nested deeper"):
+        Fabric.make("torus", dimensions=endless)
+
+
+def test_saving_refuses_to_replace(ring: Fabric, tmp_path: Path) -> None:
+    ring.save(tmp_path / "ring.toml")
+    with pytest.raises(InputError, match="exists already"):
+        ring.save(tmp_path / "ring.toml")
+    ring.save(tmp_path / "ring.toml", force=True)
+    assert Fabric.load(tmp_path / "ring.toml").cables == ring.cables
+
+
+def test_what_a_format_cannot_hold_is_said(ring: Fabric, tmp_path: Path) -> None:
+    assert ring.save(tmp_path / "ring.toml") == []
+    notes = ring.save(tmp_path / "ring.anynet")
+    assert notes
+    assert all(note.strip() for note in notes)
+
+
+def test_a_scenario_changes_without_changing() -> None:
+    scenario = Scenario.parse(SCENARIO)
+    changed = scenario.with_({"traffic.0.load": 0.2}, settings=["stop.time=2 ms"], seed=9)
+    resolved = changed.resolved()
+    assert (resolved["seed"], resolved["stop"]["time"]) == (9, "2 ms")
+    assert resolved["traffic"][0]["load"] == 0.2
+    assert scenario.resolved()["traffic"][0]["load"] == 0.1
+
+
+def test_a_run_gives_numbers_and_tables() -> None:
+    seen: list[gingham.Progress] = []
+    result = gingham.run(Scenario.parse(SCENARIO), on_progress=seen.append)
+    assert seen[-1].done
+    assert seen[-1].fraction == 1.0
+    table = result.messages
+    assert table.num_rows == result.classes[0]["messages_followed"]
+    assert table.schema.field("latency_ps").metadata == {b"meaning": b"creation to delivery"}
+    latencies = table["latency_ps"].to_pylist()
+    mean_ns = result.classes[0]["latency_mean_ns"]
+    assert sum(latencies) / len(latencies) / 1000 == pytest.approx(mean_ns)
+    assert set(table["source"].to_pylist()) <= {f"h{x}-{y}-0" for x in range(3) for y in range(3)}
+
+
+def test_the_size_of_a_step_never_changes_a_result() -> None:
+    def table(events_max: int) -> object:
+        simulation = gingham.Simulation(Scenario.parse(SCENARIO))
+        while not simulation.advance(events_max).done:
+            pass
+        return simulation.result().messages
+
+    assert table(1_000_000) == table(777)
+
+
+def test_a_run_interrupted_in_a_program_keeps_what_it_has() -> None:
+    def interrupt(_progress: gingham.Progress) -> None:
+        raise KeyboardInterrupt
+
+    scenario = Scenario.parse(SCENARIO).with_({"stop.time": "1 s"})
+    assert gingham.run(scenario, on_progress=interrupt).verdict == "interrupted"
+
+
+@given(content=st.binary(max_size=300))
+def test_no_bytes_break_the_reader_of_fabrics(
+    content: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for ending in ["ibnetdiscover", "toml", "anynet", "unknown"]:
+        path = tmp_path_factory.getbasetemp() / f"monkey.{ending}"
+        path.write_bytes(content)
+        try:
+            fabric = Fabric.load(path)
+        except InputError as error:
+            assert str(path) in str(error)  # noqa: PT017
+        else:
+            assert fabric.nodes
+
+
+@given(text=st.text(max_size=200))
+def test_no_text_breaks_the_reader_of_scenarios(text: str) -> None:
+    with pytest.raises(InputError):
+        Scenario.parse(text)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+
+
+@given(path=st.sampled_from(["seed", "traffic.0.load", "network", "stop.time"]), value=json_values)
+def test_no_value_breaks_an_override(path: str, value: object) -> None:
+    scenario = Scenario.parse(SCENARIO)
+    try:
+        changed = scenario.with_({path: value})
+    except InputError:
+        return
+    assert Scenario.resolved(changed)["stop"]

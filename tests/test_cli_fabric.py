@@ -1,0 +1,197 @@
+"""`gingham fabric` and `gingham route`, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+
+# One leaf knows a cable of which the other end says nothing.
+ONE_SIDED = """\
+switchguid=0x10(10)
+Switch\t4 "S-0000000000000010"\t# "leaf" base port 0 lid 1 lmc 0
+[1]\t"H-0000000000000021"[1](21)\t# "alpha" lid 2 4xEDR
+[2]\t"H-0000000000000022"[1](22)\t# "beta" lid 3 4xEDR
+
+caguid=0x21
+Ca\t1 "H-0000000000000021"\t# "alpha"
+[1](21)\t"S-0000000000000010"[1]\t# lid 2 lmc 0 "leaf" lid 1 4xEDR
+
+caguid=0x22
+Ca\t1 "H-0000000000000022"\t# "beta"
+"""
+
+
+@pytest.fixture
+def ring(gingham: Command, tmp_path: Path) -> Path:
+    made = gingham("fabric", "make", "ring", "--switches", 5, "-o", "ring.toml")
+    assert made.code == 0, made.err
+    return tmp_path / "ring.toml"
+
+
+def test_info_counts_and_measures(gingham: Command, ring: Path) -> None:
+    shown = gingham("fabric", "info", ring)
+    assert (shown.code, shown.err) == (0, "")
+    facts = dict(line.split("  ", 1) for line in shown.out.splitlines())
+    facts = {name: value.strip() for name, value in facts.items()}
+    assert facts["hosts"] == "5, with 5 ports in use and 0 free"
+    assert facts["cables"] == "10, of these 5 between switches"
+    # In a ring of five there are two switches at each of the distances 1 and 2.
+    assert facts["diameter"] == "2 cables between switches"
+    assert facts["mean distance"] == "2.500 switches between hosts"
+
+
+def test_info_for_programs_is_one_object(gingham: Command, ring: Path) -> None:
+    facts = json.loads(gingham("fabric", "info", ring, "--json").out)
+    assert facts["nodes"] == {"aggregation": 0, "host": 5, "router": 0, "switch": 5}
+    assert (facts["cables"], facts["switch_diameter"]) == (10, 2)
+
+
+def test_a_sound_fabric_passes_the_check(gingham: Command, ring: Path) -> None:
+    checked = gingham("fabric", "check", ring)
+    assert (checked.code, checked.out) == (0, f"{ring}: nothing found\n")
+
+
+def test_the_check_names_line_and_fault_and_exits_with_5(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "dump.ibnetdiscover").write_text(ONE_SIDED)
+    checked = gingham("fabric", "check", "dump.ibnetdiscover", "--json")
+    assert checked.code == 5
+    findings = json.loads(checked.out)["findings"]
+    assert [(finding["line"], finding["kind"]) for finding in findings] == [(4, "one-sided-cable")]
+    shown = gingham("fabric", "check", "dump.ibnetdiscover")
+    assert shown.code == 5
+    assert "one-sided-cable" in shown.out
+    warned = gingham("fabric", "info", "dump.ibnetdiscover")
+    assert warned.code == 0
+    assert '1 warning; "gingham fabric check dump.ibnetdiscover" lists them' in warned.err
+
+
+def test_make_without_a_file_prints_what_ibnetdiscover_would(gingham: Command) -> None:
+    made = gingham("fabric", "make", "star", "--hosts", 3)
+    assert made.code == 0
+    assert made.out.count("\ncaguid=") == 3
+    assert made.out.count("\nswitchguid=") == 1
+
+
+def test_the_seed_decides_on_an_irregular_fabric(gingham: Command) -> None:
+    def made(seed: int) -> str:
+        finished = gingham("fabric", "make", "irregular", "--switches", 9, "--seed", seed)
+        assert finished.code == 0
+        return finished.out
+
+    assert made(1) == made(1)
+    assert made(1) != made(2)
+
+
+def test_conversion_there_and_back_keeps_the_fabric(gingham: Command, ring: Path) -> None:
+    for source, target in [(ring, "a.ibnetdiscover"), ("a.ibnetdiscover", "b.toml")]:
+        converted = gingham("fabric", "convert", source, "-o", target)
+        assert converted.code == 0, converted.err
+    assert (ring.parent / "b.toml").read_text() == ring.read_text()
+
+
+def test_route_proves_up_down_and_shows_lengths(gingham: Command, ring: Path) -> None:
+    routed = gingham("route", ring, "--algorithm", "up-down")
+    assert (routed.code, routed.err) == (0, "")
+    assert "20" in routed.out.splitlines()[0]
+    assert routed.out.splitlines()[-1].startswith("free of deadlock: 20 channels are numbered")
+
+
+def test_route_shows_the_shortest_cycle_and_exits_with_3(gingham: Command, ring: Path) -> None:
+    routed = gingham("route", ring, "--algorithm", "shortest-path", "--json")
+    assert routed.code == 3
+    answer = json.loads(routed.out)
+    assert not answer["deadlock_free"]
+    # Round the ring, one way or the other: each switch once.
+    assert len(answer["cycle"]) == 5
+    assert len({channel.partition("[")[0] for channel in answer["cycle"]}) == 5
+    # Two switches at each distance: 10 ordered pairs of hosts over 2 and over 3 switches.
+    assert answer["statistics"]["pairs_by_switches"] == [0, 0, 10, 10]
+    shown = gingham("route", ring, "--algorithm", "shortest-path")
+    assert shown.code == 3
+    assert "can deadlock" in shown.out
+
+
+def test_table_routes_and_a_named_root_are_offered(gingham: Command, ring: Path) -> None:
+    arguments = ["--algorithm", "up-down", "--form", "table", "--root", "s3"]
+    assert gingham("route", ring, *arguments).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fabric", "info", "rnig.toml"], 'rnig.toml: no such file; did you mean "ring.toml"?'),
+        (["fabric", "info", "."], ".: expected a file, found a directory"),
+        (["fabric", "inof", "ring.toml"], "No such command 'inof'. Did you mean 'info'?"),
+        (["fabric", "convert", "ring.toml", "-o", "x.dto"], 'did you mean ".dot"?'),
+        (["fabric", "make", "ring", "--switches", "0"], "switches = 0: expected at least"),
+        (["fabric", "make", "torus", "--dimensions", "4,x"], '"4,x" is no list of numbers'),
+        (["fabric", "make", "ring", "--switches", "9" * 30], "expected a whole number from 0 to"),
+        (["fabric", "make", "rnig"], "No such command 'rnig'. Did you mean 'ring'?"),
+        (["fabric", "make", "star", "--hosts", "3", "--json"], "give --output"),
+        (["fabric", "convert", "ring.toml", "-o", "ring.toml"], "exists already; --force"),
+        (["route", "ring.toml", "--algorithm", "up-dwn"], "'up-dwn' is not one of"),
+        (["route", "ring.toml", "--algorithm", "up-down", "--root", "s9"], 'did you mean "s0"?'),
+        (["route", "ring.toml", "--algorithm", "shortest-path", "--root", "s0"], "unknown key"),
+        (["route", "other.toml", "--algorithm", "dimension-order"], "needs a mesh or torus"),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_2(
+    gingham: Command, ring: Path, arguments: list[str], message: str
+) -> None:
+    assert ring.exists()
+    gingham("fabric", "make", "irregular", "--switches", 8, "-o", "other.toml")
+    before = sorted(ring.parent.iterdir())
+    refused = gingham(*arguments)
+    assert refused.code == 2, refused
+    assert message in refused.err
+    assert refused.out == ""
+    assert sorted(ring.parent.iterdir()) == before, "nothing was written"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty, expected the output of"),
+        (b"\x7fELF\x02\x01\x01\x00\x00", "looks like a binary file, expected a text file"),
+        (ONE_SIDED[:120].encode(), "the dump looks truncated"),
+        (b"caguid=0x21\nCa\t1 nonsense\n", "dump.ibnetdiscover:2"),
+    ],
+)
+def test_an_unreadable_dump_is_one_message_with_its_place(
+    gingham: Command, tmp_path: Path, content: bytes, message: str
+) -> None:
+    (tmp_path / "dump.ibnetdiscover").write_bytes(content)
+    for command in (["info"], ["check"], ["convert", "-o", "x.toml"]):
+        refused = gingham("fabric", command[0], "dump.ibnetdiscover", *command[1:])
+        assert refused.code == 2, refused
+        assert refused.err.startswith("gingham: dump.ibnetdiscover")
+        assert message in refused.err
+    assert not (tmp_path / "x.toml").exists()
+
+
+def test_a_place_that_cannot_be_written_exits_with_6(gingham: Command, ring: Path) -> None:
+    full = gingham("fabric", "convert", ring, "-o", "/dev/full", "--format", "toml")
+    assert (full.code, full.err) == (6, "gingham: /dev/full: cannot write: the disk is full\n")
+    missing = gingham("fabric", "convert", ring, "-o", "missing/x.toml")
+    assert (missing.code, "its folder does not exist" in missing.err) == (6, True)
+
+
+def test_every_command_explains_itself_with_an_example(gingham: Command) -> None:
+    for command in [
+        ["fabric", "info"],
+        ["fabric", "check"],
+        ["fabric", "make"],
+        ["fabric", "convert"],
+        ["route"],
+        ["run"],
+    ]:
+        shown = gingham(*command, "--help")
+        assert shown.code == 0
+        assert f"gingham {' '.join(command)} " in shown.out.partition("Example")[2], command

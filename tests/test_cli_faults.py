@@ -1,0 +1,79 @@
+"""What the command line does when it is not the user's fault."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gingham.cli import _main
+from gingham.cli._main import run
+from tests.conftest import TIMEOUT_S
+
+PROGRAM = str(Path(sys.executable).parent / "gingham")
+
+
+def test_a_panic_of_the_core_is_a_fault_of_ours(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from gingham._native import panic
+
+    monkeypatch.setattr(_main.gingham, "main", lambda *_, **__: panic("the books do not balance"))
+    assert run([]) == 1
+    err = capfd.readouterr().err
+    assert "this is a fault of gingham itself" in err
+    assert "the books do not balance" in err
+    assert "Please report it" in err
+    assert "Traceback" not in err
+
+
+def test_the_traceback_of_a_fault_is_there_for_those_who_ask(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr(_main.gingham, "main", broken)
+    monkeypatch.setenv("GINGHAM_TRACEBACK", "1")
+    assert run([]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_is_no_drama() -> None:
+    made = subprocess.run(
+        f"{PROGRAM} fabric make torus --dimensions 20,20 | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert made.stdout == "#\n"
+    assert made.stderr == ""
+
+
+def test_a_full_disk_behind_the_standard_output_exits_with_6() -> None:
+    with Path("/dev/full").open("w") as full:
+        made = subprocess.run(
+            [PROGRAM, "fabric", "make", "star", "--hosts", "3"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    assert made.returncode == 6
+    assert made.stderr == "gingham: output: the disk is full\n"
+
+
+def test_ctrl_c_exits_with_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_main.gingham, "main", interrupted)
+    assert run([]) == 130
+    assert capsys.readouterr().err == "gingham: interrupted\n"

@@ -1,0 +1,228 @@
+"""`gingham run`: table, run folder, refusals, interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+
+LONE = """\
+title = "One worm at a time"
+
+[topology]
+file = "two.toml"
+
+[network]
+preset = "myrinet-1280"
+
+[[traffic]]
+name = "lone"
+hosts = ["h0"]
+load = 0.001
+length = { fixed = "512 B" }
+
+[stop]
+time = "5 ms"
+warm_up = "0 ps"
+"""
+
+
+@pytest.fixture
+def lone(gingham: Command, tmp_path: Path) -> Path:
+    assert gingham("fabric", "make", "two-hosts", "-o", "two.toml").code == 0
+    (tmp_path / "lone.toml").write_text(LONE)
+    return tmp_path / "lone.toml"
+
+
+def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lone: Path) -> None:
+    finished = gingham("run", "lone.toml", "--seed", 3, "-o", "runs/lone")
+    assert finished.code == 0, finished.err
+    folder = lone.parent / "runs" / "lone"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "classes.parquet",
+        "latency.png",
+        "links.parquet",
+        "manifest.json",
+        "messages.parquet",
+    ]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["scenario"]["seed"] == 3
+    assert manifest["scenario"]["traffic"][0]["load"] == 0.001
+    digest = hashlib.sha256(lone.read_bytes()).hexdigest()
+    assert manifest["scenario_file"] == {"path": "lone.toml", "sha256": digest}
+    digest = hashlib.sha256((lone.parent / "two.toml").read_bytes()).hexdigest()
+    assert manifest["fabric_file"]["sha256"] == digest
+    assert manifest["wall_seconds"] >= 0
+    assert (folder / "latency.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_lone_worm_takes_the_sum_of_its_parts(gingham: Command, lone: Path) -> None:
+    gingham("run", "lone.toml", "-o", "lone", "--set", "topology.file=two.toml")
+    messages = pq.read_table(lone.parent / "lone" / "messages.parquet").to_pydict()
+    switches = set(messages["switches"])
+    assert len(switches) == 1
+    n = switches.pop()
+    # A route byte a switch, 2 bytes of type, 512 of payload, 1 of trailer, 6.25 ns each; 10 m of
+    # cable at 4.92 ns/m; 150 ns a switch.
+    flits = n + 2 + 512 + 1
+    expected_ps = flits * 6_250 + (n + 1) * 49_200 + n * 150_000
+    assert min(messages["network_latency_ps"]) == expected_ps
+
+
+def test_the_same_seed_gives_the_same_rows_and_another_does_not(
+    gingham: Command, lone: Path
+) -> None:
+    for name, seed in [("a", 1), ("b", 1), ("c", 2)]:
+        assert gingham("run", "lone.toml", "--seed", seed, "-o", name).code == 0
+    a, b, c = (pq.read_table(lone.parent / name / "messages.parquet") for name in "abc")
+    assert a.equals(b)
+    assert not a.equals(c)
+
+
+def test_json_is_one_object_and_set_changes_the_scenario(gingham: Command, lone: Path) -> None:
+    assert lone.exists()
+    finished = gingham("run", "lone.toml", "--set", "traffic.0.load=0.002", "--json")
+    answer = json.loads(finished.out)
+    assert answer["verdict"] in {"ok", "not-converged"}
+    assert answer["classes"][0]["offered_load"] == 0.002
+
+
+def test_another_fabric_may_stand_in(gingham: Command, lone: Path) -> None:
+    assert lone.exists()
+    made = gingham("fabric", "make", "star", "--hosts", 7, "-o", "star.ibnetdiscover")
+    assert made.code == 0
+    finished = gingham("run", "lone.toml", "--topology", "star.ibnetdiscover", "--json")
+    assert finished.code == 0, finished.err
+    assert json.loads(finished.out)["about"]["endpoints"] == 7
+
+
+def test_routes_that_can_deadlock_are_refused_with_the_cycle(
+    gingham: Command, tmp_path: Path
+) -> None:
+    refused = gingham("run", "ring-deadlock", "-o", "x")
+    assert refused.code == 3
+    assert refused.err.count(" -> ") == 6, "five channels, and the first again"
+    assert "closes the cycle" in refused.err
+    assert list(tmp_path.iterdir()) == []
+    allowed = gingham("run", "ring-deadlock", "--allow-deadlock", "-o", "x")
+    assert allowed.code == 3
+    manifest = json.loads((tmp_path / "x" / "manifest.json").read_text())
+    assert manifest["summary"]["verdict"] == "deadlocked"
+    assert not manifest["deadlock_free"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["laod.toml"],
+            "laod.toml:12:1: unknown key `laod` in `traffic[0]`\n  did you mean `load`?",
+        ),
+        (["unit.toml"], 'unit.toml:7:13: in `network.link_rate`: found "80 MB"'),
+        (["lone.toml", "--set", "traffic.0.load=1.5"], "above 0 and at most 1"),
+        (["lone.toml", "--set", 'traffic.0.hosts=["h7"]'], "no host is called `h7`"),
+        (["lone.toml", "--set", "traffic.0.destinations={host='h7'}"], "h7"),
+        (["irregular", "--set", "routing.algorithm=dimension-order"], "mesh or torus"),
+        (["lone.toml", "--set", "load"], "expected a key and a value"),
+        (["lone.toml", "--topology", "tow.toml"], 'no such file; did you mean "two.toml"?'),
+        (["lnoe.toml"], 'lnoe.toml: no such file; did you mean "lone.toml"?'),
+        (["tours"], 'did you mean "torus"? examples: fair-share, irregular'),
+        (["lone.toml", "--topology", "empty.ibnetdiscover"], "the file is empty"),
+        (["binary.toml"], "binary.toml:2:118: the byte 0x80 is not UTF-8"),
+        (["lone.toml", "-o", "taken"], "taken: exists already"),
+        (["lone.toml", "-o", "taken", "--force"], "taken: is not the folder of a run"),
+    ],
+)
+def test_bad_input_is_one_message_and_nothing_is_written(
+    gingham: Command, lone: Path, arguments: list[str], message: str
+) -> None:
+    folder = lone.parent
+    (folder / "laod.toml").write_text(LONE.replace("load =", "laod ="))
+    (folder / "unit.toml").write_text(
+        LONE.replace('preset = "myrinet-1280"', 'link_rate = "80 MB"')
+    )
+    (folder / "empty.ibnetdiscover").touch()
+    (folder / "binary.toml").write_bytes(bytes(range(256)))
+    (folder / "taken").mkdir()
+    before = sorted(folder.rglob("*"))
+    refused = gingham("run", *arguments)
+    assert refused.code == 2, refused
+    assert message in refused.err
+    assert refused.err.count("\n") <= 4
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_place_that_cannot_be_written_is_known_before_the_run(
+    gingham: Command, lone: Path
+) -> None:
+    (lone.parent / "file").touch()
+    refused = gingham("run", "lone.toml", "--set", "stop.time=1000 s", "-o", "file/run")
+    assert refused.code == 6
+    assert "file/run: cannot write: " in refused.err
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Path:
+    """A file system of 16 KiB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=16k", "gingham-test", str(disk)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("only root can mount a small file system")
+    return disk
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(
+    gingham: Command, lone: Path, full_disk: Path, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: subprocess.run(["umount", str(full_disk)], check=True, timeout=60))
+    refused = gingham("run", lone, "-o", full_disk / "run")
+    assert refused.code == 6, refused
+    assert "cannot write: the disk is full" in refused.err
+    assert list(full_disk.iterdir()) == []
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_stopped_leaves_no_folder_that_looks_complete(
+    lone: Path, signal_number: signal.Signals
+) -> None:
+    program = str(Path(sys.executable).parent / "gingham")
+    command = [program, "run", "torus", "--set", "stop.time=100 s", "-o", "stopped"]
+    running = subprocess.Popen(command, cwd=lone.parent, stderr=subprocess.PIPE, text=True)
+    try:
+        # The hidden folder is there once the run is under way.
+        deadline = time.monotonic() + 60
+        while not list(lone.parent.glob(".stopped.partial-*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        running.send_signal(signal_number)
+        _, err = running.communicate(timeout=60)
+    finally:
+        running.kill()
+        running.wait()
+    assert "Traceback" not in err
+    manifest = lone.parent / "stopped" / "manifest.json"
+    if signal_number is signal.SIGKILL:
+        assert not manifest.exists()
+        return
+    assert running.returncode == 130
+    assert not list(lone.parent.glob(".stopped.*"))
+    if signal_number is signal.SIGINT:
+        # What was simulated until then is kept, and says what it is.
+        assert json.loads(manifest.read_text())["summary"]["verdict"] == "interrupted"
+    else:
+        assert not manifest.exists()

@@ -1,0 +1,97 @@
+"""Walls and lists match what they describe."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gingham
+from gingham import examples
+
+ROOT = Path(__file__).parent.parent
+
+
+def toml(name: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / name).read_text())
+
+
+def test_every_outside_crate_has_its_importers_and_its_reason() -> None:
+    outside = {
+        name
+        for name, source in toml("Cargo.toml")["workspace"]["dependencies"].items()
+        if not name.startswith("gingham-") or "path" not in source
+    }
+    explained = {
+        entry["crate"]: entry for entry in toml("deny.toml")["bans"]["deny"] if entry["wrappers"]
+    }
+    assert outside <= explained.keys(), sorted(outside - explained.keys())
+    for entry in explained.values():
+        assert len(entry["reason"]) > 20, entry["crate"]
+
+
+def test_every_crate_of_ours_that_others_import_has_a_wall() -> None:
+    walled = {entry["crate"] for entry in toml("deny.toml")["bans"]["deny"]}
+    ours = {toml(str(path))["package"]["name"] for path in ROOT.glob("crates/*/Cargo.toml")}
+    # Everything stands on the kernel, and nothing imports the Python module.
+    assert ours - walled == {"gingham-kernel", "gingham-py"}
+
+
+def test_every_crate_takes_the_lints_of_the_workspace() -> None:
+    for path in ROOT.glob("crates/*/Cargo.toml"):
+        assert toml(str(path))["lints"] == {"workspace": True}, path
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = toml("Cargo.toml")["workspace"]["package"]["version"]
+    assert gingham.__version__ == version
+
+
+def test_the_tools_that_make_installs_are_pinned() -> None:
+    lines = (ROOT / "requirements-dev.txt").read_text().splitlines()
+    named = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[a-z-]+==[0-9.]+", line) for line in named), named
+    pinned = {line.partition("==")[0] for line in named}
+    needed = {
+        re.split("[<>=]", line)[0] for line in toml("pyproject.toml")["project"]["dependencies"]
+    }
+    assert needed <= pinned
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
+    script = """
+import json, sys
+from gingham.cli._main import run
+assert run(["--help"]) == 0
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+    command = [sys.executable, "-c", script]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    imported = {name.partition(".")[0] for name in json.loads(finished.stderr)}
+    assert "click" in imported
+    assert not imported & {"pyarrow", "matplotlib", "numpy", "rich"}
+
+
+def test_links_between_our_pages_lead_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    assert len(pages) >= 7
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("name", examples.names())
+def test_every_example_is_a_scenario_that_ships_with_its_fabric(name: str) -> None:
+    path = examples.path(name)
+    assert path is not None
+    scenario = gingham.Scenario.load(path)
+    assert scenario.title
+    simulation = gingham.Simulation(scenario, allow_deadlock=True)
+    assert not simulation.advance(1000).done

@@ -1,0 +1,71 @@
+"""Dumps of real clusters load, check, route, prove and run, where they are at hand.
+
+They are not part of the project; small fabrics of our own cover every form that they take.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gingham
+
+FOLDER = Path(__file__).parent.parent.parent / "shared" / "data" / "fabrics"
+
+# Switches, hosts, aggregation nodes, cables, as those who published the dumps count them.
+SIZES = {
+    "dgx-ndr-542": (40, 542, 40, 1114),
+    "psmn-x5-89": (11, 89, 0, 159),
+}
+
+SCENARIO = """
+[topology]
+file = "replaced"
+
+[network]
+preset = "myrinet-1280"
+
+[[traffic]]
+load = 0.02
+length = { fixed = "512 B" }
+
+[stop]
+time = "3 us"
+"""
+
+
+@pytest.fixture(params=SIZES)
+def dump(request: pytest.FixtureRequest) -> Path:
+    path = FOLDER / f"{request.param}.ibnetdiscover"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not at hand; it is looked for in ../shared/data/fabrics")
+    return path
+
+
+def test_a_real_dump_has_the_size_that_its_owner_states(dump: Path) -> None:
+    fabric = gingham.Fabric.load(dump)
+    facts = fabric.info()
+    kinds = facts["nodes"]
+    size = (kinds["switch"], kinds["host"], kinds["aggregation"], facts["cables"])
+    assert size == SIZES[dump.stem]
+    assert facts["parts"] == 1
+    assert [finding for finding in fabric.check() if finding.severity == "warning"] == []
+
+
+@pytest.mark.parametrize("form", ["source", "table"])
+def test_a_real_dump_routes_and_is_proved(dump: Path, form: str) -> None:
+    fabric = gingham.Fabric.load(dump)
+    routes = fabric.route("up-down", form=form)  # type: ignore[arg-type]
+    assert routes.is_deadlock_free
+    statistics = routes.statistics()
+    hosts = fabric.info()["nodes"]["host"]
+    assert statistics["host_pairs"] == hosts * (hosts - 1)
+    assert statistics["unreachable_pairs"] == 0
+
+
+def test_a_real_dump_runs(dump: Path) -> None:
+    result = gingham.run(gingham.Scenario.parse(SCENARIO).with_(topology=dump))
+    (numbers,) = result.classes
+    assert numbers["messages_followed"] > 10
+    assert result.verdict in {"ok", "not-converged"}
