@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gingham._native import CoreSimulation
 from gingham.result import Progress, Result
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gingham.scenario import Scenario
+
+Engine: TypeAlias = Literal["runs", "oracle"]
 
 # Between two calls signals are answered and progress is shown; a call takes about 20 ms.
 EVENTS_PER_CALL = 100_000
@@ -24,11 +26,12 @@ class Simulation:
 
     Making one loads or generates the fabric, routes it and proves the routes: `InputError` if the
     scenario cannot be run, `DeadlockError` with the cycle if its routes could deadlock, unless
-    `allow_deadlock`.
+    `allow_deadlock`. The engine `"oracle"` follows every flit by itself: slow, for doubt.
     """
 
     scenario: Scenario
     allow_deadlock: bool = False
+    engine: Engine = "runs"
     wall_seconds: float = 0.0
     about: dict[str, Any] = field(init=False)
     _core: CoreSimulation = field(init=False, repr=False)
@@ -36,8 +39,12 @@ class Simulation:
     def __post_init__(self) -> None:
         """Compile the scenario."""
         start = time.perf_counter()
-        self._core = CoreSimulation(self.scenario._core, allow_deadlock=self.allow_deadlock)  # noqa: SLF001
-        self.about = self._core.about()
+        self._core = CoreSimulation(
+            self.scenario._core,  # noqa: SLF001
+            allow_deadlock=self.allow_deadlock,
+            engine=self.engine,
+        )
+        self.about = {"engine": self.engine, **self._core.about()}
         self.wall_seconds += time.perf_counter() - start
 
     def advance(self, events_max: int = EVENTS_PER_CALL) -> Progress:
@@ -57,6 +64,7 @@ def run(
     scenario: Scenario,
     *,
     allow_deadlock: bool = False,
+    engine: Engine = "runs",
     on_progress: Callable[[Progress], object] | None = None,
 ) -> Result:
     """Run a scenario to its end and return what was measured.
@@ -64,7 +72,7 @@ def run(
     An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
     numbers hold for what was simulated.
     """
-    simulation = Simulation(scenario, allow_deadlock)
+    simulation = Simulation(scenario, allow_deadlock, engine)
     try:
         while not (progress := simulation.advance()).done:
             if on_progress:

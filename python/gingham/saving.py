@@ -64,7 +64,6 @@ def manifest(result: Result) -> dict[str, Any]:
     """Return what was run, by what, where and for how long, and what came out."""
     return {
         "gingham": __version__,
-        "engine": "oracle",
         "scenario": result.scenario.resolved(),
         "scenario_file": {"path": result.scenario.name, "sha256": result.scenario.digest},
         **result.about,

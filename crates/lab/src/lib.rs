@@ -21,4 +21,4 @@ pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
 pub use record::{ClassSummary, Column, ColumnData, LinkTotals, Record, Table, Verdict};
-pub use run::{Progress, Run};
+pub use run::{Engine, Progress, Run};

@@ -2,8 +2,74 @@
 
 use crate::compile::Compiled;
 use crate::record::Record;
-use gingham_oracle::{Simulation, Status};
+use gingham_kernel::Time;
+use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::{Plan, Status};
+use serde::Serialize;
 use std::sync::Arc;
+
+/// What moves the flits of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// By runs of flits: fast.
+    #[default]
+    Runs,
+    /// Every flit by itself: slow, and what the other is held to.
+    Oracle,
+}
+
+/// A simulation by one engine or the other.
+#[derive(Clone, Debug)]
+pub(crate) enum Simulation {
+    Runs(Box<gingham_fabric::Simulation>),
+    Oracle(Box<gingham_oracle::Simulation>),
+}
+
+/// Hands a call on to whichever engine runs.
+macro_rules! each {
+    ($self:expr, $simulation:ident => $call:expr) => {
+        match $self {
+            Self::Runs($simulation) => $call,
+            Self::Oracle($simulation) => $call,
+        }
+    };
+}
+
+impl Simulation {
+    fn new(plan: &Arc<Plan>, engine: Engine) -> Self {
+        match engine {
+            Engine::Runs => Self::Runs(Box::new(gingham_fabric::Simulation::new(Arc::clone(plan)))),
+            Engine::Oracle => {
+                Self::Oracle(Box::new(gingham_oracle::Simulation::new(Arc::clone(plan))))
+            }
+        }
+    }
+
+    fn advance(&mut self, events_max: u64) {
+        each!(self, simulation => simulation.advance(events_max));
+    }
+
+    pub(crate) fn status(&self) -> &Status {
+        each!(self, simulation => simulation.status())
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        each!(self, simulation => simulation.now())
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        each!(self, simulation => simulation.ledger())
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        each!(self, simulation => simulation.plan())
+    }
+
+    pub(crate) fn channel_counts(&self) -> Vec<ChannelCount> {
+        each!(self, simulation => simulation.channel_counts())
+    }
+}
 
 /// How far a run has come, for a progress bar.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,8 +95,8 @@ pub struct Run {
 
 impl Run {
     /// A run at time zero.
-    pub fn new(compiled: Compiled) -> Self {
-        let simulation = Simulation::new(Arc::clone(&compiled.plan));
+    pub fn new(compiled: Compiled, engine: Engine) -> Self {
+        let simulation = Simulation::new(&compiled.plan, engine);
         Self { compiled, simulation }
     }
 

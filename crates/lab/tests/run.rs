@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{ColumnData, LabError, Record, Run, Verdict, compile};
+use gingham_lab::{ColumnData, Engine, LabError, Record, Run, Verdict, compile};
 use std::path::Path;
 
 const TORUS: &str = r#"
@@ -40,7 +40,7 @@ fn load(text: &str, settings: &[(&str, &str)]) -> Result<ScenarioSource, LabErro
 
 fn record(settings: &[(&str, &str)]) -> Record {
     let compiled = compile(&load(TORUS, settings).unwrap(), true).unwrap();
-    let mut run = Run::new(compiled);
+    let mut run = Run::new(compiled, Engine::Runs);
     while !run.advance(100_000).done {}
     run.record()
 }
@@ -66,6 +66,19 @@ fn the_same_scenario_gives_the_same_record_and_another_seed_does_not() {
 }
 
 #[test]
+fn the_oracle_gives_the_same_record() {
+    let run = |engine| {
+        let source = load(TORUS, &[("stop.time", "1 ms")]).unwrap();
+        let mut run = Run::new(compile(&source, true).unwrap(), engine);
+        while !run.advance(100_000).done {}
+        run.record()
+    };
+    let (fast, slow) = (run(Engine::Runs), run(Engine::Oracle));
+    assert_eq!(fast.tables, slow.tables);
+    assert_eq!(fast.classes, slow.classes);
+}
+
+#[test]
 fn more_than_the_network_takes_is_saturated() {
     let settings = [("traffic.0.load", "1.0"), ("traffic.1.load", "1.0"), ("stop.time", "1 ms")];
     let record = record(&settings);
@@ -82,7 +95,7 @@ fn a_backlogged_class_is_never_saturated() {
     let text = TORUS
         .replace("name = \"short\"\nload = 0.1", "name = \"short\"\narrivals = \"backlogged\"");
     let compiled = compile(&load(&text, &[("stop.time", "1 ms")]).unwrap(), true).unwrap();
-    let mut run = Run::new(compiled);
+    let mut run = Run::new(compiled, Engine::Runs);
     while !run.advance(100_000).done {}
     let record = run.record();
     assert_ne!(record.classes[0].verdict, Verdict::Saturated);
@@ -92,8 +105,8 @@ fn a_backlogged_class_is_never_saturated() {
 #[test]
 fn an_interrupted_run_says_so_and_keeps_what_it_has() {
     let compiled = compile(&load(TORUS, &[]).unwrap(), true).unwrap();
-    let mut run = Run::new(compiled);
-    let progress = run.advance(300_000);
+    let mut run = Run::new(compiled, Engine::Runs);
+    let progress = run.advance(5_000);
     assert!(progress.fraction > 0.0 && progress.fraction < 1.0, "{progress:?}");
     assert_eq!(run.record().verdict, Verdict::Interrupted);
 }

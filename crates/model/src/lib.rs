@@ -18,10 +18,12 @@ mod message;
 mod plan;
 mod slack;
 pub mod traffic;
+mod waits;
 mod wormhole;
 
 pub use adapter::Adapter;
 pub use message::{Delivery, Message, MessageId};
 pub use plan::{ChannelPlan, ClassId, ClassPlan, Ends, Plan, Switching};
 pub use slack::{SlackBuffer, SlackError};
+pub use waits::{Status, WaitCycle};
 pub use wormhole::{Header, Preset, WormholeParameters, WormholePlan};

@@ -1,11 +1,11 @@
 //! Hosts: sources create messages, adapters send them as worms, and consume what arrives.
 
 use crate::event::{Event, Flit};
-use crate::simulation::{Simulation, Status};
+use crate::simulation::Simulation;
 use crate::worm::Worm;
 use gingham_kernel::Time;
 use gingham_model::traffic::Source;
-use gingham_model::{Message, MessageId};
+use gingham_model::{Message, MessageId, Status};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 

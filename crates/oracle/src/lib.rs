@@ -24,5 +24,4 @@ mod waits;
 mod worm;
 
 pub use event::Symbol;
-pub use simulation::{Simulation, Status};
-pub use waits::WaitCycle;
+pub use simulation::Simulation;

@@ -2,31 +2,18 @@
 
 use crate::event::Event;
 use crate::input::{Input, Output};
-use crate::waits::{self, WaitCycle};
+use crate::waits;
 use crate::worm::{Sender, Worms};
 use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
-use gingham_model::{Plan, Switching, WormholePlan};
+use gingham_model::{Plan, Status, Switching, WormholePlan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
 /// Deadlocks are looked for this many times a run.
 const DEADLOCK_SEARCHES: u64 = 64;
-
-/// How far a run has come.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Status {
-    /// There is more to do.
-    Running,
-    /// The end of the plan was reached, by time or by number of messages.
-    Finished,
-    /// Nothing is left to happen, and every message was delivered.
-    Drained,
-    /// Worms wait for each other for good.
-    Deadlocked(WaitCycle),
-}
 
 /// A wormhole run, flit by flit.
 #[derive(Clone, Debug)]

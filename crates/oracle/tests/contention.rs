@@ -4,7 +4,8 @@ mod common;
 
 use common::{backlogged, deliveries, quiet_plan, row, story, wormhole};
 use gingham_kernel::{Span, Time};
-use gingham_oracle::{Simulation, Status};
+use gingham_model::Status;
+use gingham_oracle::Simulation;
 use std::sync::Arc;
 
 #[test]

@@ -7,9 +7,10 @@ mod common;
 
 use common::{quiet_plan, story};
 use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_model::Status;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, SourcePlan};
 use gingham_model::{ClassPlan, Plan};
-use gingham_oracle::{Simulation, Status};
+use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, Irregular};
 use std::sync::Arc;

@@ -7,7 +7,8 @@ use common::{
 };
 use gingham_kernel::{Span, Time};
 use gingham_model::SlackBuffer;
-use gingham_oracle::{Simulation, Status};
+use gingham_model::Status;
+use gingham_oracle::Simulation;
 use gingham_topology::Fabric;
 use std::sync::Arc;
 

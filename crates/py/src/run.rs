@@ -2,7 +2,7 @@
 
 use gingham_lab::input::InputError;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{Column, ColumnData, LabError, Progress, Run, Table, compile};
+use gingham_lab::{Column, ColumnData, Engine, LabError, Progress, Run, Table, compile};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -86,14 +86,27 @@ pub(crate) struct Simulation {
 impl Simulation {
     /// Loads or generates the fabric, routes it and proves the routes.
     #[new]
-    #[pyo3(signature = (scenario, *, allow_deadlock=false))]
-    fn new(py: Python<'_>, scenario: &Scenario, allow_deadlock: bool) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, *, allow_deadlock=false, engine="runs"))]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        allow_deadlock: bool,
+        engine: &str,
+    ) -> PyResult<Self> {
+        let engine = match engine {
+            "runs" => Engine::Runs,
+            "oracle" => Engine::Oracle,
+            _ => {
+                let message = format!("no engine is called \"{engine}\"; engines are runs, oracle");
+                return Err(error::refusal(py, message));
+            }
+        };
         let compiled = py.detach(|| compile(&scenario.inner, allow_deadlock));
         let compiled = compiled.map_err(|refused| match refused {
             LabError::Input(refused) => error::input(py, &refused),
             LabError::Deadlock(report) => error::deadlock(py, &report),
         })?;
-        Ok(Self { run: py.detach(|| Run::new(compiled)) })
+        Ok(Self { run: py.detach(|| Run::new(compiled, engine)) })
     }
 
     /// Simulates at most `events_max` events, without the interpreter's lock. Returns how far the

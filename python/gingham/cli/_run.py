@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gingham.result import Result
+    from gingham.running import Engine
 
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
 
@@ -37,6 +38,13 @@ EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
     help="Change a key of the scenario; may be given several times.",
 )
 @click.option("--seed", type=SEED, help="Seed instead of the scenario's.")
+@click.option(
+    "--engine",
+    type=click.Choice(["runs", "oracle"]),
+    default="runs",
+    show_default=True,
+    help="What moves flits: runs of them, or each by itself (slow; for doubt).",
+)
 @click.option("--allow-deadlock", is_flag=True, help="Run routes that can deadlock, too.")
 @output_option(help="Run folder to write: tables, picture, manifest.")
 @force_option
@@ -46,6 +54,7 @@ def run(
     topology: Path | None,
     settings: tuple[str, ...],
     seed: int | None,
+    engine: Engine,
     allow_deadlock: bool,
     output: Path | None,
     force: bool,
@@ -74,7 +83,9 @@ def run(
         # Opened first: a place that cannot be written is known before hours of work.
         folder = stack.enter_context(RunFolder(output, force=force)) if output else None
         with progress_shown() as on_progress:
-            result = run_scenario(changed, allow_deadlock=allow_deadlock, on_progress=on_progress)
+            result = run_scenario(
+                changed, allow_deadlock=allow_deadlock, engine=engine, on_progress=on_progress
+            )
         if folder:
             from gingham.saving import save_into
 

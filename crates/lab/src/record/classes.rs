@@ -2,10 +2,10 @@
 
 use super::Verdict;
 use super::table::{Builder, Table};
+use crate::run::Simulation;
 use gingham_model::measure::{ClassLedger, Count, Estimate, Slice};
 use gingham_model::traffic::ArrivalPlan;
 use gingham_model::{ClassId, Plan};
-use gingham_oracle::Simulation;
 use serde::Serialize;
 
 /// What a class offered, what the network took, and how long that took.

@@ -1,9 +1,9 @@
 //! One row a channel.
 
 use super::table::{Builder, Table};
+use crate::run::Simulation;
 use gingham_model::Plan;
 use gingham_model::measure::ChannelCount;
-use gingham_oracle::Simulation;
 use gingham_topology::ChannelId;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! One row a message of the sample.
 
 use super::table::{Builder, Table};
-use gingham_oracle::Simulation;
+use crate::run::Simulation;
 
 /// The table of messages: those created in the window and delivered, or a uniform sample of them.
 pub(super) fn table(simulation: &Simulation) -> Table {

@@ -13,7 +13,8 @@ pub use verdict::Verdict;
 
 use crate::compile::Compiled;
 use crate::error::DeadlockReport;
-use gingham_oracle::{Simulation, Status};
+use crate::run::Simulation;
+use gingham_model::Status;
 use serde::Serialize;
 
 /// Everything that a run leaves behind.

@@ -1,7 +1,7 @@
 //! Verdicts: what a run's numbers are worth.
 
 use super::ClassSummary;
-use gingham_oracle::Status;
+use gingham_model::Status;
 use serde::Serialize;
 
 /// What a result is worth, from best to worst.

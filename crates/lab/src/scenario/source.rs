@@ -4,6 +4,7 @@ use super::{Scenario, Topology};
 use crate::error::LabError;
 use crate::fabric_file::{self, LoadedFabric, load_fabric};
 use crate::input::{InputError, Tree};
+use gingham_topology::format::{self, Format};
 use std::path::{Path, PathBuf};
 
 /// Changes to a scenario, applied in this order.
@@ -93,6 +94,16 @@ impl ScenarioSource {
             Topology::File(name) => {
                 let path = self.folder.join(name);
                 Ok(ScenarioFabric { loaded: load_fabric(&path)?, file: Some(path) })
+            }
+            Topology::Inline(text) => {
+                let reading = format::read(text, Format::Toml).map_err(|error| {
+                    let line = error.line.max(1);
+                    let message = format!("in line {line} of the fabric: {}", error.message);
+                    InputError::at(&self.tree, "topology.inline", message)
+                })?;
+                let (fabric, findings) = (reading.fabric, reading.findings);
+                let loaded = LoadedFabric { fabric, findings, digest: String::new() };
+                Ok(ScenarioFabric { loaded, file: None })
             }
             Topology::Generate(generator) => {
                 let path = format!("topology.generate.{}", generator.name());

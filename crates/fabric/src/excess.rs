@@ -1,0 +1,164 @@
+//! When one sequence of flits gets ahead of another by a given number.
+//!
+//! The fill of a buffer is what arrived less what left. It passes the STOP mark at an arrival and
+//! falls below the GO mark at a departure: both are the first moment at which one sequence of runs is
+//! ahead of another by some number. Within a pair of equally spaced pieces the lead changes in one
+//! direction only, so that the moment is found by bisection.
+//!
+//! ```text
+//!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows
+//!   follower  |     |     |     |        period q       p >= q: it does not
+//! ```
+
+use crate::run::Run;
+
+/// The time of the first flit of `leader` that, itself counted, makes the leader `lead` flits ahead
+/// of what `follower` starts up to and at that time. `lead` is at least 1.
+pub(crate) fn first_lead(
+    leader: impl Iterator<Item = Run>,
+    follower: impl Iterator<Item = Run>,
+    lead: u64,
+) -> Option<u64> {
+    debug_assert!(lead > 0, "a lead of nothing is always there");
+    let mut race = Race { follower, behind: None, wanted: i128::from(lead) };
+    race.behind = race.follower.next();
+    leader.into_iter().find_map(|piece| race.over(piece))
+}
+
+/// The state between two pieces of the leader.
+struct Race<F> {
+    follower: F,
+    /// The follower's flits that are not counted yet.
+    behind: Option<Run>,
+    /// By how much the leader must still get ahead.
+    wanted: i128,
+}
+
+impl<F: Iterator<Item = Run>> Race<F> {
+    /// Runs over one piece of the leader, in parts that meet at most one piece of the follower.
+    fn over(&mut self, mut piece: Run) -> Option<u64> {
+        loop {
+            self.catch_up(piece.time);
+            let part =
+                self.behind.map_or(piece.count, |behind| match piece.time.cmp(&behind.time) {
+                    // The leader alone, before the follower's next flit.
+                    std::cmp::Ordering::Less => piece.started_by(behind.time - 1),
+                    // Both, up to the follower's last flit but one.
+                    _ => piece.started_by(behind.last_start() - 1).max(1),
+                });
+            if let Some(time) = self.part(&piece, part) {
+                return Some(time);
+            }
+            if part == piece.count {
+                return None;
+            }
+            piece = after(&piece, part);
+        }
+    }
+
+    /// Counts the follower's runs that are over at `time`.
+    fn catch_up(&mut self, time: u64) {
+        while let Some(behind) = self.behind.filter(|behind| behind.last_start() <= time) {
+            self.wanted += i128::from(behind.count);
+            self.behind = self.follower.next();
+        }
+    }
+
+    /// The moment within the first `part` flits of a piece, during which the follower is either
+    /// before its next run or inside it; counts them if there is none.
+    fn part(&mut self, piece: &Run, part: u64) -> Option<u64> {
+        let followed = |index: u64| {
+            let time = piece.time + index * piece.period;
+            self.behind.map_or(0, |behind| behind.started_by(time))
+        };
+        let leads = |index: u64| i128::from(index + 1) - i128::from(followed(index)) >= self.wanted;
+        if leads(0) {
+            return Some(piece.time);
+        }
+        if leads(part - 1) {
+            let index = bisect(0, part - 1, leads);
+            return Some(piece.time + index * piece.period);
+        }
+        let gone = followed(part - 1);
+        self.wanted -= i128::from(part) - i128::from(gone);
+        self.behind = self.behind.and_then(|behind| match gone {
+            0 => Some(behind),
+            gone if gone == behind.count => self.follower.next(),
+            gone => Some(after(&behind, gone)),
+        });
+        None
+    }
+}
+
+/// A run without its first `count` flits.
+fn after(run: &Run, count: u64) -> Run {
+    Run {
+        first: run.first + count,
+        count: run.count - count,
+        time: run.time + count * run.period,
+        period: run.period,
+    }
+}
+
+/// The least index above `no` for which `leads` holds, where it does not at `no` and does at `yes`.
+fn bisect(mut no: u64, mut yes: u64, leads: impl Fn(u64) -> bool) -> u64 {
+    while yes - no > 1 {
+        let middle = no + (yes - no) / 2;
+        if leads(middle) {
+            yes = middle;
+        } else {
+            no = middle;
+        }
+    }
+    yes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::{Purpose, Stream};
+
+    /// The definition, flit by flit.
+    fn by_counting(leader: &[Run], follower: &[Run], lead: u64) -> Option<u64> {
+        let times = |runs: &[Run]| -> Vec<u64> {
+            runs.iter().flat_map(|run| (run.first..run.end()).map(|n| run.start_of(n))).collect()
+        };
+        let (leader, follower) = (times(leader), times(follower));
+        leader.iter().enumerate().find_map(|(index, time)| {
+            let followed = follower.iter().filter(|other| *other <= time).count();
+            (index + 1 >= followed + usize::try_from(lead).unwrap()).then_some(*time)
+        })
+    }
+
+    fn random_runs(stream: &mut Stream) -> Vec<Run> {
+        let mut time = stream.below(40);
+        let mut first = 0;
+        (0..stream.below(5))
+            .map(|_| {
+                let (count, period) = (1 + stream.below(12), 1 + stream.below(9));
+                let run = Run { first, count, time, period };
+                first += count;
+                time = run.last_start() + 1 + stream.below(30);
+                run
+            })
+            .collect()
+    }
+
+    #[test]
+    fn agrees_with_counting() {
+        let mut stream = Stream::new(1, "leads", Purpose::Shuffle);
+        let mut found = 0;
+        for _ in 0..20_000 {
+            let (leader, follower) = (random_runs(&mut stream), random_runs(&mut stream));
+            let lead = 1 + stream.below(12);
+            let fast = first_lead(leader.iter().copied(), follower.iter().copied(), lead);
+            assert_eq!(
+                fast,
+                by_counting(&leader, &follower, lead),
+                "{leader:?} {follower:?} {lead}"
+            );
+            found += u32::from(fast.is_some());
+        }
+        assert!(found > 2_000, "only {found} cases had an answer");
+    }
+}

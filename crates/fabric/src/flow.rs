@@ -1,0 +1,228 @@
+//! Flow: how far the flits of a worm can be scheduled, and what happens when they cannot go.
+//!
+//! [`Simulation::extend`] schedules flits of a channel as far as is known today: a host has all of
+//! its worm; an output has what arrived, and what will arrive by the schedule in front of it.
+//!
+//! ```text
+//!   arrivals      |  |  |  |           |  |  |
+//!   departures          |  |  |  |     |  |  |       each at the later of its arrival and the
+//!                       └ from ready   └ starved     end of the flit before it
+//! ```
+//!
+//! What is scheduled may be in the future: it is a prediction, and [`Simulation::cut`] takes it back
+//! where a STOP, a control flit or a break in front of it comes in between. Both go on down the path of
+//! the worm, because what one channel starts is what the next receives.
+//!
+//! Invariant: a change made at `now` alters starts at `now` or later on its own channel, and arrivals
+//! only after `now` on the next.
+
+use crate::event::Event;
+use crate::excess::first_lead;
+use crate::simulation::Simulation;
+use crate::state::Head;
+use gingham_topology::ChannelId;
+
+impl Simulation {
+    /// Schedules as many flits of the worm on `channel` as can be, and goes on down its path.
+    pub(crate) fn extend(&mut self, channel: ChannelId) {
+        let mut next = Some(channel);
+        while let Some(channel) = next {
+            next = if self.schedule_flits(channel) { self.connected_output(channel) } else { None };
+        }
+    }
+
+    /// Schedules flits of one channel; returns whether there were any.
+    fn schedule_flits(&mut self, channel: ChannelId) -> bool {
+        let sender = &self.senders[channel.index()];
+        if sender.worm.is_none() || sender.left == 0 || sender.stopped_since.is_some() {
+            return false;
+        }
+        let begin = sender.schedule.end();
+        match sender.owner {
+            None => self.schedule_from_host(channel),
+            Some(input) => self.schedule_from_input(channel, input),
+        }
+        let sender = &self.senders[channel.index()];
+        if sender.schedule.end() == begin {
+            return false;
+        }
+        if begin == sender.worm_first && self.inputs[channel.index()].is_some() {
+            let head = sender.schedule.start_of(begin).expect("it was scheduled now");
+            let arrival = head + sender.latency;
+            self.schedule(arrival, Event::ReadHead { channel });
+        }
+        self.schedule_release(channel);
+        if let Some(input) = self.senders[channel.index()].owner {
+            self.predict(input);
+        }
+        self.predict(channel);
+        true
+    }
+
+    fn schedule_release(&mut self, channel: ChannelId) {
+        let sender = &self.senders[channel.index()];
+        if sender.left == 0 {
+            let left = sender.schedule.last_start().expect("a worm has flits") + sender.flit;
+            self.schedule(left, Event::Release { output: channel });
+        }
+    }
+
+    fn schedule_from_host(&mut self, channel: ChannelId) {
+        let now = self.now;
+        let sender = &mut self.senders[channel.index()];
+        let start = sender.free_at().max(sender.ready).max(now);
+        sender.schedule.push(start, sender.flit, sender.left);
+        sender.left = 0;
+    }
+
+    /// Schedules departures at the later of arrival and the end of the flit before.
+    fn schedule_from_input(&mut self, channel: ChannelId, input: ChannelId) {
+        let now = self.now;
+        let taken = self.inputs[input.index()].as_ref().expect("a switch input").taken;
+        let (sender, feeder) = two(&mut self.senders, channel, input);
+        let mut start = sender.free_at().max(sender.ready).max(now);
+        let first = taken + (sender.schedule.end() - sender.worm_first);
+        for piece in feeder.schedule.pieces_from(first, feeder.latency) {
+            let mut piece = piece;
+            while piece.count > 0 && sender.left > 0 {
+                let (time, period, count) = departures(start, sender.flit, &piece, sender.left);
+                sender.schedule.push(time, period, count);
+                sender.left -= count;
+                start = time + (count - 1) * period + sender.flit;
+                piece.time += count * piece.period;
+                piece.count -= count;
+            }
+            if sender.left == 0 {
+                break;
+            }
+        }
+    }
+
+    /// Takes back the flits of `channel` that would start at `time` or later, and what follows from
+    /// them. Returns whether there were any.
+    pub(crate) fn cut(&mut self, channel: ChannelId, time: u64) -> bool {
+        let sender = &mut self.senders[channel.index()];
+        let count = sender.schedule.cut_from(time);
+        sender.left += count;
+        if count > 0 {
+            self.cut_behind(channel);
+        }
+        count > 0
+    }
+
+    /// After a cut of `channel`: takes back what the next channels would have sent of it.
+    fn cut_behind(&mut self, channel: ChannelId) {
+        let mut changed = channel;
+        loop {
+            if let Some(input) = self.senders[changed.index()].owner {
+                self.predict(input);
+            }
+            let Some(output) = self.connected_output(changed) else { break };
+            let end = self.senders[changed.index()].schedule.end();
+            let taken = self.inputs[changed.index()].as_ref().expect("a switch input").taken;
+            let sender = &mut self.senders[output.index()];
+            // Flits of the next worm may stand behind this one's in the same buffer.
+            let available = sender.worm_first + (end - taken);
+            let count = sender.schedule.cut_from_number(available);
+            sender.left += count;
+            if count == 0 {
+                break;
+            }
+            changed = output;
+        }
+        self.predict(changed);
+    }
+
+    /// The output that the worm at the head of the input at the end of `channel` holds.
+    fn connected_output(&self, channel: ChannelId) -> Option<ChannelId> {
+        match self.inputs[channel.index()].as_ref()?.head {
+            Head::Connected { output } => Some(output),
+            _ => None,
+        }
+    }
+
+    /// Flits in the buffer at the end of `channel` once everything of this instant has happened.
+    pub(crate) fn fill(&self, channel: ChannelId) -> u64 {
+        self.arrived(channel) - self.gone(channel)
+    }
+
+    fn arrived(&self, channel: ChannelId) -> u64 {
+        let sender = &self.senders[channel.index()];
+        self.now.checked_sub(sender.latency).map_or(0, |time| sender.schedule.started_by(time))
+    }
+
+    fn gone(&self, channel: ChannelId) -> u64 {
+        let input = self.inputs[channel.index()].as_ref().expect("a switch input");
+        match input.head {
+            Head::Connected { output } => {
+                let sender = &self.senders[output.index()];
+                input.taken + sender.schedule.started_by(self.now).saturating_sub(sender.worm_first)
+            }
+            _ => input.taken,
+        }
+    }
+
+    /// Looks ahead for the next moment at which the input at the end of `channel` changes its mind about
+    /// STOP and GO, and schedules it.
+    pub(crate) fn predict(&mut self, channel: ChannelId) {
+        let Some(input) = self.inputs[channel.index()].as_ref() else { return };
+        let sender = &self.senders[channel.index()];
+        let gone = self.gone(channel);
+        let (stop, go) = (u64::from(input.slack.stop), u64::from(input.slack.go));
+        let wants_stop = input.wants_stop;
+        // Fewer flits than the mark in all: nothing can pass it.
+        if !wants_stop && sender.schedule.end() - gone <= stop {
+            return;
+        }
+        let fill = self.fill(channel);
+        let crossing = if input.judges_stop(fill) != wants_stop {
+            Some(self.now)
+        } else {
+            let arrivals = sender.schedule.pieces_from(fill + gone, sender.latency);
+            let output = self.connected_output(channel).map(|output| &self.senders[output.index()]);
+            let departures = output.into_iter().flat_map(|output| {
+                let first = output.worm_first.max(output.schedule.started_by(self.now));
+                output.schedule.pieces_from(first, 0)
+            });
+            if wants_stop {
+                first_lead(departures, arrivals, fill - go + 1)
+            } else {
+                first_lead(arrivals, departures, stop - fill + 1)
+            }
+        };
+        let Some(time) = crossing else { return };
+        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
+        if input.emit_at != Some(time) {
+            input.emit_at = Some(time);
+            self.schedule(time, Event::EmitControl { channel });
+        }
+    }
+}
+
+/// The first departures from a piece of arrivals: (start, period, count). `start` is when the output is
+/// free, `flit` its flit time.
+fn departures(start: u64, flit: u64, piece: &crate::run::Run, left: u64) -> (u64, u64, u64) {
+    let count = piece.count.min(left);
+    if piece.time >= start {
+        // Starved: flits leave as they arrive, or faster arrivals wait for each other.
+        return (piece.time, piece.period.max(flit), count);
+    }
+    if piece.period <= flit {
+        return (start, flit, count);
+    }
+    // The output is faster and catches up with the arrivals.
+    let behind = (start - piece.time) / (piece.period - flit);
+    (start, flit, count.min(behind + 1))
+}
+
+/// The sender of `channel` to change, and the one of `other` to read.
+fn two(
+    senders: &mut [crate::state::Sender],
+    channel: ChannelId,
+    other: ChannelId,
+) -> (&mut crate::state::Sender, &crate::state::Sender) {
+    let [sender, feeder] = senders
+        .get_disjoint_mut([channel.index(), other.index()])
+        .expect("a channel does not feed itself");
+    (sender, feeder)
+}

@@ -1,0 +1,96 @@
+//! Hosts: sources create messages, adapters send them as worms, and consume what arrives.
+
+use crate::event::Event;
+use crate::simulation::Simulation;
+use crate::state::Incoming;
+use crate::worm::{Worm, WormId};
+use gingham_kernel::Time;
+use gingham_model::{Delivery, Message, MessageId, Status};
+use gingham_topology::ChannelId;
+use std::sync::Arc;
+
+impl Simulation {
+    pub(crate) fn start_sources(&mut self) {
+        for index in 0..self.sources.len() {
+            let first = self.sources[index].next_interval().map_or(0, |interval| interval.as_ps());
+            let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
+            self.schedule(first, Event::Create { source });
+        }
+    }
+
+    // Phase 1: create.
+
+    pub(crate) fn create_and_follow(&mut self, source: u32) {
+        self.create(source);
+        if let Some(interval) = self.sources[source as usize].next_interval() {
+            self.schedule(self.now + interval.as_ps(), Event::Create { source });
+        }
+    }
+
+    fn create(&mut self, source: u32) {
+        let source = &mut self.sources[source as usize];
+        let draft = source.draw(&self.plan);
+        let message = Message {
+            id: MessageId::new(self.messages_created),
+            class: source.class(),
+            source: source.endpoint(),
+            destination: draft.destination,
+            payload_bytes: draft.payload_bytes,
+            created: Time::from_ps(self.now),
+        };
+        self.messages_created += 1;
+        self.ledger.on_created(&message);
+        self.adapters[message.source.index()].offer(message);
+        let channel = self.plan.fabric.endpoint_channel(message.source);
+        if self.senders[channel.index()].worm.is_none() {
+            self.schedule(self.now, Event::StartWorm { channel });
+        }
+    }
+
+    // Phase 3: flits arrive.
+
+    pub(crate) fn deliver(&mut self, channel: ChannelId, worm: WormId) {
+        let (worm, head_arrived) = self.worms.remove(worm);
+        let delivery = Delivery {
+            message: worm.message,
+            entered: Time::from_ps(worm.entered),
+            head_arrived: Time::from_ps(head_arrived),
+            delivered: Time::from_ps(self.now),
+            hops: worm.switches,
+        };
+        debug_assert_eq!(
+            self.plan.fabric.endpoint_at(self.plan.ends(channel).target),
+            Some(worm.message.destination),
+            "a worm arrives where its message goes"
+        );
+        self.ledger.on_delivered(&delivery);
+        if self.plan.messages.is_some_and(|wanted| self.ledger.followed_messages() >= wanted) {
+            self.status = Status::Finished;
+        }
+    }
+
+    // Phase 6: transfer.
+
+    /// Starts the next worm of the host at the start of `channel`, if there is one and it may.
+    pub(crate) fn start_worm(&mut self, channel: ChannelId) {
+        let sender = &self.senders[channel.index()];
+        if sender.worm.is_some() || sender.stopped_since.is_some() || sender.free_at() > self.now {
+            return;
+        }
+        let endpoint = self.endpoint_of(channel).expect("a worm starts at a host");
+        let Some(message) = self.adapters[endpoint.index()].take() else { return };
+        let plan = Arc::clone(&self.plan);
+        let worm = Worm::new(&plan, message, plan.ends(channel).target.node, self.now);
+        let flits = self.wormhole.worm_flits(message.payload_bytes, usize::from(worm.switches));
+        let worm = self.worms.insert(worm);
+        self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, self.now);
+        for place in 0..self.backlogged[endpoint.index()].len() {
+            let source = self.backlogged[endpoint.index()][place];
+            // Created at this same instant, although phase 1 is over: nothing of this instant can
+            // depend on it any more.
+            if self.sources[source as usize].class() == message.class {
+                self.create(source);
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The engine: exact, and much faster than following flits.
+//!
+//! Between two events nothing about a worm changes but its position. The engine follows runs of
+//! flits: a run is (first start, period, count), a worm on a channel is a few runs, and the cost of a worm is a
+//! handful of events a hop, whatever its length.
+//!
+//! ```text
+//!   run       starts of flits as a few numbers
+//!   excess    when a fill crosses a mark, from the runs that come in and go out
+//!   state     the two ends of a channel
+//!   flow      schedules flits as far as is known, and takes back what cannot be
+//!   switch    headers, requests, grants, releases
+//!   link      STOP and GO
+//!   hosts     messages become worms and arrive
+//!   event     a worm's life, drawn
+//! ```
+//!
+//! Invariants: every delivery happens at the picosecond at which the oracle has it; what has started is
+//! never changed; the engine never imports the oracle.
+
+mod event;
+mod excess;
+mod flow;
+mod hosts;
+mod link;
+mod run;
+mod simulation;
+mod state;
+mod switch;
+mod worm;
+
+pub use simulation::Simulation;

@@ -1,0 +1,230 @@
+//! Runs of flits: when the flits of a channel start, a few numbers for many flits.
+//!
+//! ```text
+//!   number   7     8     9     10            11    12
+//!   start    |  p  |  p  |  p  |             |  p  |
+//!            └──── a run: first 7, count 4   └── the next run: first 11, count 2
+//!                  (time, period)                a control flit or a STOP lay between
+//! ```
+//!
+//! Flits of a channel are numbered from 0 over its whole life. A [`Schedule`] holds the runs of the
+//! flits that somebody still asks about: those under way, in the buffer at the end of the channel, and
+//! those predicted. What is predicted may be cut from the back at any time; what has started stays.
+//!
+//! Invariants: runs are in order and do not overlap; numbers follow each other without a gap.
+
+use std::collections::VecDeque;
+
+/// Equally spaced starts of flits that follow each other. Times in picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Run {
+    /// Number of the first flit.
+    pub(crate) first: u64,
+    /// Number of flits, at least 1.
+    pub(crate) count: u64,
+    /// Start of the first flit.
+    pub(crate) time: u64,
+    /// From one start to the next.
+    pub(crate) period: u64,
+}
+
+impl Run {
+    /// Number of the flit after the last.
+    pub(crate) const fn end(&self) -> u64 {
+        self.first + self.count
+    }
+
+    /// Start of the flit with this number.
+    pub(crate) const fn start_of(&self, number: u64) -> u64 {
+        self.time + (number - self.first) * self.period
+    }
+
+    /// Start of the last flit.
+    pub(crate) const fn last_start(&self) -> u64 {
+        self.time + (self.count - 1) * self.period
+    }
+
+    /// How many of its flits start at `time` or before.
+    pub(crate) fn started_by(&self, time: u64) -> u64 {
+        if time < self.time {
+            0
+        } else if time >= self.last_start() {
+            self.count
+        } else {
+            (time - self.time) / self.period + 1
+        }
+    }
+}
+
+/// The starts of a channel's flits, known and predicted.
+#[derive(Clone, Debug)]
+pub(crate) struct Schedule {
+    runs: VecDeque<Run>,
+    /// Flits scheduled so far: the number of the next one.
+    end: u64,
+}
+
+impl Schedule {
+    /// Runs that a channel holds at a time without growing.
+    const RUNS_EXPECTED: usize = 8;
+
+    pub(crate) fn new() -> Self {
+        Self { runs: VecDeque::with_capacity(Self::RUNS_EXPECTED), end: 0 }
+    }
+
+    /// The number of the next flit to be scheduled.
+    pub(crate) const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Start of the last scheduled flit.
+    pub(crate) fn last_start(&self) -> Option<u64> {
+        self.runs.back().map(Run::last_start)
+    }
+
+    /// Start of a flit that is still held; `None` for one that was not scheduled.
+    pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
+        let run = self.runs.iter().rev().find(|run| run.first <= number)?;
+        (number < run.end()).then(|| run.start_of(number))
+    }
+
+    /// Number of flits that start at `time` or before, counted from the channel's first.
+    pub(crate) fn started_by(&self, time: u64) -> u64 {
+        let reached = self.runs.iter().rev().find(|run| run.time <= time);
+        match (reached, self.runs.front()) {
+            (Some(run), _) => run.first + run.started_by(time),
+            (None, Some(front)) => front.first,
+            (None, None) => self.end,
+        }
+    }
+
+    /// Start of the last flit that starts at `time` or before, if it is still held.
+    pub(crate) fn last_start_by(&self, time: u64) -> Option<u64> {
+        let run = self.runs.iter().rev().find(|run| run.time <= time)?;
+        Some(run.start_of(run.first + run.started_by(time) - 1))
+    }
+
+    /// Schedules `count` more flits.
+    pub(crate) fn push(&mut self, time: u64, period: u64, count: u64) {
+        debug_assert!(count > 0, "a run holds flits");
+        let first = self.end;
+        self.end += count;
+        if let Some(last) = self.runs.back_mut() {
+            let gap = time - last.last_start();
+            let joins = (last.count == 1 || last.period == gap) && (count == 1 || period == gap);
+            if joins {
+                last.period = gap;
+                last.count += count;
+                return;
+            }
+        }
+        self.runs.push_back(Run { first, count, time, period });
+    }
+
+    /// Unschedules the flits that start at `time` or later; returns how many.
+    pub(crate) fn cut_from(&mut self, time: u64) -> u64 {
+        let before = self.end;
+        while let Some(run) = self.runs.back_mut() {
+            if run.time >= time {
+                self.end = run.first;
+                self.runs.pop_back();
+                continue;
+            }
+            run.count = run.started_by(time - 1);
+            self.end = run.end();
+            break;
+        }
+        before - self.end
+    }
+
+    /// Unschedules the flits from `number` on; returns how many.
+    pub(crate) fn cut_from_number(&mut self, number: u64) -> u64 {
+        let before = self.end;
+        while let Some(run) = self.runs.back_mut() {
+            if run.first < number {
+                run.count = run.count.min(number - run.first);
+                self.end = run.end();
+                break;
+            }
+            self.end = run.first;
+            self.runs.pop_back();
+        }
+        before - self.end
+    }
+
+    /// Forgets runs that end at `number` or before, but never the last one.
+    pub(crate) fn forget_before(&mut self, number: u64) {
+        while self.runs.len() > 1 && self.runs[0].end() <= number {
+            self.runs.pop_front();
+        }
+    }
+
+    /// What is held from the flit `number` on, in pieces of equal spacing, with `delay` added to
+    /// every start.
+    pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> impl Iterator<Item = Run> + '_ {
+        let skip = self.runs.iter().take_while(|run| run.end() <= number).count();
+        self.runs.range(skip..).map(move |run| {
+            let first = run.first.max(number);
+            Run { first, count: run.end() - first, time: run.start_of(first) + delay, ..*run }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schedule() -> Schedule {
+        let mut schedule = Schedule::new();
+        schedule.push(100, 10, 4);
+        schedule.push(150, 10, 2);
+        schedule
+    }
+
+    #[test]
+    fn starts_and_counts() {
+        let schedule = schedule();
+        let starts: Vec<_> = (0..7).map(|number| schedule.start_of(number)).collect();
+        let expected = [Some(100), Some(110), Some(120), Some(130), Some(150), Some(160), None];
+        assert_eq!(starts, expected);
+        let counts: Vec<_> =
+            [99, 100, 109, 110, 149, 150, 999].map(|time| schedule.started_by(time)).into();
+        assert_eq!(counts, [0, 1, 1, 2, 4, 5, 6]);
+        assert_eq!(schedule.last_start_by(149), Some(130));
+    }
+
+    #[test]
+    fn runs_that_continue_are_one() {
+        let mut schedule = Schedule::new();
+        schedule.push(100, 10, 4);
+        schedule.push(140, 10, 3);
+        assert_eq!(schedule.runs.len(), 1);
+        schedule.push(200, 7, 1);
+        schedule.push(230, 30, 2);
+        assert_eq!(schedule.runs.len(), 2, "a single flit takes the spacing that follows");
+        assert_eq!(schedule.start_of(9), Some(260));
+    }
+
+    #[test]
+    fn what_was_predicted_can_be_cut() {
+        let mut schedule = schedule();
+        assert_eq!(schedule.clone().cut_from(150), 2);
+        assert_eq!(schedule.clone().cut_from(120), 4);
+        assert_eq!(schedule.clone().cut_from_number(1), 5);
+        assert_eq!(schedule.cut_from(121), 3);
+        assert_eq!((schedule.end(), schedule.last_start()), (3, Some(120)));
+        schedule.push(500, 10, 1);
+        assert_eq!(schedule.start_of(3), Some(500));
+    }
+
+    #[test]
+    fn what_is_over_can_be_forgotten() {
+        let mut schedule = schedule();
+        schedule.forget_before(4);
+        assert_eq!(schedule.started_by(140), 4);
+        schedule.forget_before(6);
+        assert_eq!((schedule.last_start(), schedule.end()), (Some(160), 6));
+        let piece = schedule.pieces_from(5, 1_000).next().unwrap();
+        assert_eq!((piece.first, piece.count, piece.time), (5, 1, 1_160));
+    }
+}

@@ -1,0 +1,286 @@
+//! The simulation: one event at a time, few events a worm.
+
+use crate::event::Event;
+use crate::state::{Head, Input, Sender};
+use crate::worm::Worms;
+use gingham_fairq::RoundRobin;
+use gingham_kernel::{EventQueue, Time};
+use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::traffic::Source;
+use gingham_model::{Adapter, Plan, Status, Switching, WaitCycle, WormholePlan};
+use gingham_topology::{ChannelId, EndpointId};
+use std::sync::Arc;
+
+/// Deadlocks are looked for this many times a run.
+const DEADLOCK_SEARCHES: u64 = 64;
+
+/// A wormhole run by runs of flits.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) wormhole: WormholePlan,
+    pub(crate) queue: EventQueue<Event>,
+    /// The current instant, in picoseconds.
+    pub(crate) now: u64,
+    pub(crate) status: Status,
+    pub(crate) sources: Vec<Source>,
+    /// By endpoint: its backlogged sources.
+    pub(crate) backlogged: Vec<Vec<u32>>,
+    /// By endpoint.
+    pub(crate) adapters: Vec<Adapter>,
+    pub(crate) worms: Worms,
+    /// By channel.
+    pub(crate) senders: Vec<Sender>,
+    /// By channel; none where the channel ends at a host.
+    pub(crate) inputs: Vec<Option<Input>>,
+    /// By channel.
+    pub(crate) arbiters: Vec<RoundRobin>,
+    /// By channel: the input ports whose worms request it, a bit a port.
+    pub(crate) requests: Vec<PortSet>,
+    pub(crate) ledger: Ledger,
+    pub(crate) counts: Vec<ChannelCount>,
+    /// By channel: flits that started before the window.
+    started_before: Vec<u64>,
+    pub(crate) messages_created: usize,
+    events: u64,
+    next_search: u64,
+}
+
+impl Simulation {
+    /// A run of `plan`, at time zero.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        let Switching::Wormhole(wormhole) = plan.switching;
+        let sources = Source::all(&plan);
+        let mut backlogged = vec![Vec::new(); plan.fabric.endpoints().len()];
+        for (index, source) in (0_u32..).zip(&sources) {
+            if source.is_backlogged(&plan) {
+                backlogged[source.endpoint().index()].push(index);
+            }
+        }
+        let ports =
+            |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports) + 1;
+        let channels = || ChannelId::first(plan.channels.len());
+        let mut simulation = Self {
+            wormhole,
+            queue: EventQueue::new(),
+            now: 0,
+            status: Status::Running,
+            sources,
+            backlogged,
+            adapters: vec![Adapter::new(); plan.fabric.endpoints().len()],
+            worms: Worms::default(),
+            senders: plan.channels.iter().map(Sender::new).collect(),
+            inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
+            arbiters: channels().map(|channel| RoundRobin::new(ports(channel))).collect(),
+            requests: channels().map(|channel| PortSet::new(ports(channel))).collect(),
+            ledger: Ledger::new(&plan),
+            counts: vec![ChannelCount::default(); plan.channels.len()],
+            started_before: vec![0; plan.channels.len()],
+            messages_created: 0,
+            events: 0,
+            next_search: 0,
+            plan,
+        };
+        simulation.next_search = simulation.search_after(0);
+        simulation.schedule(simulation.plan.warm_up.as_ps(), Event::WarmUpEnds);
+        simulation.start_sources();
+        simulation
+    }
+
+    /// Simulates at most `events_max` events. The size of a call never changes a result.
+    pub fn advance(&mut self, events_max: u64) -> &Status {
+        for _ in 0..events_max {
+            if self.status != Status::Running {
+                break;
+            }
+            self.step();
+        }
+        &self.status
+    }
+
+    /// How far the run has come.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// The current instant.
+    pub fn now(&self) -> Time {
+        Time::from_ps(self.now)
+    }
+
+    /// What was counted so far.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The plan being run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Counts by channel within the window, with a stop that lasts still counted up to now.
+    pub fn channel_counts(&self) -> Vec<ChannelCount> {
+        let mut counts = self.counts.clone();
+        let open = self.now >= self.plan.warm_up.as_ps();
+        for (index, count) in counts.iter_mut().enumerate() {
+            let sender = &self.senders[index];
+            count.stopped_ps += self.stopped_ps(sender.stopped_since);
+            if open {
+                let started = sender.schedule.started_by(self.now);
+                count.data_flits = started - self.started_before[index];
+            }
+        }
+        counts
+    }
+
+    /// Checks that no buffer overflows and no schedule runs ahead of its feeder; for tests. Slow.
+    pub fn assert_invariants(&self) {
+        for channel in ChannelId::first(self.senders.len()) {
+            let Some(input) = &self.inputs[channel.index()] else { continue };
+            let fill = self.fill(channel);
+            assert!(fill <= u64::from(input.slack.capacity), "a slack buffer holds {fill} flits");
+            if let Head::Connected { output } = input.head {
+                let sender = &self.senders[output.index()];
+                let taken = input.taken + sender.schedule.end() - sender.worm_first;
+                let known = self.senders[channel.index()].schedule.end();
+                assert!(taken <= known, "an output sends {taken} of {known} flits");
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        let end = self.plan.end.as_ps();
+        let next = self.queue.next_time().map_or(u64::MAX, Time::as_ps);
+        if self.next_search <= next.min(end) {
+            self.search_deadlock();
+        } else if next == u64::MAX {
+            self.run_dry();
+        } else if next > end {
+            self.now = end;
+            self.status = Status::Finished;
+        } else {
+            let (time, event) = self.queue.pop().expect("an event is pending");
+            self.now = time.as_ps();
+            self.events += 1;
+            self.handle(event);
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::WarmUpEnds => self.end_warm_up(),
+            Event::Create { source } => self.create_and_follow(source),
+            Event::ControlArrives { channel, stop } => self.hear(channel, stop),
+            Event::Deliver { channel, worm } => self.deliver(channel, worm),
+            Event::Release { output } => self.release(output),
+            Event::ReadHead { channel } => self.read_head(channel),
+            Event::Request { channel } => self.request(channel),
+            Event::Arbitrate { output } => self.arbitrate(output),
+            Event::StartWorm { channel } => self.start_worm(channel),
+            Event::SendControl { channel } => self.send_waiting_control(channel),
+            Event::EmitControl { channel } => self.emit_control(channel),
+        }
+    }
+
+    pub(crate) fn schedule(&mut self, time: u64, event: Event) {
+        self.queue.schedule(Time::from_ps(time), event);
+    }
+
+    pub(crate) fn in_window(&self) -> bool {
+        self.now >= self.plan.warm_up.as_ps()
+    }
+
+    fn end_warm_up(&mut self) {
+        let Some(before) = self.now.checked_sub(1) else { return };
+        for (count, sender) in self.started_before.iter_mut().zip(&self.senders) {
+            *count = sender.schedule.started_by(before);
+        }
+    }
+
+    /// For how much of the window up to now a sender has been stopped.
+    pub(crate) fn stopped_ps(&self, since: Option<u64>) -> u64 {
+        let start = since.map(|since| since.max(self.plan.warm_up.as_ps()));
+        start.map_or(0, |start| self.now.saturating_sub(start))
+    }
+
+    pub(crate) fn endpoint_of(&self, channel: ChannelId) -> Option<EndpointId> {
+        self.plan.fabric.endpoint_at(self.plan.ends(channel).source)
+    }
+
+    fn search_after(&self, time: u64) -> u64 {
+        let interval = (self.plan.end.as_ps() / DEADLOCK_SEARCHES).max(1);
+        (time / interval + 1).saturating_mul(interval)
+    }
+
+    fn search_deadlock(&mut self) {
+        let time = self.next_search;
+        self.next_search = self.search_after(time);
+        if let Some(cycle) = self.find_cycle() {
+            self.now = time;
+            self.status = Status::Deadlocked(cycle);
+        }
+    }
+
+    fn run_dry(&mut self) {
+        self.status = match self.find_cycle() {
+            Some(cycle) => Status::Deadlocked(cycle),
+            None => Status::Drained,
+        };
+        assert!(
+            self.status != Status::Drained || self.ledger.in_flight_messages() == 0,
+            "messages are left, nothing can happen, and no circle of waits explains it"
+        );
+    }
+
+    fn find_cycle(&self) -> Option<WaitCycle> {
+        WaitCycle::find(self.senders.len(), |channel| {
+            match self.inputs[channel.index()].as_ref()?.head {
+                Head::Idle | Head::Routing { .. } => None,
+                Head::Waiting { output } => self.senders[output.index()].owner,
+                Head::Connected { output } => {
+                    let blocker = self.inputs[output.index()].as_ref()?;
+                    let stopped = self.senders[output.index()].stopped_since.is_some();
+                    (stopped && blocker.wants_stop && blocker.announced_stop).then_some(output)
+                }
+            }
+        })
+    }
+}
+
+/// A set of ports of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct PortSet {
+    words: Vec<u64>,
+    count: u32,
+}
+
+impl PortSet {
+    fn new(ports: usize) -> Self {
+        Self { words: vec![0; ports.div_ceil(64)], count: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(crate) fn insert(&mut self, port: usize) {
+        debug_assert!(!self.contains(port), "a port requests once");
+        self.words[port / 64] |= 1 << (port % 64);
+        self.count += 1;
+    }
+
+    pub(crate) fn remove(&mut self, port: usize) {
+        debug_assert!(self.contains(port), "a port that requested is granted");
+        self.words[port / 64] &= !(1 << (port % 64));
+        self.count -= 1;
+    }
+
+    pub(crate) fn contains(&self, port: usize) -> bool {
+        self.words[port / 64] & (1 << (port % 64)) != 0
+    }
+}

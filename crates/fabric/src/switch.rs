@@ -1,0 +1,121 @@
+//! Switches: input ports read headers and request outputs; outputs choose, and release.
+
+use crate::event::Event;
+use crate::simulation::Simulation;
+use crate::state::{Head, Incoming};
+use gingham_topology::{ChannelId, Fabric};
+
+impl Simulation {
+    // Phase 4: request.
+
+    /// The tail has left on `output`, if its moment has come: both ends are free.
+    pub(crate) fn release(&mut self, output: ChannelId) {
+        let sender = &mut self.senders[output.index()];
+        if !sender.tail_left_at(self.now) {
+            return;
+        }
+        let worm = sender.worm.take().expect("a tail has a worm");
+        let owner = sender.owner.take();
+        let flits = sender.schedule.end() - sender.worm_first;
+        if self.inputs[output.index()].is_none() {
+            let head = sender.schedule.start_of(sender.worm_first).expect("its runs are held");
+            self.worms.set_head_arrived(worm, head + sender.latency);
+            let delay = sender.latency - sender.flit;
+            sender.schedule.forget_before(sender.schedule.end());
+            self.schedule(self.now + delay, Event::Deliver { channel: output, worm });
+        }
+        let Some(channel) = owner else {
+            return self.schedule(self.now, Event::StartWorm { channel: output });
+        };
+        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
+        input.taken += flits;
+        input.head = Head::Idle;
+        input.current = None;
+        self.senders[channel.index()].schedule.forget_before(input.taken);
+        if !self.requests[output.index()].is_empty() {
+            self.schedule(self.now, Event::Arbitrate { output });
+        }
+        self.read_head(channel);
+    }
+
+    /// Reads the header at the head of the input at the end of `channel`, if one is there and the
+    /// input is free.
+    pub(crate) fn read_head(&mut self, channel: ChannelId) {
+        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
+        if input.head != Head::Idle {
+            return;
+        }
+        let Some(incoming) = input.incoming.front().copied() else { return };
+        let sender = &self.senders[channel.index()];
+        let arrival = sender.schedule.start_of(incoming.first).map(|start| start + sender.latency);
+        if arrival.is_none_or(|arrival| arrival > self.now) {
+            return;
+        }
+        debug_assert_eq!(input.taken, incoming.first, "the worm before has left");
+        input.incoming.pop_front();
+        input.current = Some(incoming);
+        let node = self.plan.ends(channel).target.node;
+        let worm = self.worms.get(incoming.worm);
+        let output = worm.output(&self.plan, node, incoming.position);
+        input.head = Head::Routing { output };
+        if self.wormhole.route_bytes {
+            input.taken += 1;
+            self.predict(channel);
+        }
+        match self.wormhole.routing_delay.as_ps() {
+            0 => self.request(channel),
+            delay => self.schedule(self.now + delay, Event::Request { channel }),
+        }
+    }
+
+    pub(crate) fn request(&mut self, channel: ChannelId) {
+        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
+        let Head::Routing { output } = input.head else { panic!("a request follows routing") };
+        input.head = Head::Waiting { output };
+        let port = usize::from(self.plan.ends(channel).target.port);
+        self.requests[output.index()].insert(port);
+        if self.senders[output.index()].worm.is_none() {
+            self.schedule(self.now, Event::Arbitrate { output });
+        }
+    }
+
+    // Phase 5: arbitrate.
+
+    pub(crate) fn arbitrate(&mut self, output: ChannelId) {
+        let requests = &mut self.requests[output.index()];
+        if self.senders[output.index()].worm.is_some() || requests.is_empty() {
+            return;
+        }
+        let granted = self.arbiters[output.index()].grant(|port| requests.contains(port));
+        let port = granted.expect("a port requests");
+        requests.remove(port);
+        let node = self.plan.ends(output).source.node;
+        let port = u16::try_from(port).expect("a port fits 16 bits");
+        let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");
+        let channel = Fabric::reverse(leaving);
+        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
+        input.head = Head::Connected { output };
+        let read = input.current.expect("the header was read");
+        let next = Incoming {
+            flits: read.flits - u64::from(self.wormhole.route_bytes),
+            position: read.position + 1,
+            ..read
+        };
+        self.senders[output.index()].owner = Some(channel);
+        self.begin(output, next, self.now + self.wormhole.setup_delay.as_ps());
+    }
+
+    /// Gives `channel` to a worm, whose first flit may start at `ready`.
+    pub(crate) fn begin(&mut self, channel: ChannelId, worm: Incoming, ready: u64) {
+        let sender = &mut self.senders[channel.index()];
+        let first = sender.schedule.end();
+        sender.worm = Some(worm.worm);
+        sender.worm_first = first;
+        sender.left = worm.flits;
+        sender.ready = ready;
+        if let Some(input) = self.inputs[channel.index()].as_mut() {
+            input.incoming.push_back(Incoming { first, ..worm });
+        }
+        self.extend(channel);
+    }
+}

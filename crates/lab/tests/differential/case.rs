@@ -1,0 +1,216 @@
+//! Random scenarios, and how to make a failing one smaller.
+
+use gingham_kernel::{Purpose, Stream};
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_topology::generate::{Generator, Irregular, Mesh, Ring, Star, Torus, TwoHosts};
+use gingham_topology::{Fabric, NodeKind};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// A scenario as its parts, so that parts can be left out.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    seed: u64,
+    nodes: Vec<(NodeKind, String)>,
+    /// Two ends, each a node's name; rate in bytes per second; length in millimetres.
+    cables: Vec<(String, String, u64, u64)>,
+    routing: String,
+    form: &'static str,
+    network: Vec<String>,
+    classes: Vec<String>,
+    time_ps: u64,
+}
+
+impl Case {
+    pub(crate) fn random(seed: u64) -> Self {
+        let mut draw = Stream::new(seed, "differential", Purpose::Shuffle);
+        let fabric = random_fabric(&mut draw, seed);
+        let nodes = fabric.nodes().iter().map(|n| (n.kind, n.name.clone())).collect();
+        let (uniform_rate, uniform_length) = (draw.below(2) == 0, draw.below(2) == 0);
+        let rates = [1_000_000_000, 500_000_000, 250_000_000, 333_000_000, 2_000_000_000];
+        let common = (pick(&mut draw, &rates), draw.below(60_000));
+        let cables = fabric
+            .cables()
+            .iter()
+            .map(|cable| {
+                let [a, b] = cable.ends.map(|end| fabric.node(end.node).name.clone());
+                let rate = if uniform_rate { common.0 } else { pick(&mut draw, &rates) };
+                let length = if uniform_length { common.1 } else { draw.below(60_000) };
+                (a, b, rate, length)
+            })
+            .collect();
+        let hosts: Vec<String> = fabric
+            .nodes()
+            .iter()
+            .filter(|node| node.kind == NodeKind::Host)
+            .map(|node| node.name.clone())
+            .collect();
+        let classes = (0..1 + draw.below(3)).map(|n| random_class(&mut draw, n, &hosts)).collect();
+        Self {
+            seed,
+            nodes,
+            cables,
+            routing: pick(&mut draw, &["up-down", "up-down", "up-down", "shortest-path"])
+                .to_owned(),
+            form: pick(&mut draw, &["source", "source", "table"]),
+            network: random_network(&mut draw),
+            classes,
+            time_ps: 4_000_000 + draw.below(30_000_000),
+        }
+    }
+
+    pub(crate) fn source(&self) -> ScenarioSource {
+        let overrides = Overrides::default();
+        ScenarioSource::parse("case.toml", &self.to_toml(), Path::new("."), &overrides)
+            .unwrap_or_else(|error| panic!("{error}\n{}", self.to_toml()))
+    }
+
+    /// The scenario as `gingham run` takes it.
+    pub(crate) fn to_toml(&self) -> String {
+        let mut text = format!("seed = {}\n[topology]\ninline = '''\n", self.seed);
+        for (kind, name) in &self.nodes {
+            let table = if *kind == NodeKind::Switch { "switch" } else { "host" };
+            writeln!(text, "[[{table}]]\nname = \"{name}\"").unwrap();
+        }
+        for (a, b, rate, length) in &self.cables {
+            writeln!(
+                text,
+                "[[cable]]\nends = [\"{a}\", \"{b}\"]\nspeed = \"{rate} B/s\"\nlength = \"{length} mm\""
+            )
+            .unwrap();
+        }
+        let (routing, form) = (&self.routing, self.form);
+        writeln!(text, "'''\n[routing]\nalgorithm = \"{routing}\"\nform = \"{form}\"").unwrap();
+        writeln!(text, "[network]\n{}", self.network.join("\n")).unwrap();
+        for class in &self.classes {
+            writeln!(text, "[[traffic]]\n{class}").unwrap();
+        }
+        writeln!(text, "[stop]\ntime = \"{} ps\"", self.time_ps).unwrap();
+        text
+    }
+
+    /// The smallest case found that still fails, with what it shows.
+    pub(crate) fn shrunk(
+        &self,
+        found: String,
+        fails: impl Fn(&Self) -> Option<String>,
+    ) -> (Self, String) {
+        let mut best = (self.clone(), found);
+        loop {
+            let smaller = best.0.smaller().into_iter().find_map(|case| {
+                let valid = ScenarioSource::parse(
+                    "case.toml",
+                    &case.to_toml(),
+                    Path::new("."),
+                    &Overrides::default(),
+                );
+                let valid = valid.is_ok_and(|source| gingham_lab::compile(&source, true).is_ok());
+                let found = if valid { fails(&case) } else { None };
+                found.map(|found| (case, found))
+            });
+            match smaller {
+                Some(case) => best = case,
+                None => return best,
+            }
+        }
+    }
+
+    fn smaller(&self) -> Vec<Self> {
+        let mut cases = Vec::new();
+        let mut time = self.time_ps;
+        while time > 1_000 {
+            time = time * 3 / 4;
+            cases.push(Self { time_ps: time, ..self.clone() });
+        }
+        cases.reverse();
+        for index in 0..self.classes.len() {
+            let mut case = self.clone();
+            case.classes.remove(index);
+            cases.push(case);
+        }
+        for index in (0..self.nodes.len()).rev() {
+            let mut case = self.clone();
+            let (_, name) = case.nodes.remove(index);
+            case.cables.retain(|(a, b, ..)| *a != name && *b != name);
+            cases.push(case);
+        }
+        for index in (0..self.cables.len()).rev() {
+            let mut case = self.clone();
+            case.cables.remove(index);
+            cases.push(case);
+        }
+        cases
+    }
+}
+
+fn pick<T: Copy>(draw: &mut Stream, from: &[T]) -> T {
+    from[usize::try_from(draw.below(from.len() as u64)).unwrap()]
+}
+
+fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
+    let small = |draw: &mut Stream, most: u64| u32::try_from(1 + draw.below(most)).unwrap();
+    let generator = match draw.below(6) {
+        0 => Generator::Star(Star { hosts: 1 + small(draw, 4) }),
+        1 => {
+            Generator::Ring(Ring { switches: 2 + small(draw, 4), hosts_per_switch: small(draw, 2) })
+        }
+        2 => Generator::TwoHosts(TwoHosts { switches: small(draw, 4) - 1 }),
+        3 => Generator::Torus(Torus {
+            dimensions: vec![1 + small(draw, 3), 1 + small(draw, 2)],
+            hosts_per_switch: small(draw, 2),
+        }),
+        4 => Generator::Mesh(Mesh {
+            dimensions: vec![small(draw, 4), 1 + small(draw, 1)],
+            hosts_per_switch: small(draw, 2),
+        }),
+        _ => Generator::Irregular(Irregular {
+            switches: 2 + small(draw, 5),
+            ports: 6,
+            hosts_per_switch: small(draw, 3),
+            cables_per_pair_max: 1 + u32::try_from(draw.below(2)).unwrap(),
+        }),
+    };
+    generator
+        .generate(seed)
+        .unwrap_or_else(|_| Generator::Star(Star { hosts: 3 }).generate(seed).unwrap())
+}
+
+fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
+    let mut text = format!("name = \"class{index}\"\n");
+    match draw.below(4) {
+        0 => text += "arrivals = \"backlogged\"\n",
+        _ => writeln!(text, "load = {}", pick(draw, &[0.05, 0.1, 0.3, 0.6, 1.0])).unwrap(),
+    }
+    let length = pick(draw, &[1_u64, 2, 8, 20, 60, 64, 100, 300, 1_000]) + draw.below(3);
+    let kind = pick(draw, &["fixed", "fixed", "exponential"]);
+    writeln!(text, "length = {{ {kind} = \"{length} B\" }}").unwrap();
+    if draw.below(3) == 0 {
+        let target = pick(draw, &(0..hosts.len()).collect::<Vec<_>>());
+        writeln!(text, "destinations = {{ host = \"{}\" }}", hosts[target]).unwrap();
+    }
+    text
+}
+
+fn random_network(draw: &mut Stream) -> Vec<String> {
+    let delay = |draw: &mut Stream| pick(draw, &[0, 0, 1_000, 7_000, 40_000, 150_000]);
+    let mut lines = vec![
+        format!("preset = \"{}\"", pick(draw, &["myrinet-640", "myrinet-1280"])),
+        format!("delay_per_metre = \"{} ps\"", pick(draw, &[0, 500, 4_920])),
+        format!("routing_delay = \"{} ps\"", delay(draw)),
+        format!("setup_delay = \"{} ps\"", delay(draw)),
+        format!(
+            "header = {{ route_bytes = {}, type_bytes = \"{} B\", trailer_bytes = \"{} B\" }}",
+            draw.below(2) == 0,
+            draw.below(3),
+            draw.below(2)
+        ),
+    ];
+    if draw.below(2) == 0 {
+        // As tight as the longest and fastest of our cables allow, or a little roomier.
+        let go = 1 + draw.below(20);
+        let stop = go + draw.below(20);
+        let capacity = stop + 1_190 + draw.below(3);
+        lines.push(format!("slack = {{ capacity = {capacity}, stop = {stop}, go = {go} }}"));
+    }
+    lines
+}

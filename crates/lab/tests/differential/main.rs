@@ -1,0 +1,77 @@
+//! Engine against oracle: random small scenarios, every delivery to the picosecond.
+
+#![allow(clippy::unwrap_used, reason = "a case that cannot be set up has failed")]
+
+mod case;
+
+use case::Case;
+use gingham_lab::compile;
+use gingham_model::{Delivery, Plan, Status};
+use std::sync::Arc;
+
+/// What a run leaves that must agree.
+#[derive(PartialEq, Debug)]
+struct Outcome {
+    status: Status,
+    deliveries: Vec<Delivery>,
+    /// (data flits, control flits, stops, stopped picoseconds) by channel.
+    counts: Vec<(u64, u64, u64, u64)>,
+}
+
+macro_rules! outcome {
+    ($simulation:expr) => {{
+        let mut simulation = $simulation;
+        let status = simulation.advance(u64::MAX).clone();
+        let counts = simulation.channel_counts();
+        Outcome {
+            status,
+            deliveries: simulation.ledger().records().sorted(),
+            counts: counts
+                .iter()
+                .map(|count| (count.data_flits, count.control_flits, count.stops, count.stopped_ps))
+                .collect(),
+        }
+    }};
+}
+
+/// The first difference between engine and oracle, if there is one.
+fn difference(plan: &Arc<Plan>) -> Option<String> {
+    let oracle = outcome!(gingham_oracle::Simulation::new(Arc::clone(plan)));
+    let engine = outcome!(gingham_fabric::Simulation::new(Arc::clone(plan)));
+    if oracle.status != engine.status {
+        return Some(format!("status: oracle {:?}, engine {:?}", oracle.status, engine.status));
+    }
+    for (true_one, other) in oracle.deliveries.iter().zip(&engine.deliveries) {
+        if true_one != other {
+            return Some(format!("oracle {true_one:?}\nengine {other:?}"));
+        }
+    }
+    if oracle.deliveries.len() != engine.deliveries.len() {
+        let counts = (oracle.deliveries.len(), engine.deliveries.len());
+        return Some(format!("deliveries: oracle {}, engine {}", counts.0, counts.1));
+    }
+    for (index, (a, b)) in oracle.counts.iter().zip(&engine.counts).enumerate() {
+        if a != b {
+            return Some(format!("channel {index}: oracle {a:?}, engine {b:?}"));
+        }
+    }
+    None
+}
+
+fn disagreement(case: &Case) -> Option<String> {
+    let compiled = compile(&case.source(), true).unwrap_or_else(|error| panic!("{error}"));
+    std::panic::catch_unwind(|| difference(&compiled.plan)).unwrap_or_else(|_| Some("panic".into()))
+}
+
+#[test]
+fn engine_and_oracle_agree_on_random_scenarios() {
+    let cases = std::env::var("CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300_u64);
+    let first = std::env::var("FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0_u64);
+    for seed in first..first + cases {
+        let case = Case::random(seed);
+        if let Some(found) = disagreement(&case) {
+            let (smaller, found) = case.shrunk(found, disagreement);
+            panic!("seed {seed}: {found}\n--- replay ---\n{}", smaller.to_toml());
+        }
+    }
+}
