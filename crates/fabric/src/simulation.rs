@@ -156,7 +156,7 @@ impl Simulation {
     fn step(&mut self) {
         let end = self.plan.end.as_ps();
         let next = self.queue.next_time().map_or(u64::MAX, Time::as_ps);
-        if self.next_search <= next.min(end) {
+        if self.next_search < next && self.next_search <= end {
             self.search_deadlock();
         } else if next == u64::MAX {
             self.run_dry();

@@ -140,7 +140,7 @@ impl Simulation {
 
     fn step(&mut self) {
         let next = self.queue.next_time().unwrap_or(Time::MAX);
-        if self.next_search <= next.min(self.plan.end) {
+        if self.next_search < next && self.next_search <= self.plan.end {
             self.search_deadlock();
         } else if next == Time::MAX {
             self.run_dry();
