@@ -129,39 +129,39 @@ fn every_parameter_is_described_in_one_sentence() {
         }
     }
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    Dragonfly: Fully joined groups of switches that are fully joined to each other.
-      global_cables_per_switch: Number of cables from each switch to other groups (h), from 0 (then there is one group).
-      groups: Number of groups (g), from 1 to a h + 1, which is the default.
-      hosts_per_switch: Number of hosts on each switch (p), from 1.
-      switches_per_group: Number of switches in each group (a), from 1.
-    FoldedClos: Leaf switches, each cabled to every spine switch.
-      cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
-      hosts_per_leaf: Number of hosts on each leaf switch, from 1.
-      leaves: Number of leaf switches, from 1.
-      spines: Number of spine switches, from 1.
-    Hypercube: A mesh of two switches in each dimension.
-      dimensions: Number of dimensions, from 1 to 18; each doubles the number of switches.
+    TwoHosts: Two hosts with a row of switches between them.
+      switches: Number of switches in a row between the two hosts, from 0 (a direct cable) to 999,998.
+    Star: One switch with all hosts on it.
+      hosts: Number of hosts on the switch, from 1 to 65,535.
+    Ring: Switches in a circle.
+      switches: Number of switches in the circle, from 1 (two are joined by one cable).
       hosts_per_switch: Number of hosts on each switch, from 1.
-    Irregular: Switches joined at random, as in the studies of Myrinet clusters.
-      cables_per_pair_max: Largest number of parallel cables between two switches, from 1.
-      hosts_per_switch: Number of hosts on each switch, from 1 to the number of its ports.
-      ports: Number of ports of each switch, from 1 to 65,535.
-      switches: Number of switches, from 1.
-    KAryNTree: A fat tree of equal switches by Petrini and Vanneschi.
-      arity: Number of cables from each switch downwards (k), from 2.
-      levels: Number of levels of switches (n), from 1.
     Mesh: A grid of switches with open edges.
       dimensions: Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.
       hosts_per_switch: Number of hosts on each switch, from 1.
-    Ring: Switches in a circle.
-      hosts_per_switch: Number of hosts on each switch, from 1.
-      switches: Number of switches in the circle, from 1 (two are joined by one cable).
-    Star: One switch with all hosts on it.
-      hosts: Number of hosts on the switch, from 1 to 65,535.
     Torus: A grid of switches whose edges are joined to the opposite ones.
       dimensions: Number of switches in each of 1 to 32 dimensions, from 1 (2 are joined by one cable).
       hosts_per_switch: Number of hosts on each switch, from 1.
-    TwoHosts: Two hosts with a row of switches between them.
-      switches: Number of switches in a row between the two hosts, from 0 (a direct cable) to 999,998.
+    Hypercube: A mesh of two switches in each dimension.
+      dimensions: Number of dimensions, from 1 to 18; each doubles the number of switches.
+      hosts_per_switch: Number of hosts on each switch, from 1.
+    KAryNTree: A fat tree of equal switches by Petrini and Vanneschi.
+      arity: Number of cables from each switch downwards (k), from 2.
+      levels: Number of levels of switches (n), from 1.
+    FoldedClos: Leaf switches, each cabled to every spine switch.
+      leaves: Number of leaf switches, from 1.
+      spines: Number of spine switches, from 1.
+      hosts_per_leaf: Number of hosts on each leaf switch, from 1.
+      cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
+    Dragonfly: Fully joined groups of switches that are fully joined to each other.
+      switches_per_group: Number of switches in each group (a), from 1.
+      hosts_per_switch: Number of hosts on each switch (p), from 1.
+      global_cables_per_switch: Number of cables from each switch to other groups (h), from 0 (then there is one group).
+      groups: Number of groups (g), from 1 to a h + 1, which is the default.
+    Irregular: Switches joined at random, as in the studies of Myrinet clusters.
+      switches: Number of switches, from 1.
+      ports: Number of ports of each switch, from 1 to 65,535.
+      hosts_per_switch: Number of hosts on each switch, from 1 to the number of its ports.
+      cables_per_pair_max: Largest number of parallel cables between two switches, from 1.
     "#);
 }
