@@ -38,9 +38,14 @@ def test_every_outside_crate_has_its_importers_and_its_reason() -> None:
 
 def test_every_crate_of_ours_that_others_import_has_a_wall() -> None:
     walled = {entry["crate"] for entry in toml("deny.toml")["bans"]["deny"]}
-    ours = {toml(str(path))["package"]["name"] for path in ROOT.glob("crates/*/Cargo.toml")}
-    # Everything stands on the kernel, and nothing imports the Python module.
-    assert ours - walled == {"gingham-kernel", "gingham-py"}
+    imported = {
+        name
+        for path in ROOT.glob("crates/*/Cargo.toml")
+        for name in toml(str(path))["dependencies"]
+        if name.startswith("gingham-")
+    }
+    # Everything may stand on the kernel.
+    assert imported - walled == {"gingham-kernel"}
 
 
 def test_every_crate_takes_the_lints_of_the_workspace() -> None:
@@ -94,4 +99,4 @@ def test_every_example_is_a_scenario_that_ships_with_its_fabric(name: str) -> No
     scenario = gingham.Scenario.load(path)
     assert scenario.title
     simulation = gingham.Simulation(scenario, allow_deadlock=True)
-    assert not simulation.advance(1000).done
+    assert simulation.advance(1000).now_ps > 0
