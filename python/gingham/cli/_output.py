@@ -46,7 +46,8 @@ def print_table(
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
+    show(text(title, "bold"))
+    table = Table(box=box.SIMPLE_HEAD)
     for column in columns:
         table.add_column(column, justify="right" if column in numbers.split() else "left")
     for row in rows:
