@@ -8,6 +8,8 @@
 //!    there)      is over)   is granted)  has left)        crossed)         predicted, GO goes on)
 //! ```
 //!
+//! In the queue an event is one word, kind first, so that comparing two is comparing numbers.
+//!
 //! An event says where to look, not what is so: what was predicted when it was scheduled may have
 //! been cut since, so that every handler first asks whether its moment has come. An event whose
 //! moment has passed or not come does nothing, which makes revoking a prediction free.
@@ -41,4 +43,95 @@ pub(crate) enum Event {
     SendControl { channel: ChannelId },
     /// Phase 7: the fill of the input at the end of `channel` may have crossed a mark.
     EmitControl { channel: ChannelId },
+}
+
+/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of worm.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Packed(u64);
+
+/// Channels and sources beyond this do not fit a packed event.
+pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
+
+impl Packed {
+    const EMIT_CONTROL: u64 = 11;
+
+    const fn new(kind: u64, index: usize, rest: u64) -> Self {
+        Self(kind << 60 | (index as u64) << 32 | rest)
+    }
+
+    /// Whether it belongs to the last phase of its instant.
+    pub(crate) const fn is_last_phase(self) -> bool {
+        self.0 >> 60 == Self::EMIT_CONTROL
+    }
+
+    pub(crate) fn unpack(self) -> Event {
+        let index = usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX;
+        let rest = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
+        let channel = ChannelId::new(index);
+        match self.0 >> 60 {
+            0 => Event::WarmUpEnds,
+            1 => Event::Create { source: u32::try_from(index).expect("28 bits") },
+            2 => Event::ControlArrives { channel, stop: rest != 0 },
+            3 => Event::Deliver { channel, worm: WormId::new(rest) },
+            4 => Event::Release { output: channel },
+            5 => Event::ReadHead { channel },
+            6 => Event::Request { channel },
+            7 => Event::Arbitrate { output: channel },
+            8 => Event::StartWorm { channel },
+            9 => Event::SendControl { channel },
+            Self::EMIT_CONTROL => Event::EmitControl { channel },
+            kind => unreachable!("no event has the kind {kind}"),
+        }
+    }
+}
+
+impl From<Event> for Packed {
+    fn from(event: Event) -> Self {
+        match event {
+            Event::WarmUpEnds => Self::new(0, 0, 0),
+            Event::Create { source } => Self::new(1, source as usize, 0),
+            Event::ControlArrives { channel, stop } => {
+                Self::new(2, channel.index(), u64::from(stop))
+            }
+            Event::Deliver { channel, worm } => Self::new(3, channel.index(), worm.index() as u64),
+            Event::Release { output } => Self::new(4, output.index(), 0),
+            Event::ReadHead { channel } => Self::new(5, channel.index(), 0),
+            Event::Request { channel } => Self::new(6, channel.index(), 0),
+            Event::Arbitrate { output } => Self::new(7, output.index(), 0),
+            Event::StartWorm { channel } => Self::new(8, channel.index(), 0),
+            Event::SendControl { channel } => Self::new(9, channel.index(), 0),
+            Event::EmitControl { channel } => Self::new(Self::EMIT_CONTROL, channel.index(), 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_keeps_the_event_and_the_order() {
+        let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
+        let events = [
+            Event::WarmUpEnds,
+            Event::Create { source: 9 },
+            Event::ControlArrives { channel: low, stop: false },
+            Event::ControlArrives { channel: low, stop: true },
+            Event::Deliver { channel: high, worm: WormId::new(0xffff_ffff) },
+            Event::Release { output: low },
+            Event::ReadHead { channel: low },
+            Event::Request { channel: low },
+            Event::Arbitrate { output: low },
+            Event::StartWorm { channel: high },
+            Event::SendControl { channel: low },
+            Event::EmitControl { channel: low },
+            Event::EmitControl { channel: high },
+        ];
+        for pair in events.windows(2) {
+            assert!(pair[0] < pair[1] && Packed::from(pair[0]) < Packed::from(pair[1]));
+        }
+        for event in events {
+            assert_eq!(Packed::from(event).unpack(), event);
+        }
+    }
 }

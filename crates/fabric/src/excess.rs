@@ -20,7 +20,7 @@ pub(crate) fn first_lead(
     lead: u64,
 ) -> Option<u64> {
     debug_assert!(lead > 0, "a lead of nothing is always there");
-    let mut race = Race { follower, behind: None, wanted: i128::from(lead) };
+    let mut race = Race { follower, behind: None, wanted: signed(lead) };
     race.behind = race.follower.next();
     leader.into_iter().find_map(|piece| race.over(piece))
 }
@@ -31,7 +31,7 @@ struct Race<F> {
     /// The follower's flits that are not counted yet.
     behind: Option<Run>,
     /// By how much the leader must still get ahead.
-    wanted: i128,
+    wanted: i64,
 }
 
 impl<F: Iterator<Item = Run>> Race<F> {
@@ -59,7 +59,7 @@ impl<F: Iterator<Item = Run>> Race<F> {
     /// Counts the follower's runs that are over at `time`.
     fn catch_up(&mut self, time: u64) {
         while let Some(behind) = self.behind.filter(|behind| behind.last_start() <= time) {
-            self.wanted += i128::from(behind.count);
+            self.wanted += signed(behind.count);
             self.behind = self.follower.next();
         }
     }
@@ -71,7 +71,7 @@ impl<F: Iterator<Item = Run>> Race<F> {
             let time = piece.time + index * piece.period;
             self.behind.map_or(0, |behind| behind.started_by(time))
         };
-        let leads = |index: u64| i128::from(index + 1) - i128::from(followed(index)) >= self.wanted;
+        let leads = |index: u64| signed(index + 1) - signed(followed(index)) >= self.wanted;
         if leads(0) {
             return Some(piece.time);
         }
@@ -80,7 +80,7 @@ impl<F: Iterator<Item = Run>> Race<F> {
             return Some(piece.time + index * piece.period);
         }
         let gone = followed(part - 1);
-        self.wanted -= i128::from(part) - i128::from(gone);
+        self.wanted -= signed(part) - signed(gone);
         self.behind = self.behind.and_then(|behind| match gone {
             0 => Some(behind),
             gone if gone == behind.count => self.follower.next(),
@@ -88,6 +88,10 @@ impl<F: Iterator<Item = Run>> Race<F> {
         });
         None
     }
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).expect("a buffer holds few flits")
 }
 
 /// A run without its first `count` flits.

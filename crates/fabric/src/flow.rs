@@ -18,8 +18,9 @@
 
 use crate::event::Event;
 use crate::excess::first_lead;
+use crate::run::Pieces;
 use crate::simulation::Simulation;
-use crate::state::Head;
+use crate::state::{Head, Input};
 use gingham_topology::ChannelId;
 
 impl Simulation {
@@ -53,9 +54,15 @@ impl Simulation {
         }
         self.schedule_release(channel);
         if let Some(input) = self.senders[channel.index()].owner {
-            self.predict(input);
+            self.unsettle(input);
         }
-        self.predict(channel);
+        let waits_for_head = |input: &Input| {
+            input.head == Head::Idle && input.incoming.front().is_some_and(|i| i.first >= begin)
+        };
+        // A worm whose head is still to come changes nothing before: it is looked at when read.
+        if !self.inputs[channel.index()].as_ref().is_some_and(waits_for_head) {
+            self.unsettle(channel);
+        }
         true
     }
 
@@ -115,7 +122,7 @@ impl Simulation {
         let mut changed = channel;
         loop {
             if let Some(input) = self.senders[changed.index()].owner {
-                self.predict(input);
+                self.unsettle(input);
             }
             let Some(output) = self.connected_output(changed) else { break };
             let end = self.senders[changed.index()].schedule.end();
@@ -130,7 +137,7 @@ impl Simulation {
             }
             changed = output;
         }
-        self.predict(changed);
+        self.unsettle(changed);
     }
 
     /// The output that the worm at the head of the input at the end of `channel` holds.
@@ -162,33 +169,39 @@ impl Simulation {
         }
     }
 
+    /// Remembers to look at the input at the end of `channel` when this instant is over.
+    pub(crate) fn unsettle(&mut self, channel: ChannelId) {
+        if let Some(input) = self.inputs[channel.index()].as_mut()
+            && !input.unsettled
+        {
+            input.unsettled = true;
+            self.unsettled.push(channel);
+        }
+    }
+
+    /// Looks at all inputs that something changed for; the last phase is still to come.
+    pub(crate) fn settle(&mut self) {
+        while let Some(channel) = self.unsettled.pop() {
+            self.inputs[channel.index()].as_mut().expect("a switch input").unsettled = false;
+            self.predict(channel);
+        }
+    }
+
     /// Looks ahead for the next moment at which the input at the end of `channel` changes its mind about
     /// STOP and GO, and schedules it.
-    pub(crate) fn predict(&mut self, channel: ChannelId) {
-        let Some(input) = self.inputs[channel.index()].as_ref() else { return };
+    fn predict(&mut self, channel: ChannelId) {
+        let input = self.inputs[channel.index()].as_ref().expect("a switch input");
         let sender = &self.senders[channel.index()];
         let gone = self.gone(channel);
-        let (stop, go) = (u64::from(input.slack.stop), u64::from(input.slack.go));
-        let wants_stop = input.wants_stop;
         // Fewer flits than the mark in all: nothing can pass it.
-        if !wants_stop && sender.schedule.end() - gone <= stop {
+        if !input.wants_stop && sender.schedule.end() - gone <= u64::from(input.slack.stop) {
             return;
         }
-        let fill = self.fill(channel);
-        let crossing = if input.judges_stop(fill) != wants_stop {
-            Some(self.now)
+        let fill = self.arrived(channel) - gone;
+        let crossing = if input.judges_stop(fill) == input.wants_stop {
+            self.crossing(channel, input, fill, gone)
         } else {
-            let arrivals = sender.schedule.pieces_from(fill + gone, sender.latency);
-            let output = self.connected_output(channel).map(|output| &self.senders[output.index()]);
-            let departures = output.into_iter().flat_map(|output| {
-                let first = output.worm_first.max(output.schedule.started_by(self.now));
-                output.schedule.pieces_from(first, 0)
-            });
-            if wants_stop {
-                first_lead(departures, arrivals, fill - go + 1)
-            } else {
-                first_lead(arrivals, departures, stop - fill + 1)
-            }
+            Some(self.now)
         };
         let Some(time) = crossing else { return };
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
@@ -197,6 +210,44 @@ impl Simulation {
             self.schedule(time, Event::EmitControl { channel });
         }
     }
+
+    /// When a fill passes the STOP mark, or falls below the GO mark if STOP is wanted.
+    fn crossing(&self, channel: ChannelId, input: &Input, fill: u64, gone: u64) -> Option<u64> {
+        let sender = &self.senders[channel.index()];
+        let arrivals = sender.schedule.pieces_from(fill + gone, sender.latency);
+        let (stop, go) = (u64::from(input.slack.stop), u64::from(input.slack.go));
+        let Some(output) = self.connected_output(channel) else {
+            return if input.wants_stop {
+                None
+            } else {
+                first_lead(arrivals, std::iter::empty(), stop - fill + 1)
+            };
+        };
+        let output = &self.senders[output.index()];
+        let first = output.worm_first.max(output.schedule.started_by(self.now));
+        let departures = output.schedule.pieces_from(first, 0);
+        if input.wants_stop {
+            first_lead(departures, arrivals, fill - go + 1)
+        } else if stays_below(&arrivals, &departures, stop - fill) {
+            None
+        } else {
+            first_lead(arrivals, departures, stop - fill + 1)
+        }
+    }
+}
+
+/// Whether a fill surely never rises by more than `room`: the common case of one worm that streams through,
+/// its arrivals no faster than its departures.
+fn stays_below(arrivals: &Pieces<'_>, departures: &Pieces<'_>, room: u64) -> bool {
+    let (Some(arriving), Some(leaving)) = (arrivals.only(), departures.only()) else {
+        return false;
+    };
+    if leaving.period > arriving.period && arriving.count > 1 {
+        return false;
+    }
+    let before = arriving.started_by(leaving.time);
+    let behind = arriving.count.saturating_sub(leaving.count);
+    before + behind <= room
 }
 
 /// The first departures from a piece of arrivals: (start, period, count). `start` is when the output is

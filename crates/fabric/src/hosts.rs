@@ -77,10 +77,10 @@ impl Simulation {
         if sender.worm.is_some() || sender.stopped_since.is_some() || sender.free_at() > self.now {
             return;
         }
-        let endpoint = self.endpoint_of(channel).expect("a worm starts at a host");
+        let endpoint = self.places[channel.index()].sender.expect("a worm starts at a host");
         let Some(message) = self.adapters[endpoint.index()].take() else { return };
         let plan = Arc::clone(&self.plan);
-        let worm = Worm::new(&plan, message, plan.ends(channel).target.node, self.now);
+        let worm = Worm::new(&plan, message, self.places[channel.index()].target, self.now);
         let flits = self.wormhole.worm_flits(message.payload_bytes, usize::from(worm.switches));
         let worm = self.worms.insert(worm);
         self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, self.now);

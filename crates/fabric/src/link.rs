@@ -19,7 +19,7 @@ impl Simulation {
             self.senders[channel.index()].stopped_since = None;
             if self.senders[channel.index()].worm.is_some() {
                 self.extend(channel);
-            } else if self.endpoint_of(channel).is_some() {
+            } else if self.places[channel.index()].sender.is_some() {
                 self.schedule(self.now, Event::StartWorm { channel });
             }
         }
@@ -56,7 +56,7 @@ impl Simulation {
                 self.schedule(busy, Event::SendControl { channel: speaking });
             }
         }
-        self.predict(channel);
+        self.unsettle(channel);
     }
 
     /// Tells the sender of `channel`, over the other channel of the cable. Data flits of that one

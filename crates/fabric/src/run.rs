@@ -13,8 +13,6 @@
 //!
 //! Invariants: runs are in order and do not overlap; numbers follow each other without a gap.
 
-use std::collections::VecDeque;
-
 /// Equally spaced starts of flits that follow each other. Times in picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
@@ -59,17 +57,25 @@ impl Run {
 /// The starts of a channel's flits, known and predicted.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    runs: VecDeque<Run>,
+    /// Runs in order; those before `begin` are forgotten.
+    runs: Vec<Run>,
+    begin: usize,
     /// Flits scheduled so far: the number of the next one.
     end: u64,
 }
 
 impl Schedule {
-    /// Runs that a channel holds at a time without growing.
+    /// Runs that a channel holds at a time without growing; as many forgotten ones are let stand.
     const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
-        Self { runs: VecDeque::with_capacity(Self::RUNS_EXPECTED), end: 0 }
+        Self { runs: Vec::with_capacity(2 * Self::RUNS_EXPECTED), begin: 0, end: 0 }
+    }
+
+    /// The runs that are held.
+    #[inline]
+    fn held(&self) -> &[Run] {
+        &self.runs[self.begin..]
     }
 
     /// The number of the next flit to be scheduled.
@@ -79,28 +85,32 @@ impl Schedule {
 
     /// Start of the last scheduled flit.
     pub(crate) fn last_start(&self) -> Option<u64> {
-        self.runs.back().map(Run::last_start)
+        self.runs.last().map(Run::last_start)
     }
 
     /// Start of a flit that is still held; `None` for one that was not scheduled.
     pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
-        let run = self.runs.iter().rev().find(|run| run.first <= number)?;
+        let run = self.held().iter().rev().find(|run| run.first <= number)?;
         (number < run.end()).then(|| run.start_of(number))
     }
 
     /// Number of flits that start at `time` or before, counted from the channel's first.
     pub(crate) fn started_by(&self, time: u64) -> u64 {
-        let reached = self.runs.iter().rev().find(|run| run.time <= time);
-        match (reached, self.runs.front()) {
-            (Some(run), _) => run.first + run.started_by(time),
-            (None, Some(front)) => front.first,
-            (None, None) => self.end,
+        if let Some(last) = self.runs.last()
+            && time >= last.time
+        {
+            return last.first + last.started_by(time);
+        }
+        let held = self.held();
+        match held.iter().rev().find(|run| run.time <= time) {
+            Some(run) => run.first + run.started_by(time),
+            None => held.first().map_or(self.end, |front| front.first),
         }
     }
 
     /// Start of the last flit that starts at `time` or before, if it is still held.
     pub(crate) fn last_start_by(&self, time: u64) -> Option<u64> {
-        let run = self.runs.iter().rev().find(|run| run.time <= time)?;
+        let run = self.held().iter().rev().find(|run| run.time <= time)?;
         Some(run.start_of(run.first + run.started_by(time) - 1))
     }
 
@@ -109,7 +119,7 @@ impl Schedule {
         debug_assert!(count > 0, "a run holds flits");
         let first = self.end;
         self.end += count;
-        if let Some(last) = self.runs.back_mut() {
+        if let Some(last) = self.runs.last_mut() {
             let gap = time - last.last_start();
             let joins = (last.count == 1 || last.period == gap) && (count == 1 || period == gap);
             if joins {
@@ -118,16 +128,17 @@ impl Schedule {
                 return;
             }
         }
-        self.runs.push_back(Run { first, count, time, period });
+        self.runs.push(Run { first, count, time, period });
     }
 
     /// Unschedules the flits that start at `time` or later; returns how many.
     pub(crate) fn cut_from(&mut self, time: u64) -> u64 {
         let before = self.end;
-        while let Some(run) = self.runs.back_mut() {
+        while self.runs.len() > self.begin {
+            let run = self.runs.last_mut().expect("a run is held");
             if run.time >= time {
                 self.end = run.first;
-                self.runs.pop_back();
+                self.runs.pop();
                 continue;
             }
             run.count = run.started_by(time - 1);
@@ -140,33 +151,65 @@ impl Schedule {
     /// Unschedules the flits from `number` on; returns how many.
     pub(crate) fn cut_from_number(&mut self, number: u64) -> u64 {
         let before = self.end;
-        while let Some(run) = self.runs.back_mut() {
+        while self.runs.len() > self.begin {
+            let run = self.runs.last_mut().expect("a run is held");
             if run.first < number {
                 run.count = run.count.min(number - run.first);
                 self.end = run.end();
                 break;
             }
             self.end = run.first;
-            self.runs.pop_back();
+            self.runs.pop();
         }
         before - self.end
     }
 
     /// Forgets runs that end at `number` or before, but never the last one.
     pub(crate) fn forget_before(&mut self, number: u64) {
-        while self.runs.len() > 1 && self.runs[0].end() <= number {
-            self.runs.pop_front();
+        while self.begin + 1 < self.runs.len() && self.runs[self.begin].end() <= number {
+            self.begin += 1;
+        }
+        if self.begin >= Self::RUNS_EXPECTED {
+            self.runs.drain(..self.begin);
+            self.begin = 0;
         }
     }
 
     /// What is held from the flit `number` on, in pieces of equal spacing, with `delay` added to
     /// every start.
-    pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> impl Iterator<Item = Run> + '_ {
-        let skip = self.runs.iter().take_while(|run| run.end() <= number).count();
-        self.runs.range(skip..).map(move |run| {
-            let first = run.first.max(number);
-            Run { first, count: run.end() - first, time: run.start_of(first) + delay, ..*run }
-        })
+    pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> Pieces<'_> {
+        let held = self.held();
+        // What is asked for is near the end.
+        let skip = held.iter().rposition(|run| run.end() <= number).map_or(0, |last| last + 1);
+        Pieces { runs: &held[skip..], number, delay }
+    }
+}
+
+/// See [`Schedule::pieces_from`].
+#[derive(Clone, Debug)]
+pub(crate) struct Pieces<'a> {
+    runs: &'a [Run],
+    number: u64,
+    delay: u64,
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Run;
+
+    #[inline]
+    fn next(&mut self) -> Option<Run> {
+        let (run, rest) = self.runs.split_first()?;
+        self.runs = rest;
+        let first = run.first.max(self.number);
+        let time = run.start_of(first) + self.delay;
+        Some(Run { first, count: run.end() - first, time, period: run.period })
+    }
+}
+
+impl Pieces<'_> {
+    /// The only piece, if there is just one.
+    pub(crate) fn only(&self) -> Option<Run> {
+        if self.runs.len() == 1 { self.clone().next() } else { None }
     }
 }
 

@@ -1,14 +1,14 @@
 //! The simulation: one event at a time, few events a worm.
 
-use crate::event::Event;
+use crate::event::{Event, INDEX_MAX, Packed};
 use crate::state::{Head, Input, Sender};
 use crate::worm::Worms;
 use gingham_fairq::RoundRobin;
-use gingham_kernel::{EventQueue, Time};
+use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
 use gingham_model::{Adapter, Plan, Status, Switching, WaitCycle, WormholePlan};
-use gingham_topology::{ChannelId, EndpointId};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::sync::Arc;
 
 /// Deadlocks are looked for this many times a run.
@@ -19,10 +19,12 @@ const DEADLOCK_SEARCHES: u64 = 64;
 pub struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) wormhole: WormholePlan,
-    pub(crate) queue: EventQueue<Event>,
+    pub(crate) queue: Wheel<Packed>,
     /// The current instant, in picoseconds.
     pub(crate) now: u64,
     pub(crate) status: Status,
+    /// Inputs whose arrivals or departures changed in this instant.
+    pub(crate) unsettled: Vec<ChannelId>,
     pub(crate) sources: Vec<Source>,
     /// By endpoint: its backlogged sources.
     pub(crate) backlogged: Vec<Vec<u32>>,
@@ -37,6 +39,8 @@ pub struct Simulation {
     pub(crate) arbiters: Vec<RoundRobin>,
     /// By channel: the input ports whose worms request it, a bit a port.
     pub(crate) requests: Vec<PortSet>,
+    /// By channel.
+    pub(crate) places: Vec<Place>,
     pub(crate) ledger: Ledger,
     pub(crate) counts: Vec<ChannelCount>,
     /// By channel: flits that started before the window.
@@ -51,6 +55,10 @@ impl Simulation {
     pub fn new(plan: Arc<Plan>) -> Self {
         let Switching::Wormhole(wormhole) = plan.switching;
         let sources = Source::all(&plan);
+        assert!(
+            plan.channels.len().max(sources.len()) <= INDEX_MAX,
+            "an event holds 28 bits of index"
+        );
         let mut backlogged = vec![Vec::new(); plan.fabric.endpoints().len()];
         for (index, source) in (0_u32..).zip(&sources) {
             if source.is_backlogged(&plan) {
@@ -62,7 +70,8 @@ impl Simulation {
         let channels = || ChannelId::first(plan.channels.len());
         let mut simulation = Self {
             wormhole,
-            queue: EventQueue::new(),
+            queue: Wheel::new(),
+            unsettled: Vec::new(),
             now: 0,
             status: Status::Running,
             sources,
@@ -73,6 +82,7 @@ impl Simulation {
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
             arbiters: channels().map(|channel| RoundRobin::new(ports(channel))).collect(),
             requests: channels().map(|channel| PortSet::new(ports(channel))).collect(),
+            places: channels().map(|channel| Place::of(&plan, channel)).collect(),
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
             started_before: vec![0; plan.channels.len()],
@@ -155,7 +165,13 @@ impl Simulation {
 
     fn step(&mut self) {
         let end = self.plan.end.as_ps();
-        let next = self.queue.next_time().map_or(u64::MAX, Time::as_ps);
+        let next = self.queue.peek();
+        if !self.unsettled.is_empty()
+            && next.is_none_or(|(time, event)| time > self.now || event.is_last_phase())
+        {
+            return self.settle();
+        }
+        let next = next.map_or(u64::MAX, |(time, _)| time);
         if self.next_search < next && self.next_search <= end {
             self.search_deadlock();
         } else if next == u64::MAX {
@@ -165,9 +181,9 @@ impl Simulation {
             self.status = Status::Finished;
         } else {
             let (time, event) = self.queue.pop().expect("an event is pending");
-            self.now = time.as_ps();
+            self.now = time;
             self.events += 1;
-            self.handle(event);
+            self.handle(event.unpack());
         }
     }
 
@@ -188,7 +204,7 @@ impl Simulation {
     }
 
     pub(crate) fn schedule(&mut self, time: u64, event: Event) {
-        self.queue.schedule(Time::from_ps(time), event);
+        self.queue.schedule(time, event.into());
     }
 
     pub(crate) fn in_window(&self) -> bool {
@@ -206,10 +222,6 @@ impl Simulation {
     pub(crate) fn stopped_ps(&self, since: Option<u64>) -> u64 {
         let start = since.map(|since| since.max(self.plan.warm_up.as_ps()));
         start.map_or(0, |start| self.now.saturating_sub(start))
-    }
-
-    pub(crate) fn endpoint_of(&self, channel: ChannelId) -> Option<EndpointId> {
-        self.plan.fabric.endpoint_at(self.plan.ends(channel).source)
     }
 
     fn search_after(&self, time: u64) -> u64 {
@@ -252,6 +264,25 @@ impl Simulation {
     }
 }
 
+/// Where a channel begins and ends, as often asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The endpoint that sends on it, if a host does.
+    pub(crate) sender: Option<EndpointId>,
+    /// The node at its end.
+    pub(crate) target: NodeId,
+    /// The port there.
+    pub(crate) target_port: u16,
+}
+
+impl Place {
+    fn of(plan: &Plan, channel: ChannelId) -> Self {
+        let ends = plan.ends(channel);
+        let sender = plan.fabric.endpoint_at(ends.source);
+        Self { sender, target: ends.target.node, target_port: ends.target.port }
+    }
+}
+
 /// A set of ports of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct PortSet {
@@ -280,7 +311,11 @@ impl PortSet {
         self.count -= 1;
     }
 
-    pub(crate) fn contains(&self, port: usize) -> bool {
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    fn contains(&self, port: usize) -> bool {
         self.words[port / 64] & (1 << (port % 64)) != 0
     }
 }

@@ -114,6 +114,8 @@ pub(crate) struct Input {
     pub(crate) announced_stop: bool,
     /// When the next `EmitControl` is due, if one is scheduled.
     pub(crate) emit_at: Option<u64>,
+    /// Whether it stands in the list of those to look at when the instant is over.
+    pub(crate) unsettled: bool,
 }
 
 impl Input {
@@ -127,6 +129,7 @@ impl Input {
             wants_stop: false,
             announced_stop: false,
             emit_at: None,
+            unsettled: false,
         }
     }
 

@@ -54,14 +54,14 @@ impl Simulation {
         debug_assert_eq!(input.taken, incoming.first, "the worm before has left");
         input.incoming.pop_front();
         input.current = Some(incoming);
-        let node = self.plan.ends(channel).target.node;
+        let node = self.places[channel.index()].target;
         let worm = self.worms.get(incoming.worm);
         let output = worm.output(&self.plan, node, incoming.position);
         input.head = Head::Routing { output };
         if self.wormhole.route_bytes {
             input.taken += 1;
-            self.predict(channel);
         }
+        self.unsettle(channel);
         match self.wormhole.routing_delay.as_ps() {
             0 => self.request(channel),
             delay => self.schedule(self.now + delay, Event::Request { channel }),
@@ -72,10 +72,16 @@ impl Simulation {
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         let Head::Routing { output } = input.head else { panic!("a request follows routing") };
         input.head = Head::Waiting { output };
-        let port = usize::from(self.plan.ends(channel).target.port);
+        let port = usize::from(self.places[channel.index()].target_port);
         self.requests[output.index()].insert(port);
         if self.senders[output.index()].worm.is_none() {
-            self.schedule(self.now, Event::Arbitrate { output });
+            // With nothing else to happen at this instant, no other request can come before the
+            // arbitration, which may then be now.
+            if self.queue.peek().is_some_and(|(time, _)| time == self.now) {
+                self.schedule(self.now, Event::Arbitrate { output });
+            } else {
+                self.arbitrate(output);
+            }
         }
     }
 
@@ -86,10 +92,10 @@ impl Simulation {
         if self.senders[output.index()].worm.is_some() || requests.is_empty() {
             return;
         }
-        let granted = self.arbiters[output.index()].grant(|port| requests.contains(port));
+        let granted = self.arbiters[output.index()].grant_among(requests.words());
         let port = granted.expect("a port requests");
         requests.remove(port);
-        let node = self.plan.ends(output).source.node;
+        let node = self.places[Fabric::reverse(output).index()].target;
         let port = u16::try_from(port).expect("a port fits 16 bits");
         let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");
         let channel = Fabric::reverse(leaving);

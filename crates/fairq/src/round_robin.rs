@@ -31,6 +31,20 @@ impl RoundRobin {
         self.next = (winner + 1) % self.count;
         Some(winner)
     }
+
+    /// The same for a set of contenders as bits, the lowest bit of the first word being contender 0.
+    pub fn grant_among(&mut self, contenders: &[u64]) -> Option<usize> {
+        let (word, bit) = (self.next / 64, self.next % 64);
+        let first_at = |word: usize, bits: u64| {
+            (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize)
+        };
+        let winner = first_at(word, contenders[word] & (u64::MAX << bit)).or_else(|| {
+            let onward = (word + 1..contenders.len()).chain(0..=word);
+            onward.into_iter().find_map(|word| first_at(word, contenders[word]))
+        })?;
+        self.next = (winner + 1) % self.count;
+        Some(winner)
+    }
 }
 
 #[cfg(test)]
@@ -51,5 +65,23 @@ mod tests {
         assert_eq!(arbiter.grant(|index| index == 1), Some(1));
         assert_eq!(arbiter.grant(|_| false), None);
         assert_eq!(arbiter.grant(|_| true), Some(2));
+    }
+
+    #[test]
+    fn bits_and_a_predicate_choose_alike() {
+        // A fixed linear congruence makes the sets; 70 contenders need two words.
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        };
+        let (mut by_bits, mut by_predicate) = (RoundRobin::new(70), RoundRobin::new(70));
+        for _ in 0..2_000 {
+            let set = [next() & next() & next(), next() & 0x3f & next()];
+            let demands = |index: usize| set[index / 64] >> (index % 64) & 1 == 1;
+            assert_eq!(by_bits.grant_among(&set), by_predicate.grant(demands));
+        }
     }
 }

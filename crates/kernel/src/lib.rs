@@ -11,9 +11,11 @@ mod quantity;
 mod random;
 mod text;
 mod time;
+mod wheel;
 
 pub use event::EventQueue;
 pub use quantity::{FlitTime, Length, Rate};
 pub use random::{Purpose, Stream};
 pub use text::{Bytes, QuantityError};
 pub use time::{Span, Time};
+pub use wheel::Wheel;

@@ -58,6 +58,10 @@ impl Simulation {
         each!(self, simulation => simulation.now())
     }
 
+    fn events(&self) -> u64 {
+        each!(self, simulation => simulation.events())
+    }
+
     pub(crate) fn ledger(&self) -> &Ledger {
         each!(self, simulation => simulation.ledger())
     }
@@ -123,6 +127,11 @@ impl Run {
             in_flight: ledger.in_flight_messages(),
             done,
         }
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.simulation.events()
     }
 
     /// What was measured, at the end or at an interruption.

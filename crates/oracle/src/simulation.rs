@@ -32,6 +32,7 @@ pub struct Simulation {
     pub(crate) ledger: Ledger,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) messages_created: usize,
+    events: u64,
     pub(crate) flits_entered: u64,
     pub(crate) flits_consumed: u64,
     pub(crate) flits_stripped: u64,
@@ -61,6 +62,7 @@ impl Simulation {
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
             messages_created: 0,
+            events: 0,
             flits_entered: 0,
             flits_consumed: 0,
             flits_stripped: 0,
@@ -108,6 +110,11 @@ impl Simulation {
         self.queue.next_time()
     }
 
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
     /// What was counted so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -150,6 +157,7 @@ impl Simulation {
         } else {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
+            self.events += 1;
             self.handle(event);
             self.schedule_caused();
         }

@@ -1,0 +1,84 @@
+//! One row of the speed table: one scenario, one engine, one process, so that neither caches nor memory
+//! of one row help or hurt the next.
+//!
+//! `gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]` simulates and prints one line of
+//! JSON. The engine `none` only sets up: what it costs is what the others cost before time zero.
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{ColumnData, Engine, Run, Table, compile};
+use serde_json::json;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match measure(&arguments) {
+        Ok(line) => {
+            print(&line);
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            print(&message);
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the one line that the driver reads")]
+fn print(line: &str) {
+    println!("{line}");
+}
+
+fn measure(arguments: &[String]) -> Result<String, String> {
+    let [scenario, engine, settings @ ..] = arguments else {
+        return Err("usage: gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]".into());
+    };
+    let engine = match engine.as_str() {
+        "runs" => Some(Engine::Runs),
+        "oracle" => Some(Engine::Oracle),
+        "none" => None,
+        other => return Err(format!("no engine is called {other}; engines are runs, oracle, none")),
+    };
+    let setting = |text: &String| {
+        let (key, value) = text.split_once('=').ok_or(format!("{text}: expected KEY=VALUE"))?;
+        Ok::<_, String>((key.to_owned(), value.to_owned()))
+    };
+    let settings = settings.iter().map(setting).collect::<Result<_, _>>()?;
+    let overrides = Overrides { settings, ..Overrides::default() };
+    let source = ScenarioSource::load(scenario.as_ref(), &overrides).map_err(|e| e.to_string())?;
+    let compiled = compile(&source, false).map_err(|error| error.to_string())?;
+    let hosts = compiled.plan.classes.iter().map(|class| class.sources.len()).sum::<usize>();
+    let mut run = Run::new(compiled, engine.unwrap_or_default());
+    if engine.is_none() {
+        return Ok(json!({ "hosts": hosts }).to_string());
+    }
+    let seconds = seconds_of(|| while !run.advance(100_000).done {});
+    let record = run.record();
+    let worm_hops: u64 = record.tables.iter().map(worm_hops).sum();
+    let line = json!({
+        "hosts": hosts,
+        "seconds": seconds,
+        "events": run.events(),
+        "byte_hops": record.links.data_flits,
+        "worm_hops": worm_hops,
+        "verdict": record.verdict,
+        "accepted_load": record.classes[0].accepted_load,
+        "end_ps": record.end_ps,
+    });
+    Ok(line.to_string())
+}
+
+/// Channels that the delivered worms of a table of messages went through.
+fn worm_hops(table: &Table) -> u64 {
+    let column = table.columns.iter().find(|column| column.name == "switches");
+    match column.map(|column| &column.data) {
+        Some(ColumnData::Integers(switches)) => switches.iter().map(|count| count + 1).sum(),
+        _ => 0,
+    }
+}
+
+#[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a bench reads the clock")]
+fn seconds_of(work: impl FnOnce()) -> f64 {
+    let start = std::time::Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}

@@ -1,0 +1,247 @@
+//! A timing wheel: the event queue for runs of millions of events.
+//!
+//! ```text
+//!   time >> shift    current │ next slots, a circle of 4,096 with a bit each │ far
+//!                    sorted  │ unsorted lists                                │ a heap
+//! ```
+//!
+//! The slot of the present is sorted; slots of the near future are lists, found by their bits; what lies
+//! beyond one turn waits in a heap. The width of a slot follows the density of events, decided by
+//! counts alone, so that it is the same on any machine. The order is that of [`crate::EventQueue`]: by
+//! time, then by the event itself (G. Varghese and T. Lauck, "Hashed and Hierarchical Timing Wheels",
+//! IEEE/ACM ToN 5(6), 1997).
+//!
+//! Invariant: events are scheduled at the time of the last event taken out, or later.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const SLOTS: usize = 4_096;
+const WORDS: usize = SLOTS / 64;
+const NONE: u32 = u32::MAX;
+/// After so many turned slots the width is looked at again.
+const REVIEW: u32 = 4_096;
+
+/// Pending events, earliest first. Times are in picoseconds.
+#[derive(Clone, Debug)]
+pub struct Wheel<E> {
+    /// log2 of a slot's width in picoseconds.
+    shift: u32,
+    /// Number of the current slot: its time >> shift.
+    slot: u64,
+    /// Events of the current slot and before, the earliest last.
+    current: Vec<(u64, E)>,
+    /// First event of each slot's list.
+    heads: Vec<u32>,
+    /// One bit a slot that is not empty.
+    occupied: [u64; WORDS],
+    nodes: Vec<Node<E>>,
+    free: u32,
+    far: BinaryHeap<Reverse<(u64, E)>>,
+    len: usize,
+    turned_slots: u32,
+    turned_events: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node<E> {
+    time: u64,
+    event: E,
+    next: u32,
+}
+
+impl<E: Ord + Copy> Wheel<E> {
+    /// An empty wheel.
+    pub fn new() -> Self {
+        Self {
+            shift: 14,
+            slot: 0,
+            current: Vec::with_capacity(64),
+            heads: vec![NONE; SLOTS],
+            occupied: [0; WORDS],
+            nodes: Vec::new(),
+            free: NONE,
+            far: BinaryHeap::new(),
+            len: 0,
+            turned_slots: 0,
+            turned_events: 0,
+        }
+    }
+
+    /// Number of pending events.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds `event` at `time`.
+    pub fn schedule(&mut self, time: u64, event: E) {
+        self.len += 1;
+        let slot = time >> self.shift;
+        if slot <= self.slot {
+            let place = self.current.partition_point(|other| *other > (time, event));
+            self.current.insert(place, (time, event));
+        } else if slot - self.slot < SLOTS as u64 {
+            self.link(slot, time, event);
+        } else {
+            self.far.push(Reverse((time, event)));
+        }
+    }
+
+    /// The earliest event and its time.
+    pub fn peek(&mut self) -> Option<(u64, E)> {
+        if self.current.is_empty() {
+            self.turn()?;
+        }
+        self.current.last().copied()
+    }
+
+    /// Removes the earliest event.
+    pub fn pop(&mut self) -> Option<(u64, E)> {
+        if self.current.is_empty() {
+            self.turn()?;
+        }
+        self.len -= 1;
+        self.current.pop()
+    }
+
+    fn link(&mut self, slot: u64, time: u64, event: E) {
+        let place = usize::try_from(slot % SLOTS as u64).expect("below the number of slots");
+        let node = Node { time, event, next: self.heads[place] };
+        let index = if self.free == NONE {
+            self.nodes.push(node);
+            u32::try_from(self.nodes.len() - 1).expect("fewer than 2^32 events are pending")
+        } else {
+            let index = self.free;
+            self.free = self.nodes[index as usize].next;
+            self.nodes[index as usize] = node;
+            index
+        };
+        self.heads[place] = index;
+        self.occupied[place / 64] |= 1 << (place % 64);
+    }
+
+    /// Makes the next slot that holds events the current one.
+    fn turn(&mut self) -> Option<()> {
+        let near = self.next_occupied();
+        let far = self.far.peek().map(|Reverse((time, _))| time >> self.shift);
+        let slot = near.into_iter().chain(far).min()?;
+        self.slot = slot;
+        self.unlink(slot);
+        while self.far.peek().is_some_and(|Reverse((time, _))| time >> self.shift == slot) {
+            self.current.extend(self.far.pop().map(|Reverse(event)| event));
+        }
+        self.current.sort_unstable_by(|a, b| b.cmp(a));
+        self.turned_slots += 1;
+        self.turned_events += u32::try_from(self.current.len()).unwrap_or(u32::MAX / 2);
+        if self.turned_slots == REVIEW {
+            self.review();
+        }
+        Some(())
+    }
+
+    /// The slot after the current one that comes first and is not empty.
+    fn next_occupied(&self) -> Option<u64> {
+        let start = usize::try_from((self.slot + 1) % SLOTS as u64).expect("below the slots");
+        let (word, bit) = (start / 64, start % 64);
+        let found = |word: usize, bits: u64| {
+            let place = word * 64 + bits.trailing_zeros() as usize;
+            let ahead = (place + SLOTS - start) % SLOTS;
+            self.slot + 1 + ahead as u64
+        };
+        let first = self.occupied[word] & (u64::MAX << bit);
+        if first != 0 {
+            return Some(found(word, first));
+        }
+        (1..=WORDS)
+            .map(|step| (word + step) % WORDS)
+            .find(|word| self.occupied[*word] != 0)
+            .map(|word| found(word, self.occupied[word]))
+    }
+
+    /// Moves a slot's list to `current`.
+    fn unlink(&mut self, slot: u64) {
+        let place = usize::try_from(slot % SLOTS as u64).expect("below the number of slots");
+        let mut index = self.heads[place];
+        while index != NONE {
+            let node = self.nodes[index as usize];
+            self.current.push((node.time, node.event));
+            self.nodes[index as usize].next = self.free;
+            self.free = index;
+            index = node.next;
+        }
+        self.heads[place] = NONE;
+        self.occupied[place / 64] &= !(1 << (place % 64));
+    }
+
+    /// Halves or doubles the width of a slot when slots hold many or few events.
+    fn review(&mut self) {
+        let mean = self.turned_events / REVIEW;
+        (self.turned_slots, self.turned_events) = (0, 0);
+        let shift = match mean {
+            0..=1 if self.shift < 40 && self.len > 64 => self.shift + 1,
+            8.. if self.shift > 4 => self.shift - 1,
+            _ => return,
+        };
+        let now = self.slot << self.shift;
+        let mut all: Vec<(u64, E)> = std::mem::take(&mut self.current);
+        while let Some(slot) = self.next_occupied() {
+            self.unlink(slot);
+            all.append(&mut self.current);
+        }
+        all.extend(self.far.drain().map(|Reverse(event)| event));
+        // The current slot must hold the earliest event: what comes next is never before it.
+        let earliest = all.iter().map(|(time, _)| *time).min().unwrap_or(now);
+        self.shift = shift;
+        self.slot = earliest >> shift;
+        self.len = 0;
+        for (time, event) in all {
+            self.schedule(time, event);
+        }
+    }
+}
+
+impl<E: Ord + Copy> Default for Wheel<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EventQueue, Purpose, Stream, Time};
+
+    /// A long mix of near and far events, compared with the heap one by one.
+    #[test]
+    fn the_order_is_that_of_the_heap() {
+        for (seed, spread) in [(1, 3_u64), (2, 2_000), (3, 500_000), (4, 1 << 33)] {
+            let mut draw = Stream::new(seed, "wheel", Purpose::Shuffle);
+            let (mut wheel, mut heap) = (Wheel::new(), EventQueue::new());
+            let mut now = 0;
+            for round in 0..60_000_u32 {
+                for _ in 0..draw.below(3) {
+                    let far = if draw.below(50) == 0 { 1 << 30 } else { 1 };
+                    let (time, event) = (now + draw.below(spread) * far, draw.below(5));
+                    wheel.schedule(time, event);
+                    heap.schedule(Time::from_ps(time), event);
+                }
+                assert_eq!(wheel.len(), heap.len());
+                if round % 7 == 0 || round > 40_000 {
+                    let expected = heap.pop().map(|(time, event)| (time.as_ps(), event));
+                    assert_eq!(wheel.peek(), expected);
+                    assert_eq!(wheel.pop(), expected);
+                    now = expected.map_or(now, |(time, _)| time);
+                }
+            }
+            while let Some((time, event)) = heap.pop() {
+                assert_eq!(wheel.pop(), Some((time.as_ps(), event)));
+            }
+            assert!(wheel.is_empty());
+        }
+    }
+}
