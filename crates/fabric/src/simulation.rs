@@ -7,7 +7,7 @@ use gingham_fairq::RoundRobin;
 use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
-use gingham_model::{Adapter, Plan, Status, Switching, WaitCycle, WormholePlan};
+use gingham_model::{Adapter, Plan, Status, Switching, Wait, WaitCycle, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::sync::Arc;
 
@@ -249,18 +249,25 @@ impl Simulation {
         );
     }
 
+    /// A circle of waits, if there is one; [`WaitCycle`] says why that is a deadlock.
     fn find_cycle(&self) -> Option<WaitCycle> {
-        WaitCycle::find(self.senders.len(), |channel| {
-            match self.inputs[channel.index()].as_ref()?.head {
-                Head::Idle | Head::Routing { .. } => None,
-                Head::Waiting { output } => self.senders[output.index()].owner,
-                Head::Connected { output } => {
-                    let blocker = self.inputs[output.index()].as_ref()?;
-                    let stopped = self.senders[output.index()].stopped_since.is_some();
-                    (stopped && blocker.wants_stop && blocker.announced_stop).then_some(output)
-                }
+        let waits: Vec<Wait> = ChannelId::first(self.senders.len())
+            .map(|channel| Wait::one(self.waits_for(channel)))
+            .collect();
+        WaitCycle::find(&waits)
+    }
+
+    /// The input that the one at the end of `channel` waits for, if any.
+    fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
+        match self.inputs[channel.index()].as_ref()?.head {
+            Head::Idle | Head::Routing { .. } => None,
+            Head::Waiting { output } => self.senders[output.index()].owner,
+            Head::Connected { output } => {
+                let blocker = self.inputs[output.index()].as_ref()?;
+                let stopped = self.senders[output.index()].stopped_since.is_some();
+                (stopped && blocker.wants_stop && blocker.announced_stop).then_some(output)
             }
-        })
+        }
     }
 }
 

@@ -25,5 +25,5 @@ pub use adapter::Adapter;
 pub use message::{Delivery, Message, MessageId};
 pub use plan::{ChannelPlan, ClassId, ClassPlan, Ends, Plan, Switching};
 pub use slack::{SlackBuffer, SlackError};
-pub use waits::{Status, WaitCycle};
+pub use waits::{Status, Wait, WaitCycle};
 pub use wormhole::{Header, Preset, WormholeParameters, WormholePlan};

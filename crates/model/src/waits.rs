@@ -1,10 +1,18 @@
 //! Who waits for whom: the evidence for a deadlock.
 //!
-//! In a wormhole network an input waits for at most one other: its request is held by that input's
-//! worm, or its output is stopped by that input's full buffer, and the STOP is announced, heard and
-//! still wanted. The graph is a forest with circles, and nothing on a circle can ever move: a held
-//! output is released only by its holder's tail, and a stopped one goes on only when the buffer behind
-//! it drains.
+//! ```text
+//!   all of: a ─► b, c    a goes on when b and c have         any of: a ─► b, c    when one has
+//! ```
+//!
+//! A party that waits for nothing goes on. One that waits for all of some parties goes on once every one of
+//! them can, one that waits for any of them once one can. Whoever is left when nobody more can be
+//! found to go on will never move: the knot (Holt, "Some Deadlock Properties of Computer Systems", ACM
+//! Computing Surveys 4(3), 1972). A cycle of waits is therefore a deadlock only where no member has
+//! another way out, and one cycle inside the knot is what a report shows.
+//!
+//! In a wormhole network a party is an input, and waits for at most one other: its request is held by
+//! that input's worm, or its output is stopped by that input's full buffer, and the STOP is announced,
+//! heard and still wanted.
 
 use gingham_topology::ChannelId;
 
@@ -29,31 +37,56 @@ pub struct WaitCycle {
     pub channels: Vec<ChannelId>,
 }
 
-impl WaitCycle {
-    /// A circle among the inputs of `count` channels, if there is one; `waits_for` names what an
-    /// input waits for.
-    pub fn find(count: usize, waits_for: impl Fn(ChannelId) -> Option<ChannelId>) -> Option<Self> {
-        // 0: not visited; otherwise the number of the walk that came by.
-        let mut visited = vec![0_usize; count];
-        for start in ChannelId::first(count) {
-            let walk = start.index() + 1;
-            let mut next = Some(start);
-            while let Some(channel) = next {
-                if visited[channel.index()] == walk {
-                    return Some(Self::through(channel, &waits_for));
-                }
-                if visited[channel.index()] != 0 {
-                    break;
-                }
-                visited[channel.index()] = walk;
-                next = waits_for(channel);
-            }
-        }
-        None
+/// What one party waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// It goes on when all of these have; at once if there is none.
+    All(Vec<ChannelId>),
+    /// It goes on when any of these has.
+    Any(Vec<ChannelId>),
+}
+
+impl Wait {
+    /// A wait for nothing.
+    pub const NONE: Self = Self::All(Vec::new());
+
+    /// A wait for one party, or for nothing.
+    pub fn one(party: Option<ChannelId>) -> Self {
+        Self::All(party.into_iter().collect())
     }
 
-    fn through(member: ChannelId, waits_for: impl Fn(ChannelId) -> Option<ChannelId>) -> Self {
-        let onward = |channel| waits_for(channel).expect("a member of a circle waits");
+    fn parties(&self) -> &[ChannelId] {
+        match self {
+            Self::All(parties) | Self::Any(parties) => parties,
+        }
+    }
+
+    /// How many of its parties must go on before it does.
+    fn needed(&self) -> usize {
+        match self {
+            Self::All(parties) => parties.len(),
+            Self::Any(_) => 1,
+        }
+    }
+}
+
+impl WaitCycle {
+    /// A circle within the knot of `waits`, by party, if there is a knot.
+    ///
+    /// Time and memory are linear in the number of parties and waits.
+    pub fn find(waits: &[Wait]) -> Option<Self> {
+        let stuck = stuck(waits);
+        let start = stuck.iter().position(|stuck| *stuck)?;
+        // From one stuck party to the next until one comes again.
+        let onward = |party: ChannelId| {
+            let parties = waits[party.index()].parties();
+            *parties.iter().find(|other| stuck[other.index()]).expect("a stuck party waits for one")
+        };
+        let mut visited = vec![false; waits.len()];
+        let mut member = ChannelId::new(start);
+        while !std::mem::replace(&mut visited[member.index()], true) {
+            member = onward(member);
+        }
         let mut channels = vec![member];
         let mut next = onward(member);
         while next != member {
@@ -62,30 +95,87 @@ impl WaitCycle {
         }
         let lowest = (0..channels.len()).min_by_key(|place| channels[*place]).unwrap_or(0);
         channels.rotate_left(lowest);
-        Self { channels }
+        Some(Self { channels })
     }
+}
+
+/// Which parties can never go on.
+fn stuck(waits: &[Wait]) -> Vec<bool> {
+    let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
+    for (party, wait) in waits.iter().enumerate() {
+        for other in wait.parties() {
+            waiters[other.index()].push(party);
+        }
+    }
+    let mut needed: Vec<usize> = waits.iter().map(Wait::needed).collect();
+    let mut free: Vec<usize> = (0..waits.len()).filter(|party| needed[*party] == 0).collect();
+    let mut stuck: Vec<bool> = needed.iter().map(|needed| *needed > 0).collect();
+    while let Some(party) = free.pop() {
+        for &waiter in &waiters[party] {
+            if !stuck[waiter] {
+                continue;
+            }
+            needed[waiter] -= 1;
+            if needed[waiter] == 0 {
+                stuck[waiter] = false;
+                free.push(waiter);
+            }
+        }
+    }
+    stuck
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn cycle(waits: &[Option<usize>]) -> Option<Vec<usize>> {
-        let waits_for = |channel: ChannelId| waits[channel.index()].map(ChannelId::new);
-        let found = WaitCycle::find(waits.len(), waits_for)?;
-        Some(found.channels.into_iter().map(ChannelId::index).collect())
+    fn ids(parties: &[usize]) -> Vec<ChannelId> {
+        parties.iter().map(|party| ChannelId::new(*party)).collect()
+    }
+
+    fn all(parties: &[usize]) -> Wait {
+        Wait::All(ids(parties))
+    }
+
+    fn any(parties: &[usize]) -> Wait {
+        Wait::Any(ids(parties))
+    }
+
+    fn cycle(waits: &[Wait]) -> Option<Vec<usize>> {
+        Some(WaitCycle::find(waits)?.channels.into_iter().map(ChannelId::index).collect())
     }
 
     #[test]
     fn a_chain_is_no_circle() {
-        assert_eq!(cycle(&[Some(1), Some(2), None, Some(2)]), None);
+        assert_eq!(cycle(&[all(&[1]), all(&[2]), Wait::NONE, all(&[2])]), None);
     }
 
     #[test]
     fn a_circle_is_found_behind_a_chain_and_named_from_its_lowest() {
-        assert_eq!(
-            cycle(&[Some(4), None, Some(3), Some(5), Some(3), Some(2)]),
-            Some(vec![2, 3, 5])
-        );
+        let waits = [all(&[4]), Wait::NONE, all(&[3]), all(&[5]), all(&[3]), all(&[2])];
+        assert_eq!(cycle(&waits), Some(vec![2, 3, 5]));
+    }
+
+    #[test]
+    fn a_circle_with_a_way_out_is_no_deadlock() {
+        // 0 -> 1 -> 2 -> 0, but 1 may also go on by 3, which waits for nothing.
+        let with_way_out = [all(&[1]), any(&[2, 3]), all(&[0]), Wait::NONE];
+        assert_eq!(cycle(&with_way_out), None);
+        let needs_both = [all(&[1]), all(&[2, 3]), all(&[0]), Wait::NONE];
+        assert_eq!(cycle(&needs_both), Some(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn all_ways_out_blocked_is_a_knot() {
+        // 1 may go on by 2 or 3, and both wait for 1 in the end.
+        let waits = [all(&[1]), any(&[2, 3]), all(&[0]), all(&[4]), all(&[1])];
+        assert_eq!(cycle(&waits), Some(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn a_wait_for_any_of_nobody_is_for_ever_but_no_circle_of_ours() {
+        // Nobody can serve party 0: only a bug could make such a wait, and it must not pass unnoticed.
+        let result = std::panic::catch_unwind(|| cycle(&[any(&[])]));
+        assert!(result.is_err());
     }
 }

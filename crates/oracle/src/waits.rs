@@ -3,7 +3,7 @@
 use crate::Simulation;
 use crate::event::Symbol;
 use crate::input::Head;
-use gingham_model::WaitCycle;
+use gingham_model::{Wait, WaitCycle};
 use gingham_topology::ChannelId;
 
 /// The input that the one at the end of `channel` waits for, if any.
@@ -22,5 +22,8 @@ fn waits_for(simulation: &Simulation, channel: ChannelId) -> Option<ChannelId> {
 
 /// A circle of waits, if there is one.
 pub(crate) fn find_cycle(simulation: &Simulation) -> Option<WaitCycle> {
-    WaitCycle::find(simulation.inputs.len(), |channel| waits_for(simulation, channel))
+    let waits: Vec<Wait> = ChannelId::first(simulation.inputs.len())
+        .map(|channel| Wait::one(waits_for(simulation, channel)))
+        .collect();
+    WaitCycle::find(&waits)
 }

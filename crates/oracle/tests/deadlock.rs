@@ -11,6 +11,7 @@ use gingham_model::Status;
 use gingham_oracle::Simulation;
 use gingham_topology::generate::{Generator, Ring};
 use gingham_topology::routing::{Algorithm, Form, ShortestPath, route};
+use gingham_topology::{FabricBuilder, Guid, NodeKind};
 use std::sync::Arc;
 
 /// A ring of five switches with a host each, every host sending two switches onwards: shortest paths
@@ -57,4 +58,35 @@ fn a_deadlock_is_the_same_whatever_the_size_of_a_call() {
     let mut simulation = Simulation::new(Arc::new(ring(&algorithm, 500)));
     while *simulation.advance(7) == Status::Running {}
     assert_eq!(*simulation.status(), ends_as(ring(&algorithm, 500)).0);
+}
+
+#[test]
+fn a_deadlock_in_one_corner_is_found_while_other_traffic_flows() {
+    // The ring, with a sixth switch on its first and two hosts there that go on talking.
+    let mut builder = FabricBuilder::new();
+    let switches: Vec<_> = (0..6_u64)
+        .map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(0x100 + n), 8))
+        .collect();
+    for n in 0..5 {
+        builder.join(switches[n], switches[(n + 1) % 5]).unwrap();
+    }
+    builder.join(switches[0], switches[5]).unwrap();
+    for (n, switch) in [0, 1, 2, 3, 4, 5, 5].into_iter().enumerate() {
+        let guid = Guid(0x200 + n as u64);
+        let host = builder.add_plain(NodeKind::Host, &format!("h{n}"), guid, 1);
+        builder.join(host, switches[switch]).unwrap();
+    }
+    let mut plan = quiet_plan(builder.build());
+    plan.routes =
+        route(&plan.fabric, &Algorithm::ShortestPath(ShortestPath {}), Form::Source).unwrap();
+    for host in 0..5 {
+        backlogged(&mut plan, host, (host + 2) % 5, 500);
+    }
+    backlogged(&mut plan, 5, 6, 50);
+    backlogged(&mut plan, 6, 5, 50);
+    plan.end = Time::from_ps(10_000_000);
+    let (status, delivered) = ends_as(plan);
+    let Status::Deadlocked(cycle) = status else { panic!("ended as {status:?}") };
+    assert!(delivered > 100, "the others went on: {delivered}");
+    assert!(cycle.channels.len() >= 5, "{cycle:?}");
 }
