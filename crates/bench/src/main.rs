@@ -2,7 +2,8 @@
 //! of one row help or hurt the next.
 //!
 //! `gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]` simulates and prints one line of
-//! JSON. The engine `none` only sets up: what it costs is what the others cost before time zero.
+//! JSON. The engine `none` only sets up: what it costs is what the others cost before time zero. With
+//! `--bare` nothing is summed up after the run, so that counted instructions are those of the run.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Engine, Run, Table, compile};
@@ -10,8 +11,10 @@ use serde_json::json;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match measure(&arguments) {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let bare = arguments.iter().position(|argument| argument == "--bare");
+    let bare = bare.map(|place| arguments.remove(place)).is_some();
+    match measure(&arguments, bare) {
         Ok(line) => {
             print(&line);
             ExitCode::SUCCESS
@@ -28,7 +31,7 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-fn measure(arguments: &[String]) -> Result<String, String> {
+fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let [scenario, engine, settings @ ..] = arguments else {
         return Err("usage: gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]".into());
     };
@@ -36,7 +39,9 @@ fn measure(arguments: &[String]) -> Result<String, String> {
         "runs" => Some(Engine::Runs),
         "oracle" => Some(Engine::Oracle),
         "none" => None,
-        other => return Err(format!("no engine is called {other}; engines are runs, oracle, none")),
+        other => {
+            return Err(format!("no engine is called {other}; engines are runs, oracle, none"));
+        }
     };
     let setting = |text: &String| {
         let (key, value) = text.split_once('=').ok_or(format!("{text}: expected KEY=VALUE"))?;
@@ -52,6 +57,9 @@ fn measure(arguments: &[String]) -> Result<String, String> {
         return Ok(json!({ "hosts": hosts }).to_string());
     }
     let seconds = seconds_of(|| while !run.advance(100_000).done {});
+    if bare {
+        return Ok(json!({ "hosts": hosts }).to_string());
+    }
     let record = run.record();
     let worm_hops: u64 = record.tables.iter().map(worm_hops).sum();
     let line = json!({

@@ -251,8 +251,8 @@ impl Simulation {
 
     /// A circle of waits, if there is one; [`WaitCycle`] says why that is a deadlock.
     fn find_cycle(&self) -> Option<WaitCycle> {
-        let waits: Vec<Wait> = ChannelId::first(self.senders.len())
-            .map(|channel| Wait::one(self.waits_for(channel)))
+        let waits: Vec<(ChannelId, Wait)> = ChannelId::first(self.senders.len())
+            .filter_map(|channel| Some((channel, Wait::one(self.waits_for(channel)?))))
             .collect();
         WaitCycle::find(&waits)
     }

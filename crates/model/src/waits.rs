@@ -50,9 +50,9 @@ impl Wait {
     /// A wait for nothing.
     pub const NONE: Self = Self::All(Vec::new());
 
-    /// A wait for one party, or for nothing.
-    pub fn one(party: Option<ChannelId>) -> Self {
-        Self::All(party.into_iter().collect())
+    /// A wait for one party.
+    pub fn one(party: ChannelId) -> Self {
+        Self::All(vec![party])
     }
 
     fn parties(&self) -> &[ChannelId] {
@@ -71,45 +71,52 @@ impl Wait {
 }
 
 impl WaitCycle {
-    /// A circle within the knot of `waits`, by party, if there is a knot.
+    /// A circle within the knot of `waits`, if there is a knot: who waits, in ascending order, and for
+    /// what. Whoever is not among them goes on.
     ///
-    /// Time and memory are linear in the number of parties and waits.
-    pub fn find(waits: &[Wait]) -> Option<Self> {
-        let stuck = stuck(waits);
+    /// Time and memory grow with the number of waits, times its logarithm.
+    pub fn find(waits: &[(ChannelId, Wait)]) -> Option<Self> {
+        let place = |party: ChannelId| waits.binary_search_by_key(&party, |wait| wait.0).ok();
+        let stuck = stuck(waits, place);
         let start = stuck.iter().position(|stuck| *stuck)?;
         // From one stuck party to the next until one comes again.
-        let onward = |party: ChannelId| {
-            let parties = waits[party.index()].parties();
-            *parties.iter().find(|other| stuck[other.index()]).expect("a stuck party waits for one")
+        let onward = |at: usize| {
+            let mut parties = waits[at].1.parties().iter().filter_map(|party| place(*party));
+            parties.find(|other| stuck[*other]).expect("a stuck party waits for one")
         };
         let mut visited = vec![false; waits.len()];
-        let mut member = ChannelId::new(start);
-        while !std::mem::replace(&mut visited[member.index()], true) {
+        let mut member = start;
+        while !std::mem::replace(&mut visited[member], true) {
             member = onward(member);
         }
-        let mut channels = vec![member];
+        let mut circle = vec![member];
         let mut next = onward(member);
         while next != member {
-            channels.push(next);
+            circle.push(next);
             next = onward(next);
         }
-        let lowest = (0..channels.len()).min_by_key(|place| channels[*place]).unwrap_or(0);
-        channels.rotate_left(lowest);
-        Some(Self { channels })
+        let lowest = (0..circle.len()).min_by_key(|index| circle[*index]).unwrap_or(0);
+        circle.rotate_left(lowest);
+        Some(Self { channels: circle.into_iter().map(|at| waits[at].0).collect() })
     }
 }
 
-/// Which parties can never go on.
-fn stuck(waits: &[Wait]) -> Vec<bool> {
+/// Which of those who wait can never go on.
+fn stuck(waits: &[(ChannelId, Wait)], place: impl Fn(ChannelId) -> Option<usize>) -> Vec<bool> {
+    // How many parties must still go on before each does; whoever does not wait has gone on.
+    let mut needed: Vec<usize> = vec![0; waits.len()];
     let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
-    for (party, wait) in waits.iter().enumerate() {
-        for other in wait.parties() {
-            waiters[other.index()].push(party);
+    for (party, (_, wait)) in waits.iter().enumerate() {
+        let blockers = wait.parties().iter().filter_map(|other| place(*other));
+        let blockers: Vec<usize> = blockers.collect();
+        let gone = wait.parties().len() - blockers.len();
+        needed[party] = wait.needed().saturating_sub(gone);
+        for other in blockers {
+            waiters[other].push(party);
         }
     }
-    let mut needed: Vec<usize> = waits.iter().map(Wait::needed).collect();
-    let mut free: Vec<usize> = (0..waits.len()).filter(|party| needed[*party] == 0).collect();
     let mut stuck: Vec<bool> = needed.iter().map(|needed| *needed > 0).collect();
+    let mut free: Vec<usize> = (0..waits.len()).filter(|party| !stuck[*party]).collect();
     while let Some(party) = free.pop() {
         for &waiter in &waiters[party] {
             if !stuck[waiter] {
@@ -142,7 +149,9 @@ mod tests {
     }
 
     fn cycle(waits: &[Wait]) -> Option<Vec<usize>> {
-        Some(WaitCycle::find(waits)?.channels.into_iter().map(ChannelId::index).collect())
+        let numbered = (0..).map(ChannelId::new).zip(waits.iter().cloned());
+        let waiting: Vec<_> = numbered.filter(|(_, wait)| *wait != Wait::NONE).collect();
+        Some(WaitCycle::find(&waiting)?.channels.into_iter().map(ChannelId::index).collect())
     }
 
     #[test]

@@ -22,8 +22,8 @@ fn waits_for(simulation: &Simulation, channel: ChannelId) -> Option<ChannelId> {
 
 /// A circle of waits, if there is one.
 pub(crate) fn find_cycle(simulation: &Simulation) -> Option<WaitCycle> {
-    let waits: Vec<Wait> = ChannelId::first(simulation.inputs.len())
-        .map(|channel| Wait::one(waits_for(simulation, channel)))
+    let waits: Vec<(ChannelId, Wait)> = ChannelId::first(simulation.inputs.len())
+        .filter_map(|channel| Some((channel, Wait::one(waits_for(simulation, channel)?))))
         .collect();
     WaitCycle::find(&waits)
 }

@@ -1,0 +1,180 @@
+"""Measure the speed of engine and oracle: one process a row, in sequence.
+
+    python benches/bench.py                    the table; --json for programs
+    python benches/bench.py --baseline         the same, and record the instruction counts
+    python benches/bench.py --saturation       measure each fabric's saturation load again (minutes)
+
+A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was measured
+once and stands in `benches/loads.json`. Instructions are counted by valgrind, which gives the same
+number whatever else the machine does; times are of a run without it. What setting up costs is measured by
+itself and taken off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+ROWS = HERE / "rows"
+LOADS = HERE / "loads.json"
+BASELINE = HERE / "baseline.json"
+FRACTION = 0.6
+# The oracle follows every flit, and a twentieth of the time is enough of it.
+ORACLE_SHARE = 20
+BISECTIONS = 7
+PICOSECONDS = {"ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
+
+Row = dict[str, object]
+
+
+def main() -> int:
+    """Measure, print, compare."""
+    options = parser().parse_args()
+    binary = build(options.target_dir)
+    rows = [path for path in sorted(ROWS.glob("*.toml")) if path.stem in options.rows or not options.rows]
+    if options.saturation:
+        record_loads(binary, rows)
+        return 0
+    loads = json.loads(LOADS.read_text())
+    baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    results = []
+    for path in rows:
+        for engine in ("runs", "oracle"):
+            if row := measure(binary, path, engine, loads[path.stem], count=not options.quick):
+                row["baseline"] = baseline.get(f"{path.stem}/{engine}")
+                results.append(row)
+                print(line_of(row) if not options.json else json.dumps(row), flush=True)
+            else:
+                print(f"{path.stem}: left out, its fabric is not there", file=sys.stderr)
+                break
+    if options.baseline:
+        counted = {f"{row['row']}/{row['engine']}": row["instructions_per_byte_hop"] for row in results}
+        BASELINE.write_text(json.dumps({**baseline, **counted}, indent=2, sort_keys=True) + "\n")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    what = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    what.add_argument("rows", nargs="*", help="rows to measure; all unless given")
+    what.add_argument("--json", action="store_true", help="one JSON object a row")
+    what.add_argument("--quick", action="store_true", help="times only, no instruction counts")
+    what.add_argument("--baseline", action="store_true", help="record instruction counts")
+    what.add_argument("--saturation", action="store_true", help="measure saturation loads")
+    what.add_argument("--target-dir", default=str(ROOT / "target"), help="Cargo's target folder")
+    return what
+
+
+def build(target: str) -> Path:
+    """Build the bench in the release profile and return its path."""
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "--package", "gingham-bench"]
+    subprocess.run([*command, "--target-dir", target], check=True, cwd=ROOT)
+    return Path(target) / "release" / "gingham-bench"
+
+
+def is_there(path: Path) -> bool:
+    """Return whether the fabric file of a row exists, if it has one."""
+    named = re.search(r'^file = "(.*)"', path.read_text(), re.MULTILINE)
+    return named is None or (path.parent / named.group(1)).exists()
+
+
+def measure(binary: Path, path: Path, engine: str, load: float, *, count: bool) -> Row | None:
+    """Return the numbers of one row, or `None` where its fabric is not there."""
+    if not is_there(path):
+        return None
+    settings = [f"traffic.0.load={FRACTION * load:.6f}"]
+    span = end_of(path) // (ORACLE_SHARE if engine == "oracle" else 1)
+    settings.append(f"stop.time={span} ps")
+    run, peak_kib = timed([binary, path, engine, *settings])
+    instructions = None
+    if count and shutil.which("valgrind"):
+        setup = counted([binary, path, "none", *settings])
+        instructions = counted([binary, path, engine, "--bare", *settings]) - setup
+    hops = run["byte_hops"]
+    return {
+        "row": path.stem,
+        "engine": engine,
+        "hosts": run["hosts"],
+        "load": run["accepted_load"],
+        "verdict": run["verdict"],
+        "byte_hops": hops,
+        "ns_per_byte_hop": 1e9 * run["seconds"] / hops,
+        "byte_hops_per_s": hops / run["seconds"],
+        "instructions_per_byte_hop": instructions and instructions / hops,
+        "events_per_worm_hop": run["events"] / max(run["worm_hops"], 1),
+        "peak_mib": peak_kib / 1024,
+        "seconds_per_simulated_ms": run["seconds"] / (run["end_ps"] / 1e9),
+    }
+
+
+def end_of(path: Path) -> int:
+    """Return the simulated time of a row in picoseconds."""
+    number, unit = re.search(r'^time = "([0-9]+) (\w+)"', path.read_text(), re.MULTILINE).groups()
+    return int(number) * PICOSECONDS[unit]
+
+
+def timed(command: list[object]) -> tuple[Row, int]:
+    """Run one process; return what it printed and its peak memory in KiB."""
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, text=True)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"bench: {output.strip()}")
+    return json.loads(output), usage.ru_maxrss
+
+
+def counted(command: list[object]) -> int:
+    """Return the instructions that a process takes, counted by valgrind."""
+    with tempfile.TemporaryDirectory() as folder:
+        tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
+        done = subprocess.run(
+            [*tool, *map(str, command)], check=True, capture_output=True, text=True
+        )
+    return int(re.search(r"Collected : ([0-9]+)", done.stderr).group(1))
+
+
+def record_loads(binary: Path, rows: list[Path]) -> None:
+    """Find the load at which each fabric saturates, by bisection, and record it."""
+    loads = json.loads(LOADS.read_text()) if LOADS.exists() else {}
+    for path in rows:
+        if not is_there(path):
+            print(f"{path.stem}: left out, its fabric is not there", file=sys.stderr)
+            continue
+        low, high = 1e-4, 1.0
+        for _ in range(BISECTIONS + 3):
+            middle = (low * high) ** 0.5
+            settings = [f"traffic.0.load={middle}", f"stop.time={2 * end_of(path)} ps"]
+            run, _ = timed([binary, path, "runs", *settings])
+            low, high = (low, middle) if run["verdict"] == "saturated" else (middle, high)
+        loads[path.stem] = round(low, 6)
+        print(f"{path.stem}: saturates between {low:.5f} and {high:.5f}", flush=True)
+    LOADS.write_text(json.dumps(loads, indent=2, sort_keys=True) + "\n")
+
+
+def line_of(row: Row) -> str:
+    """Return a row as a line of the table."""
+    instructions = row["instructions_per_byte_hop"]
+    counts = "" if instructions is None else f"{instructions:9.2f} instructions"
+    change = ""
+    if instructions is not None and row["baseline"]:
+        change = f" ({100 * (instructions / row['baseline'] - 1):+.1f} %)"
+    return (
+        f"{row['row']:18} {row['engine']:6} load {row['load']:.4f}  {row['ns_per_byte_hop']:8.3f} ns"
+        f"{counts}{change} a byte-hop  {row['byte_hops_per_s']:.2e} byte-hops/s"
+        f"  {row['events_per_worm_hop']:7.1f} events a worm-hop  {row['peak_mib']:6.1f} MiB"
+        f"  {row['seconds_per_simulated_ms']:.4f} s/ms"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
