@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint docs wheel clean
+.PHONY: help demo test test-rust test-python lint bench oracle docs wheel clean
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -14,6 +14,9 @@ CARGO_DENY := target/tools/bin/cargo-deny
 
 RUST_SOURCES := $(shell find crates -type f -not -path '*/tests/*') Cargo.toml Cargo.lock
 EXAMPLE := irregular
+CASES ?= 5000
+FIRST ?= 1000000
+BENCH ?=
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +41,12 @@ lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences,
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/typos
+
+bench: .venv/tools.stamp  ## speed of engine and oracle; BENCH="--quick ROW" for less, "--baseline" to record
+	$(BIN)/python benches/bench.py $(BENCH)
+
+oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
+	CASES=$(CASES) FIRST=$(FIRST) $(CARGO) test --package gingham-lab --locked --test differential -- --nocapture
 
 docs:  ## the reference of the crates, into target/doc
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
