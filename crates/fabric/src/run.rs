@@ -164,9 +164,10 @@ impl Schedule {
         before - self.end
     }
 
-    /// Forgets runs that end at `number` or before, but never the last one.
+    /// Forgets runs that end at `number` or before, all of them in the past, but for the last of
+    /// these: it tells when the channel was busy, even if all that is predicted behind it is cut.
     pub(crate) fn forget_before(&mut self, number: u64) {
-        while self.begin + 1 < self.runs.len() && self.runs[self.begin].end() <= number {
+        while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
             self.begin += 1;
         }
         if self.begin >= Self::RUNS_EXPECTED {
@@ -263,9 +264,15 @@ mod tests {
     #[test]
     fn what_is_over_can_be_forgotten() {
         let mut schedule = schedule();
-        schedule.forget_before(4);
-        assert_eq!(schedule.started_by(140), 4);
+        schedule.push(300, 10, 3);
         schedule.forget_before(6);
+        assert_eq!((schedule.held().len(), schedule.started_by(140)), (2, 4));
+        // The prediction behind what is over is cut, and another one takes its place.
+        assert_eq!(schedule.cut_from(300), 3);
+        assert_eq!(schedule.last_start(), Some(160));
+        schedule.push(400, 10, 2);
+        assert_eq!((schedule.start_of(6), schedule.started_by(405)), (Some(400), 7));
+        schedule.cut_from(400);
         assert_eq!((schedule.last_start(), schedule.end()), (Some(160), 6));
         let piece = schedule.pieces_from(5, 1_000).next().unwrap();
         assert_eq!((piece.first, piece.count, piece.time), (5, 1, 1_160));

@@ -6,7 +6,9 @@ mod case;
 
 use case::Case;
 use gingham_lab::compile;
+use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::{Delivery, Plan, Status};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What a run leaves that must agree.
@@ -61,6 +63,21 @@ fn difference(plan: &Arc<Plan>) -> Option<String> {
 fn disagreement(case: &Case) -> Option<String> {
     let compiled = compile(&case.source(), true).unwrap_or_else(|error| panic!("{error}"));
     std::panic::catch_unwind(|| difference(&compiled.plan)).unwrap_or_else(|_| Some("panic".into()))
+}
+
+/// Every case in which engine and oracle once differed.
+#[test]
+fn engine_and_oracle_agree_on_kept_cases() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/kept");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let source = ScenarioSource::load(&path, &Overrides::default()).unwrap();
+        let compiled = compile(&source, true).unwrap();
+        assert_eq!(difference(&compiled.plan), None, "{}", path.display());
+        seen += 1;
+    }
+    assert!(seen > 0, "no case was found");
 }
 
 #[test]
