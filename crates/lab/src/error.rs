@@ -23,6 +23,10 @@ impl LabError {
     }
 }
 
+/// What to do about routes that can deadlock.
+const CURE: &str =
+    "choose an algorithm whose proof succeeds, such as up-down, or allow it (--allow-deadlock)";
+
 /// A cycle of channels, in names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadlockReport {
@@ -40,7 +44,9 @@ impl DeadlockReport {
         let summary = "these routes can deadlock: packets that fill the channels of this cycle \
                        would wait for each other for ever"
             .to_owned();
-        let lines = describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
+        let mut lines: Vec<String> =
+            describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
+        lines.push(CURE.to_owned());
         Self { summary, channels: names(fabric, cycle), lines }
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from difflib import get_close_matches
 from pathlib import Path
@@ -136,8 +137,8 @@ def finding_note(findings: list[str]) -> list[str]:
 
 
 def print_classes(result: Result) -> None:
-    """Print one row a traffic class."""
-    columns = ["class", "hosts", "offered", "accepted", "messages", "mean latency", "verdict"]
+    """Print one row a traffic class; ± is half of a 95 % interval."""
+    columns = ["class", "hosts", "offered", "accepted", "messages", "latency ns", "verdict"]
     title = (
         f"{result.scenario.title}: {result.summary['end_ps'] / 1e6:,.0f} us simulated "
         f"in {result.wall_seconds:.1f} s"
@@ -154,16 +155,18 @@ def row(numbers: Mapping[str, Any]) -> list[str]:
         numbers["name"],
         f"{numbers['hosts']:,}",
         "backlogged" if offered is None else f"{offered:.3f}",
-        with_interval(numbers["accepted_load"], numbers["accepted_load_half_width"], 4),
+        with_interval(numbers["accepted_load"], numbers["accepted_load_half_width"]),
         f"{numbers['messages_followed']:,}",
-        with_interval(numbers["latency_mean_ns"], numbers["latency_half_width_ns"], 1, " ns"),
+        with_interval(numbers["latency_mean_ns"], numbers["latency_half_width_ns"]),
         numbers["verdict"],
     ]
 
 
-def with_interval(mean: float | None, half_width: float | None, digits: int, unit: str = "") -> str:
-    """Return a mean with the half-width of its 95 % interval."""
+def with_interval(mean: float | None, half_width: float | None) -> str:
+    """Return a mean with the half-width of its 95 % interval, to two digits of the latter."""
     if mean is None:
         return "none"
-    interval = "?" if half_width is None else f"{half_width:,.{digits}f}"
-    return f"{mean:,.{digits}f} ± {interval}{unit}"
+    if not half_width:
+        return f"{mean:,.5g} ± {'?' if half_width is None else 0}"
+    digits = max(0, 1 - math.floor(math.log10(half_width)))
+    return f"{mean:,.{digits}f} ± {half_width:,.{digits}f}"
