@@ -22,8 +22,22 @@ impl Simulation {
 
     pub(crate) fn create_and_follow(&mut self, source: u32) {
         self.create(source);
+        let endpoint = self.sources[source as usize].endpoint();
         if let Some(interval) = self.sources[source as usize].next_interval() {
             self.schedule(self.now + interval.as_ps(), Event::Create { source });
+        }
+        self.start_soon(self.plan.fabric.endpoint_channel(endpoint));
+    }
+
+    /// Starts the next worm in phase 6 of this instant: now, if nothing else is to happen before.
+    pub(crate) fn start_soon(&mut self, channel: ChannelId) {
+        if self.senders[channel.index()].worm.is_some() {
+            return;
+        }
+        if self.instant_is_over() {
+            self.start_worm(channel);
+        } else {
+            self.schedule(self.now, Event::StartWorm { channel });
         }
     }
 
@@ -41,10 +55,6 @@ impl Simulation {
         self.messages_created += 1;
         self.ledger.on_created(&message);
         self.adapters[message.source.index()].offer(message);
-        let channel = self.plan.fabric.endpoint_channel(message.source);
-        if self.senders[channel.index()].worm.is_none() {
-            self.schedule(self.now, Event::StartWorm { channel });
-        }
     }
 
     // Phase 3: flits arrive.

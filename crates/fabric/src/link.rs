@@ -20,7 +20,7 @@ impl Simulation {
             if self.senders[channel.index()].worm.is_some() {
                 self.extend(channel);
             } else if self.places[channel.index()].sender.is_some() {
-                self.schedule(self.now, Event::StartWorm { channel });
+                self.start_soon(channel);
             }
         }
     }

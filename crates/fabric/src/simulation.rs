@@ -207,6 +207,12 @@ impl Simulation {
         self.queue.schedule(time, event.into());
     }
 
+    /// Whether no other event of this instant is pending, so that what belongs to a later phase of it
+    /// may be done at once.
+    pub(crate) fn instant_is_over(&mut self) -> bool {
+        self.queue.peek().is_none_or(|(time, _)| time > self.now)
+    }
+
     pub(crate) fn in_window(&self) -> bool {
         self.now >= self.plan.warm_up.as_ps()
     }

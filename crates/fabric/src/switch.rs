@@ -25,17 +25,15 @@ impl Simulation {
             self.schedule(self.now + delay, Event::Deliver { channel: output, worm });
         }
         let Some(channel) = owner else {
-            return self.schedule(self.now, Event::StartWorm { channel: output });
+            return self.start_soon(output);
         };
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         input.taken += flits;
         input.head = Head::Idle;
         input.current = None;
         self.senders[channel.index()].schedule.forget_before(input.taken);
-        if !self.requests[output.index()].is_empty() {
-            self.schedule(self.now, Event::Arbitrate { output });
-        }
         self.read_head(channel);
+        self.arbitrate_soon(output);
     }
 
     /// Reads the header at the head of the input at the end of `channel`, if one is there and the
@@ -74,18 +72,22 @@ impl Simulation {
         input.head = Head::Waiting { output };
         let port = usize::from(self.places[channel.index()].target_port);
         self.requests[output.index()].insert(port);
-        if self.senders[output.index()].worm.is_none() {
-            // With nothing else to happen at this instant, no other request can come before the
-            // arbitration, which may then be now.
-            if self.queue.peek().is_some_and(|(time, _)| time == self.now) {
-                self.schedule(self.now, Event::Arbitrate { output });
-            } else {
-                self.arbitrate(output);
-            }
-        }
+        self.arbitrate_soon(output);
     }
 
     // Phase 5: arbitrate.
+
+    /// Arbitrates in phase 5 of this instant: now, if nothing else is to happen before.
+    fn arbitrate_soon(&mut self, output: ChannelId) {
+        if self.senders[output.index()].worm.is_some() || self.requests[output.index()].is_empty() {
+            return;
+        }
+        if self.instant_is_over() {
+            self.arbitrate(output);
+        } else {
+            self.schedule(self.now, Event::Arbitrate { output });
+        }
+    }
 
     pub(crate) fn arbitrate(&mut self, output: ChannelId) {
         let requests = &mut self.requests[output.index()];
