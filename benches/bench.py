@@ -1,13 +1,13 @@
 """Measure the speed of engine and oracle: one process a row, in sequence.
 
-    python benches/bench.py                    the table; --json for programs
-    python benches/bench.py --baseline         the same, and record the instruction counts
-    python benches/bench.py --saturation       measure each fabric's saturation load again (minutes)
+    python benches/bench.py                 the table; --json for programs
+    python benches/bench.py --baseline      the same, and record the instruction counts
+    python benches/bench.py --saturation    measure each fabric's saturation load again (minutes)
 
-A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was measured
-once and stands in `benches/loads.json`. Instructions are counted by valgrind, which gives the same
-number whatever else the machine does; times are of a run without it. What setting up costs is measured by
-itself and taken off.
+A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was
+measured once and stands in `benches/loads.json`. Instructions are counted by valgrind, which gives
+the same number whatever else the machine does; times are of a run without it. What setting up
+costs is measured by itself and taken off.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def main() -> int:
     """Measure, print, compare."""
     options = parser().parse_args()
     binary = build(options.target_dir)
-    rows = [path for path in sorted(ROWS.glob("*.toml")) if path.stem in options.rows or not options.rows]
+    wanted = options.rows
+    rows = [path for path in sorted(ROWS.glob("*.toml")) if not wanted or path.stem in wanted]
     if options.saturation:
         record_loads(binary, rows)
         return 0
@@ -57,14 +58,16 @@ def main() -> int:
                 print(f"{path.stem}: left out, its fabric is not there", file=sys.stderr)
                 break
     if options.baseline:
-        counted = {f"{row['row']}/{row['engine']}": row["instructions_per_byte_hop"] for row in results}
+        instructions = "instructions_per_byte_hop"
+        counted = {f"{row['row']}/{row['engine']}": row[instructions] for row in results}
         BASELINE.write_text(json.dumps({**baseline, **counted}, indent=2, sort_keys=True) + "\n")
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    what = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    formatter = argparse.RawTextHelpFormatter
+    what = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
     what.add_argument("rows", nargs="*", help="rows to measure; all unless given")
     what.add_argument("--json", action="store_true", help="one JSON object a row")
     what.add_argument("--quick", action="store_true", help="times only, no instruction counts")
@@ -169,7 +172,8 @@ def line_of(row: Row) -> str:
     if instructions is not None and row["baseline"]:
         change = f" ({100 * (instructions / row['baseline'] - 1):+.1f} %)"
     return (
-        f"{row['row']:18} {row['engine']:6} load {row['load']:.4f}  {row['ns_per_byte_hop']:8.3f} ns"
+        f"{row['row']:18} {row['engine']:6} load {row['load']:.4f}"
+        f"  {row['ns_per_byte_hop']:8.3f} ns"
         f"{counts}{change} a byte-hop  {row['byte_hops_per_s']:.2e} byte-hops/s"
         f"  {row['events_per_worm_hop']:7.1f} events a worm-hop  {row['peak_mib']:6.1f} MiB"
         f"  {row['seconds_per_simulated_ms']:.4f} s/ms"

@@ -84,7 +84,7 @@ fn worm_hops(table: &Table) -> u64 {
     }
 }
 
-#[expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a bench reads the clock")]
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 fn seconds_of(work: impl FnOnce()) -> f64 {
     let start = std::time::Instant::now();
     work();

@@ -4,7 +4,7 @@ use crate::event::Event;
 use crate::simulation::Simulation;
 use crate::state::Incoming;
 use crate::worm::{Worm, WormId};
-use gingham_kernel::Time;
+use gingham_kernel::{Span, Time};
 use gingham_model::{Delivery, Message, MessageId, Status};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 impl Simulation {
     pub(crate) fn start_sources(&mut self) {
         for index in 0..self.sources.len() {
-            let first = self.sources[index].next_interval().map_or(0, |interval| interval.as_ps());
+            let first = self.sources[index].next_interval().map_or(0, Span::as_ps);
             let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
             self.schedule(first, Event::Create { source });
         }

@@ -45,7 +45,7 @@ impl Case {
             .filter(|node| node.kind == NodeKind::Host)
             .map(|node| node.name.clone())
             .collect();
-        let classes = (0..1 + draw.below(3)).map(|n| random_class(&mut draw, n, &hosts)).collect();
+        let classes = (0..=draw.below(3)).map(|n| random_class(&mut draw, n, &hosts)).collect();
         Self {
             seed,
             nodes,

@@ -82,8 +82,7 @@ fn engine_and_oracle_agree_on_kept_cases() {
 
 #[test]
 fn engine_and_oracle_agree_on_random_scenarios() {
-    let cases = std::env::var("CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300_u64);
-    let first = std::env::var("FIRST").ok().and_then(|n| n.parse().ok()).unwrap_or(0_u64);
+    let (cases, first) = (number("CASES", 300), number("FIRST", 0));
     for seed in first..first + cases {
         let case = Case::random(seed);
         if let Some(found) = disagreement(&case) {
@@ -91,4 +90,10 @@ fn engine_and_oracle_agree_on_random_scenarios() {
             panic!("seed {seed}: {found}\n--- replay ---\n{}", smaller.to_toml());
         }
     }
+}
+
+/// How many cases to try, and from which seed on, as `make oracle` says.
+#[expect(clippy::disallowed_methods, reason = "a test run by hand takes its size from outside")]
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a whole number"))
 }
