@@ -129,8 +129,8 @@ mod tests {
         };
         let (leader, follower) = (times(leader), times(follower));
         leader.iter().enumerate().find_map(|(index, time)| {
-            let followed = follower.iter().filter(|other| *other <= time).count();
-            (index + 1 >= followed + usize::try_from(lead).unwrap()).then_some(*time)
+            let passed = follower.iter().filter(|other| *other <= time).count();
+            (index + 1 >= passed + usize::try_from(lead).unwrap()).then_some(*time)
         })
     }
 
