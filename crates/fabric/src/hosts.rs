@@ -5,7 +5,7 @@ use crate::simulation::Simulation;
 use crate::state::Incoming;
 use crate::worm::{Worm, WormId};
 use gingham_kernel::{Span, Time};
-use gingham_model::{Delivery, Message, MessageId, Status};
+use gingham_model::{Delivery, Message, MessageId};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Simulation {
         );
         self.ledger.on_delivered(&delivery);
         if self.plan.messages.is_some_and(|wanted| self.ledger.followed_messages() >= wanted) {
-            self.status = Status::Finished;
+            self.end = self.now;
         }
     }
 

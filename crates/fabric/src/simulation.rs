@@ -47,6 +47,8 @@ pub struct Simulation {
     started_before: Vec<u64>,
     pub(crate) messages_created: usize,
     events: u64,
+    /// The last instant of the run: the plan's, or that in which the last message wanted was delivered.
+    pub(crate) end: u64,
     next_search: u64,
 }
 
@@ -88,6 +90,7 @@ impl Simulation {
             started_before: vec![0; plan.channels.len()],
             messages_created: 0,
             events: 0,
+            end: plan.end.as_ps(),
             next_search: 0,
             plan,
         };
@@ -164,21 +167,15 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        let end = self.plan.end.as_ps();
         let next = self.queue.peek();
         if !self.unsettled.is_empty()
             && next.is_none_or(|(time, event)| time > self.now || event.is_last_phase())
         {
             return self.settle();
         }
-        let next = next.map_or(u64::MAX, |(time, _)| time);
-        if self.next_search < next && self.next_search <= end {
-            self.search_deadlock();
-        } else if next == u64::MAX {
-            self.run_dry();
-        } else if next > end {
-            self.now = end;
-            self.status = Status::Finished;
+        let search = self.next_search.min(self.end);
+        if next.is_none_or(|(time, _)| time > search) {
+            self.search_deadlock(search);
         } else {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
@@ -235,24 +232,23 @@ impl Simulation {
         (time / interval + 1).saturating_mul(interval)
     }
 
-    fn search_deadlock(&mut self) {
-        let time = self.next_search;
+    /// Everything up to `time` has happened: a deadlock, the end, or what is left to do.
+    fn search_deadlock(&mut self, time: u64) {
         self.next_search = self.search_after(time);
         if let Some(cycle) = self.find_cycle() {
             self.now = time;
             self.status = Status::Deadlocked(cycle);
+        } else if self.queue.is_empty() {
+            assert_eq!(
+                self.ledger.in_flight_messages(),
+                0,
+                "messages are left, nothing can happen, and no circle of waits explains it"
+            );
+            self.status = Status::Drained;
+        } else if time == self.end {
+            self.now = time;
+            self.status = Status::Finished;
         }
-    }
-
-    fn run_dry(&mut self) {
-        self.status = match self.find_cycle() {
-            Some(cycle) => Status::Deadlocked(cycle),
-            None => Status::Drained,
-        };
-        assert!(
-            self.status != Status::Drained || self.ledger.in_flight_messages() == 0,
-            "messages are left, nothing can happen, and no circle of waits explains it"
-        );
     }
 
     /// A circle of waits, if there is one; [`WaitCycle`] says why that is a deadlock.

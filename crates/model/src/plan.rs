@@ -70,7 +70,7 @@ pub struct Plan {
     pub warm_up: Time,
     /// The run ends here at the latest.
     pub end: Time,
-    /// The run ends once this many messages created after the warm-up were delivered.
+    /// The run ends with the instant in which so many messages created after the warm-up were delivered.
     pub messages: Option<u64>,
 }
 

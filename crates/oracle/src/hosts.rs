@@ -5,7 +5,7 @@ use crate::simulation::Simulation;
 use crate::worm::Worm;
 use gingham_kernel::Time;
 use gingham_model::traffic::Source;
-use gingham_model::{Message, MessageId, Status};
+use gingham_model::{Message, MessageId};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl Simulation {
             let delivery = self.worms.remove(flit.worm).delivery(now);
             self.ledger.on_delivered(&delivery);
             if self.plan.messages.is_some_and(|wanted| self.ledger.followed_messages() >= wanted) {
-                self.status = Status::Finished;
+                self.end = self.now;
             }
         }
     }

@@ -39,6 +39,8 @@ pub struct Simulation {
     /// Events that the current one caused, scheduled together after it.
     pub(crate) caused: Vec<(Time, Event)>,
     pub(crate) shuffle: Option<Stream>,
+    /// The last instant of the run: the plan's, or that in which the last message wanted was delivered.
+    pub(crate) end: Time,
     pub(crate) next_search: Time,
 }
 
@@ -68,6 +70,7 @@ impl Simulation {
             flits_stripped: 0,
             caused: Vec::new(),
             shuffle: None,
+            end: plan.end,
             next_search: Time::ZERO,
             plan,
         };
@@ -146,14 +149,9 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        let next = self.queue.next_time().unwrap_or(Time::MAX);
-        if self.next_search < next && self.next_search <= self.plan.end {
-            self.search_deadlock();
-        } else if next == Time::MAX {
-            self.run_dry();
-        } else if next > self.plan.end {
-            self.now = self.plan.end;
-            self.status = Status::Finished;
+        let search = self.next_search.min(self.end);
+        if self.queue.next_time().is_none_or(|time| time > search) {
+            self.search_deadlock(search);
         } else {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
@@ -214,23 +212,22 @@ impl Simulation {
         Time::from_ps((time.as_ps() / interval + 1).saturating_mul(interval))
     }
 
-    fn search_deadlock(&mut self) {
-        let time = self.next_search;
+    /// Everything up to `time` has happened: a deadlock, the end, or what is left to do.
+    fn search_deadlock(&mut self, time: Time) {
         self.next_search = self.search_after(time);
         if let Some(cycle) = waits::find_cycle(self) {
             self.now = time;
             self.status = Status::Deadlocked(cycle);
+        } else if self.queue.is_empty() {
+            assert_eq!(
+                self.ledger.in_flight_messages(),
+                0,
+                "messages are left, nothing can happen, and no circle of waits explains it"
+            );
+            self.status = Status::Drained;
+        } else if time == self.end {
+            self.now = time;
+            self.status = Status::Finished;
         }
-    }
-
-    fn run_dry(&mut self) {
-        self.status = match waits::find_cycle(self) {
-            Some(cycle) => Status::Deadlocked(cycle),
-            None => Status::Drained,
-        };
-        assert!(
-            self.status != Status::Drained || self.ledger.in_flight_messages() == 0,
-            "messages are left, nothing can happen, and no circle of waits explains it"
-        );
     }
 }

@@ -100,7 +100,7 @@ pub struct Stop {
     pub time: Span,
     /// Results count from here on; a tenth of `time` unless given.
     pub warm_up: Option<Span>,
-    /// The run ends as soon as this many messages created after the warm-up were delivered.
+    /// The run ends with the instant in which so many messages created after the warm-up were delivered.
     pub messages: Option<u64>,
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Case {
     network: Vec<String>,
     classes: Vec<String>,
     time_ps: u64,
+    warm_up_ps: u64,
+    messages: Option<u64>,
 }
 
 impl Case {
@@ -46,7 +48,7 @@ impl Case {
             .map(|node| node.name.clone())
             .collect();
         let classes = (0..=draw.below(3)).map(|n| random_class(&mut draw, n, &hosts)).collect();
-        Self {
+        let mut case = Self {
             seed,
             nodes,
             cables,
@@ -56,7 +58,13 @@ impl Case {
             network: random_network(&mut draw),
             classes,
             time_ps: 4_000_000 + draw.below(30_000_000),
-        }
+            warm_up_ps: 0,
+            messages: None,
+        };
+        let within = draw.below(case.time_ps);
+        case.warm_up_ps = pick(&mut draw, &[0, case.time_ps / 10, within]);
+        case.messages = (draw.below(3) == 0).then(|| 1 + draw.below(40));
+        case
     }
 
     pub(crate) fn source(&self) -> ScenarioSource {
@@ -85,7 +93,11 @@ impl Case {
         for class in &self.classes {
             writeln!(text, "[[traffic]]\n{class}").unwrap();
         }
-        writeln!(text, "[stop]\ntime = \"{} ps\"", self.time_ps).unwrap();
+        let (time, warm_up) = (self.time_ps, self.warm_up_ps);
+        writeln!(text, "[stop]\ntime = \"{time} ps\"\nwarm_up = \"{warm_up} ps\"").unwrap();
+        if let Some(messages) = self.messages {
+            writeln!(text, "messages = {messages}").unwrap();
+        }
         text
     }
 
@@ -120,7 +132,8 @@ impl Case {
         let mut time = self.time_ps;
         while time > 1_000 {
             time = time * 3 / 4;
-            cases.push(Self { time_ps: time, ..self.clone() });
+            let warm_up_ps = self.warm_up_ps.min(time - 1);
+            cases.push(Self { time_ps: time, warm_up_ps, ..self.clone() });
         }
         cases.reverse();
         for index in 0..self.classes.len() {

@@ -5,6 +5,7 @@
 mod case;
 
 use case::Case;
+use gingham_kernel::Time;
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::{Delivery, Plan, Status};
@@ -15,6 +16,9 @@ use std::sync::Arc;
 #[derive(PartialEq, Debug)]
 struct Outcome {
     status: Status,
+    end: Time,
+    /// All counts by class, as text.
+    classes: String,
     deliveries: Vec<Delivery>,
     /// (data flits, control flits, stops, stopped picoseconds) by channel.
     counts: Vec<(u64, u64, u64, u64)>,
@@ -27,6 +31,8 @@ macro_rules! outcome {
         let counts = simulation.channel_counts();
         Outcome {
             status,
+            end: simulation.now(),
+            classes: format!("{:?}", simulation.ledger().classes()),
             deliveries: simulation.ledger().records().sorted(),
             counts: counts
                 .iter()
@@ -43,6 +49,9 @@ fn difference(plan: &Arc<Plan>) -> Option<String> {
     if oracle.status != engine.status {
         return Some(format!("status: oracle {:?}, engine {:?}", oracle.status, engine.status));
     }
+    if oracle.end != engine.end {
+        return Some(format!("end: oracle {:?}, engine {:?}", oracle.end, engine.end));
+    }
     for (true_one, other) in oracle.deliveries.iter().zip(&engine.deliveries) {
         if true_one != other {
             return Some(format!("oracle {true_one:?}\nengine {other:?}"));
@@ -57,7 +66,8 @@ fn difference(plan: &Arc<Plan>) -> Option<String> {
             return Some(format!("channel {index}: oracle {a:?}, engine {b:?}"));
         }
     }
-    None
+    (oracle.classes != engine.classes)
+        .then(|| format!("classes: oracle {}\nengine {}", oracle.classes, engine.classes))
 }
 
 fn disagreement(case: &Case) -> Option<String> {
