@@ -4,7 +4,7 @@ from gingham._core import Fabric as CoreFabric
 from gingham._core import Routes as CoreRoutes
 from gingham._core import Scenario as CoreScenario
 from gingham._core import Simulation as CoreSimulation
-from gingham._core import __version__, catalogue, formats, panic
+from gingham._core import __version__, catalogue, formats, panic, scenario_schema
 
 __all__ = [
     "CoreFabric",
@@ -15,4 +15,5 @@ __all__ = [
     "catalogue",
     "formats",
     "panic",
+    "scenario_schema",
 ]

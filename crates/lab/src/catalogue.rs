@@ -4,6 +4,7 @@
 //! A mechanism is one line here; its summary and parameters are the doc comments of its types, from
 //! which help, schema and reference pages are made.
 
+use crate::scenario::Scenario;
 use gingham_model::Preset;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use gingham_topology::generate::Generator;
@@ -51,6 +52,13 @@ const LINES: &[(&str, &str, &str)] = &[
     ("destinations", "uniform", "Flich et al. 2001, section IV-A"),
     ("destinations", "host", "Kwan et al. 1996, section 3.1"),
 ];
+
+/// JSON Schema of scenarios, for editors and reference pages.
+pub fn scenario_schema() -> Value {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    SchemaGenerator::new(settings).into_root_schema_for::<Scenario>().to_value()
+}
 
 /// Every name.
 pub fn catalogue() -> Vec<Entry> {

@@ -16,7 +16,7 @@ mod record;
 mod run;
 pub mod scenario;
 
-pub use catalogue::{Entry, catalogue};
+pub use catalogue::{Entry, catalogue, scenario_schema};
 pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};

@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use crate::routes::Routes;
     #[pymodule_export]
-    use crate::run::{Scenario, Simulation, catalogue};
+    use crate::run::{Scenario, Simulation, catalogue, scenario_schema};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]

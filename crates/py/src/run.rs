@@ -174,3 +174,9 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> 
 pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::serialized(py, &gingham_lab::catalogue())
 }
+
+/// JSON Schema of scenarios.
+#[pyfunction]
+pub(crate) fn scenario_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    convert::to_python(py, &gingham_lab::scenario_schema())
+}

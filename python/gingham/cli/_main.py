@@ -12,6 +12,8 @@ import click
 
 from gingham import __version__
 from gingham._files import reason
+from gingham.cli._explain import explain as explain_command
+from gingham.cli._explain import schema
 from gingham.cli._fabric import fabric
 from gingham.cli._route import route
 from gingham.cli._run import run as run_command
@@ -50,6 +52,8 @@ def gingham() -> None:
 gingham.add_command(fabric)
 gingham.add_command(route)
 gingham.add_command(run_command)
+gingham.add_command(explain_command)
+gingham.add_command(schema)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,176 @@
+"""What each key of a scenario means: from the schema, which comes from the types that are parsed.
+
+A key is a dotted path as `--set` takes it; `0` stands for any place in a list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from gingham._native import catalogue, scenario_schema
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Schema = dict[str, Any]
+
+# Where the names of a key stand in the catalogue, which knows their sources.
+CONCEPTS = {
+    "topology.generate": "generator",
+    "routing.algorithm": "routing",
+    "network.preset": "preset",
+    "traffic.0.arrivals": "arrivals",
+    "traffic.0.length": "length",
+    "traffic.0.destinations": "destinations",
+}
+NOTHING = object()
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a scenario."""
+
+    path: str
+    meaning: str
+    # What may stand there, in words.
+    values: str
+    # As TOML; `None` where there is none.
+    default: str | None
+    required: bool
+    # Where it comes from, where the catalogue tells.
+    source: str | None
+
+
+def every_key() -> list[Key]:
+    """Return every key, in the order in which a scenario is written."""
+    return list(walk(scenario_schema(), "", sources()))
+
+
+def explain(path: str) -> list[Key]:
+    """Return a key and those below it; `InputError` with the nearest if there is no such key."""
+    wanted = ".".join("0" if part.isdigit() else part for part in path.split("."))
+    known = every_key()
+    found = [key for key in known if key.path == wanted or key.path.startswith(f"{wanted}.")]
+    if found:
+        return found
+    names = [key.path for key in known]
+    by_last = {name.rsplit(".", 1)[-1]: name for name in reversed(names)}
+    last = get_close_matches(wanted.rsplit(".", 1)[-1], by_last, n=1)
+    close = [by_last[name] for name in last] or get_close_matches(wanted, names, n=1)
+    meant = f'; did you mean "{close[0]}"?' if close else ""
+    raise InputError(f'a scenario has no key "{path}"{meant}', key=path, expected=names)
+
+
+def sources() -> dict[str, str]:
+    """Return the source of each name that the catalogue knows, by the path of its key."""
+    path_of = {concept: path for path, concept in CONCEPTS.items()}
+    return {f"{path_of[line['concept']]}.{line['name']}": line["source"] for line in catalogue()}
+
+
+def walk(schema: Schema, path: str, source_of: Mapping[str, str]) -> Iterator[Key]:
+    """Yield the keys below a schema."""
+    required = schema.get("required", [])
+    for name, child in schema.get("properties", {}).items():
+        below = f"{path}.{name}" if path else name
+        yield Key(
+            path=below,
+            meaning=one_line(child.get("description") or schema.get("description") or ""),
+            values=values(child),
+            default=default_of(child),
+            required=name in required and not is_choice(schema),
+            source=source_of.get(below),
+        )
+        yield from walk(child, below, source_of)
+    for branch in branches(schema):
+        yield from walk({**branch, "choice": True}, path, source_of)
+    if schema.get("type") == "array" and "properties" in schema["items"]:
+        yield from walk(schema["items"], f"{path}.0", source_of)
+
+
+def branches(schema: Schema) -> list[Schema]:
+    """Return the alternatives of a schema, but for null."""
+    found: list[Schema] = schema.get("oneOf", []) + schema.get("anyOf", [])
+    return [branch for branch in found if branch.get("type") != "null"]
+
+
+def is_choice(schema: Schema) -> bool:
+    """Return whether the properties of a schema are one choice of several."""
+    return bool(schema.get("choice"))
+
+
+def values(schema: Schema) -> str:
+    """Say what may stand at a key."""
+    if alternatives := branches(schema):
+        return ", or ".join(dict.fromkeys(values(branch) for branch in alternatives))
+    names = [schema["const"]] if "const" in schema else schema.get("enum", [])
+    if names:
+        return " or ".join(f'"{name}"' for name in names)
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = next(name for name in kind if name != "null")
+    if kind == "array":
+        items = schema["items"]
+        return "tables" if "properties" in items else f"a list, each {values(items)}"
+    if kind == "object":
+        named = list(schema.get("properties", {}))
+        one = len(named) == 1 and schema.get("required") == named
+        return f"{{ {named[0]} = ... }}" if one else "a table"
+    if examples := schema.get("examples"):
+        return f'such as "{examples[0]}"'
+    words = {"string": "a text", "number": "a number", "boolean": "true or false"}
+    return words.get(str(kind), "a whole number")
+
+
+def default_of(schema: Schema) -> str | None:
+    """Return the default as TOML, if there is one worth writing."""
+    value = schema.get("default", NOTHING)
+    if value is NOTHING or value is None or isinstance(value, dict):
+        return None
+    return toml(value)
+
+
+def toml(value: object) -> str:
+    """Return a value as TOML."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def one_line(text: str) -> str:
+    """Return a text without its line breaks."""
+    return " ".join(text.split())
+
+
+def page() -> str:
+    """Return the reference page of scenarios, in Markdown."""
+    rows = [
+        f"| `{key.path}` | {key.meaning} | {key.values.replace('|', '/')} | {standing(key)} |"
+        for key in every_key()
+    ]
+    return "\n".join([*HEAD, *rows, ""])
+
+
+def standing(key: Key) -> str:
+    """Say whether a key must stand, and what holds if it does not."""
+    if key.required:
+        return "required"
+    return f"`{key.default}`" if key.default is not None else ""
+
+
+HEAD = [
+    "# The keys of a scenario",
+    "",
+    "Made from the types that are parsed (`gingham.reference.page`); a test holds the two",
+    "together. `gingham explain KEY` shows one key, `gingham schema` prints the JSON Schema, and",
+    "`--set KEY=VALUE` changes a key of a run. `0` stands for any place in a list:",
+    "`traffic.0.load` is the load of the first class. A bare name stands for a choice without",
+    'parameters: `algorithm = "up-down"`.',
+    "",
+    "| key | meaning | values | default |",
+    "|---|---|---|---|",
+]
