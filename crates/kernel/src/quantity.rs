@@ -24,7 +24,7 @@ pub struct FlitTime {
 
 impl Rate {
     /// A rate of `bytes` per second. Panics on zero: the edges refuse it.
-    pub fn from_bytes_per_second(bytes: u64) -> Self {
+    pub const fn from_bytes_per_second(bytes: u64) -> Self {
         assert!(bytes > 0, "a link has a rate");
         Self(bytes)
     }

@@ -156,6 +156,11 @@ fn what_a_scenario_means_is_checked_with_line_and_key() {
         &[("topology", "{ file = \"missing.ibnetdiscover\" }")],
         &[("routing.algorithm", "{ up-down = { root = { named = \"s7-7\" } } }")],
         &[("network.link_rate", "80")],
+        &[("network.link_rate", "999 B/s")],
+        &[("network.link_rate", "50 GB/s"), ("network.routing_delay", "100 ms")],
+        &[("network.setup_delay", "2 s")],
+        &[("network.cable_length", "1000000000 m")],
+        &[("network.link_rate", "50 GB/s"), ("network.cable_length", "10000000 m")],
         &[("network.preset", "myrinet-1281")],
     ];
     let messages: Vec<String> = cases

@@ -3,12 +3,18 @@
 use crate::error::LabError;
 use crate::input::InputError;
 use crate::scenario::ScenarioSource;
-use gingham_kernel::FlitTime;
+use gingham_kernel::{FlitTime, Length, Rate, Span};
 use gingham_model::{ChannelPlan, SlackBuffer, WormholeParameters};
 use gingham_topology::{ChannelId, Fabric};
 
 /// Rounding errors below this need no mention.
 const ROUNDING_NOTED: f64 = 1e-3;
+/// The slowest link: the longest worm, of 2^32 flits, then passes it in less than 2^63 ps.
+const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
+/// The longest delay of a cable or a header.
+const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
+/// Flits that a cable or a waiting header may hold: buffers scaled for them still count in 32 bits.
+const FLITS_MAX: u64 = 1 << 30;
 
 /// The channels of every cable, with notes on what departs from the preset.
 pub(super) fn channels(
@@ -18,6 +24,7 @@ pub(super) fn channels(
     notes: &mut Vec<String>,
 ) -> Result<Vec<ChannelPlan>, LabError> {
     let network = &source.scenario.network;
+    check_delays(source, parameters)?;
     let mut census = Census::default();
     let mut channels = Vec::with_capacity(fabric.channel_count());
     for channel in ChannelId::first(fabric.channel_count()) {
@@ -26,6 +33,10 @@ pub(super) fn channels(
         let rate = network.link_rate.or(told).unwrap_or(parameters.link_rate);
         let length = cable.length.unwrap_or(parameters.cable_length);
         let flit = rate.flit_time(1);
+        check_cable(rate, length, flit.span, parameters).map_err(|(key, message)| {
+            let message = format!("on {}: {message}", fabric.channel_name(channel));
+            InputError::at(&source.tree, key, message)
+        })?;
         let delay = length.propagation(parameters.delay_per_metre);
         let first_flit_delay = parameters.routing_delay + parameters.setup_delay;
         let slack = match network.slack {
@@ -49,6 +60,51 @@ pub(super) fn channels(
     }
     census.note(source, fabric, notes);
     Ok(channels)
+}
+
+fn check_delays(source: &ScenarioSource, parameters: &WormholeParameters) -> Result<(), LabError> {
+    let delays = [
+        ("network.routing_delay", parameters.routing_delay),
+        ("network.setup_delay", parameters.setup_delay),
+        ("network.delay_per_metre", parameters.delay_per_metre),
+    ];
+    match delays.into_iter().find(|(_, delay)| *delay > DELAY_MAX) {
+        Some((key, delay)) => {
+            let message = format!("a delay is at most {DELAY_MAX}, not {delay}");
+            Err(InputError::at(&source.tree, key, message).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses what 64 bits of picoseconds or 32 bits of flits could not hold: the key to change and why.
+fn check_cable(
+    rate: Rate,
+    length: Length,
+    flit: Span,
+    parameters: &WormholeParameters,
+) -> Result<(), (&'static str, String)> {
+    if rate < RATE_MIN {
+        return Err((
+            "network.link_rate",
+            format!("a link carries at least {RATE_MIN}, not {rate}"),
+        ));
+    }
+    let product = u128::from(length.as_mm()) * u128::from(parameters.delay_per_metre.as_ps());
+    if product / 1_000 >= u128::from(DELAY_MAX.as_ps()) {
+        let message = format!("a cable of {length} delays by {DELAY_MAX} or more");
+        return Err(("network.cable_length", message));
+    }
+    let under_way = (length.propagation(parameters.delay_per_metre) * 2).div_ceil(flit);
+    let held = (parameters.routing_delay + parameters.setup_delay).div_ceil(flit);
+    for (key, flits) in [("network.cable_length", under_way), ("network.routing_delay", held)] {
+        if flits > FLITS_MAX {
+            let message =
+                format!("at {rate} it takes {flits} flits to fill this delay, beyond 2^30");
+            return Err((key, message));
+        }
+    }
+    Ok(())
 }
 
 /// What deserves a note.

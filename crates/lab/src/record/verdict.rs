@@ -50,7 +50,9 @@ fn worst(classes: &[ClassSummary]) -> (Verdict, String) {
              latencies depend on the length of the run; lower the load"
         ),
         Verdict::NotConverged => {
-            format!("class {of} delivered too little for an interval; raise stop.time")
+            format!(
+                "class {of} delivered too little for an interval; let the run last longer (stop)"
+            )
         }
         _ => "accepted load follows the offered load, and every mean has its interval".to_owned(),
     };
