@@ -158,7 +158,7 @@ impl Simulation {
         self.now.checked_sub(sender.latency).map_or(0, |time| sender.schedule.started_by(time))
     }
 
-    fn gone(&self, channel: ChannelId) -> u64 {
+    pub(crate) fn gone(&self, channel: ChannelId) -> u64 {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");
         match input.head {
             Head::Connected { output } => {

@@ -17,6 +17,11 @@ impl Simulation {
         } else {
             self.counts[channel.index()].stopped_ps += self.stopped_ps(since);
             self.senders[channel.index()].stopped_since = None;
+            // A long worm is many runs when it is stopped often; those that are over can go.
+            if self.inputs[channel.index()].is_some() {
+                let gone = self.gone(channel);
+                self.senders[channel.index()].schedule.forget_before(gone);
+            }
             if self.senders[channel.index()].worm.is_some() {
                 self.extend(channel);
             } else if self.places[channel.index()].sender.is_some() {

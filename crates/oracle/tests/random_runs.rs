@@ -38,7 +38,10 @@ fn random_plan(seed: u64) -> Plan {
             .iter()
             .map(|endpoint| SourcePlan {
                 endpoint: *endpoint,
-                destinations: DestinationPlan::Uniform(Arc::clone(&among)),
+                destinations: DestinationPlan::Uniform {
+                    among: Arc::clone(&among),
+                    own: endpoint.index()..endpoint.index() + 1,
+                },
             })
             .collect();
         let arrivals = ArrivalPlan::Poisson { load };

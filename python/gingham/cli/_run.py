@@ -97,7 +97,7 @@ def run(
 
 def find(name: str) -> Scenario:
     """Return the scenario in a file or of an example."""
-    if Path(name).exists() or name.endswith(".toml"):
+    if Path(name).is_file() or name.endswith(".toml"):
         return Scenario.load(name)
     if file := examples.path(name):
         return Scenario.load(file)
@@ -167,6 +167,7 @@ def with_interval(mean: float | None, half_width: float | None) -> str:
     if mean is None:
         return "none"
     if not half_width:
-        return f"{mean:,.5g} ± {'?' if half_width is None else 0}"
+        shown = f"{mean:,.1f}" if mean >= 100 else f"{mean:.4g}"
+        return f"{shown} ± {'?' if half_width is None else 0}"
     digits = max(0, 1 - math.floor(math.log10(half_width)))
     return f"{mean:,.{digits}f} ± {half_width:,.{digits}f}"

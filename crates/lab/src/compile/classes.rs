@@ -55,8 +55,7 @@ impl Place<'_> {
         let hosts = self.hosts()?;
         let mut sources = Vec::new();
         for endpoint in &hosts {
-            let destinations = self.destinations(islands, *endpoint)?;
-            if destinations.has_any(*endpoint) {
+            if let Some(destinations) = self.destinations(islands, *endpoint)? {
                 sources.push(SourcePlan { endpoint: *endpoint, destinations });
             }
         }
@@ -66,8 +65,9 @@ impl Place<'_> {
         if sources.len() < hosts.len() {
             let silent = hosts.len() - sources.len();
             notes.push(format!(
-                "class `{}`: {silent} hosts reach no destination and are silent",
-                self.class.name
+                "class `{}`: {silent} of {} hosts have nowhere to send to and are silent",
+                self.class.name,
+                hosts.len()
             ));
         }
         Ok(ClassPlan { name: self.class.name.clone(), arrivals, lengths, sources })
@@ -126,29 +126,39 @@ impl Place<'_> {
         Ok(self.fabric.endpoint_ids().filter(|endpoint| chosen[endpoint.index()]).collect())
     }
 
+    /// Where a source may send to; `None` if nowhere.
     fn destinations(
         &self,
         islands: &Islands,
-        endpoint: EndpointId,
-    ) -> Result<DestinationPlan, LabError> {
-        match &self.class.destinations {
-            Destinations::Uniform => Ok(DestinationPlan::Uniform(islands.hosts_near(endpoint))),
+        source: EndpointId,
+    ) -> Result<Option<DestinationPlan>, LabError> {
+        let plan = match &self.class.destinations {
+            Destinations::Uniform => {
+                let among = islands.hosts_near(source);
+                let node = |endpoint: &EndpointId| self.fabric.endpoint(*endpoint).node;
+                let home = node(&source);
+                let own = among.partition_point(|other| node(other) < home)
+                    ..among.partition_point(|other| node(other) <= home);
+                DestinationPlan::Uniform { among, own }
+            }
             Destinations::Host(name) => match matching(self.fabric, name)[..] {
-                [] => Err(self.unknown_host("destinations.host", name)),
-                [destination] if islands.joined(endpoint, destination) => {
-                    Ok(DestinationPlan::Fixed(destination))
-                }
-                [destination] => {
-                    let message = format!(
-                        "{} cannot reach {}: they lie on different islands of the fabric",
-                        self.fabric.endpoint_name(endpoint),
-                        self.fabric.endpoint_name(destination)
-                    );
-                    Err(self.error("destinations.host", message))
-                }
-                _ => Err(self.error("destinations.host", format!("`{name}` names several hosts"))),
+                [] => return Err(self.unknown_host("destinations.host", name)),
+                [destination] if !islands.joined(source, destination) => return Ok(None),
+                [destination] => DestinationPlan::Fixed(destination),
+                ref several => return Err(self.several_hosts(name, several)),
             },
-        }
+        };
+        Ok(plan.has_any(source).then_some(plan))
+    }
+
+    fn several_hosts(&self, name: &str, found: &[EndpointId]) -> LabError {
+        let names: Vec<String> =
+            found.iter().map(|endpoint| self.fabric.endpoint_name(*endpoint)).collect();
+        let key = format!("{}.destinations.host", self.path);
+        let message = format!("`{name}` stands for several; one destination is needed");
+        InputError::at(&self.source.tree, &key, message)
+            .suggesting(name, "it stands for", names)
+            .into()
     }
 
     fn unknown_host(&self, key: &str, text: &str) -> LabError {

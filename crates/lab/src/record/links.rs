@@ -44,6 +44,10 @@ pub(super) fn rows(simulation: &Simulation, counts: &[ChannelCount]) -> Vec<Link
         let channel_plan = plan.channel(channel);
         let flits = count.data_flits + count.control_flits;
         let flit_ps = channel_plan.flit.as_ps();
+        debug_assert!(
+            flits.saturating_sub(1) as f64 * flit_ps as f64 <= window_ps,
+            "a channel carries one flit at a time"
+        );
         Link {
             channel,
             flit_ps,

@@ -84,7 +84,7 @@ impl Source {
     pub fn draw(&mut self, plan: &Plan) -> Draft {
         let lengths = plan.classes[self.class.index()].lengths;
         Draft {
-            destination: self.plan.destinations.draw(self.plan.endpoint, &mut self.destination),
+            destination: self.plan.destinations.draw(&mut self.destination),
             payload_bytes: lengths.draw(&mut self.length),
         }
     }
