@@ -43,7 +43,7 @@ def test_info_counts_and_measures(gingham: Command, ring: Path) -> None:
     assert facts["hosts"] == "5, with 5 ports in use and 0 free"
     assert facts["cables"] == "10, of these 5 between switches"
     # In a ring of five there are two switches at each of the distances 1 and 2.
-    assert facts["diameter"] == "2 cables between switches"
+    assert facts["switches apart"] == "at most 2 cables"
     assert facts["mean distance"] == "2.500 switches between hosts"
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gingham.errors import InputError
+
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
@@ -67,6 +71,15 @@ class Result:
         """One row a channel: what it carried, and for how long its sender was stopped."""
         return self.table("links")
 
+    def save(self, target: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write a run folder: the tables as Parquet, `latency.png`, and `manifest.json`.
+
+        The folder appears whole or not at all; `force` lets it replace that of another run.
+        """
+        from gingham import saving
+
+        saving.save(self, Path(target), force=force)
+
     def table(self, name: str) -> pa.Table:
         """Return the table `messages`, `links` or `classes`.
 
@@ -74,6 +87,9 @@ class Result:
         """
         import pyarrow as pa
 
+        if name not in self.columns:
+            known = list(self.columns)
+            raise InputError(f'no table "{name}"; tables are {", ".join(known)}', expected=known)
         fields, arrays = [], []
         for column, meaning, values in self.columns[name]:
             array = arrow_array(pa, *values)

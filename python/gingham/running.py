@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gingham._native import CoreSimulation
 from gingham.result import Progress, Result
+from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
-
-    from gingham.scenario import Scenario
 
 Engine: TypeAlias = Literal["runs", "oracle"]
 
@@ -61,17 +61,19 @@ class Simulation:
 
 
 def run(
-    scenario: Scenario,
+    scenario: Scenario | str | os.PathLike[str],
     *,
     allow_deadlock: bool = False,
     engine: Engine = "runs",
     on_progress: Callable[[Progress], object] | None = None,
 ) -> Result:
-    """Run a scenario to its end and return what was measured.
+    """Run a scenario, or the one in a file, to its end and return what was measured.
 
     An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
     numbers hold for what was simulated.
     """
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario)
     simulation = Simulation(scenario, allow_deadlock, engine)
     try:
         while not (progress := simulation.advance()).done:

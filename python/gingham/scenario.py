@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gingham import examples
 from gingham._files import require_file
 from gingham._native import CoreScenario
 from gingham.errors import InputError
@@ -29,9 +30,11 @@ class Scenario:
     0.2
     """
 
-    def __init__(self, core: CoreScenario, name: str) -> None:
+    def __init__(self, core: CoreScenario, name: str, changes: tuple[str, ...] = ()) -> None:
         """Wrap the compiled scenario; use `load` or `parse`."""
         self._core = core
+        # What `with_` changed, in the order of changes.
+        self.changes = changes
         # The file, or what stands for it in messages.
         self.name = name
 
@@ -44,6 +47,16 @@ class Scenario:
         name = str(Path(path))
         require_file(Path(path))
         return cls(CoreScenario.load(name), name)
+
+    @classmethod
+    def example(cls, name: str) -> Self:
+        """Read an example that ships with the package; `gingham.examples.names()` lists them."""
+        if file := examples.path(name):
+            return cls.load(file)
+        known = examples.names()
+        raise InputError(
+            f'no example is called "{name}"; examples: {", ".join(known)}', expected=known
+        )
 
     @classmethod
     def parse(
@@ -66,6 +79,7 @@ class Scenario:
         `{"traffic.0.load": 0.4}`; `settings` does so with texts as `--set` takes them, such as
         `"traffic.0.load=0.4"`; `topology` is a fabric file.
         """
+        settings = list(settings)
         if topology is not None:
             require_file(Path(topology))
         changed = self._core.changed(
@@ -74,7 +88,10 @@ class Scenario:
             values=dict(values or {}),
             seed=seed,
         )
-        return type(self)(changed, self.name)
+        made = [setting.strip() for setting in settings]
+        made += [f"{path}={value}" for path, value in (values or {}).items()]
+        made += [] if topology is None else [f"topology {Path(topology).name}"]
+        return type(self)(changed, self.name, (*self.changes, *made))
 
     def resolved(self) -> dict[str, Any]:
         """Return the scenario with defaults for what it does not say; `None` means open."""
@@ -83,8 +100,9 @@ class Scenario:
 
     @property
     def title(self) -> str:
-        """What the scenario shows, or its name."""
-        return str(self.resolved()["title"] or Path(self.name).stem)
+        """What the scenario shows, or its name, and what was changed of it."""
+        title = str(self.resolved()["title"] or Path(self.name).stem)
+        return "; ".join([title, *self.changes])
 
     @property
     def digest(self) -> str:

@@ -26,6 +26,8 @@ struct Kind {
     example: &'static str,
     /// (unit, how many base units it holds as a fraction), largest first among those printed.
     units: &'static [(&'static str, u64, u64)],
+    /// Whether a part of the base unit is refused rather than rounded.
+    whole: bool,
 }
 
 const SPAN: Kind = Kind {
@@ -38,6 +40,7 @@ const SPAN: Kind = Kind {
         ("ns", 1_000, 1),
         ("ps", 1, 1),
     ],
+    whole: false,
 };
 
 const RATE: Kind = Kind {
@@ -52,12 +55,14 @@ const RATE: Kind = Kind {
         ("Mbit/s", 1_000_000, 8),
         ("kbit/s", 1_000, 8),
     ],
+    whole: false,
 };
 
 const LENGTH: Kind = Kind {
     name: "a length",
     example: "25 m",
     units: &[("m", 1_000, 1), ("cm", 10, 1), ("mm", 1, 1)],
+    whole: false,
 };
 
 const BYTES: Kind = Kind {
@@ -70,6 +75,7 @@ const BYTES: Kind = Kind {
         ("kB", 1_000, 1),
         ("B", 1, 1),
     ],
+    whole: true,
 };
 
 impl Kind {
@@ -79,6 +85,8 @@ impl Kind {
     }
 
     /// The quantity in base units, rounded to the nearest.
+    ///
+    /// A part of a byte is refused: nobody means half of one.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let text = text.trim();
         let split = text.find(|c: char| c != '.' && !c.is_ascii_digit()).ok_or(self.error())?;
@@ -88,6 +96,9 @@ impl Kind {
             self.units.iter().find(|(name, ..)| *name == unit).ok_or(self.error())?;
         let scaled = number.digits.checked_mul(u128::from(*multiple)).ok_or(self.error())?;
         let divisor = number.scale * u128::from(*divisor);
+        if self.whole && !scaled.is_multiple_of(divisor) {
+            return Err(self.error());
+        }
         u64::try_from((scaled + divisor / 2) / divisor).map_err(|_| self.error())
     }
 
@@ -189,7 +200,9 @@ impl<T> de::Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} with its unit, such as \"{}\"", self.kind.name, self.kind.example)
+        let units = self.kind.units.iter().map(|(unit, ..)| *unit).collect::<Vec<_>>().join(", ");
+        let Kind { name, example, .. } = self.kind;
+        write!(f, "{name} with its unit ({units}), such as \"{example}\"")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
@@ -223,6 +236,7 @@ mod tests {
 
     #[test]
     fn bare_numbers_wrong_units_and_nonsense_are_refused() {
+        assert!("1.5 B".parse::<Bytes>().is_err() && "1.5 kB".parse() == Ok(Bytes(1_500)));
         for text in ["", "80", "MB/s", "80 m", "8e3 MB/s", "-1 MB/s", "1. MB/s", "0 B/s"] {
             let error = text.parse::<Rate>().expect_err(text);
             assert!(error.to_string().starts_with("expected a rate with its unit, such as"));

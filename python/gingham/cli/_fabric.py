@@ -137,7 +137,7 @@ def facts_of(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "hosts a leaf", f"{fewest}" if fewest == most else f"{fewest} to {most}"
     yield "connected parts", f"{facts['parts']:,}"
     if facts["switch_diameter"] is not None:
-        yield "diameter", f"{facts['switch_diameter']} cables between switches"
+        yield "switches apart", f"at most {facts['switch_diameter']} cables"
     if facts["mean_switches_passed"] is not None:
         yield "mean distance", f"{facts['mean_switches_passed']:.3f} switches between hosts"
 

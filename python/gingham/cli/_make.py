@@ -9,7 +9,7 @@ import click
 
 from gingham._native import catalogue, formats
 from gingham.cli._options import SEED, force_option, output_option
-from gingham.cli._output import json_option, print_json, warn
+from gingham.cli._output import json_option, print_json, print_text, warn
 from gingham.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -123,6 +123,6 @@ def write(
         raise click.UsageError("--json describes the file that --output names; give --output")
     else:
         text, notes = fabric.text(format_name or FORMAT_DEFAULT)
-        click.echo(text, nl=False)
+        print_text(text)
     for note in notes:
         warn(note)

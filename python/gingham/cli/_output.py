@@ -24,6 +24,17 @@ def print_json(value: Mapping[str, Any]) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def print_text(text: str) -> None:
+    """Print a long text as it stands, all of it or an error.
+
+    An output without a buffer may take a part of what it is given and say so only in what it
+    returns.
+    """
+    rest = memoryview(text.encode())
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
+
+
 def warn(message: str) -> None:
     """Say something beside the result."""
     click.echo(f"gingham: {message}", err=True)

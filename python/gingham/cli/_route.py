@@ -59,7 +59,7 @@ def route(
     Examples:
       gingham route net.ibnetdiscover --algorithm up-down
       gingham route net.ibnetdiscover --algorithm up-down --root spine3 --form table
-      gingham route ring.toml --algorithm shortest-path    # can deadlock: exits with 3
+      gingham route torus-5x5.toml --algorithm dimension-order   # can deadlock: exits with 3
     """
     parameters = {} if root is None else {"root": root if root in ROOTS else {"named": root}}
     routes = load(file).route(algorithm, form=form, **parameters)

@@ -167,7 +167,6 @@ def with_interval(mean: float | None, half_width: float | None) -> str:
     if mean is None:
         return "none"
     if not half_width:
-        shown = f"{mean:,.1f}" if mean >= 100 else f"{mean:.4g}"
-        return f"{shown} ± {'?' if half_width is None else 0}"
+        return f"{mean:,.4f} ± {'?' if half_width is None else 0}"
     digits = max(0, 1 - math.floor(math.log10(half_width)))
     return f"{mean:,.{digits}f} ± {half_width:,.{digits}f}"

@@ -159,4 +159,4 @@ def mark(axis: Axes, marks: Marks, unit: str, unit_ps: float) -> None:
 def nothing(axis: Axes) -> None:
     """Say that there is nothing to draw."""
     axis.set_axis_off()
-    axis.text(0.5, 0.5, "no message was delivered", ha="center", va="center")
+    axis.text(0.5, 0.5, "no message was counted", ha="center", va="center")

@@ -43,16 +43,17 @@ fn worst(classes: &[ClassSummary]) -> (Verdict, String) {
         .filter(|class| class.verdict == verdict)
         .map(|class| format!("`{}`", class.name))
         .collect();
-    let of = of.join(", ");
+    let (of, was) = match &of[..] {
+        [one] => (format!("class {one}"), "was"),
+        several => (format!("classes {}", several.join(", ")), "were"),
+    };
     let reason = match verdict {
         Verdict::Saturated => format!(
-            "class {of} was offered more than the network took and its source queues grew: \
+            "{of} {was} offered more than the network took and its source queues grew: \
              latencies depend on the length of the run; lower the load"
         ),
         Verdict::NotConverged => {
-            format!(
-                "class {of} delivered too little for an interval; let the run last longer (stop)"
-            )
+            format!("{of} delivered too little for an interval; let the run last longer (stop)")
         }
         _ => "accepted load follows the offered load, and every mean has its interval".to_owned(),
     };
