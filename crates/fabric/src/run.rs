@@ -66,7 +66,7 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// Runs that a channel holds at a time without growing; as many forgotten ones are let stand.
-    const RUNS_EXPECTED: usize = 2;
+    const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
         Self { runs: Vec::with_capacity(2 * Self::RUNS_EXPECTED), begin: 0, end: 0 }
