@@ -66,10 +66,16 @@ impl Simulation {
         true
     }
 
-    fn schedule_release(&mut self, channel: ChannelId) {
-        let sender = &self.senders[channel.index()];
-        if sender.left == 0 {
-            let left = sender.schedule.last_start().expect("a worm has flits") + sender.flit;
+    /// Schedules the release for when the tail will have left, if that is known. One that comes before
+    /// will see to it: a worm that is stopped often is predicted to end as often.
+    pub(crate) fn schedule_release(&mut self, channel: ChannelId) {
+        let sender = &mut self.senders[channel.index()];
+        if sender.worm.is_none() || sender.left > 0 {
+            return;
+        }
+        let left = sender.schedule.last_start().expect("a worm has flits") + sender.flit;
+        if sender.release_at.is_none_or(|at| left < at) {
+            sender.release_at = Some(left);
             self.schedule(left, Event::Release { output: channel });
         }
     }
@@ -204,6 +210,12 @@ impl Simulation {
             Some(self.now)
         };
         let Some(time) = crossing else { return };
+        // While a STOP is on its way the sender's flits are still predicted to come, which the STOP will
+        // cut and look here again: what lies beyond its arrival is not worth an event.
+        let heard_by = self.now + sender.latency + 2 * sender.flit;
+        if input.wants_stop && sender.stopped_since.is_none() && time > heard_by {
+            return;
+        }
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         if input.emit_at != Some(time) {
             input.emit_at = Some(time);

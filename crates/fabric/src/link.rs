@@ -14,6 +14,7 @@ impl Simulation {
             self.senders[channel.index()].stopped_since = Some(self.now);
             self.counts[channel.index()].stops += u64::from(self.in_window());
             self.cut(channel, self.now);
+            self.unsettle(channel);
         } else {
             self.counts[channel.index()].stopped_ps += self.stopped_ps(since);
             self.senders[channel.index()].stopped_since = None;

@@ -34,6 +34,8 @@ pub(crate) struct Sender {
     pub(crate) control_until: u64,
     /// Since when the other end forbids data, if it does.
     pub(crate) stopped_since: Option<u64>,
+    /// When the `Release` that is scheduled comes, if one is: the tail may leave later than then.
+    pub(crate) release_at: Option<u64>,
 }
 
 impl Sender {
@@ -50,6 +52,7 @@ impl Sender {
             ready: 0,
             control_until: 0,
             stopped_since: None,
+            release_at: None,
         }
     }
 

@@ -11,8 +11,11 @@ impl Simulation {
     /// The tail has left on `output`, if its moment has come: both ends are free.
     pub(crate) fn release(&mut self, output: ChannelId) {
         let sender = &mut self.senders[output.index()];
+        if sender.release_at == Some(self.now) {
+            sender.release_at = None;
+        }
         if !sender.tail_left_at(self.now) {
-            return;
+            return self.schedule_release(output);
         }
         let worm = sender.worm.take().expect("a tail has a worm");
         let owner = sender.owner.take();
