@@ -24,14 +24,4 @@ impl Adapter {
     pub fn take(&mut self) -> Option<Message> {
         self.waiting.pop_front()
     }
-
-    /// Number of messages that wait.
-    pub fn len(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
 }
