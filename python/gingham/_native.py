@@ -4,7 +4,14 @@ from gingham._core import Fabric as CoreFabric
 from gingham._core import Routes as CoreRoutes
 from gingham._core import Scenario as CoreScenario
 from gingham._core import Simulation as CoreSimulation
-from gingham._core import __version__, catalogue, formats, panic, scenario_schema
+from gingham._core import (
+    __version__,
+    catalogue,
+    formats,
+    panic,
+    scenario_schema,
+    switching_kinds,
+)
 
 __all__ = [
     "CoreFabric",
@@ -16,4 +23,5 @@ __all__ = [
     "formats",
     "panic",
     "scenario_schema",
+    "switching_kinds",
 ]

@@ -13,7 +13,7 @@ from gingham._native import catalogue, scenario_schema
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 Schema = dict[str, Any]
 
@@ -49,8 +49,11 @@ def every_key() -> list[Key]:
     return list(walk(scenario_schema(), "", sources()))
 
 
-def explain(path: str) -> list[Key]:
-    """Return a key and those below it; `InputError` with the nearest if there is no such key."""
+def explain(path: str, besides: Sequence[str] = ()) -> list[Key]:
+    """Return a key and those below it; `InputError` with the nearest if there is no such key.
+
+    `besides` are other names that may have been meant.
+    """
     wanted = ".".join("0" if part.isdigit() else part for part in path.split("."))
     known = every_key()
     found = [key for key in known if key.path == wanted or key.path.startswith(f"{wanted}.")]
@@ -59,7 +62,7 @@ def explain(path: str) -> list[Key]:
     names = [key.path for key in known]
     by_last = {name.rsplit(".", 1)[-1]: name for name in reversed(names)}
     last = get_close_matches(wanted.rsplit(".", 1)[-1], by_last, n=1)
-    close = [by_last[name] for name in last] or get_close_matches(wanted, names, n=1)
+    close = [by_last[name] for name in last] or get_close_matches(wanted, [*names, *besides], n=1)
     meant = f'; did you mean "{close[0]}"?' if close else ""
     raise InputError(f'a scenario has no key "{path}"{meant}', key=path, expected=names)
 

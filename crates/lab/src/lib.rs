@@ -16,7 +16,9 @@ mod record;
 mod run;
 pub mod scenario;
 
-pub use catalogue::{Entry, catalogue, scenario_schema};
+pub use catalogue::{
+    Entry, ExampleFile, KINDS, Kind, KindStanding, Standing, catalogue, scenario_schema,
+};
 pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};

@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use crate::routes::Routes;
     #[pymodule_export]
-    use crate::run::{Scenario, Simulation, catalogue, scenario_schema};
+    use crate::run::{Scenario, Simulation, catalogue, scenario_schema, switching_kinds};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]

@@ -175,6 +175,12 @@ pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::serialized(py, &gingham_lab::catalogue())
 }
 
+/// Every switching kind.
+#[pyfunction]
+pub(crate) fn switching_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    convert::serialized(py, &gingham_lab::KINDS)
+}
+
 /// JSON Schema of scenarios.
 #[pyfunction]
 pub(crate) fn scenario_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from gingham import reference
+from gingham import mechanisms, reference
 from gingham._native import scenario_schema
 from gingham.cli._output import json_option, print_facts, print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @click.command()
@@ -25,25 +29,91 @@ def schema() -> None:
 
 
 @click.command()
-@click.argument("key", required=False, default="")
+@click.argument("name", metavar="[KEY | NAME]", required=False, default="")
 @json_option
-def explain(key: str, as_json: bool) -> None:
-    """Say what KEY of a scenario means, what may stand there, and what holds if nothing does.
+def explain(name: str, as_json: bool) -> None:
+    """Say what a KEY of a scenario means, or what the mechanism called NAME does.
 
-    Without KEY, every key is listed.
+    Of a key: what may stand there, and what holds if nothing does. Of a mechanism: its parameters,
+    an example, and whether it works under each switching kind. Without either, all are listed.
 
     \b
     Examples:
       gingham explain traffic.0.load
       gingham explain network
+      gingham explain torus
     """
-    found = reference.explain(key) if key else reference.every_key()
+    found, known = find(name) if name else (reference.every_key(), mechanisms.every_mechanism())
     if as_json:
-        print_json({"keys": [asdict(one) for one in found]})
-    elif len(found) == 1:
-        facts = asdict(found[0])
-        facts["required"] = "yes" if found[0].required else "no"
-        print_facts((name, value) for name, value in facts.items() if value is not None)
+        print_json(
+            {"keys": [asdict(one) for one in found], "mechanisms": [asdict(one) for one in known]}
+        )
+    elif name:
+        print_found(found, known)
     else:
-        rows = [(one.path, one.meaning, one.values, reference.standing(one)) for one in found]
-        print_table("", ["key", "meaning", "values", "default"], rows)
+        print_keys(found)
+        print_matrix(known)
+
+
+def find(name: str) -> tuple[list[reference.Key], list[mechanisms.Mechanism]]:
+    """Return the keys, or the mechanisms, that a name means."""
+    if known := mechanisms.named(name):
+        return [], known
+    return reference.explain(name, besides=mechanisms.names()), []
+
+
+def print_found(found: Sequence[reference.Key], known: Sequence[mechanisms.Mechanism]) -> None:
+    """Print what a name means: one key in full, several as a table, each mechanism in full."""
+    if len(found) == 1:
+        print_key(found[0])
+    elif found:
+        print_keys(found)
+    for place, one in enumerate(known):
+        if place:
+            click.echo()
+        print_mechanism(one)
+
+
+def print_keys(keys: Sequence[reference.Key]) -> None:
+    """Print one row a key."""
+    rows = [(one.path, one.meaning, one.values, reference.standing(one)) for one in keys]
+    print_table("", ["key", "meaning", "values", "default"], rows)
+
+
+def print_key(key: reference.Key) -> None:
+    """Print all about one key."""
+    facts = {**asdict(key), "required": "yes" if key.required else "no"}
+    print_facts((name, value) for name, value in facts.items() if value is not None)
+
+
+def print_matrix(known: Sequence[mechanisms.Mechanism]) -> None:
+    """Print one row a mechanism, with its standing to each switching kind."""
+    kinds = [kind.name for kind in mechanisms.kinds()]
+    rows = [(one.concept, one.name, one.meaning, *map(one.standing.get, kinds)) for one in known]
+    print_table("", ["concept", "mechanism", "meaning", *kinds], rows)
+
+
+def print_mechanism(one: mechanisms.Mechanism) -> None:
+    """Print all about one mechanism."""
+    facts = [
+        (one.concept, one.name),
+        ("meaning", one.meaning),
+        ("key", one.key),
+        ("takes", one.takes),
+        ("source", one.source),
+        *((f"under {kind}", standing) for kind, standing in one.standing.items()),
+    ]
+    print_facts((name, value) for name, value in facts if value is not None)
+    if one.parameters:
+        rows = [(each.name, each.meaning, each.values, each.default) for each in one.parameters]
+        print_table("", ["parameter", "meaning", "values", "default"], rows)
+    show_example(one)
+
+
+def show_example(one: mechanisms.Mechanism) -> None:
+    """Print the example of a mechanism, and the files that it reads."""
+    click.echo("\nexample, for a scenario:\n")
+    click.echo("\n".join(f"  {line}" for line in one.example.splitlines()))
+    for name, content in one.files.items():
+        click.echo(f"\n{name}:\n")
+        click.echo("\n".join(f"  {line}" for line in content.splitlines()))

@@ -1,14 +1,21 @@
 //! The catalogue: every name that a scenario or a command line may use, with what it means,
 //! where it comes from, and its parameters.
 //!
-//! A mechanism is one line here; its summary and parameters are the doc comments of its types, from
-//! which help, schema and reference pages are made.
+//! A mechanism is one line of the table (`lines`), with its standing to every switching kind
+//! (`standing`) and an example that a test runs; its summary and parameters are the doc comments of its
+//! types, from which help, schema and reference pages are made.
+
+mod lines;
+mod standing;
+
+pub use standing::{KINDS, Kind, Standing};
 
 use crate::scenario::Scenario;
 use gingham_model::Preset;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
+use lines::{FILES, LINES, Line};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
@@ -26,32 +33,32 @@ pub struct Entry {
     pub source: &'static str,
     /// JSON Schema of its parameters; `null` where it takes none.
     pub parameters: Value,
+    /// How it stands to each switching kind.
+    pub kinds: Vec<KindStanding>,
+    /// Keys of a scenario, as TOML, that use it.
+    pub example: &'static str,
+    /// Files that the example reads.
+    pub files: Vec<ExampleFile>,
 }
 
-/// (concept, name, source), in the order in which help shows them.
-const LINES: &[(&str, &str, &str)] = &[
-    ("generator", "two-hosts", "Kwan et al. 1996, section 3.1"),
-    ("generator", "star", "textbook"),
-    ("generator", "ring", "textbook"),
-    ("generator", "mesh", "Dally and Towles 2004, chapter 5"),
-    ("generator", "torus", "Dally and Towles 2004, chapter 5"),
-    ("generator", "hypercube", "Dally and Towles 2004, chapter 5"),
-    ("generator", "k-ary-n-tree", "Petrini and Vanneschi 1997"),
-    ("generator", "folded-clos", "Leiserson 1985; Clos 1953"),
-    ("generator", "dragonfly", "Kim, Dally, Scott and Abts 2008"),
-    ("generator", "irregular", "Flich et al. 2001, section IV-A; the drawing of links is ours"),
-    ("routing", "shortest-path", "textbook"),
-    ("routing", "dimension-order", "Dally and Seitz 1987"),
-    ("routing", "up-down", "Schroeder et al. 1991 (Autonet)"),
-    ("preset", "myrinet-640", "Kwan et al. 1996, section 2"),
-    ("preset", "myrinet-1280", "Flich et al. 2001, section IV-A"),
-    ("arrivals", "poisson", "textbook"),
-    ("arrivals", "backlogged", "Kwan et al. 1996, section 3.1"),
-    ("length", "fixed", "Flich et al. 2001, section IV-A"),
-    ("length", "exponential", "Kwan et al. 1996, section 2; whole bytes are ours"),
-    ("destinations", "uniform", "Flich et al. 2001, section IV-A"),
-    ("destinations", "host", "Kwan et al. 1996, section 3.1"),
-];
+/// How a mechanism stands to one switching kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct KindStanding {
+    /// The name of the kind.
+    pub kind: &'static str,
+    /// The standing, and why where it is refused.
+    #[serde(flatten)]
+    pub standing: Standing,
+}
+
+/// A file beside a scenario.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct ExampleFile {
+    /// Its name, relative to the scenario.
+    pub name: &'static str,
+    /// What it holds.
+    pub text: &'static str,
+}
 
 /// JSON Schema of scenarios, for editors and reference pages.
 pub fn scenario_schema() -> Value {
@@ -69,15 +76,27 @@ pub fn catalogue() -> Vec<Entry> {
     known.extend(variants::<Arrivals>("arrivals"));
     known.extend(variants::<Lengths>("length"));
     known.extend(variants::<Destinations>("destinations"));
-    let entry = |(concept, name, source): &(&'static str, &'static str, &'static str)| {
-        let place = known.iter().position(|v| v.concept == *concept && v.name == *name);
-        let variant = known[place.expect("the catalogue names a variant that exists")].clone();
-        let Variant { concept, name, summary, parameters } = variant;
-        Entry { concept, name, summary, source, parameters }
-    };
-    let entries: Vec<Entry> = LINES.iter().map(entry).collect();
+    let entries: Vec<Entry> = LINES.iter().map(|line| entry(line, &known)).collect();
     assert_eq!(entries.len(), known.len(), "every variant has its line in the catalogue");
     entries
+}
+
+fn entry(line: &Line, known: &[Variant]) -> Entry {
+    let Line { concept, name, source, standing, example } = *line;
+    let place = known.iter().find(|v| v.concept == concept && v.name == name);
+    let variant = place.expect("the catalogue names a variant that exists");
+    let standings = KINDS.iter().zip(standing);
+    let files = FILES.iter().filter(|(file, _)| example.contains(&format!("\"{file}\"")));
+    Entry {
+        concept,
+        name: name.to_owned(),
+        summary: variant.summary.clone(),
+        source,
+        parameters: variant.parameters.clone(),
+        kinds: standings.map(|(k, standing)| KindStanding { kind: k.name, standing }).collect(),
+        example,
+        files: files.map(|&(name, text)| ExampleFile { name, text }).collect(),
+    }
 }
 
 #[derive(Clone, Debug)]

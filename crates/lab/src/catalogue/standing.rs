@@ -1,0 +1,50 @@
+//! The switching kinds, and how a mechanism may stand to one.
+//!
+//! ```text
+//!                   wormhole   (next kind)
+//!   poisson         works      works
+//!   a mechanism     works      refused: why
+//!   a preset        works      meaningless
+//! ```
+//!
+//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]; every line of the
+//! catalogue then lacks a standing and does not compile until it has one.
+
+use serde::Serialize;
+
+/// A way in which switches pass on packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Kind {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in a sentence or two.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Keys of a scenario, as TOML, that ask for it.
+    pub example: &'static str,
+}
+
+/// Every switching kind, in the order in which the standings of a line are given.
+pub const KINDS: [Kind; 1] = [Kind {
+    name: "wormhole",
+    summary: "A packet moves flit by flit and may stretch over several switches; small slack \
+              buffers hold its sender with STOP and GO.",
+    source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
+    example: "network.preset = \"myrinet-1280\"",
+}];
+
+/// How a mechanism stands to a switching kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "standing", rename_all = "lowercase")]
+pub enum Standing {
+    /// It may be used together.
+    Works,
+    /// A scenario that asks for both is refused with a message that holds this reason.
+    Refused {
+        /// Why.
+        reason: &'static str,
+    },
+    /// The question does not arise.
+    Meaningless,
+}

@@ -1,0 +1,190 @@
+"""What each mechanism does, which parameters it takes, and under which switching it works.
+
+A mechanism is a generator, a routing algorithm, a traffic pattern and so on: whatever a scenario
+names. The catalogue of the compiled core knows them all; this module shows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gingham import reference
+from gingham._native import catalogue, switching_kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# The key of a scenario at which the names of a concept stand.
+KEYS = {concept: path for path, concept in reference.CONCEPTS.items()}
+# Titles of the concepts.
+TITLES = {
+    "generator": "Shapes of fabrics",
+    "routing": "Routing algorithms",
+    "preset": "Presets of networks",
+    "arrivals": "Arrivals of messages",
+    "length": "Lengths of messages",
+    "destinations": "Destinations of messages",
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A way in which switches pass on packets."""
+
+    name: str
+    summary: str
+    source: str
+    # Keys of a scenario, as TOML, that ask for it.
+    example: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a mechanism, or of a choice below one."""
+
+    name: str
+    meaning: str
+    values: str
+    # As TOML, "required", or nothing.
+    default: str
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Something that a scenario names."""
+
+    # The key of a scenario at which it stands.
+    key: str
+    concept: str
+    name: str
+    meaning: str
+    source: str
+    # What it takes, where that is not a table of parameters, such as `"512 B"`.
+    takes: str | None
+    parameters: Sequence[Parameter]
+    # By the name of a switching kind: "works", "refused: <reason>" or "meaningless".
+    standing: dict[str, str]
+    # Keys of a scenario, as TOML, that use it.
+    example: str
+    # Content of the files that the example reads, by name.
+    files: dict[str, str]
+
+
+def kinds() -> list[Kind]:
+    """Return every switching kind."""
+    return [Kind(**kind) for kind in switching_kinds()]
+
+
+def every_mechanism() -> list[Mechanism]:
+    """Return every mechanism, those of a concept together."""
+    return [mechanism_of(entry) for entry in catalogue()]
+
+
+def names() -> list[str]:
+    """Return the name of every mechanism."""
+    return sorted({entry["name"] for entry in catalogue()})
+
+
+def named(name: str) -> list[Mechanism]:
+    """Return the mechanisms of this name, or those of a concept of this name."""
+    known = every_mechanism()
+    return [one for one in known if one.name == name] or [
+        one for one in known if one.concept == name
+    ]
+
+
+def mechanism_of(entry: dict[str, Any]) -> Mechanism:
+    """Return a line of the catalogue as people read it."""
+    schema = entry["parameters"]
+    is_table = schema is None or "properties" in schema
+    return Mechanism(
+        key=KEYS[entry["concept"]],
+        concept=entry["concept"],
+        name=entry["name"],
+        meaning=reference.one_line(entry["summary"]),
+        source=entry["source"],
+        takes=None if is_table else reference.values(schema),
+        parameters=list(parameters_of(schema or {})),
+        standing={line["kind"]: standing_of(line) for line in entry["kinds"]},
+        example=entry["example"],
+        files={file["name"]: file["text"] for file in entry["files"]},
+    )
+
+
+def parameters_of(schema: dict[str, Any]) -> Iterator[Parameter]:
+    """Yield the parameters in a schema, and those below them."""
+    for key in reference.walk(schema, "", {}):
+        yield Parameter(key.path, key.meaning, key.values, reference.standing(key))
+
+
+def standing_of(line: dict[str, str]) -> str:
+    """Say how a mechanism stands to a kind, with the reason where it is refused."""
+    reason = line.get("reason")
+    return line["standing"] if reason is None else f"{line['standing']}: {reason}"
+
+
+def page() -> str:
+    """Return the reference page of mechanisms, in Markdown."""
+    known = every_mechanism()
+    lines = [*HEAD, *kinds_section()]
+    for concept in dict.fromkeys(one.concept for one in known):
+        lines += concept_section([one for one in known if one.concept == concept])
+    return "\n".join(lines)
+
+
+def kinds_section() -> Iterator[str]:
+    """Yield the section on switching kinds."""
+    yield from ("## Switching kinds", "", "A fabric has one switching kind.", "")
+    yield from ("| kind | meaning | source |", "|---|---|---|")
+    for kind in kinds():
+        yield f"| `{kind.name}` | {cell(kind.summary)} | {cell(kind.source)} |"
+    yield ""
+
+
+def concept_section(members: Sequence[Mechanism]) -> Iterator[str]:
+    """Yield the section on the mechanisms of one concept: the matrix, then each by itself."""
+    names = [kind.name for kind in kinds()]
+    yield f"## {TITLES[members[0].concept]}"
+    yield from ("", f"Key: `{members[0].key}`.", "")
+    yield f"| name | meaning | source | {' | '.join(names)} |"
+    yield "|---" * (3 + len(names)) + "|"
+    for one in members:
+        standing = " | ".join(cell(one.standing[name]) for name in names)
+        yield f"| `{one.name}` | {cell(one.meaning)} | {cell(one.source)} | {standing} |"
+    yield ""
+    for one in members:
+        yield from mechanism_section(one)
+
+
+def mechanism_section(one: Mechanism) -> Iterator[str]:
+    """Yield parameters and example of a mechanism."""
+    yield from (f"### `{one.name}` ({one.concept})", "")
+    if one.takes:
+        yield from (f"Takes {one.takes}.", "")
+    if one.parameters:
+        yield from ("| parameter | meaning | values | default |", "|---|---|---|---|")
+        for parameter in one.parameters:
+            meaning, values = cell(parameter.meaning), cell(parameter.values)
+            yield f"| `{parameter.name}` | {meaning} | {values} | {parameter.default} |"
+        yield ""
+    for name, text in one.files.items():
+        yield from (f"`{name}`:", "", f"<!-- file: {name} -->", "```csv", text.rstrip(), "```", "")
+    yield from ("```toml", one.example, "```", "")
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell of a table."""
+    return text.replace("|", "/")
+
+
+HEAD = [
+    "# Mechanisms",
+    "",
+    "Every name that a scenario may use, made from the catalogue (`gingham.mechanisms.page`).",
+    "The last columns of each table say whether a mechanism works under a switching kind, is",
+    "refused, and why, or is meaningless there; a test runs every pair that works. The examples",
+    "are parts of scenarios: put one in place of the same keys of yours. `gingham explain NAME`",
+    "shows one.",
+    "",
+]

@@ -1,0 +1,57 @@
+"""Parts of scenarios, completed by a small whole one so that they can be run."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import gingham
+
+# 16 hosts at the points of a square: a power of two, an even power, and a grid.
+BASE = """\
+[topology.generate.torus]
+dimensions = [4, 4]
+
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+
+[stop]
+time = "200 us"
+"""
+# Tables of a scenario whose keys are replaced one by one. Of the topology there is one, and
+# traffic classes stand together.
+MERGED = ("routing", "network", "stop", "measure")
+
+
+def completed(
+    *fragments: str, base: gingham.Scenario | None = None, folder: Path = Path()
+) -> gingham.Scenario:
+    """Return the base with the keys of fragments in place of its own, one after the other."""
+    whole = base or gingham.Scenario.parse(BASE, folder=folder)
+    for fragment in fragments:
+        whole = whole.with_(values_of(fragment))
+    return whole
+
+
+def values_of(fragment: str) -> dict[str, Any]:
+    """Return the values of a fragment by the dotted paths at which they replace others."""
+    found: dict[str, Any] = {}
+    for name, value in tomllib.loads(fragment).items():
+        if name in MERGED:
+            found |= {f"{name}.{key}": below for key, below in value.items()}
+        else:
+            found[name] = value
+    return found
+
+
+def is_whole(text: str) -> bool:
+    """Return whether a text says all that a scenario must."""
+    return {"topology", "traffic", "stop"} <= tomllib.loads(text).keys()
+
+
+def messages_of(scenario: gingham.Scenario) -> int:
+    """Run a scenario for a while and return how many messages arrived."""
+    simulation = gingham.Simulation(scenario)
+    return simulation.advance(50_000).messages_delivered

@@ -1,0 +1,82 @@
+"""Every mechanism does under every switching kind what the catalogue says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import gingham as package
+from gingham import mechanisms
+from tests.conftest import Finished
+from tests.fragments import completed, messages_of, values_of
+
+Command = Callable[..., Finished]
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "mechanisms.md"
+KNOWN = mechanisms.every_mechanism()
+PAIRS = [
+    pytest.param(kind, one, id=f"{one.concept}-{one.name}-{kind.name}")
+    for kind in mechanisms.kinds()
+    for one in KNOWN
+]
+
+
+@pytest.mark.parametrize(("kind", "one"), PAIRS)
+def test_a_pair_works_or_is_refused_as_the_matrix_says(
+    kind: mechanisms.Kind, one: mechanisms.Mechanism, tmp_path: Path
+) -> None:
+    for name, text in one.files.items():
+        (tmp_path / name).write_text(text)
+    standing, _, reason = one.standing[kind.name].partition(": ")
+    if standing == "works":
+        assert messages_of(completed(kind.example, one.example, folder=tmp_path)) > 0
+    elif standing == "refused":
+        with pytest.raises(package.InputError) as refused:
+            package.Simulation(completed(kind.example, one.example, folder=tmp_path))
+        assert reason in str(refused.value)
+    else:
+        assert standing == "meaningless"
+
+
+@pytest.mark.parametrize("one", KNOWN, ids=lambda one: f"{one.concept}-{one.name}")
+def test_an_example_uses_what_it_is_the_example_of(one: mechanisms.Mechanism) -> None:
+    (top, *_), values = one.key.split("."), values_of(one.example)
+    written = {key: value for key, value in values.items() if key.split(".")[0] == top}
+    if top == "traffic":
+        # The concept is the last part of the key; a length is written by every class.
+        written = {top: written[top][0][one.key.rsplit(".", 1)[-1]]}
+    assert f'"{one.name}"' in json.dumps(written)
+
+
+def test_every_concept_has_its_key_and_its_title() -> None:
+    concepts = {one.concept for one in KNOWN}
+    assert concepts == mechanisms.KEYS.keys() == mechanisms.TITLES.keys()
+
+
+def test_the_page_is_what_the_catalogue_says() -> None:
+    assert PAGE.read_text() == mechanisms.page()
+
+
+def test_explain_shows_a_mechanism_with_its_standing(gingham: Command) -> None:
+    shown = gingham("explain", "torus")
+    assert shown.code == 0
+    for word in ("under wormhole", "works", "hosts_per_switch", "topology.generate.torus = {"):
+        assert word in shown.out
+    answer = json.loads(gingham("explain", "torus", "--json").out)
+    assert answer["keys"] == []
+    assert answer["mechanisms"][0]["standing"] == {"wormhole": "works"}
+
+
+def test_explain_without_a_name_lists_keys_and_the_matrix(gingham: Command) -> None:
+    shown = gingham("explain").out
+    matrix = shown[shown.index("wormhole") :].splitlines()
+    assert len([line for line in matrix if "works" in line]) == len(KNOWN)
+    assert "traffic.0.load" in shown
+
+
+def test_a_mechanism_misspelt_is_answered_with_the_nearest(gingham: Command) -> None:
+    refused = gingham("explain", "expnential")
+    assert refused.code == 2
+    assert "exponential" in refused.err
