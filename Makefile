@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint bench oracle docs wheel clean
+.PHONY: help demo test test-rust test-python lint bench oracle docs pages wheel clean
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -50,6 +50,9 @@ oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
 
 docs:  ## the reference of the crates, into target/doc
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
+
+pages: .venv/core.stamp  ## the generated pages of docs/reference
+	$(BIN)/python docs/make_pages.py
 
 wheel: .venv/tools.stamp  ## wheel and sdist, into target/dist
 	$(BIN)/maturin build --release --locked --sdist --out target/dist

@@ -1,46 +1,160 @@
-"""What the how-to pages say works as it stands there."""
+"""What the pages say works as it stands there."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from pathlib import Path
 
-import gingham as package
-from tests.conftest import Finished
+import matplotlib as mpl
+import pytest
 
-Command = Callable[..., Finished]
-PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "scenarios.md"
+from gingham import examples
+from tests import pages
 
-
-def blocks(language: str) -> list[str]:
-    found: list[str] = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    return found
-
-
-def test_the_first_scenario_runs_and_takes_the_changes(gingham: Command, tmp_path: Path) -> None:
-    (tmp_path / "first.toml").write_text(blocks("toml")[0])
-    assert gingham("run", "first.toml", "-o", "runs/first").code == 0
-    assert (tmp_path / "runs" / "first" / "manifest.json").exists()
-    changes = ["--set", "traffic.0.load=0.3", "--set", "routing.algorithm=dimension-order"]
-    assert gingham("run", "first.toml", *changes, "--seed", 7).code == 0
-    five = ["--set", "topology.generate.torus.dimensions=[5, 5]"]
-    assert gingham("run", "first.toml", *changes, *five).code == 3
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+)
+# Blocks that tests cannot run, by page; each says why.
+SKIPPED = {"README.md": 1, "docs/how-to/scenarios.md": 1}
 
 
-def test_classes_of_the_page_fit_the_first_scenario() -> None:
-    first, classes = blocks("toml")
-    result = package.run(
-        package.Scenario.parse(
-            re.sub(r"\[\[traffic\]\].*?\n\n", "", first, flags=re.DOTALL) + classes
-        )
-    )
-    assert [row["name"] for row in result.classes] == ["background", "hot"]
+def load(name: str) -> pages.Page:
+    page = pages.read(name, (ROOT / name).read_text())
+    if name.startswith("docs/adr/") and all(block.language == "text" for block in page.blocks):
+        page.empty = "a decision needs no commands"
+    return page
 
 
-def test_the_python_of_the_page_prints_two_intervals() -> None:
-    (block,) = blocks("python")
-    seen: list[tuple[object, ...]] = []
-    exec(block, {"print": lambda *values: seen.append(values)})  # noqa: S102
-    assert [row[0] for row in seen[:2]] == [0.1, 0.2]
-    assert b"meaning" in seen[2][0]  # type: ignore[operator]
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_does_what_it_says(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mpl.use("agg")
+    monkeypatch.chdir(tmp_path)
+    pages.run(load(name))
+
+
+def test_few_blocks_are_skipped() -> None:
+    skipped = {name: len(load(name).skipped) for name in PAGES}
+    assert {name: count for name, count in skipped.items() if count} == SKIPPED
+
+
+@pytest.mark.parametrize("name", examples.names())
+def test_an_example_is_a_scenario_by_the_schema(name: str) -> None:
+    path = examples.path(name)
+    assert path is not None
+    pages.check_schema(path.read_text())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Only words.", "nothing of it is run"),
+        ("```text\na drawing\n```", "nothing of it is run"),
+        ("<!-- nothing to run: words -->\n```sh\ntrue\n```", "but there is"),
+        ("```perl\n1\n```", 'unknown language "perl"'),
+        ("```\n1\n```", 'unknown language ""'),
+        ("```csv\na,b\n```", 'unknown language "csv"'),
+        ("<!-- skip: no -->\n```sh\nfalse\n```", "a skip without a reason"),
+        ("```sh\nfalse\n```", "page:2: exit 1: false"),
+        ("```sh\nfalse | true\n```", "exit 1"),
+        ("```sh\ntrue # exit 3\n```", "exit 0"),
+        ("```sh\ncd /\n```", "in the folder of the page"),
+        ("```sh\ntrue\ngingham nothing\n```", "exit 2"),
+        ("```python\nassert 1 == 2\n```", "page:2"),
+        ("```console\n$ echo 1 2 3\n1 3\n```", "it prints\n1 2 3"),
+        ("```console\n$ echo 1; echo 2\n1\n```", "it prints"),
+        ("```console\n1\n```", "begins with a command"),
+        ("```sh\necho 1\n```\n<!-- output -->\n```text\n2\n```", "page:6"),
+        ("```toml\nx = 1\n```", "neither keys of a scenario"),
+        ("```toml\n[stop]\ntmie = '1 ms'\n```", "did you mean `time`"),
+        ("```toml\n[[traffic]]\nload = 2\nlength = { fixed = '1 B' }\n```", "at most 1"),
+        (
+            "```toml\ntopology = 1\nstop.time = '1 ms'\n[[traffic]]\nload = 1\n```",
+            "is not valid under any",
+        ),
+    ],
+)
+def test_a_page_that_is_wrong_fails(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AssertionError) as failed:
+        pages.run(pages.read("page", text))
+    assert message in str(failed.value)
+
+
+RIGHT = """
+# first.toml, as a page would have it
+
+```toml
+# first.toml
+topology.generate.star = { hosts = 3 }
+stop.time = "20 us"
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+```
+
+- in a list:
+
+  ```sh
+  gingham run \\
+    first.toml -o run   # a comment
+  # nothing
+  gingham run fist.toml  # exit 2
+  ```
+
+```toml
+[[traffic]]
+hosts = ["h2"]
+load = 0.1
+length = { fixed = "64 B" }
+```
+
+<!-- file: list.csv -->
+```csv
+a,b
+1,2
+```
+
+```console
+$ cat list.csv; echo end
+a,b
+...
+end
+$ gingham run \\
+    fist.toml  # exit 2
+gingham: ...: no such file; did you mean ...
+```
+
+```python
+from pathlib import Path
+count = len(Path("list.csv").read_text().splitlines())
+```
+
+```python
+print(f"{count}   lines")
+```
+
+<!-- output -->
+```text
+2 lines
+```
+
+<!-- skip: for the sake of the test -->
+```sh
+rm /first.toml
+```
+"""
+
+
+def test_a_page_that_is_right_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = pages.read("page", RIGHT)
+    pages.run(page)
+    assert [block.line for block in page.skipped] == [
+        RIGHT.splitlines().index("rm /first.toml") + 1
+    ]
+    assert (tmp_path / "run" / "manifest.json").exists()
+    assert page.names["count"] == 2

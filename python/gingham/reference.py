@@ -168,6 +168,8 @@ def standing(key: Key) -> str:
 HEAD = [
     "# The keys of a scenario",
     "",
+    "<!-- nothing to run: a table; the pages that explain its keys run them -->",
+    "",
     "Made from the types that are parsed (`gingham.reference.page`); a test holds the two",
     "together. `gingham explain KEY` shows one key, `gingham schema` prints the JSON Schema, and",
     "`--set KEY=VALUE` changes a key of a run. `0` stands for any place in a list:",

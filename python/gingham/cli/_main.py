@@ -12,6 +12,7 @@ import click
 
 from gingham import __version__
 from gingham._files import reason
+from gingham.cli._example import example
 from gingham.cli._explain import explain as explain_command
 from gingham.cli._explain import schema
 from gingham.cli._fabric import fabric
@@ -52,6 +53,7 @@ def gingham() -> None:
 gingham.add_command(fabric)
 gingham.add_command(route)
 gingham.add_command(run_command)
+gingham.add_command(example)
 gingham.add_command(explain_command)
 gingham.add_command(schema)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
+
+from gingham.errors import InputError
 
 FOLDER = Path(__file__).parent
 
@@ -15,3 +18,37 @@ def names() -> list[str]:
 def path(name: str) -> Path | None:
     """Return the scenario file of an example, or `None` if there is no such example."""
     return FOLDER / f"{name}.toml" if name in names() else None
+
+
+def files() -> list[tuple[Path, str]]:
+    """Return the file of each scenario and fabric, with what it is."""
+    found = sorted(path for path in FOLDER.iterdir() if path.suffix in {".toml", ".ibnetdiscover"})
+    return [(path, meaning(path)) for path in found]
+
+
+def meaning(file: Path) -> str:
+    """Return what an example shows: the title of a scenario, the size of a dump."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    if file.suffix == ".toml":
+        title = next(line for line in lines if line.startswith("title"))
+        return title.partition('"')[2].rstrip('"')
+    switches, hosts = (
+        sum(line.startswith(f"{kind}\t") for line in lines) for kind in ("Switch", "Ca")
+    )
+    return f"the dump of a cluster: {switches} switches, {hosts} hosts"
+
+
+def content(name: str) -> str:
+    """Return the text of the example of this name: that of a file, or of a scenario.
+
+    `InputError` with the nearest name if there is none.
+    """
+    known = {file.name: file for file, _ in files()}
+    file = known.get(name) or path(name)
+    if file is not None:
+        return file.read_text(encoding="utf-8")
+    close = get_close_matches(name, known, n=1)
+    meant = f' did you mean "{close[0]}"?' if close else ""
+    raise InputError(
+        f"{name}: no such example\n {meant} examples: {', '.join(known)}", expected=list(known)
+    )

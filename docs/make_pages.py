@@ -1,0 +1,23 @@
+"""Write the pages of docs/reference that are made from the code: `make pages`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gingham import mechanisms, reference
+
+FOLDER = Path(__file__).parent / "reference"
+PAGES = {
+    "mechanisms.md": mechanisms.page,
+    "scenario.md": reference.page,
+}
+
+
+def main() -> None:
+    """Write every page."""
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

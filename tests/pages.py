@@ -1,0 +1,233 @@
+"""Runs a Markdown page as a reader would: every block, in order, in a folder of its own.
+
+What happens to a block follows from its language:
+
+- `sh`: each command by itself, with the real `gingham`; `# exit 3` behind one says how it ends.
+- `console`: the same with `$ ` before each command, and below it what it prints, where `...`
+  stands for anything in a line, or alone for any lines. Spaces count as one.
+- `python`: run in one namespace a page.
+- `toml`: a scenario, or a part of one, which stands in for the same keys of the last whole scenario
+  of the page, or of a small one (`tests.fragments.BASE`). It is held against the schema and
+  simulated for a moment. A name of a file in its first line, `# first.toml`, writes it there.
+- `csv`, `json`: files.
+- `text`: a drawing, or what the block before printed.
+
+Invisible comments before a block say the rest: `<!-- skip: reason -->`, `<!-- file: name -->`,
+`<!-- output -->`; a page with nothing to run says `<!-- nothing to run: reason -->`.
+
+Why not Sybil: there each block is a test, and pytest-xdist hands the tests of a page to different
+workers, which tears its order apart; here a page is a test.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from markdown_it import MarkdownIt
+
+import gingham
+from gingham._native import scenario_schema
+from tests.fragments import completed, is_whole, messages_of
+
+# What a page may run is short; a command that takes longer has hung.
+TIMEOUT_S = 60
+MARK = re.compile(r"<!--\s*(skip|file|output|nothing to run)(?::\s*(.+?))?\s*-->", re.DOTALL)
+# Directives of the site (`docs/conf.py`), which GitHub shows as text.
+DIRECTIVES = {"{toctree}", "{eval-rst}"}
+WRITTEN = {"csv", "json"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+    # Line of the page on which its first line stands.
+    line: int
+    marks: dict[str, str]
+
+    @property
+    def file(self) -> str | None:
+        """Name of the file that the block is."""
+        named = re.match(r"# ([\w.-]+\.toml)$", self.text.partition("\n")[0])
+        return named[1] if named and self.language == "toml" else self.marks.get("file")
+
+
+@dataclass
+class Page:
+    """A page and what its blocks left behind."""
+
+    name: str
+    blocks: list[Block]
+    # Why there is nothing to run, if the page says so.
+    empty: str | None = None
+    base: gingham.Scenario | None = None
+    printed: str = ""
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
+
+    @property
+    def skipped(self) -> list[Block]:
+        """The blocks that are not run."""
+        return [block for block in self.blocks if "skip" in block.marks]
+
+
+def read(name: str, text: str) -> Page:
+    """Return a page with its blocks and the comments before them."""
+    page = Page(name, [])
+    before: dict[str, str] = {}
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
+        if token.type == "html_block":
+            before |= {kind: reason or "" for kind, reason in MARK.findall(token.content)}
+        elif token.type == "fence" and token.map:
+            language = token.info.split()[0] if token.info else ""
+            page.blocks.append(Block(language, token.content, token.map[0] + 2, before))
+            before = {}
+        page.empty = before.pop("nothing to run", page.empty)
+    return page
+
+
+def run(page: Page) -> None:
+    """Run the blocks of a page in the present folder; `AssertionError` names page and line."""
+    ran = 0
+    for block in page.blocks:
+        try:
+            ran += run_block(page, block)
+        except Exception as error:
+            raise AssertionError(f"{page.name}:{block.line}: {error}") from error
+    if page.empty is None:
+        assert ran, f"{page.name}: nothing of it is run, and no comment says why"
+    else:
+        assert not ran, f"{page.name}: says that there is nothing to run, but there is"
+
+
+def run_block(page: Page, block: Block) -> bool:
+    """Run a block; return whether there was something to run."""
+    if "skip" in block.marks:
+        assert len(block.marks["skip"]) > 10, "a skip without a reason"
+        return False
+    if block.file:
+        Path(block.file).write_text(block.text, encoding="utf-8")
+    match block.language:
+        case "sh":
+            page.printed = "".join(run_command(line) for line in commands(block.text))
+        case "console":
+            run_console(block.text)
+        case "python":
+            page.printed = run_python(page, block)
+        case "toml":
+            run_toml(page, block)
+        case "text" if "output" in block.marks:
+            compare(page.printed, block.text)
+        case "text":
+            return False
+        case language:
+            known = language in DIRECTIVES or (language in WRITTEN and block.file)
+            assert known, f'a block of unknown language "{language}"'
+            return language in WRITTEN
+    return True
+
+
+def commands(text: str) -> list[str]:
+    """Return the commands of a block, with lines that end in a backslash joined."""
+    lines = text.replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def run_command(line: str) -> str:
+    """Run a command; return what it prints."""
+    assert not line.startswith("cd "), "each command runs in the folder of the page"
+    expected = re.search(r"#\s*exit (\d+)", line)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    finished = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line],
+        env={**os.environ, "PATH": path, "MPLBACKEND": "agg"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    code = int(expected[1]) if expected else 0
+    assert finished.returncode == code, f"exit {finished.returncode}: {line}\n{finished.stdout}"
+    return finished.stdout
+
+
+def run_console(text: str) -> None:
+    """Run the commands of a transcript, and compare what each prints."""
+    assert text.startswith("$ "), "a console block begins with a command"
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.replace("\\\n", " ").partition("\n")
+        compare(run_command(command), shown)
+
+
+def compare(printed: str, shown: str) -> None:
+    """Assert that what was printed is what the page shows, `...` aside."""
+    pattern = "".join(map(pattern_of, plain_lines(shown)))
+    plain = "".join(f"{line}\n" for line in plain_lines(printed))
+    assert re.fullmatch(pattern, plain), f"the page shows\n{shown}\nbut it prints\n{printed}"
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a text that hold anything, with single spaces."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def pattern_of(line: str) -> str:
+    """Return what a line that a page shows stands for."""
+    if line == "...":
+        return r"(?:.*\n)*?"
+    return ".*".join(map(re.escape, line.split("..."))) + r"\n"
+
+
+def run_python(page: Page, block: Block) -> str:
+    """Run a block of Python in the namespace of its page; return what it prints."""
+    # Lines of tracebacks are lines of the page.
+    code = compile("\n" * (block.line - 1) + block.text, page.name, "exec")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, page.names)  # noqa: S102
+    return printed.getvalue()
+
+
+def run_toml(page: Page, block: Block) -> None:
+    """Hold a scenario or a part of one against the schema, and simulate it for a moment."""
+    if not is_scenario(block.text):
+        assert block.file, "neither keys of a scenario nor a file with a name"
+        return
+    if is_whole(block.text):
+        check_schema(block.text)
+        scenario = gingham.Scenario.parse(block.text, name=f"{page.name}:{block.line}")
+        page.base = scenario
+    else:
+        scenario = completed(block.text, base=page.base)
+    assert messages_of(scenario) > 0, "no message arrives"
+
+
+def is_scenario(text: str) -> bool:
+    """Return whether all keys of a TOML text are keys of a scenario."""
+    return set(tomllib.loads(text)) <= set(scenario_schema()["properties"])
+
+
+@cache
+def validator() -> Draft202012Validator:
+    """Return what holds values against the schema of scenarios."""
+    Draft202012Validator.check_schema(scenario_schema())
+    return Draft202012Validator(scenario_schema())
+
+
+def check_schema(text: str) -> None:
+    """Assert that a scenario is one by the schema that editors use."""
+    validator().validate(tomllib.loads(text))
