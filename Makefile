@@ -48,7 +48,8 @@ bench: .venv/tools.stamp  ## speed of engine and oracle; BENCH="--quick ROW" for
 oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
 	CASES=$(CASES) FIRST=$(FIRST) $(CARGO) test --package gingham-lab --locked --test differential -- --nocapture
 
-docs:  ## the reference of the crates, into target/doc
+docs: .venv/core.stamp  ## the site, into target/site, and the reference of the crates, into target/doc
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j 2 -c docs -d target/site.cache . target/site
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
 
 pages: .venv/core.stamp  ## the generated pages of docs/reference

@@ -14,7 +14,6 @@ from tests.conftest import Finished
 from tests.fragments import completed, messages_of, values_of
 
 Command = Callable[..., Finished]
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "mechanisms.md"
 KNOWN = mechanisms.every_mechanism()
 PAIRS = [
     pytest.param(kind, one, id=f"{one.concept}-{one.name}-{kind.name}")
@@ -53,10 +52,6 @@ def test_an_example_uses_what_it_is_the_example_of(one: mechanisms.Mechanism) ->
 def test_every_concept_has_its_key_and_its_title() -> None:
     concepts = {one.concept for one in KNOWN}
     assert concepts == mechanisms.KEYS.keys() == mechanisms.TITLES.keys()
-
-
-def test_the_page_is_what_the_catalogue_says() -> None:
-    assert PAGE.read_text() == mechanisms.page()
 
 
 def test_explain_shows_a_mechanism_with_its_standing(gingham: Command) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import matplotlib as mpl
@@ -32,6 +33,14 @@ def test_a_page_does_what_it_says(
     mpl.use("agg")
     monkeypatch.chdir(tmp_path)
     pages.run(load(name))
+
+
+GENERATED = runpy.run_path(str(ROOT / "docs" / "make_pages.py"))["PAGES"]
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_page_made_of_the_code_is_what_the_code_says(name: str) -> None:
+    assert (ROOT / "docs" / "reference" / name).read_text() == GENERATED[name](), "make pages"
 
 
 def test_few_blocks_are_skipped() -> None:

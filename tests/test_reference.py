@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,6 @@ from gingham import examples, reference
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "scenario.md"
-
-
-def test_the_page_is_what_the_types_say() -> None:
-    assert PAGE.read_text() == reference.page()
 
 
 def test_every_key_says_what_it_means() -> None:
