@@ -109,7 +109,8 @@ def test_a_run_gives_numbers_and_tables() -> None:
     assert seen[-1].fraction == 1.0
     table = result.messages
     assert table.num_rows == result.classes[0]["messages_followed"]
-    assert table.schema.field("latency_ps").metadata == {b"meaning": b"creation to delivery"}
+    metadata = {b"meaning": b"creation to delivery", b"unit": b"ps"}
+    assert table.schema.field("latency_ps").metadata == metadata
     latencies = table["latency_ps"].to_pylist()
     mean_ns = result.classes[0]["latency_mean_ns"]
     assert sum(latencies) / len(latencies) / 1000 == pytest.approx(mean_ns)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gingham.cli import _main
 from gingham.cli._main import run
-from tests.conftest import TIMEOUT_S
+from tests.conftest import TIMEOUT_S, Finished
 
 PROGRAM = str(Path(sys.executable).parent / "gingham")
 
@@ -77,3 +79,36 @@ def test_ctrl_c_exits_with_130(
     monkeypatch.setattr(_main.gingham, "main", interrupted)
     assert run([]) == 130
     assert capsys.readouterr().err == "gingham: interrupted\n"
+
+
+def test_for_programs_an_error_is_one_object_whatever_went_wrong(
+    gingham: Callable[..., Finished], tmp_path: Path
+) -> None:
+    (tmp_path / "laod.toml").write_text("laod = 1\n")
+    (tmp_path / "ring.toml").touch()
+    cases: list[tuple[list[str], int, dict[str, object]]] = [
+        (["run", "laod.toml"], 2, {"file": "laod.toml", "line": 1, "key": "laod"}),
+        (["run", "tours"], 2, {"nearest": "torus", "line": None}),
+        (["run", "ring-deadlock"], 3, {"key": None}),
+        (["run", "torus", "--sede", "3"], 2, {"key": "--sede", "nearest": "--seed"}),
+        (["run", "torus", "--seed", "x"], 2, {"key": "--seed"}),
+        (["run", "torus", "-o", "ring.toml/x"], 6, {"file": None}),
+        (["explain", "laod"], 2, {"key": "laod", "nearest": "traffic.0.load"}),
+        (["fabric", "info", "rign.toml"], 2, {"file": "rign.toml"}),
+        (["fabric", "info", "ring.toml"], 2, {"file": "ring.toml"}),
+        (["route", "ring.toml", "--algorithm", "up-dwn"], 2, {"key": "--algorithm"}),
+    ]
+    for arguments, code, fields in cases:
+        refused = gingham(*arguments, "--json")
+        assert refused.code == code, arguments
+        assert refused.out == ""
+        said = json.loads(refused.err)
+        assert said["exit_code"] == code
+        assert said["message"]
+        assert said.keys() >= {"message", "file", "line", "key", "expected", "nearest"}
+        assert {name: said[name] for name in fields} == fields, arguments
+
+
+def test_for_programs_a_deadlock_names_its_channels(gingham: Callable[..., Finished]) -> None:
+    refused = json.loads(gingham("run", "ring-deadlock", "--json").err)
+    assert len(refused["cycle"]) == 5

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from gingham import load_result
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
@@ -56,14 +57,16 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
         "links.parquet",
         "manifest.json",
         "messages.parquet",
+        "nodes.parquet",
     ]
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["scenario"]["seed"] == 3
     assert manifest["scenario"]["traffic"][0]["load"] == 0.001
     digest = hashlib.sha256(lone.read_bytes()).hexdigest()
-    assert manifest["scenario_file"] == {"path": "lone.toml", "sha256": digest}
+    assert manifest["scenario_file"]["path"] == "lone.toml"
+    assert manifest["scenario_file"]["sha256"] == digest
     digest = hashlib.sha256((lone.parent / "two.toml").read_bytes()).hexdigest()
-    assert manifest["fabric_file"]["sha256"] == digest
+    assert manifest["about"]["fabric_file"]["sha256"] == digest
     assert manifest["wall_seconds"] >= 0
     assert (folder / "latency.png").read_bytes().startswith(b"\x89PNG")
 
@@ -120,7 +123,7 @@ def test_routes_that_can_deadlock_are_refused_with_the_cycle(
     assert allowed.code == 3
     manifest = json.loads((tmp_path / "x" / "manifest.json").read_text())
     assert manifest["summary"]["verdict"] == "deadlocked"
-    assert not manifest["deadlock_free"]
+    assert not manifest["about"]["deadlock_free"]
 
 
 @pytest.mark.parametrize(
@@ -201,16 +204,16 @@ def test_a_run_that_is_stopped_leaves_no_folder_that_looks_complete(
     lone: Path, signal_number: signal.Signals
 ) -> None:
     program = str(Path(sys.executable).parent / "gingham")
-    command = [program, "run", "torus", "--set", "stop.time=100 s", "-o", "stopped"]
-    running = subprocess.Popen(command, cwd=lone.parent, stderr=subprocess.PIPE, text=True)
+    long = ["--set", "stop.time=100 s", "--set", "stop.warm_up=0 ps"]
+    command = [program, "run", "torus", *long, "-o", "stopped"]
+    pipe = subprocess.PIPE
+    running = subprocess.Popen(command, cwd=lone.parent, stdout=pipe, stderr=pipe, text=True)
     try:
-        # The hidden folder is there once the run is under way.
-        deadline = time.monotonic() + 60
-        while not list(lone.parent.glob(".stopped.partial-*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        # The first line says how far the run has come.
+        assert running.stderr is not None
+        assert "messages delivered" in running.stderr.readline()
         running.send_signal(signal_number)
-        _, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=60)
     finally:
         running.kill()
         running.wait()
@@ -223,6 +226,51 @@ def test_a_run_that_is_stopped_leaves_no_folder_that_looks_complete(
     assert not list(lone.parent.glob(".stopped.*"))
     if signal_number is signal.SIGINT:
         # What was simulated until then is kept, and says what it is.
-        assert json.loads(manifest.read_text())["summary"]["verdict"] == "interrupted"
+        assert "verdict: interrupted" in out
+        assert "written: stopped" in out
+        result = load_result(lone.parent / "stopped")
+        assert result.verdict == "interrupted"
+        assert 0 < result.summary["end_ps"] < 100e12
+        assert result.classes[0]["messages_followed"] > 0
     else:
         assert not manifest.exists()
+
+
+def test_ctrl_c_while_a_big_fabric_is_routed_ends_at_once(tmp_path: Path) -> None:
+    program = str(Path(sys.executable).parent / "gingham")
+    # More switches than anybody would wait for here.
+    bigger = ["--set", "topology.generate.torus.dimensions=[60, 60]"]
+    running = subprocess.Popen(
+        [program, "run", "torus", *bigger, "-o", "big"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob(".big.partial-*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    finally:
+        running.kill()
+        running.wait()
+    assert running.returncode == 130
+    assert err == "gingham: interrupted; nothing was written\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_little_is_4_for_those_who_are_strict(gingham: Command, lone: Path) -> None:
+    assert lone.exists()
+    short = ["--set", "stop.time=100 us", "--json"]
+    assert json.loads(gingham("run", "lone.toml", *short).out)["verdict"] == "not-converged"
+    assert gingham("run", "lone.toml", *short).code == 0
+    assert gingham("run", "lone.toml", *short, "--strict").code == 4
+
+
+def test_a_reader_that_leaves_costs_no_result(lone: Path) -> None:
+    program = str(Path(sys.executable).parent / "gingham")
+    command = f"{program} run lone.toml -o kept | true"
+    subprocess.run(command, shell=True, cwd=lone.parent, check=True, timeout=60)
+    assert load_result(lone.parent / "kept").messages.num_rows > 0

@@ -16,6 +16,7 @@ from gingham.errors import (
     InternalError,
 )
 from gingham.fabric import Cable, Fabric, Finding, Node
+from gingham.loading import load_result
 from gingham.result import Progress, Result
 from gingham.routes import Routes
 from gingham.running import Simulation, run
@@ -37,5 +38,6 @@ __all__ = [
     "Scenario",
     "Simulation",
     "__version__",
+    "load_result",
     "run",
 ]

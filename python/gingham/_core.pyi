@@ -17,7 +17,7 @@ _NodeRow: TypeAlias = tuple[
     Literal["switch", "host", "aggregation", "router"], str, str | None, str, int
 ]
 _CableRow: TypeAlias = tuple[tuple[int, int], tuple[int, int], str | None, int | None]
-_Column: TypeAlias = tuple[str, str, tuple[Literal["u64", "f64", "u32"], bytes, list[str]]]
+_Column: TypeAlias = tuple[str, str, str, tuple[Literal["u64", "f64", "u32"], bytes, list[str]]]
 
 @final
 class Fabric:
@@ -45,6 +45,8 @@ class Scenario:
     def load(path: str) -> Scenario: ...
     @staticmethod
     def parse(name: str, text: str, folder: str) -> Scenario: ...
+    @staticmethod
+    def restore(name: str, values: dict[str, Any], folder: str, digest: str) -> Scenario: ...
     def changed(
         self,
         *,
@@ -55,6 +57,9 @@ class Scenario:
     ) -> Scenario: ...
     @property
     def digest(self) -> str: ...
+    @property
+    def folder(self) -> str: ...
+    def refuse(self, key: str, message: str) -> None: ...
     def resolved(self) -> dict[str, Any]: ...
 
 @final

@@ -12,6 +12,7 @@ run wrote is never replaced.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -21,12 +22,14 @@ from gingham._files import sync_directory, write_synced, writing
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
     from typing import Self
 
 MANIFEST = "manifest.json"
+# The form of run folders, counted up when older readers could not read newer ones.
+FORM = 1
 
 
 class RunFolder:
@@ -46,6 +49,7 @@ class RunFolder:
         self.force = force
         self._partial = self._sibling("partial")
         self._complete = False
+        self._appeared = False
 
     def __enter__(self) -> Self:
         """Create the hidden folder, after asking whether the target may be written."""
@@ -66,6 +70,7 @@ class RunFolder:
             if kind is None and self._complete:
                 with writing(self.named):
                     self._appear()
+                self._appeared = True
         finally:
             shutil.rmtree(self._partial, ignore_errors=True)
 
@@ -74,6 +79,19 @@ class RunFolder:
         assert not self._complete, "the manifest is the last file of a run folder"
         with writing(self.named / name):
             write_synced(self._partial / name, write)
+
+    @contextlib.contextmanager
+    def stream(self, name: str) -> Iterator[BinaryIO]:
+        """Create the file `name` in the folder, to be filled little by little in the block."""
+        assert not self._complete, "the manifest is the last file of a run folder"
+        with writing(self.named / name), (self._partial / name).open("xb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+
+    def path(self, name: str) -> Path:
+        """Return where the file `name` stands now: in the hidden folder, or in its place."""
+        return (self.target if self._appeared else self._partial) / name
 
     def complete(self, manifest: Mapping[str, object]) -> None:
         """Write `manifest`, after which nothing more may be written."""

@@ -64,7 +64,12 @@ def explain(path: str, besides: Sequence[str] = ()) -> list[Key]:
     last = get_close_matches(wanted.rsplit(".", 1)[-1], by_last, n=1)
     close = [by_last[name] for name in last] or get_close_matches(wanted, [*names, *besides], n=1)
     meant = f'; did you mean "{close[0]}"?' if close else ""
-    raise InputError(f'a scenario has no key "{path}"{meant}', key=path, expected=names)
+    raise InputError(
+        f'a scenario has no key "{path}"{meant}',
+        key=path,
+        expected=names,
+        nearest=close[0] if close else None,
+    )
 
 
 def sources() -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,11 @@ from gingham.errors import InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
     from gingham.scenario import Scenario
-
-# Name, meaning, (type of the values, little-endian bytes, distinct words).
-CoreColumn = tuple[str, str, tuple[str, bytes, list[str]]]
 
 
 @dataclass(frozen=True)
@@ -32,20 +30,23 @@ class Progress:
     done: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
-    """What a run measured.
+    """What a run measured, fresh from `run` or from its folder by `load_result`.
 
-    `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `end_ps`,
-    `warm_up_ps`, `classes` (a dict each), `links`, `notes`, `findings` and `deadlock`. `about` says
-    what was run: the size of the fabric, the parameters in force, the fabric file.
+    `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `warm_up_ps`,
+    `window_end_ps`, `end_ps`, `classes` (a dict each), `links`, `nodes`, `notes`, `findings` and
+    `deadlock`. `about` says what was run: the size of the fabric, the parameters in force, the
+    fabric file. `docs/reference/results.md` explains every number and every column.
     """
 
     scenario: Scenario
     summary: Mapping[str, Any]
     about: Mapping[str, Any]
     wall_seconds: float
-    columns: Mapping[str, Sequence[CoreColumn]]
+    # What makes each table, when it is asked for.
+    makers: Mapping[str, Callable[[], pa.Table]] = field(repr=False)
+    _made: dict[str, pa.Table] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def verdict(self) -> str:
@@ -63,13 +64,41 @@ class Result:
 
     @property
     def messages(self) -> pa.Table:
-        """One row a message created and delivered in the window, or of a sample of 1,000,000."""
+        """One row a message: those that `measure.messages` of the scenario keeps."""
         return self.table("messages")
 
     @property
     def links(self) -> pa.Table:
         """One row a channel: what it carried, and for how long its sender was stopped."""
         return self.table("links")
+
+    @property
+    def nodes(self) -> pa.Table:
+        """One row a node of the fabric."""
+        return self.table("nodes")
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of all tables."""
+        return list(self.makers)
+
+    def table(self, name: str) -> pa.Table:
+        """Return a table by its name; `tables` lists them.
+
+        Names of columns end in their unit. Of each field the metadata `meaning` says what it
+        holds, and `unit` in what. `.to_pandas()` makes a data frame where pandas is installed.
+        """
+        if name not in self.makers:
+            close = get_close_matches(name, self.tables, n=1)
+            meant = f'; did you mean "{close[0]}"?' if close else ";"
+            raise InputError(
+                f'no table "{name}"{meant} tables are {", ".join(self.tables)}',
+                expected=self.tables,
+                nearest=close[0] if close else None,
+            )
+        if name not in self._made:
+            self._made[name] = self.makers[name]()
+        return self._made[name]
 
     def save(self, target: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write a run folder: the tables as Parquet, `latency.png`, and `manifest.json`.
@@ -79,31 +108,3 @@ class Result:
         from gingham import saving
 
         saving.save(self, Path(target), force=force)
-
-    def table(self, name: str) -> pa.Table:
-        """Return the table `messages`, `links` or `classes`.
-
-        Names of columns end in their unit; the field metadata `meaning` says what they hold.
-        """
-        import pyarrow as pa
-
-        if name not in self.columns:
-            known = list(self.columns)
-            raise InputError(f'no table "{name}"; tables are {", ".join(known)}', expected=known)
-        fields, arrays = [], []
-        for column, meaning, values in self.columns[name]:
-            array = arrow_array(pa, *values)
-            fields.append(pa.field(column, array.type, metadata={"meaning": meaning}))
-            arrays.append(array)
-        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-
-
-def arrow_array(pa: Any, kind: str, data: bytes, words: list[str]) -> pa.Array:
-    """Return an Arrow array over the bytes of a column."""
-    types = {"u64": pa.uint64(), "f64": pa.float64(), "u32": pa.int32()}
-    type_ = types[kind]
-    count = len(data) * 8 // type_.bit_width
-    array = pa.Array.from_buffers(type_, count, [None, pa.py_buffer(data)])
-    if kind == "u32":
-        return pa.DictionaryArray.from_arrays(array, pa.array(words, pa.string()))
-    return array

@@ -1,18 +1,31 @@
-"""One run: `gingham.run`."""
+"""One run: `gingham.run`.
+
+::
+
+    Scenario ──compile──► Simulation ──advance──► ... ──advance──► Result ──► run folder
+                                        │ between two calls: progress, Ctrl-C
+"""
 
 from __future__ import annotations
 
+import signal
 import time
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from gingham import tables
 from gingham._native import CoreSimulation
+from gingham._rundir import RunFolder
+from gingham.errors import InputError
 from gingham.result import Progress, Result
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Engine: TypeAlias = Literal["runs", "oracle"]
 
@@ -45,6 +58,7 @@ class Simulation:
             engine=self.engine,
         )
         self.about = {"engine": self.engine, **self._core.about()}
+        require_same_fabric(self.scenario, self.about)
         self.wall_seconds += time.perf_counter() - start
 
     def advance(self, events_max: int = EVENTS_PER_CALL) -> Progress:
@@ -56,8 +70,23 @@ class Simulation:
 
     def result(self) -> Result:
         """Return what was measured so far."""
-        summary, tables = self._core.record()
-        return Result(self.scenario, summary, self.about, self.wall_seconds, dict(tables))
+        summary, rows = self._core.record()
+        makers = {name: partial(tables.from_columns, columns) for name, columns in rows}
+        return Result(self.scenario, summary, self.about, self.wall_seconds, makers)
+
+
+def require_same_fabric(scenario: Scenario, about: dict[str, Any]) -> None:
+    """Raise `InputError` if the fabric file is not what it was in the run to be repeated."""
+    expected, file = scenario.fabric_sha256, about["fabric_file"]
+    if expected is None or file is None or file["sha256"] == expected:
+        return
+    raise InputError(
+        f"{file['path']}: the fabric has changed since the run that is to be repeated\n"
+        f"  expected the file with the SHA-256 {expected}; to run with what it is now, name it: "
+        f"with_(topology=...)",
+        file=file["path"],
+        expected=[expected],
+    )
 
 
 def run(
@@ -65,22 +94,73 @@ def run(
     *,
     allow_deadlock: bool = False,
     engine: Engine = "runs",
+    output: str | os.PathLike[str] | None = None,
+    force: bool = False,
     on_progress: Callable[[Progress], object] | None = None,
 ) -> Result:
     """Run a scenario, or the one in a file, to its end and return what was measured.
+
+    With `output` the run folder is written there, and appears whole or not at all; `force` lets
+    it replace that of another run.
 
     An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
     numbers hold for what was simulated.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
-    simulation = Simulation(scenario, allow_deadlock, engine)
+    with ExitStack() as stack:
+        # Opened first: a place that cannot be written is known before hours of work.
+        folder = stack.enter_context(RunFolder(Path(output), force=force)) if output else None
+        simulation = Simulation(scenario, allow_deadlock, engine)
+        advance_all(simulation, on_progress or ignore)
+        result = simulation.result()
+        if folder:
+            from gingham.saving import save_into
+
+            save_into(folder, result)
+    return result
+
+
+def ignore(_progress: Progress) -> None:
+    """Show no progress."""
+
+
+def advance_all(simulation: Simulation, on_call: Callable[[Progress], object]) -> None:
+    """Advance to the end of the run, or until somebody presses Ctrl-C."""
+    with interruption() as asked:
+        try:
+            done = False
+            while not done and not asked():
+                progress = simulation.advance()
+                on_call(progress)
+                done = progress.done
+        except KeyboardInterrupt:
+            # Raised by `on_call`, or where the signal is not ours to answer.
+            return
+
+
+@contextmanager
+def interruption() -> Iterator[Callable[[], bool]]:
+    """Give what tells whether Ctrl-C was pressed in the block, instead of an exception anywhere.
+
+    Handlers that a program installed, and threads in which none can be, are left alone.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield lambda: False
+        return
+    pressed = False
+
+    def press(_signal: int, _frame: object) -> None:
+        nonlocal pressed
+        pressed = True
+
     try:
-        while not (progress := simulation.advance()).done:
-            if on_progress:
-                on_progress(progress)
-    except KeyboardInterrupt:
-        return simulation.result()
-    if on_progress:
-        on_progress(progress)
-    return simulation.result()
+        signal.signal(signal.SIGINT, press)
+    except ValueError:
+        # Only the main thread may.
+        yield lambda: False
+        return
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gingham._native import __version__
-from gingham._rundir import RunFolder
+from gingham._rundir import FORM, RunFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from gingham.result import Result
 
 PS_PER_NS = 1000
-TABLES = ("messages", "links", "classes")
 
 
 def save(result: Result, target: Path, *, force: bool = False) -> None:
-    """Write `messages.parquet`, `links.parquet`, `classes.parquet`, `latency.png`, `manifest.json`.
+    """Write a Parquet file a table, `latency.png` and `manifest.json`.
 
     The folder appears whole or not at all; `force` lets it replace that of another run.
     """
@@ -33,9 +32,10 @@ def save_into(folder: RunFolder, result: Result) -> None:
     """Fill a run folder that was opened before the run, so that a bad place is known early."""
     import pyarrow.parquet as pq
 
-    for name in TABLES:
-        table = result.table(name)
-        folder.write(f"{name}.parquet", partial(pq.write_table, table))
+    for name in result.tables:
+        if not folder.path(f"{name}.parquet").exists():
+            table = result.table(name)
+            folder.write(f"{name}.parquet", partial(pq.write_table, table))
     folder.write("latency.png", partial(draw, result))
     folder.complete(manifest(result))
 
@@ -62,12 +62,16 @@ def draw(result: Result, handle: BinaryIO) -> None:
 
 def manifest(result: Result) -> dict[str, Any]:
     """Return what was run, by what, where and for how long, and what came out."""
+    fabric_file = result.about["fabric_file"]
+    fabric_sha256 = fabric_file["sha256"] if fabric_file else None
     return {
+        "form": FORM,
         "gingham": __version__,
         "scenario": result.scenario.resolved(),
-        "scenario_file": {"path": result.scenario.name, "sha256": result.scenario.digest},
-        **result.about,
+        "scenario_file": {**result.scenario.origin(), "fabric_sha256": fabric_sha256},
+        "about": dict(result.about),
         "summary": dict(result.summary),
+        "tables": result.tables,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": {
             "name": platform.node(),

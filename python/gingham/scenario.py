@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from gingham import examples
 from gingham._files import require_file
@@ -30,9 +30,17 @@ class Scenario:
     0.2
     """
 
-    def __init__(self, core: CoreScenario, name: str, changes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        core: CoreScenario,
+        name: str,
+        changes: tuple[str, ...] = (),
+        fabric_sha256: str | None = None,
+    ) -> None:
         """Wrap the compiled scenario; use `load` or `parse`."""
         self._core = core
+        # What the fabric file must hold: that of an earlier run, which this one is to repeat.
+        self.fabric_sha256 = fabric_sha256
         # What `with_` changed, in the order of changes.
         self.changes = changes
         # The file, or what stands for it in messages.
@@ -91,7 +99,37 @@ class Scenario:
         made = [setting.strip() for setting in settings]
         made += [f"{path}={value}" for path, value in (values or {}).items()]
         made += [] if topology is None else [f"topology {Path(topology).name}"]
-        return type(self)(changed, self.name, (*self.changes, *made))
+        same_fabric = not any(change.startswith("topology") for change in made)
+        return type(self)(
+            changed,
+            self.name,
+            (*self.changes, *made),
+            self.fabric_sha256 if same_fabric else None,
+        )
+
+    @classmethod
+    def restore(cls, values: dict[str, Any], file: Mapping[str, Any]) -> Self:
+        """Return the scenario that a manifest holds: what `resolved` and `origin` said.
+
+        Paths in it mean the files that they meant then, wherever the program runs now.
+        """
+        name, folder, digest = file["path"], file["folder"], file["sha256"]
+        core = CoreScenario.restore(name, values, folder, digest)
+        return cls(core, name, tuple(file["changes"]), file["fabric_sha256"])
+
+    def origin(self) -> dict[str, Any]:
+        """Return where the scenario comes from, for the manifest of a run."""
+        return {
+            "path": self.name,
+            "folder": str(Path(self._core.folder).absolute()),
+            "sha256": self.digest,
+            "changes": list(self.changes),
+        }
+
+    def refuse(self, key: str, message: str) -> NoReturn:
+        """Raise the `InputError` that says `message` of the value at `key`, with its line."""
+        self._core.refuse(key, message)
+        raise AssertionError("the core refuses what it is told to refuse")
 
     def resolved(self) -> dict[str, Any]:
         """Return the scenario with defaults for what it does not say; `None` means open."""

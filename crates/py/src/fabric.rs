@@ -5,13 +5,14 @@ use gingham_lab::load_fabric;
 use gingham_topology::check::{self, Summary};
 use gingham_topology::format::{self, Format};
 use gingham_topology::generate::Generator;
-use gingham_topology::{Cable, Fabric as CoreFabric, Finding, Node, NodeKind, PortRef, Severity};
+use gingham_topology::{Cable, Fabric as CoreFabric, Finding, Node, PortRef, Severity};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::patience::interruptible;
 use crate::routes::Routes;
 use crate::{error, json as convert};
 
@@ -36,7 +37,8 @@ impl Fabric {
     /// The fabric in a file, and what its reader found.
     #[staticmethod]
     fn load(py: Python<'_>, path: &str) -> PyResult<(Self, Vec<FindingRow>)> {
-        let loaded = py.detach(|| load_fabric(Path::new(path)));
+        let path = Path::new(path).to_owned();
+        let loaded = interruptible(py, move || load_fabric(&path))?;
         let loaded = loaded.map_err(|refused| error::input(py, &refused))?;
         Ok((Self { inner: Arc::new(loaded.fabric) }, finding_rows(&loaded.findings)))
     }
@@ -53,7 +55,7 @@ impl Fabric {
         let generator: Generator = Tree::from_json("Fabric.make", &request)
             .and_then(|tree| tree.read())
             .map_err(|refused| error::input(py, &refused))?;
-        let made = py.detach(|| generator.generate(seed));
+        let made = interruptible(py, move || generator.generate(seed))?;
         let made = made.map_err(|refused| error::refusal(py, refused))?;
         Ok(Self { inner: Arc::new(made) })
     }
@@ -100,26 +102,17 @@ impl Fabric {
 }
 
 fn node_row(node: &Node) -> NodeRow {
-    let kind = kind_name(node.kind);
+    let kind = node.kind.name();
     let guid = node.guid.map(|guid| guid.to_string());
     (kind, node.name.clone(), guid, node.description.clone(), node.ports)
 }
 
-const fn kind_name(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Switch => "switch",
-        NodeKind::Host => "host",
-        NodeKind::Aggregation => "aggregation",
-        NodeKind::Router => "router",
-    }
-}
-
 fn summary_json(summary: &Summary) -> Value {
-    let kinds = summary.nodes.iter().map(|(kind, count)| (kind_name(*kind), *count));
+    let kinds = summary.nodes.iter().map(|(kind, count)| (kind.name(), *count));
     let ports = summary
         .ports
         .iter()
-        .map(|(kind, ports)| (kind_name(*kind), json!({ "used": ports.used, "free": ports.free })));
+        .map(|(kind, ports)| (kind.name(), json!({ "used": ports.used, "free": ports.free })));
     let speeds = summary.cables_by_speed.iter().map(|(speed, cables)| {
         (speed.map_or_else(|| "unknown".to_owned(), |speed| speed.to_string()), *cables)
     });

@@ -15,6 +15,7 @@
 mod error;
 mod fabric;
 mod json;
+mod patience;
 mod routes;
 mod run;
 

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+use crate::patience::interruptible;
 use crate::{error, json as convert};
 
 /// The routes of a fabric, proved or refuted.
@@ -40,11 +41,12 @@ impl Routes {
             .and_then(|tree| tree.read())
             .map_err(|refused| error::input(py, &refused))?;
         let fabric = Arc::clone(fabric);
-        let computed = py.detach(|| {
-            let routes = routing::route(&fabric, &algorithm, form)?;
-            let proof = prove(&fabric, &routes);
+        let shared = Arc::clone(&fabric);
+        let computed = interruptible(py, move || {
+            let routes = routing::route(&shared, &algorithm, form)?;
+            let proof = prove(&shared, &routes);
             Ok::<_, routing::RouteError>((routes, proof))
-        });
+        })?;
         let (routes, proof) = computed.map_err(|refused| error::refusal(py, refused))?;
         Ok(Self { fabric, inner: routes, proof })
     }

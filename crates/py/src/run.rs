@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
+use crate::patience::interruptible;
 use crate::{error, json as convert};
 
 /// A scenario, checked as far as it can be without its fabric; never changes.
@@ -54,9 +55,35 @@ impl Scenario {
         Self::from_loaded(py, self.inner.with(&overrides))
     }
 
+    /// The scenario of a record: what `resolved` said, paths in it being relative to `folder`, with
+    /// the digest of the file that it once came from.
+    #[staticmethod]
+    fn restore(
+        py: Python<'_>,
+        name: &str,
+        values: &Bound<'_, PyDict>,
+        folder: &str,
+        digest: &str,
+    ) -> PyResult<Self> {
+        let values = convert::from_python(values)?;
+        let restored = ScenarioSource::restore(name, &values, Path::new(folder), digest);
+        Self::from_loaded(py, restored)
+    }
+
+    /// Raises the `InputError` that says `message` of the value at a dotted path.
+    fn refuse(&self, py: Python<'_>, key: &str, message: &str) -> PyResult<()> {
+        Err(error::input(py, &InputError::at(&self.inner.tree, key, message)))
+    }
+
     /// The scenario with defaults for what it does not say.
     fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::serialized(py, &self.inner.scenario)
+    }
+
+    /// The folder that paths in the scenario are relative to.
+    #[getter]
+    fn folder(&self) -> String {
+        self.inner.folder.display().to_string()
     }
 
     /// SHA-256 of the file or text, before changes, in hexadecimal.
@@ -101,12 +128,14 @@ impl Simulation {
                 return Err(error::refusal(py, message));
             }
         };
-        let compiled = py.detach(|| compile(&scenario.inner, allow_deadlock));
-        let compiled = compiled.map_err(|refused| match refused {
+        let source = scenario.inner.clone();
+        let run =
+            interruptible(py, move || Ok(Run::new(compile(&source, allow_deadlock)?, engine)))?;
+        let run = run.map_err(|refused| match refused {
             LabError::Input(refused) => error::input(py, &refused),
             LabError::Deadlock(report) => error::deadlock(py, &report),
         })?;
-        Ok(Self { run: py.detach(|| Run::new(compiled, engine)) })
+        Ok(Self { run })
     }
 
     /// Simulates at most `events_max` events, without the interpreter's lock. Returns how far the
@@ -139,7 +168,7 @@ impl Simulation {
     }
 
     /// What was measured so far: the summary, and the tables as (name, columns), a column being
-    /// (name, meaning, values). Values are little-endian bytes of 64-bit integers (`"u64"`) or
+    /// (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers (`"u64"`) or
     /// reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
@@ -164,7 +193,7 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> 
                 ("u32", PyBytes::new(py, &bytes), values.clone())
             }
         };
-        (column.name, column.meaning, values).into_bound_py_any(py)
+        (column.name, column.meaning, column.unit, values).into_bound_py_any(py)
     };
     PyList::new(py, table.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?)
 }

@@ -7,6 +7,7 @@ import signal
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,6 +17,7 @@ from gingham.cli._example import example
 from gingham.cli._explain import explain as explain_command
 from gingham.cli._explain import schema
 from gingham.cli._fabric import fabric
+from gingham.cli._output import for_programs, say
 from gingham.cli._route import route
 from gingham.cli._run import run as run_command
 from gingham.errors import GinghamError
@@ -25,7 +27,26 @@ INTERNAL_FAULT, BAD_INPUT, ENVIRONMENT, INTERRUPTED = 1, 2, 6, 130
 TRACEBACK_VARIABLE = "GINGHAM_TRACEBACK"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Commands(click.Group):
+    """A group whose interruption is told by us, in the form that was asked for."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted("interrupted; nothing was written") from error
+
+
+class Interrupted(GinghamError):  # noqa: N818  (it is no error of anybody)
+    """Somebody pressed Ctrl-C before there was a result."""
+
+    exit_code = INTERRUPTED
+
+
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="gingham")
 def gingham() -> None:
     """Ask a cluster fabric questions before it is built, cabled or reconfigured.
@@ -43,10 +64,12 @@ def gingham() -> None:
 
     \b
     Exit codes:
-      0  a valid result                 5  a check found something
-      1  a fault of gingham itself      6  the disk, or a missing program
-      2  bad input                    130  interrupted
-      3  a deadlock, possible or real
+      0  a valid result                 4  too little was measured, with --strict
+      1  a fault of gingham itself      5  a check found something
+      2  bad input                      6  the disk, or a missing program
+      3  a deadlock, possible or real 130  interrupted
+
+    With --json the standard error is JSON too, a line an object; that of an error has exit_code.
     """
 
 
@@ -66,8 +89,11 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     signal.signal(signal.SIGTERM, terminated)
+    given = sys.argv[1:] if arguments is None else arguments
+    # Known before the options are parsed, because that can fail.
+    for_programs.set("--json" in given)
     try:
-        code = gingham.main(arguments, prog_name="gingham", standalone_mode=False)
+        code = gingham.main(given, prog_name="gingham", standalone_mode=False)
         sys.stdout.flush()
     except (SystemExit, GeneratorExit):
         raise
@@ -78,40 +104,53 @@ def run(arguments: list[str] | None = None) -> int:
 
 def terminated(_signal: int, _frame: object) -> None:
     """Leave in order, so that nothing half-written stays behind."""
-    say("terminated")
+    say_error("terminated", INTERRUPTED)
     sys.exit(INTERRUPTED)
 
 
 def explain(error: BaseException) -> int:
     """Say what went wrong in one message, and return the exit code."""
+    code = ENVIRONMENT
     match error:
         case click.exceptions.Exit():
             code = error.exit_code
         case click.ClickException():
-            error.show()
-            code = BAD_INPUT
+            code = explain_usage(error)
         case GinghamError():
-            say(str(error))
-            code = error.exit_code
+            code = say_error(str(error), error.exit_code, **vars(error))
         case KeyboardInterrupt() | click.Abort():
-            say("interrupted")
-            code = INTERRUPTED
+            code = say_error("interrupted", INTERRUPTED)
         case BrokenPipeError():
             forget_output()
-            code = ENVIRONMENT
         case OSError():
-            say(f"{error.filename or 'output'}: {reason(error)}")
             forget_output()
-            code = ENVIRONMENT
+            file = error.filename or "output"
+            say_error(f"{file}: {reason(error)}", code, file=str(file))
         case _:
-            say_own_fault(error)
-            code = INTERNAL_FAULT
+            code = explain_own_fault(error)
     return code
 
 
-def say(message: str) -> None:
-    """Print a message for the user."""
-    click.echo(f"gingham: {message}", err=True)
+def say_error(message: str, exit_code: int, /, **details: object) -> int:
+    """Say what went wrong: `message` to people, all of it to programs. Returns the exit code."""
+    nothing: dict[str, object] = dict.fromkeys(["file", "line", "column", "key", "nearest"])
+    known = {"message": message, **nothing, "expected": [], **details, "exit_code": exit_code}
+    say(message, **known)
+    return exit_code
+
+
+def explain_usage(error: click.ClickException) -> int:
+    """Say what is wrong with the command line itself."""
+    if not for_programs.get():
+        error.show()
+        return BAD_INPUT
+    option = getattr(error, "option_name", None) or getattr(error, "param_hint", None)
+    parameter = getattr(error, "param", None)
+    if option is None and parameter is not None:
+        option = parameter.opts[0]
+    close = list(getattr(error, "possibilities", None) or [])
+    nearest = close[0] if close else None
+    return say_error(error.format_message(), BAD_INPUT, key=option, expected=close, nearest=nearest)
 
 
 def forget_output() -> None:
@@ -119,13 +158,14 @@ def forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say_own_fault(error: BaseException) -> None:
+def explain_own_fault(error: BaseException) -> int:
     """Say that we made a mistake, and where."""
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
-    say(
+    return say_error(
         f"this is a fault of gingham itself ({type(error).__name__} at {place}: {error}).\n"
-        f"  Please report it with the command that you gave; {TRACEBACK_VARIABLE}=1 shows more."
+        f"  Please report it with the command that you gave; {TRACEBACK_VARIABLE}=1 shows more.",
+        INTERNAL_FAULT,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 # Where the output is no terminal, lines are as long as they need to be.
 UNBOUNDED_WIDTH = 10_000
+
+# Whether `--json` was given: then the standard error, too, is for programs.
+for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
@@ -37,7 +41,13 @@ def print_text(text: str) -> None:
 
 def warn(message: str) -> None:
     """Say something beside the result."""
-    click.echo(f"gingham: {message}", err=True)
+    say(message, note=message)
+
+
+def say(message: str, /, **fields: object) -> None:
+    """Say something on the standard error: `message` to people, `fields` in a line to programs."""
+    line = json.dumps(fields, ensure_ascii=False) if for_programs.get() else f"gingham: {message}"
+    click.echo(line, err=True)
 
 
 def print_facts(facts: Iterable[tuple[str, object]]) -> None:

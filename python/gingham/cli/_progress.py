@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
+from gingham.cli._output import for_programs, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ LINE_SECONDS = 10.0
 @contextmanager
 def progress_shown() -> Iterator[Callable[[Progress], None]]:
     """Show the progress of what runs in the block, on the standard error."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and not for_programs.get():
         with bar() as on_progress:
             yield on_progress
     else:
@@ -63,7 +63,8 @@ def lines() -> Callable[[Progress], None]:
         if moment - last < LINE_SECONDS or (now.done and moment - start < LINE_SECONDS):
             return
         last = moment
-        share = f"{100 * now.fraction:.0f} %"
-        click.echo(f"gingham: {share}, {now.messages_delivered:,} messages delivered", err=True)
+        delivered = now.messages_delivered
+        said = f"{100 * now.fraction:.0f} %, {delivered:,} messages delivered"
+        say(said, progress=now.fraction, messages_delivered=delivered)
 
     return on_progress

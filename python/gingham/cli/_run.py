@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from contextlib import ExitStack
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +17,7 @@ from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import json_option, print_json, print_table, show, text, warn
 from gingham.cli._progress import progress_shown
 from gingham.errors import InputError
-from gingham.running import run as run_scenario
+from gingham.running import Simulation, advance_all
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gingham.running import Engine
 
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
+STRICT_EXIT_CODES = {"not-converged": 4}
 
 
 @click.command()
@@ -47,6 +49,7 @@ EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
     help="What moves flits: runs of them, or each by itself (slow; for doubt).",
 )
 @click.option("--allow-deadlock", is_flag=True, help="Run routes that can deadlock, too.")
+@click.option("--strict", is_flag=True, help="Exit with 4 if too little was measured.")
 @output_option(help="Run folder to write: tables, picture, manifest.")
 @force_option
 @json_option
@@ -57,6 +60,7 @@ def run(
     seed: int | None,
     engine: Engine,
     allow_deadlock: bool,
+    strict: bool,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -78,21 +82,41 @@ def run(
       gingham run irregular -o runs/first
       gingham run torus --set traffic.0.load=0.3 --seed 7
       gingham run irregular --topology cluster.ibnetdiscover --json
+
+    \b
+    Exit codes:
+      0  a valid result, also a saturated one     3  a deadlock, possible or real
+      2  bad input                                4  too little was measured, with --strict
+      6  the disk, or a missing program         130  interrupted; the numbers hold until then
     """
     changed = find(scenario).with_(settings=settings, topology=topology, seed=seed)
     with ExitStack() as stack:
         # Opened first: a place that cannot be written is known before hours of work.
         folder = stack.enter_context(RunFolder(output, force=force)) if output else None
+        simulation = Simulation(changed, allow_deadlock, engine)
         with progress_shown() as on_progress:
-            result = run_scenario(
-                changed, allow_deadlock=allow_deadlock, engine=engine, on_progress=on_progress
-            )
+            advance_all(simulation, on_progress)
+        result = simulation.result()
+        # Shown first: it takes no disk, and whoever pressed Ctrl-C is answered at once.
+        unread = None if as_json else report(result)
         if folder:
             from gingham.saving import save_into
 
             save_into(folder, result)
-    report(result, output, as_json=as_json)
-    raise click.exceptions.Exit(EXIT_CODES.get(result.verdict, 0))
+    if unread:
+        raise unread
+    if as_json:
+        where = None if output is None else str(output)
+        print_json({**result.summary, "about": dict(result.about), "output": where})
+    elif output:
+        show(text(f"written: {output}"))
+    raise click.exceptions.Exit(exit_code(result.verdict, strict=strict))
+
+
+def exit_code(verdict: str, *, strict: bool) -> int:
+    """Return how the command ends after a run with this verdict."""
+    codes = EXIT_CODES | (STRICT_EXIT_CODES if strict else {})
+    return codes.get(verdict, 0)
 
 
 def find(name: str) -> Scenario:
@@ -112,21 +136,20 @@ def find(name: str) -> Scenario:
     )
 
 
-def report(result: Result, output: Path | None, *, as_json: bool) -> None:
-    """Print the result, for programs or for people."""
-    if as_json:
-        folder = None if output is None else str(output)
-        print_json({**result.summary, "about": dict(result.about), "output": folder})
-        return
+def report(result: Result) -> OSError | None:
+    """Print the result for people; returns why nobody can read it, lest that stops the saving."""
     for note in [*result.summary["notes"], *finding_note(result.summary["findings"])]:
         warn(note)
-    print_classes(result)
-    show(text(f"verdict: {result.verdict}", "bold"))
-    show(text(f"  {result.summary['verdict_reason']}"))
-    for line in result.summary["deadlock"]:
-        show(text(f"  {line}"))
-    if output:
-        show(text(f"written: {output}"))
+    try:
+        print_classes(result)
+        show(text(f"verdict: {result.verdict}", "bold"))
+        show(text(f"  {result.summary['verdict_reason']}"))
+        for line in result.summary["deadlock"]:
+            show(text(f"  {line}"))
+        sys.stdout.flush()
+    except OSError as error:
+        return error
+    return None
 
 
 def finding_note(findings: list[str]) -> list[str]:

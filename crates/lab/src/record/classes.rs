@@ -147,27 +147,26 @@ fn verdict(
 /// The table of classes.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is negative")]
 pub(super) fn table(classes: &[ClassSummary]) -> Table {
-    let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    let names: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
-    let place = |class: &ClassSummary| names.iter().position(|name| *name == class.name);
     Builder::new(classes)
-        .words("class", "traffic class", names.clone(), |class| place(class).unwrap_or(0))
-        .integers("hosts", "hosts that send", |class| class.hosts as u64)
-        .reals("offered_load", "load that the scenario asks for", |c| or_nan(c.offered_load))
-        .reals("drawn_load", "load that the sources drew in the window", |c| c.drawn_load)
-        .reals("accepted_load", "load delivered in the window", |c| c.accepted_load)
-        .reals("accepted_load_half_width", "half-width of the 95 % interval", |c| {
-            or_nan(c.accepted_load_half_width)
+        .texts("class", "traffic class", |c| c.name.clone())
+        .integers(("hosts", "hosts"), "hosts that send", |c| c.hosts as u64)
+        .known(("offered_load", "1"), "load that the scenario asks for", |c| c.offered_load)
+        .reals(("drawn_load", "1"), "load that the sources drew in the window", |c| c.drawn_load)
+        .reals(("accepted_load", "1"), "load delivered in the window", |c| c.accepted_load)
+        .known(("accepted_load_half_width", "1"), "half-width of the 95 % interval", |c| {
+            c.accepted_load_half_width
         })
-        .integers("accepted_bytes_per_s", "payload delivered in the window", |c| {
+        .integers(("accepted_bytes_per_s", "B/s"), "payload delivered in the window", |c| {
             c.accepted_bytes_per_second as u64
         })
-        .integers("messages_created", "created in the window", |c| c.messages_created)
-        .integers("messages_followed", "of these, delivered", |c| c.messages_followed)
-        .integers("messages_censored", "of these, still under way", |c| c.messages_censored)
-        .reals("latency_mean_ns", "creation to delivery", |c| or_nan(c.latency_mean_ns))
-        .reals("latency_half_width_ns", "half-width of the 95 % interval", |c| {
-            or_nan(c.latency_half_width_ns)
+        .integers(("messages_created", "messages"), "created in the window", |c| c.messages_created)
+        .integers(("messages_followed", "messages"), "of these, delivered", |c| c.messages_followed)
+        .integers(("messages_censored", "messages"), "of these, still under way", |c| {
+            c.messages_censored
         })
-        .build("classes")
+        .known(("latency_mean_ns", "ns"), "creation to delivery", |c| c.latency_mean_ns)
+        .known(("latency_half_width_ns", "ns"), "half-width of the 95 % interval", |c| {
+            c.latency_half_width_ns
+        })
+        .build("classes", "a row a traffic class: the summary's numbers")
 }

@@ -74,15 +74,19 @@ pub(super) fn table(plan: &Plan, rows: &[Link]) -> Table {
     let nodes: Vec<String> = fabric.nodes().iter().map(|node| node.name.clone()).collect();
     Builder::new(rows)
         .words("from", "sending node", nodes.clone(), |r| fabric.source(r.channel).node.index())
-        .integers("from_port", "its port", |r| u64::from(fabric.source(r.channel).port))
+        .integers(("from_port", ""), "its port", |r| u64::from(fabric.source(r.channel).port))
         .words("to", "receiving node", nodes, |r| fabric.target(r.channel).node.index())
-        .integers("to_port", "its port", |r| u64::from(fabric.target(r.channel).port))
-        .integers("flit_ps", "time of one flit", |r| r.flit_ps)
-        .integers("delay_ps", "propagation delay", |r| r.delay_ps)
-        .integers("data_flits", "data flits in the window", |r| r.count.data_flits)
-        .integers("control_flits", "STOP and GO in the window", |r| r.count.control_flits)
-        .integers("stops", "STOPs heard in the window", |r| r.count.stops)
-        .reals("utilisation", "share of the window in which it was busy", |r| r.utilisation)
-        .reals("stopped_share", "share of the window for which it was stopped", |r| r.stopped_share)
-        .build("links")
+        .integers(("to_port", ""), "its port", |r| u64::from(fabric.target(r.channel).port))
+        .integers(("flit_ps", "ps"), "time of one flit", |r| r.flit_ps)
+        .integers(("delay_ps", "ps"), "propagation delay", |r| r.delay_ps)
+        .integers(("data_flits", "flits"), "data flits in the window", |r| r.count.data_flits)
+        .integers(("control_flits", "flits"), "STOP and GO in the window", |r| {
+            r.count.control_flits
+        })
+        .integers(("stops", "STOPs"), "STOPs heard in the window", |r| r.count.stops)
+        .reals(("utilisation", "1"), "share of the window in which it was busy", |r| r.utilisation)
+        .reals(("stopped_share", "1"), "share of the window for which it was stopped", |r| {
+            r.stopped_share
+        })
+        .build("links", "a row a channel, that is a direction of a cable")
 }

@@ -1,27 +1,48 @@
-//! One row a message of the sample.
+//! One row a message: of the sample, or of all that were delivered.
 
 use super::table::{Builder, Table};
-use crate::run::Simulation;
+use gingham_model::{Delivery, Plan};
 
-/// The table of messages: those created in the window and delivered, or a uniform sample of them.
-pub(super) fn table(simulation: &Simulation) -> Table {
-    let plan = simulation.plan();
-    let rows = simulation.ledger().records().sorted();
-    let classes: Vec<String> = plan.classes.iter().map(|class| class.name.clone()).collect();
-    let endpoints: Vec<String> =
-        plan.fabric.endpoint_ids().map(|endpoint| plan.fabric.endpoint_name(endpoint)).collect();
-    Builder::new(&rows)
-        .integers("message", "running number in order of creation", |d| d.message.id.index() as u64)
+/// What stands in the columns of words, by class and by endpoint.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    classes: Vec<String>,
+    endpoints: Vec<String>,
+}
+
+impl Names {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let endpoint_name = |endpoint| plan.fabric.endpoint_name(endpoint);
+        Self {
+            classes: plan.classes.iter().map(|class| class.name.clone()).collect(),
+            endpoints: plan.fabric.endpoint_ids().map(endpoint_name).collect(),
+        }
+    }
+}
+
+/// The table of these deliveries, in their order.
+pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
+    let Names { classes, endpoints } = names.clone();
+    Builder::new(rows)
+        .integers(("message", ""), "running number in order of creation", |d| {
+            d.message.id.index() as u64
+        })
         .words("class", "traffic class", classes, |d| d.message.class.index())
         .words("source", "sending host", endpoints.clone(), |d| d.message.source.index())
         .words("destination", "receiving host", endpoints, |d| d.message.destination.index())
-        .integers("payload_bytes", "payload", |d| u64::from(d.message.payload_bytes))
-        .integers("switches", "switches traversed", |d| u64::from(d.hops))
-        .integers("created_ps", "created at its source", |d| d.message.created.as_ps())
-        .integers("entered_ps", "first flit starts on the host's cable", |d| d.entered.as_ps())
-        .integers("head_arrived_ps", "first flit has arrived whole", |d| d.head_arrived.as_ps())
-        .integers("delivered_ps", "last flit has arrived whole", |d| d.delivered.as_ps())
-        .integers("latency_ps", "creation to delivery", |d| d.latency().as_ps())
-        .integers("network_latency_ps", "entry to delivery", |d| d.network_latency().as_ps())
-        .build("messages")
+        .integers(("payload_bytes", "B"), "payload", |d| u64::from(d.message.payload_bytes))
+        .integers(("switches", "switches"), "switches traversed", |d| u64::from(d.hops))
+        .integers(("created_ps", "ps"), "created at its source", |d| d.message.created.as_ps())
+        .integers(("entered_ps", "ps"), "first flit starts on the host's cable", |d| {
+            d.entered.as_ps()
+        })
+        .integers(("head_arrived_ps", "ps"), "first flit has arrived whole", |d| {
+            d.head_arrived.as_ps()
+        })
+        .integers(("delivered_ps", "ps"), "last flit has arrived whole", |d| d.delivered.as_ps())
+        .integers(("latency_ps", "ps"), "creation to delivery", |d| d.latency().as_ps())
+        .integers(("network_latency_ps", "ps"), "entry to delivery", |d| {
+            d.network_latency().as_ps()
+        })
+        .build("messages", "a row a message of the sample, or of all, as `measure.messages` says")
 }

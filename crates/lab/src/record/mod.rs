@@ -3,6 +3,7 @@
 mod classes;
 mod links;
 mod messages;
+mod nodes;
 mod table;
 mod verdict;
 
@@ -66,8 +67,12 @@ impl Record {
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
             deadlock,
             tables: vec![
-                messages::table(simulation),
+                messages::table(
+                    &messages::Names::of(plan),
+                    &simulation.ledger().records().sorted(),
+                ),
                 links::table(plan, &links),
+                nodes::table(&plan.fabric),
                 classes::table(&classes),
             ],
             classes,

@@ -1,4 +1,10 @@
 //! Tables of results as columns, with the unit and meaning of each.
+//!
+//! ```text
+//!   rows ──Builder──► columns: name │ unit │ meaning │ values
+//! ```
+//!
+//! A table without rows still has its columns: that is how the reference page is made.
 
 /// The values of a column.
 #[derive(Clone, PartialEq, Debug)]
@@ -16,11 +22,24 @@ pub enum ColumnData {
     },
 }
 
+impl ColumnData {
+    /// What the values are, in a word: `integer`, `real` or `text`.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Integers(_) => "integer",
+            Self::Reals(_) => "real",
+            Self::Words { .. } => "text",
+        }
+    }
+}
+
 /// A column of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
     /// Name, ending in its unit.
     pub name: &'static str,
+    /// What a value counts or is measured in; `1` for a plain fraction, nothing for a text.
+    pub unit: &'static str,
     /// What it holds.
     pub meaning: &'static str,
     /// The values.
@@ -32,6 +51,8 @@ pub struct Column {
 pub struct Table {
     /// Name: the file of the run folder that holds it.
     pub name: &'static str,
+    /// What a row is.
+    pub meaning: &'static str,
     /// Columns of equal length.
     pub columns: Vec<Column>,
 }
@@ -49,24 +70,34 @@ impl<'a, R> Builder<'a, R> {
 
     pub(super) fn integers(
         mut self,
-        name: &'static str,
+        (name, unit): (&'static str, &'static str),
         meaning: &'static str,
         value: impl Fn(&R) -> u64,
     ) -> Self {
         let data = ColumnData::Integers(self.rows.iter().map(value).collect());
-        self.columns.push(Column { name, meaning, data });
+        self.columns.push(Column { name, unit, meaning, data });
         self
     }
 
     pub(super) fn reals(
         mut self,
-        name: &'static str,
+        (name, unit): (&'static str, &'static str),
         meaning: &'static str,
         value: impl Fn(&R) -> f64,
     ) -> Self {
         let data = ColumnData::Reals(self.rows.iter().map(value).collect());
-        self.columns.push(Column { name, meaning, data });
+        self.columns.push(Column { name, unit, meaning, data });
         self
+    }
+
+    /// Real numbers that may be missing.
+    pub(super) fn known(
+        self,
+        name_and_unit: (&'static str, &'static str),
+        meaning: &'static str,
+        value: impl Fn(&R) -> Option<f64>,
+    ) -> Self {
+        self.reals(name_and_unit, meaning, |row| value(row).unwrap_or(f64::NAN))
     }
 
     /// A column of places in `values`.
@@ -79,11 +110,42 @@ impl<'a, R> Builder<'a, R> {
     ) -> Self {
         let place = |row: &R| u32::try_from(code(row)).expect("few distinct values");
         let data = ColumnData::Words { codes: self.rows.iter().map(place).collect(), values };
-        self.columns.push(Column { name, meaning, data });
+        self.columns.push(Column { name, unit: "", meaning, data });
         self
     }
 
-    pub(super) fn build(self, name: &'static str) -> Table {
-        Table { name, columns: self.columns }
+    /// A column of texts, each of which may differ from all others.
+    pub(super) fn texts(
+        self,
+        name: &'static str,
+        meaning: &'static str,
+        text: impl Fn(&R) -> String,
+    ) -> Self {
+        let mut values: Vec<String> = self.rows.iter().map(&text).collect();
+        values.sort_unstable();
+        values.dedup();
+        let distinct = values.clone();
+        self.words(name, meaning, values, |row| {
+            distinct.binary_search(&text(row)).expect("every text is among the distinct ones")
+        })
+    }
+
+    pub(super) fn build(self, name: &'static str, meaning: &'static str) -> Table {
+        Table { name, meaning, columns: self.columns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_places_among_the_distinct_ones() {
+        let table = Builder::new(&["b", "a", "b"])
+            .texts("name", "a name", |row| (*row).to_owned())
+            .build("names", "a row a name");
+        let expected =
+            ColumnData::Words { codes: vec![1, 0, 1], values: vec!["a".into(), "b".into()] };
+        assert_eq!(table.columns[0].data, expected);
     }
 }

@@ -27,7 +27,8 @@ pub struct ScenarioSource {
     pub tree: Tree,
     /// The typed scenario.
     pub scenario: Scenario,
-    folder: PathBuf,
+    /// What paths in the scenario are relative to.
+    pub folder: PathBuf,
     /// SHA-256 of the scenario file, in hexadecimal.
     pub digest: String,
 }
@@ -57,6 +58,17 @@ impl ScenarioSource {
     ) -> Result<Self, InputError> {
         let digest = fabric_file::digest(text.as_bytes());
         Self::from_tree(Tree::parse(name, text)?, folder.to_path_buf(), digest, overrides)
+    }
+
+    /// A scenario from the values that a record holds of it; a value of null means open.
+    pub fn restore(
+        name: &str,
+        values: &serde_json::Value,
+        folder: &Path,
+        digest: &str,
+    ) -> Result<Self, InputError> {
+        let tree = Tree::from_json(name, values)?;
+        Self::from_tree(tree, folder.to_path_buf(), digest.to_owned(), &Overrides::default())
     }
 
     /// This scenario with further changes.

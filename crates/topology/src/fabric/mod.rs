@@ -56,6 +56,18 @@ pub enum NodeKind {
     Router,
 }
 
+impl NodeKind {
+    /// The name in results and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Switch => "switch",
+            Self::Host => "host",
+            Self::Aggregation => "aggregation",
+            Self::Router => "router",
+        }
+    }
+}
+
 /// What a device says of itself, as far as a dump tells.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Identity {

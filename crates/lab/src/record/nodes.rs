@@ -1,0 +1,20 @@
+//! One row a node of the fabric.
+
+use super::table::{Builder, Table};
+use gingham_topology::{Fabric, Guid, Node};
+
+/// The table of nodes, in canonical order.
+pub(super) fn table(fabric: &Fabric) -> Table {
+    columns(fabric.nodes())
+}
+
+pub(super) fn columns(nodes: &[Node]) -> Table {
+    Builder::new(nodes)
+        .texts("node", "unique name", |node| node.name.clone())
+        .texts("kind", "switch, host, aggregation or router", |node| node.kind.name().to_owned())
+        .integers(("ports", "ports"), "number of its highest port", |node| u64::from(node.ports))
+        .texts("guid", "16 hexadecimal digits; empty where there is none", |node| {
+            node.guid.as_ref().map(Guid::to_string).unwrap_or_default()
+        })
+        .build("nodes", "a row a node of the fabric, in the order of its ids")
+}

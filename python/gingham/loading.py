@@ -1,0 +1,80 @@
+"""Results from the folders of runs: `gingham.load_result`."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham import tables
+from gingham._files import nearest_file, require_file
+from gingham._rundir import FORM, MANIFEST
+from gingham.errors import InputError
+from gingham.result import Result
+from gingham.scenario import Scenario
+
+if TYPE_CHECKING:
+    import os
+
+
+def load_result(folder: str | os.PathLike[str]) -> Result:
+    """Return the result in a run folder, as `run` returned it when it wrote the folder.
+
+    Tables are read when they are asked for. `InputError` if the folder is not that of a run,
+    or of one that this version cannot read.
+    """
+    place = Path(folder)
+    manifest = read_manifest(place)
+    try:
+        return Result(
+            scenario=Scenario.restore(manifest["scenario"], manifest["scenario_file"]),
+            summary=manifest["summary"],
+            about=manifest["about"],
+            wall_seconds=manifest["wall_seconds"],
+            makers={
+                name: partial(tables.from_parquet, place / f"{name}.parquet")
+                for name in manifest["tables"]
+            },
+        )
+    except (KeyError, TypeError) as error:
+        raise damaged(place / MANIFEST, f"it lacks {error}") from error
+
+
+def read_manifest(place: Path) -> dict[str, Any]:
+    """Return the manifest of a run folder."""
+    path = place / MANIFEST
+    if not place.exists():
+        message = f"{place}: no such folder{nearest_file(place)}"
+        raise InputError(message, file=str(place))
+    if not place.is_dir():
+        raise InputError(f"{place}: expected the folder of a run, found a file", file=str(place))
+    if not path.exists():
+        message = f"{place}: is not the folder of a run: it has no {MANIFEST}{run_below(place)}"
+        raise InputError(message, file=str(place))
+    require_file(path)
+    try:
+        manifest = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise damaged(path, str(error)) from error
+    if not isinstance(manifest, dict):
+        raise damaged(path, "it is no JSON object")
+    if manifest.get("form") != FORM:
+        form, by = manifest.get("form", "none"), manifest.get("gingham", "an unknown version")
+        message = (
+            f"{path}: written by gingham {by} in form {form}, and this version reads form {FORM}\n"
+            f"  run its scenario again, or load it with the version that wrote it"
+        )
+        raise InputError(message, file=str(path), expected=[str(FORM)])
+    return manifest
+
+
+def run_below(place: Path) -> str:
+    """Return a hint at the folder of a run inside `place`, or nothing."""
+    found = sorted(path.parent for path in place.glob(f"*/{MANIFEST}"))
+    return f'; did you mean "{found[0]}"?' if found else ""
+
+
+def damaged(path: Path, why: str) -> InputError:
+    """Return the error for a manifest that cannot be right."""
+    return InputError(f"{path}: the manifest is damaged: {why}", file=str(path))

@@ -1,0 +1,67 @@
+"""Tables as Arrow: made from the columns of the core, written as Parquet, read back.
+
+::
+
+    core: name, meaning, unit, bytes ──► pyarrow.Table ──► messages.parquet
+                                               ▲───────────────────┘
+
+Invariant: the same table comes from a fresh run and from its folder, with the same metadata:
+`meaning` and, but for texts and running numbers, `unit`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gingham._files import nearest_file, reason
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    import pyarrow as pa
+
+# Name, meaning, unit, (type of the values, little-endian bytes, distinct words).
+CoreColumn: TypeAlias = tuple[str, str, str, tuple[str, bytes, list[str]]]
+
+
+def from_columns(columns: Iterable[CoreColumn]) -> pa.Table:
+    """Return an Arrow table over the columns of the core, without copying numbers."""
+    import pyarrow as pa
+
+    fields, arrays = [], []
+    for name, meaning, unit, values in columns:
+        array = arrow_array(pa, *values)
+        metadata = {"meaning": meaning} | ({"unit": unit} if unit else {})
+        fields.append(pa.field(name, array.type, metadata=metadata))
+        arrays.append(array)
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def arrow_array(pa: Any, kind: str, data: bytes, words: list[str]) -> pa.Array:
+    """Return an Arrow array over the bytes of a column."""
+    types = {"u64": pa.uint64(), "f64": pa.float64(), "u32": pa.int32()}
+    type_ = types[kind]
+    count = len(data) * 8 // type_.bit_width
+    array = pa.Array.from_buffers(type_, count, [None, pa.py_buffer(data)])
+    if kind == "u32":
+        return pa.DictionaryArray.from_arrays(array, pa.array(words, pa.string()))
+    return array
+
+
+def from_parquet(path: Path) -> pa.Table:
+    """Return the table in a file of a run folder; `InputError` if it is missing or damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path)
+    except FileNotFoundError as error:
+        message = f"{path}: the table is missing from its run folder{nearest_file(path)}"
+        raise InputError(message, file=str(path)) from error
+    except (pa.ArrowException, OSError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        first = why.splitlines()[0] if why else "no reason given"
+        message = f"{path}: the table is damaged: {first}; run its scenario again"
+        raise InputError(message, file=str(path)) from error

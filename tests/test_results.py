@@ -1,0 +1,203 @@
+"""A result is the same whether a run just ended or its folder was loaded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import gingham
+from gingham import InputError, Result, Scenario, load_result
+
+SCENARIO = """
+title = "A star"
+topology.file = "star.toml"
+stop.time = "1 ms"
+[[traffic]]
+load = 0.2
+length = { fixed = "512 B" }
+"""
+
+
+@pytest.fixture
+def star(tmp_path: Path) -> Scenario:
+    """A scenario whose fabric file stands beside it, in a folder of their own."""
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    gingham.Fabric.make("star", hosts=4).save(folder / "star.toml")
+    (folder / "star-scenario.toml").write_text(SCENARIO)
+    return Scenario.load(folder / "star-scenario.toml")
+
+
+@pytest.fixture
+def saved(star: Scenario, tmp_path: Path) -> tuple[Result, Path]:
+    folder = tmp_path / "runs" / "star"
+    return gingham.run(star.with_({"traffic.0.load": 0.1}, seed=4), output=folder), folder
+
+
+def test_a_loaded_result_is_the_result(saved: tuple[Result, Path]) -> None:
+    fresh, folder = saved
+    loaded = load_result(folder)
+    assert type(loaded) is type(fresh)
+    assert json.dumps(loaded.summary, sort_keys=True) == json.dumps(fresh.summary, sort_keys=True)
+    assert loaded.about == fresh.about
+    assert loaded.verdict == fresh.verdict
+    assert loaded.tables == fresh.tables
+    for name in fresh.tables:
+        assert loaded.table(name).equals(fresh.table(name), check_metadata=True), name
+    assert loaded.messages.num_rows > 100
+
+
+def test_every_column_says_what_it_holds_and_in_what(saved: tuple[Result, Path]) -> None:
+    result, _ = saved
+    for name in result.tables:
+        for field in result.table(name).schema:
+            metadata = field.metadata
+            assert metadata[b"meaning"], (name, field.name)
+            unit = metadata.get(b"unit", b"").decode()
+            for ending in ("ps", "ns"):
+                if field.name.endswith(f"_{ending}"):
+                    assert unit == ending, (name, field.name)
+            if pa.types.is_floating(field.type):
+                assert unit, (name, field.name)
+
+
+def test_nodes_are_those_of_the_fabric(saved: tuple[Result, Path], tmp_path: Path) -> None:
+    result, _ = saved
+    nodes = result.nodes.to_pydict()
+    assert nodes["node"] == ["s0", "h0", "h1", "h2", "h3"]
+    assert nodes["kind"] == ["switch", "host", "host", "host", "host"]
+    assert nodes["ports"] == [4, 1, 1, 1, 1]
+    fabric = gingham.Fabric.load(tmp_path / "inputs" / "star.toml")
+    assert nodes["guid"] == [node.guid or "" for node in fabric.nodes]
+
+
+def test_tables_become_data_frames(saved: tuple[Result, Path]) -> None:
+    _, folder = saved
+    loaded = load_result(folder)
+    frame = loaded.messages.to_pandas()
+    assert len(frame) == loaded.messages.num_rows
+    assert frame["latency_ps"].mean() == pytest.approx(
+        sum(loaded.messages["latency_ps"].to_pylist()) / len(frame)
+    )
+    assert set(frame["source"]) == {"h0", "h1", "h2", "h3"}
+
+
+def test_a_loaded_scenario_runs_again_to_the_same_bits(
+    saved: tuple[Result, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh, folder = saved
+    monkeypatch.chdir(tmp_path / "runs")  # not where the first run was started
+    scenario = load_result(folder).scenario
+    assert scenario.title == fresh.scenario.title
+    assert scenario.digest == fresh.scenario.digest
+    again = gingham.run(scenario, output=tmp_path / "runs" / "again")
+    for name in fresh.tables:
+        assert again.table(name).equals(fresh.table(name)), name
+    # And that one's folder in turn.
+    third = load_result(tmp_path / "runs" / "again").scenario
+    assert third.resolved() == fresh.scenario.resolved()
+
+
+def test_a_run_is_not_repeated_on_another_fabric_unasked(
+    saved: tuple[Result, Path], tmp_path: Path
+) -> None:
+    _, folder = saved
+    scenario = load_result(folder).scenario
+    other = tmp_path / "inputs" / "star.toml"
+    gingham.Fabric.make("star", hosts=5).save(other, force=True)
+    with pytest.raises(InputError, match="has changed since the run that is to be repeated"):
+        gingham.run(scenario)
+    assert gingham.run(scenario.with_(topology=other)).nodes.num_rows == 6
+    other.unlink()
+    with pytest.raises(InputError, match=r"star\.toml"):
+        gingham.run(scenario)
+
+
+def test_saving_a_loaded_result_again_changes_nothing(
+    saved: tuple[Result, Path], tmp_path: Path
+) -> None:
+    _, folder = saved
+    load_result(folder).save(tmp_path / "copy")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        path.name for path in (tmp_path / "copy").iterdir()
+    )
+    assert load_result(tmp_path / "copy").links.equals(load_result(folder).links)
+
+
+def test_an_unknown_table_is_answered_with_the_nearest(saved: tuple[Result, Path]) -> None:
+    result, _ = saved
+    with pytest.raises(InputError, match='no table "mesages"; did you mean "messages"') as caught:
+        result.table("mesages")  # typos: on purpose
+    assert caught.value.nearest == "messages"
+
+
+def spoil_manifest(**changes: Any) -> Callable[[Path], object]:
+    def spoil(folder: Path) -> None:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        for key, value in changes.items():
+            if value is None:
+                del manifest[key]
+            else:
+                manifest[key] = value
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (shutil.rmtree, r'no such folder; did you mean ".*star-2"\?'),
+        (lambda folder: (folder / "manifest.json").unlink(), r"has no manifest\.json$"),
+        (
+            lambda folder: (folder / "manifest.json").write_text('{"form": 1,'),
+            r"manifest\.json: the manifest is damaged: Expecting property name",
+        ),
+        (lambda folder: (folder / "manifest.json").write_text("[]"), "it is no JSON object"),
+        (lambda folder: (folder / "manifest.json").write_bytes(b"\xff"), "is damaged"),
+        (spoil_manifest(form=7, gingham="9.1"), "by gingham 9.1 in form 7, .* reads form 1"),
+        (spoil_manifest(form=None), "in form none"),
+        (spoil_manifest(summary=None), "it lacks 'summary'"),
+        (spoil_manifest(scenario_file={}), "it lacks 'path'"),
+    ],
+)
+def test_a_folder_that_cannot_be_loaded_says_why(
+    saved: tuple[Result, Path], spoil: Callable[[Path], object], message: str
+) -> None:
+    _, folder = saved
+    shutil.copytree(folder, folder.with_name("star-2"))
+    spoil(folder)
+    with pytest.raises(InputError, match=message) as caught:
+        load_result(folder)
+    assert caught.value.file is not None
+
+
+def test_a_folder_of_runs_names_a_run(saved: tuple[Result, Path]) -> None:
+    _, folder = saved
+    with pytest.raises(InputError, match=r'is not the folder of a run.*mean ".*runs/star"\?'):
+        load_result(folder.parent)
+    with pytest.raises(InputError, match="expected the folder of a run, found a file"):
+        load_result(folder / "manifest.json")
+
+
+def test_a_missing_or_damaged_table_is_said_when_it_is_asked_for(
+    saved: tuple[Result, Path],
+) -> None:
+    _, folder = saved
+    (folder / "links.parquet").unlink()
+    content = (folder / "messages.parquet").read_bytes()
+    (folder / "messages.parquet").write_bytes(content[: len(content) // 2])
+    (folder / "nodes.parquet").write_bytes(b"")
+    loaded = load_result(folder)
+    assert loaded.table("classes").num_rows == 1
+    with pytest.raises(InputError, match=r"links\.parquet: the table is missing"):
+        loaded.table("links")
+    for name in ("messages", "nodes"):
+        with pytest.raises(InputError, match=rf"{name}\.parquet: the table is damaged: \w"):
+            loaded.table(name)
