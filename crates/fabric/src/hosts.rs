@@ -4,17 +4,22 @@ use crate::event::Event;
 use crate::simulation::Simulation;
 use crate::state::Incoming;
 use crate::worm::{Worm, WormId};
-use gingham_kernel::{Span, Time};
+use gingham_kernel::Time;
 use gingham_model::{Delivery, Message, MessageId};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
 impl Simulation {
+    fn schedule_arrival(&mut self, source: u32) {
+        if let Some(next) = self.sources[source as usize].next_arrival() {
+            self.schedule(next.as_ps(), Event::Create { source });
+        }
+    }
+
     pub(crate) fn start_sources(&mut self) {
         for index in 0..self.sources.len() {
-            let first = self.sources[index].next_interval().map_or(0, Span::as_ps);
             let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
-            self.schedule(first, Event::Create { source });
+            self.schedule_arrival(source);
         }
     }
 
@@ -23,9 +28,7 @@ impl Simulation {
     pub(crate) fn create_and_follow(&mut self, source: u32) {
         self.create(source);
         let endpoint = self.sources[source as usize].endpoint();
-        if let Some(interval) = self.sources[source as usize].next_interval() {
-            self.schedule(self.now + interval.as_ps(), Event::Create { source });
-        }
+        self.schedule_arrival(source);
         self.start_soon(self.plan.fabric.endpoint_channel(endpoint));
     }
 
@@ -43,7 +46,7 @@ impl Simulation {
 
     fn create(&mut self, source: u32) {
         let source = &mut self.sources[source as usize];
-        let draft = source.draw(&self.plan);
+        let draft = source.draw();
         let message = Message {
             id: MessageId::new(self.messages_created),
             class: source.class(),
@@ -98,7 +101,8 @@ impl Simulation {
             let source = self.backlogged[endpoint.index()][place];
             // Created at this same instant, although phase 1 is over: nothing of this instant can
             // depend on it any more.
-            if self.sources[source as usize].class() == message.class {
+            let filled = &self.sources[source as usize];
+            if filled.class() == message.class && filled.refills(Time::from_ps(self.now)) {
                 self.create(source);
             }
         }

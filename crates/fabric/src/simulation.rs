@@ -63,7 +63,7 @@ impl Simulation {
         );
         let mut backlogged = vec![Vec::new(); plan.fabric.endpoints().len()];
         for (index, source) in (0_u32..).zip(&sources) {
-            if source.is_backlogged(&plan) {
+            if source.is_backlogged() {
                 backlogged[source.endpoint().index()].push(index);
             }
         }

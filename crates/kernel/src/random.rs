@@ -23,6 +23,8 @@ pub enum Purpose {
     Destination,
     /// Starting phases.
     Phase,
+    /// Which host sends to which, where that is drawn once.
+    Permutation,
     /// Choices of a topology generator.
     Topology,
     /// Orders that must not matter; tests draw them to show it.
@@ -36,6 +38,7 @@ impl Purpose {
             Self::Length => b"length",
             Self::Destination => b"destination",
             Self::Phase => b"phase",
+            Self::Permutation => b"permutation",
             Self::Topology => b"topology",
             Self::Shuffle => b"shuffle",
         }

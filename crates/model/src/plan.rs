@@ -1,10 +1,11 @@
 //! The plan: everything a simulation needs, typed, in integers, with names left behind.
 
-use crate::traffic::{ArrivalPlan, LengthPlan, SourcePlan};
+use crate::traffic::SourcePlan;
 use crate::{SlackBuffer, WormholePlan};
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
+use std::ops::Range;
 
 id_type!(
     /// A traffic class, in the order of the scenario.
@@ -36,12 +37,18 @@ pub struct Ends {
 pub struct ClassPlan {
     /// Name, for results and for random streams.
     pub name: String,
-    /// When messages are created.
-    pub arrivals: ArrivalPlan,
-    /// How long they are.
-    pub lengths: LengthPlan,
-    /// Which endpoints send, and where to.
+    /// Messages are created from the first of these instants on, and before the second.
+    pub active: Range<Time>,
+    /// Which endpoints send, and what.
     pub sources: Vec<SourcePlan>,
+}
+
+impl ClassPlan {
+    /// Whether its messages come when they come, and not when the network takes them: only then
+    /// can it offer more than is accepted.
+    pub fn is_open_loop(&self) -> bool {
+        !self.sources.iter().any(SourcePlan::is_backlogged)
+    }
 }
 
 /// The switching kind of a fabric: one kind a run.
@@ -94,5 +101,24 @@ impl Plan {
     /// Timing and buffer of a channel.
     pub fn channel(&self, channel: ChannelId) -> &ChannelPlan {
         &self.channels[channel.index()]
+    }
+
+    /// The load that a class asks for while it sends, as a fraction of the links of its sources;
+    /// `None` for a backlogged class and for a schedule.
+    pub fn offered_load(&self, class: ClassId) -> Option<f64> {
+        let sources = &self.classes[class.index()].sources;
+        let loads: Option<Vec<f64>> = sources.iter().map(SourcePlan::load).collect();
+        let loads = loads?;
+        let first = *loads.first()?;
+        if loads.iter().all(|load| load.total_cmp(&first).is_eq()) {
+            return Some(first);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "flit times are small")]
+        let rate = |source: &SourcePlan| {
+            1.0 / self.channel(self.fabric.endpoint_channel(source.endpoint)).flit.as_ps() as f64
+        };
+        let rates: Vec<f64> = sources.iter().map(rate).collect();
+        let offered: f64 = loads.iter().zip(&rates).map(|(load, rate)| load * rate).sum();
+        Some(offered / rates.iter().sum::<f64>())
     }
 }

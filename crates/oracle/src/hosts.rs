@@ -3,28 +3,25 @@
 use crate::event::{Event, Flit};
 use crate::simulation::Simulation;
 use crate::worm::Worm;
-use gingham_kernel::Time;
 use gingham_model::traffic::Source;
 use gingham_model::{Message, MessageId};
 use gingham_topology::{ChannelId, EndpointId};
-use std::sync::Arc;
 
 impl Simulation {
     // Phase 1: create.
 
     pub(crate) fn start_sources(&mut self) {
         for index in 0..self.sources.len() {
-            let interval = self.sources[index].next_interval();
-            let first = interval.map_or(Time::ZERO, |interval| Time::ZERO + interval);
-            self.cause(first, Event::Create { source: index });
+            if let Some(first) = self.sources[index].next_arrival() {
+                self.cause(first, Event::Create { source: index });
+            }
         }
         self.schedule_caused();
     }
 
     pub(crate) fn create(&mut self, index: usize) {
-        let plan = Arc::clone(&self.plan);
         let source = &mut self.sources[index];
-        let draft = source.draw(&plan);
+        let draft = source.draw();
         let message = Message {
             id: MessageId::new(self.messages_created),
             class: source.class(),
@@ -33,13 +30,13 @@ impl Simulation {
             payload_bytes: draft.payload_bytes,
             created: self.now,
         };
-        let following = source.next_interval();
+        let following = source.next_arrival();
         self.messages_created += 1;
         self.ledger.on_created(&message);
         self.senders[message.source.index()].queue.offer(message);
         self.cause(self.now, Event::Transfer { channel: self.host_channel(message.source) });
-        if let Some(interval) = following {
-            self.cause(self.now + interval, Event::Create { source: index });
+        if let Some(next) = following {
+            self.cause(next, Event::Create { source: index });
         }
     }
 
@@ -72,7 +69,7 @@ impl Simulation {
         let again = |source: &Source| {
             source.endpoint() == endpoint
                 && source.class() == message.class
-                && source.is_backlogged(&self.plan)
+                && source.refills(self.now)
         };
         // The next message of a backlogged class is created at this same instant, although
         // phase 1 is over: nothing of this instant can depend on it any more.

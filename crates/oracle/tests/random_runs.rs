@@ -8,7 +8,7 @@ mod common;
 use common::{quiet_plan, story};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::Status;
-use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, SourcePlan};
+use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
 use gingham_model::{ClassPlan, Plan};
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
@@ -34,18 +34,16 @@ fn random_plan(seed: u64) -> Plan {
     for (name, load, lengths) in
         [("short", 0.2, LengthPlan::Fixed(12)), ("long", 0.5, LengthPlan::Exponential(90.0))]
     {
-        let sources = among
-            .iter()
-            .map(|endpoint| SourcePlan {
-                endpoint: *endpoint,
-                destinations: DestinationPlan::Uniform {
-                    among: Arc::clone(&among),
-                    own: endpoint.index()..endpoint.index() + 1,
-                },
-            })
-            .collect();
-        let arrivals = ArrivalPlan::Poisson { load };
-        plan.classes.push(ClassPlan { name: name.to_owned(), arrivals, lengths, sources });
+        let source = |endpoint: &EndpointId| {
+            let own = endpoint.index()..endpoint.index() + 1;
+            let others = OtherHosts { among: Arc::clone(&among), own };
+            let destinations = DestinationPlan::Uniform(others);
+            let arrivals = ArrivalPlan::Poisson { load };
+            SourcePlan::drawn(*endpoint, arrivals, lengths.clone(), destinations)
+        };
+        let sources = among.iter().map(source).collect();
+        let active = Time::ZERO..Time::MAX;
+        plan.classes.push(ClassPlan { name: name.to_owned(), active, sources });
     }
     plan.seed = seed;
     plan.end = Time::from_ps(60_000);

@@ -88,6 +88,14 @@ length = { fixed = "64 B" }"#),
         r#"[[traffic]]
 load = 0.1
 length = { exponential = "512 B" }"#),
+    line("length", "uniform", "textbook", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { uniform = { from = "64 B", to = "1 KiB" } }"#),
+    line("length", "bimodal", "Dally and Towles 2004, section 24.2", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { bimodal = { short = "16 B", long = "1 KiB", long_share = 0.2 } }"#),
     line("destinations", "uniform", "Flich et al. 2001, section IV-A", [Works],
         r#"[[traffic]]
 load = 0.1

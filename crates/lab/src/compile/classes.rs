@@ -3,12 +3,15 @@
 use crate::error::LabError;
 use crate::input::InputError;
 use crate::scenario::{ScenarioSource, TrafficClass};
+use gingham_kernel::{Bytes, Span, Time};
 use gingham_model::ClassPlan;
 use gingham_model::traffic::{
-    ArrivalPlan, Arrivals, DestinationPlan, Destinations, LengthPlan, Lengths, SourcePlan,
+    ArrivalPlan, Arrivals, Bimodal, DestinationPlan, Destinations, LengthPlan, Lengths, OtherHosts,
+    SourcePlan, Uniform,
 };
 use gingham_topology::{EndpointId, Fabric, NodeId, NodeKind};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use wildmatch::WildMatch;
 
@@ -52,11 +55,13 @@ impl Place<'_> {
     fn compile(&self, islands: &Islands, notes: &mut Vec<String>) -> Result<ClassPlan, LabError> {
         let arrivals = self.arrivals()?;
         let lengths = self.lengths()?;
+        let active = self.active()?;
         let hosts = self.hosts()?;
         let mut sources = Vec::new();
         for endpoint in &hosts {
             if let Some(destinations) = self.destinations(islands, *endpoint)? {
-                sources.push(SourcePlan { endpoint: *endpoint, destinations });
+                let (arrivals, lengths) = (arrivals, lengths.clone());
+                sources.push(SourcePlan::drawn(*endpoint, arrivals, lengths, destinations));
             }
         }
         if sources.is_empty() {
@@ -70,11 +75,27 @@ impl Place<'_> {
                 hosts.len()
             ));
         }
-        Ok(ClassPlan { name: self.class.name.clone(), arrivals, lengths, sources })
+        Ok(ClassPlan { name: self.class.name.clone(), active, sources })
+    }
+
+    /// From its start to its stop.
+    fn active(&self) -> Result<Range<Time>, LabError> {
+        let (start, end) = (self.class.start.unwrap_or(Span::ZERO), self.source.scenario.stop.time);
+        if start >= end {
+            let message = format!("the class starts at {start}, but the run ends at {end}");
+            return Err(self.error("start", message));
+        }
+        match self.class.stop {
+            Some(stop) if stop <= start => {
+                let message = format!("the class stops at {stop}, not after its start at {start}");
+                Err(self.error("stop", message))
+            }
+            stop => Ok(Time::ZERO + start..stop.map_or(Time::MAX, |stop| Time::ZERO + stop)),
+        }
     }
 
     fn arrivals(&self) -> Result<ArrivalPlan, LabError> {
-        match (self.class.arrivals, self.class.load) {
+        match (&self.class.arrivals, self.class.load) {
             (Arrivals::Poisson, Some(load)) if load > 0.0 && load <= 1.0 => {
                 Ok(ArrivalPlan::Poisson { load })
             }
@@ -96,15 +117,40 @@ impl Place<'_> {
     }
 
     fn lengths(&self) -> Result<LengthPlan, LabError> {
-        let (Lengths::Fixed(bytes) | Lengths::Exponential(bytes)) = self.class.length;
+        let payload = |key: &str, bytes: Bytes| self.payload(key, bytes);
+        Ok(match &self.class.length {
+            Lengths::Fixed(bytes) => LengthPlan::Fixed(payload("length", *bytes)?),
+            Lengths::Exponential(mean) => {
+                LengthPlan::Exponential(f64::from(payload("length", *mean)?))
+            }
+            Lengths::Uniform(Uniform { from, to }) => {
+                let (least, largest) =
+                    (payload("length.uniform.from", *from)?, payload("length.uniform.to", *to)?);
+                if least > largest {
+                    let message = format!("lengths from {from} to {to} leave none");
+                    return Err(self.error("length.uniform", message));
+                }
+                LengthPlan::Uniform { from: least, to: largest }
+            }
+            Lengths::Bimodal(Bimodal { short, long, long_share }) => {
+                if !(0.0..=1.0).contains(long_share) {
+                    let message = format!("a share lies between 0 and 1, not at {long_share}");
+                    return Err(self.error("length.bimodal.long_share", message));
+                }
+                LengthPlan::Bimodal {
+                    short: payload("length.bimodal.short", *short)?,
+                    long: payload("length.bimodal.long", *long)?,
+                    long_share: *long_share,
+                }
+            }
+        })
+    }
+
+    fn payload(&self, key: &str, bytes: Bytes) -> Result<u32, LabError> {
         let within = u32::try_from(bytes.0).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
-        let Some(length) = within else {
+        within.ok_or_else(|| {
             let message = format!("a message has from 1 B to 1024 MiB of payload, not {bytes}");
-            return Err(self.error("length", message));
-        };
-        Ok(match self.class.length {
-            Lengths::Fixed(_) => LengthPlan::Fixed(length),
-            Lengths::Exponential(_) => LengthPlan::Exponential(f64::from(length)),
+            self.error(key, message)
         })
     }
 
@@ -139,7 +185,7 @@ impl Place<'_> {
                 let home = node(&source);
                 let own = among.partition_point(|other| node(other) < home)
                     ..among.partition_point(|other| node(other) <= home);
-                DestinationPlan::Uniform { among, own }
+                DestinationPlan::Uniform(OtherHosts { among, own })
             }
             Destinations::Host(name) => match matching(self.fabric, name)[..] {
                 [] => return Err(self.unknown_host("destinations.host", name)),

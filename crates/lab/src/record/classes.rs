@@ -4,7 +4,6 @@ use super::Verdict;
 use super::table::{Builder, Table};
 use crate::run::Simulation;
 use gingham_model::measure::{ClassLedger, Count, Estimate, Slice};
-use gingham_model::traffic::ArrivalPlan;
 use gingham_model::{ClassId, Plan};
 use serde::Serialize;
 
@@ -19,7 +18,7 @@ pub struct ClassSummary {
     pub hosts: usize,
     /// What the numbers are worth.
     pub verdict: Verdict,
-    /// Load that the scenario asks for; none for a backlogged class.
+    /// Load that the scenario asks for while the class sends; none for a backlogged class and a schedule.
     pub offered_load: Option<f64>,
     /// Load that the sources drew in the window.
     pub drawn_load: f64,
@@ -55,10 +54,7 @@ fn summary(simulation: &Simulation, id: ClassId) -> ClassSummary {
     let span_ps = if end > plan.warm_up { end.since(plan.warm_up).as_ps() } else { 0 };
     let load = Load::new(plan, id, span_ps);
     let latency = ledger.latency_ps(plan.warm_up, end);
-    let offered_load = match class.arrivals {
-        ArrivalPlan::Poisson { load } => Some(load),
-        ArrivalPlan::Backlogged => None,
-    };
+    let offered_load = plan.offered_load(id);
     let slice_load = load.per_slice(ledger.slices.width().as_ps());
     let accepted = Estimate::delivered_bytes(window);
     let followed = ledger.window_followed.messages;
@@ -66,7 +62,7 @@ fn summary(simulation: &Simulation, id: ClassId) -> ClassSummary {
     ClassSummary {
         name: class.name.clone(),
         hosts: class.sources.len(),
-        verdict: verdict(offered_load.is_some(), ledger, window, half_width_ns),
+        verdict: verdict(class.is_open_loop(), ledger, window, half_width_ns),
         offered_load,
         drawn_load: load.of(ledger.window_created),
         accepted_load: load.of(ledger.window_delivered),

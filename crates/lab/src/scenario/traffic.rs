@@ -1,5 +1,6 @@
 //! A traffic class as a scenario writes it.
 
+use gingham_kernel::Span;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,10 @@ pub struct TrafficClass {
     /// Where messages go.
     #[serde(default = "default_destinations")]
     pub destinations: Destinations,
+    /// The class creates messages from this instant on; from the beginning of the run unless given.
+    pub start: Option<Span>,
+    /// It creates none at this instant and later; until the end of the run unless given.
+    pub stop: Option<Span>,
 }
 
 fn default_name() -> String {

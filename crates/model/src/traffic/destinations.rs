@@ -1,5 +1,11 @@
 //! Where messages go.
+//!
+//! What a scenario names becomes, for each source, one of four: uniform among others, always the
+//! same (which holds for every permutation), some hosts more than others, or by weight.
+//!
+//! Invariant: no source sends to its own host.
 
+use super::Weighted;
 use gingham_kernel::Stream;
 use gingham_topology::EndpointId;
 use schemars::JsonSchema;
@@ -8,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The destination pattern of a class, as a scenario names it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Destinations {
     /// Every other host that can be reached, with equal probability; of a host with several ports, each.
@@ -17,26 +23,76 @@ pub enum Destinations {
     Host(String),
 }
 
-/// The destinations of one source.
+/// Parameters of `hot-spot`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HotSpot {
+    /// The hot hosts: names or patterns.
+    pub hosts: Vec<String>,
+    /// The share of messages that goes to them, in equal parts; the rest is uniform. Above 0 and at most 1.
+    pub share: f64,
+}
+
+/// Parameters of `tornado` and `neighbour`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GridPlaces {
+    /// Sizes of the grid that the hosts are laid out on, the last dimension first. Unless given: the
+    /// fabric's own grid if it is one with equally many hosts on each switch, else one ring of all hosts.
+    pub dimensions: Option<Vec<u32>>,
+}
+
+/// Hosts in ascending order, but for those of the source's own node.
 #[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OtherHosts {
+    /// The endpoints, in ascending order.
+    pub among: Arc<[EndpointId]>,
+    /// The places of the source's own host among them; empty if it is not there.
+    pub own: Range<usize>,
+}
+
+impl OtherHosts {
+    fn len(&self) -> usize {
+        self.among.len() - self.own.len()
+    }
+
+    /// One of them, with equal probability. Panics if there is none.
+    fn draw(&self, stream: &mut Stream) -> EndpointId {
+        let drawn = stream.below(self.len() as u64);
+        let drawn = usize::try_from(drawn).expect("below a length");
+        self.among[if drawn < self.own.start { drawn } else { drawn + self.own.len() }]
+    }
+}
+
+/// The destinations of one source.
+#[derive(Clone, PartialEq, Debug)]
 pub enum DestinationPlan {
-    /// Uniform among endpoints, but for those of the source's own host.
-    Uniform {
-        /// The endpoints, in ascending order.
-        among: Arc<[EndpointId]>,
-        /// The places of the source's own host among them; empty if it is not there.
-        own: Range<usize>,
-    },
+    /// Every other host with equal probability.
+    Uniform(OtherHosts),
     /// Always the same endpoint.
     Fixed(EndpointId),
+    /// Some hosts more than others (Pfister and Norton, "Hot spot contention and combining in
+    /// multistage interconnection networks", IEEE Transactions on Computers 34(10), 1985).
+    HotSpot {
+        /// The hot hosts, in equal parts.
+        hot: OtherHosts,
+        /// The share of messages that goes to them.
+        share: f64,
+        /// The rest, hot ones included.
+        all: OtherHosts,
+    },
+    /// In proportion to weights.
+    Weighted(Arc<Weighted<EndpointId>>),
 }
 
 impl DestinationPlan {
     /// Whether there is anywhere to send to from `source`.
     pub fn has_any(&self, source: EndpointId) -> bool {
         match self {
-            Self::Uniform { among, own } => among.len() > own.len(),
+            Self::Uniform(others) => others.len() > 0,
             Self::Fixed(destination) => *destination != source,
+            Self::HotSpot { hot, all, .. } => hot.len() > 0 && all.len() > 0,
+            Self::Weighted(weighted) => !weighted.things().contains(&source),
         }
     }
 
@@ -44,11 +100,15 @@ impl DestinationPlan {
     pub(super) fn draw(&self, stream: &mut Stream) -> EndpointId {
         match self {
             Self::Fixed(destination) => *destination,
-            Self::Uniform { among, own } => {
-                let others = among.len() - own.len();
-                let drawn = usize::try_from(stream.below(others as u64)).expect("below a length");
-                among[if drawn < own.start { drawn } else { drawn + own.len() }]
+            Self::Uniform(others) => others.draw(stream),
+            Self::HotSpot { hot, share, all } => {
+                if stream.unit() < *share {
+                    hot.draw(stream)
+                } else {
+                    all.draw(stream)
+                }
             }
+            Self::Weighted(weighted) => weighted.draw(stream),
         }
     }
 }
@@ -58,19 +118,47 @@ mod tests {
     use super::*;
     use gingham_kernel::Purpose;
 
-    #[test]
-    fn uniform_reaches_every_other_endpoint_equally_and_never_its_own_host() {
-        let among: Arc<[EndpointId]> = EndpointId::first(5).collect();
-        let plan = DestinationPlan::Uniform { among, own: 1..3 };
+    fn counts(plan: &DestinationPlan) -> [u32; 5] {
         let mut stream = Stream::new(1, "uniform", Purpose::Destination);
-        let mut count = [0_u32; 5];
+        let mut count = [0; 5];
         for _ in 0..40_000 {
             count[plan.draw(&mut stream).index()] += 1;
         }
+        count
+    }
+
+    fn others(own: Range<usize>) -> OtherHosts {
+        OtherHosts { among: EndpointId::first(5).collect(), own }
+    }
+
+    #[test]
+    fn uniform_reaches_every_other_endpoint_equally_and_never_its_own_host() {
+        let count = counts(&DestinationPlan::Uniform(others(1..3)));
         assert_eq!((count[1], count[2]), (0, 0));
         // 13,333 expected, standard deviation 94.
         for other in [0, 3, 4] {
             assert!(count[other].abs_diff(13_333) < 470, "{count:?}");
         }
+    }
+
+    #[test]
+    fn hot_hosts_get_their_share_in_equal_parts_and_a_part_of_the_rest() {
+        let hot = OtherHosts { among: [3, 4].map(EndpointId::new).into(), own: 0..0 };
+        let plan = DestinationPlan::HotSpot { hot, share: 0.4, all: others(0..1) };
+        let count = counts(&plan);
+        // Cold hosts get 0.6 / 4 = 0.15, hot ones 0.15 + 0.4 / 2 = 0.35: 6,000 and 14,000 of
+        // 40,000, with standard deviations of 71 and 95.
+        assert_eq!(count[0], 0);
+        for (cold, hot) in [(1, 3), (2, 4)] {
+            assert!(count[cold].abs_diff(6_000) < 357, "{count:?}");
+            assert!(count[hot].abs_diff(14_000) < 477, "{count:?}");
+        }
+    }
+
+    #[test]
+    fn a_hot_host_sends_its_share_to_the_other_hot_hosts() {
+        let hot = OtherHosts { among: [3, 4].map(EndpointId::new).into(), own: 0..1 };
+        let plan = DestinationPlan::HotSpot { hot, share: 1.0, all: others(3..4) };
+        assert_eq!(counts(&plan), [0, 0, 0, 0, 40_000]);
     }
 }

@@ -1,20 +1,31 @@
 //! Traffic: who sends when, how much, and where to.
 //!
 //! ```text
-//!   class ── arrivals ── lengths ── destinations
-//!     └ one Source an endpoint, each with a random stream a purpose
+//!   class ── [start, stop) ── one Source an endpoint
+//!                               ├ drawn: arrivals ── lengths ── destinations
+//!                               │          a random stream a purpose
+//!                               └ scheduled: (instant, destination, payload), as written
 //! ```
 //!
-//! A [`Source`] is asked for the next interval and the next message; it never knows the state
+//! A [`Source`] is asked for the next arrival and the next message; it never knows the state
 //! of the network. Streams are keyed by seed, class and the stable name of the host, so that one
 //! more host changes nobody else's draws.
+//!
+//! The types without `Plan` in their name are what a scenario writes; their doc comments are
+//! what users read as help.
 
 mod arrivals;
 mod destinations;
 mod lengths;
+mod on_off;
+mod permutation;
 mod source;
+mod weighted;
 
-pub use arrivals::{ArrivalPlan, Arrivals};
-pub use destinations::{DestinationPlan, Destinations};
-pub use lengths::{LengthPlan, Lengths};
-pub use source::{Draft, Source, SourcePlan};
+pub use arrivals::{ArrivalPlan, Arrivals, Constant, OnOff, OnOffPareto};
+pub use destinations::{DestinationPlan, Destinations, GridPlaces, HotSpot, OtherHosts};
+pub use lengths::{Bimodal, LengthPlan, Lengths, Uniform};
+pub use on_off::{PeriodLaw, PeriodPlan};
+pub use permutation::{GridShift, Permutation, PlacesError, derangement};
+pub use source::{Draft, DrawnPlan, MessagePlan, Scheduled, Source, SourcePlan};
+pub use weighted::Weighted;

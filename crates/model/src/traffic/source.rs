@@ -1,18 +1,76 @@
 //! One class at one endpoint.
 
-use super::arrivals::exponential_interval;
-use super::{ArrivalPlan, DestinationPlan};
+use super::arrivals::Clock;
+use super::{ArrivalPlan, DestinationPlan, LengthPlan};
 use crate::{ClassId, Plan};
-use gingham_kernel::{Purpose, Span, Stream};
+use gingham_kernel::{Purpose, Stream, Time};
 use gingham_topology::EndpointId;
+use std::ops::Range;
+use std::sync::Arc;
 
-/// An endpoint that sends in a class, and where to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// An endpoint that sends in a class, and what.
+#[derive(Clone, PartialEq, Debug)]
 pub struct SourcePlan {
     /// Where messages begin.
     pub endpoint: EndpointId,
-    /// Where they may end.
+    /// What it sends.
+    pub messages: MessagePlan,
+}
+
+impl SourcePlan {
+    /// A source that draws its messages.
+    pub fn drawn(
+        endpoint: EndpointId,
+        arrivals: ArrivalPlan,
+        lengths: LengthPlan,
+        destinations: DestinationPlan,
+    ) -> Self {
+        let messages = MessagePlan::Drawn(DrawnPlan { arrivals, lengths, destinations });
+        Self { endpoint, messages }
+    }
+
+    /// The load that it offers while its class sends; `None` if it is backlogged or scheduled.
+    pub fn load(&self) -> Option<f64> {
+        match &self.messages {
+            MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
+            MessagePlan::Scheduled(_) => None,
+        }
+    }
+
+    /// Whether it always has a message waiting.
+    pub fn is_backlogged(&self) -> bool {
+        let MessagePlan::Drawn(drawn) = &self.messages else { return false };
+        matches!(drawn.arrivals, ArrivalPlan::Backlogged)
+    }
+}
+
+/// Where the messages of a source come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MessagePlan {
+    /// Random streams.
+    Drawn(DrawnPlan),
+    /// A list, in order of time.
+    Scheduled(Arc<[Scheduled]>),
+}
+
+/// When messages are drawn, how long, and where to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DrawnPlan {
+    /// When.
+    pub arrivals: ArrivalPlan,
+    /// How long.
+    pub lengths: LengthPlan,
+    /// Where to.
     pub destinations: DestinationPlan,
+}
+
+/// A message of a schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scheduled {
+    /// When it is created.
+    pub created: Time,
+    /// What is created.
+    pub draft: Draft,
 }
 
 /// A message about to be created.
@@ -24,14 +82,33 @@ pub struct Draft {
     pub payload_bytes: u32,
 }
 
-/// The random streams of one class at one endpoint.
+/// One class at one endpoint, at work.
+///
+/// A simulation asks for [`Self::next_arrival`] at the start, and again after each message that
+/// it created at such an instant. When the first flit of a message starts it also asks a source
+/// that [`Self::refills`] for another message. Nothing else creates messages.
 #[derive(Clone, Debug)]
 pub struct Source {
     class: ClassId,
-    plan: SourcePlan,
-    interval_mean_ps: Option<f64>,
-    arrival: Stream,
+    endpoint: EndpointId,
+    active: Range<Time>,
+    script: Script,
+}
+
+#[derive(Clone, Debug)]
+enum Script {
+    Drawn(Box<Drawn>),
+    Scheduled { messages: Arc<[Scheduled]>, next: usize },
+}
+
+/// The random streams of a source, with what is drawn from them.
+#[derive(Clone, Debug)]
+struct Drawn {
+    clock: Clock,
+    is_backlogged: bool,
+    lengths: LengthPlan,
     length: Stream,
+    destinations: DestinationPlan,
     destination: Stream,
 }
 
@@ -39,21 +116,16 @@ impl Source {
     /// The `index`-th source of a class.
     pub fn new(plan: &Plan, class: ClassId, index: usize) -> Self {
         let class_plan = &plan.classes[class.index()];
-        let source = class_plan.sources[index].clone();
-        let port = plan.fabric.endpoint(source.endpoint);
-        let host = plan.fabric.node(port.node).stable_name();
-        let name = format!("{host}[{}]/{}", port.port, class_plan.name);
-        let flit = plan.channel(plan.fabric.endpoint_channel(source.endpoint)).flit;
-        let payload_mean = class_plan.lengths.mean_bytes();
-        let stream = |purpose| Stream::new(plan.seed, &name, purpose);
-        Self {
-            class,
-            interval_mean_ps: class_plan.arrivals.interval_mean_ps(payload_mean, flit),
-            plan: source,
-            arrival: stream(Purpose::Arrival),
-            length: stream(Purpose::Length),
-            destination: stream(Purpose::Destination),
-        }
+        let source = &class_plan.sources[index];
+        let script = match &source.messages {
+            MessagePlan::Drawn(drawn) => {
+                Script::Drawn(Box::new(Drawn::new(plan, class, source, drawn)))
+            }
+            MessagePlan::Scheduled(messages) => {
+                Script::Scheduled { messages: Arc::clone(messages), next: 0 }
+            }
+        };
+        Self { class, endpoint: source.endpoint, active: class_plan.active.clone(), script }
     }
 
     /// All sources of a plan, by class and then in the order of the class.
@@ -72,25 +144,62 @@ impl Source {
 
     /// The endpoint at which messages begin.
     pub fn endpoint(&self) -> EndpointId {
-        self.plan.endpoint
+        self.endpoint
     }
 
-    /// The interval to the next message, or `None` for a backlogged class.
-    pub fn next_interval(&mut self) -> Option<Span> {
-        Some(exponential_interval(&mut self.arrival, self.interval_mean_ps?))
+    /// The instant of the next message, never before that of the last one; `None` if there is no
+    /// more, or none but refills.
+    pub fn next_arrival(&mut self) -> Option<Time> {
+        let next = match &mut self.script {
+            Script::Drawn(drawn) => drawn.clock.next(self.active.end)?,
+            Script::Scheduled { messages, next } => messages.get(*next)?.created,
+        };
+        self.active.contains(&next).then_some(next)
     }
 
-    /// The next message.
-    pub fn draw(&mut self, plan: &Plan) -> Draft {
-        let lengths = plan.classes[self.class.index()].lengths;
-        Draft {
-            destination: self.plan.destinations.draw(&mut self.destination),
-            payload_bytes: lengths.draw(&mut self.length),
+    /// Whether the source creates a message `now` because one of its own has just begun to leave.
+    pub fn refills(&self, now: Time) -> bool {
+        self.is_backlogged() && self.active.contains(&now)
+    }
+
+    /// Whether the source always has a message waiting while its class sends.
+    pub fn is_backlogged(&self) -> bool {
+        matches!(&self.script, Script::Drawn(drawn) if drawn.is_backlogged)
+    }
+
+    /// The next message. Panics beyond the end of a schedule.
+    pub fn draw(&mut self) -> Draft {
+        match &mut self.script {
+            Script::Drawn(drawn) => Draft {
+                destination: drawn.destinations.draw(&mut drawn.destination),
+                payload_bytes: drawn.lengths.draw(&mut drawn.length),
+            },
+            Script::Scheduled { messages, next } => {
+                *next += 1;
+                messages[*next - 1].draft
+            }
         }
     }
+}
 
-    /// Whether the class is always backlogged.
-    pub fn is_backlogged(&self, plan: &Plan) -> bool {
-        matches!(plan.classes[self.class.index()].arrivals, ArrivalPlan::Backlogged)
+impl Drawn {
+    fn new(plan: &Plan, class: ClassId, source: &SourcePlan, drawn: &DrawnPlan) -> Self {
+        let class_plan = &plan.classes[class.index()];
+        let port = plan.fabric.endpoint(source.endpoint);
+        let host = plan.fabric.node(port.node).stable_name();
+        let name = format!("{host}[{}]/{}", port.port, class_plan.name);
+        let stream = |purpose| Stream::new(plan.seed, &name, purpose);
+        let flit = plan.channel(plan.fabric.endpoint_channel(source.endpoint)).flit;
+        let payload_mean = drawn.lengths.mean_bytes();
+        let interval = drawn.arrivals.interval_mean_ps(payload_mean, flit).unwrap_or(0.0);
+        let start = class_plan.active.start;
+        Self {
+            clock: Clock::new(&drawn.arrivals, interval, start, stream),
+            is_backlogged: source.is_backlogged(),
+            lengths: drawn.lengths.clone(),
+            length: stream(Purpose::Length),
+            destinations: drawn.destinations.clone(),
+            destination: stream(Purpose::Destination),
+        }
     }
 }

@@ -75,12 +75,13 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
 pub(crate) fn backlogged(plan: &mut Plan, from: usize, to: usize, bytes: u32) {
     let class = ClassPlan {
         name: format!("h{from} to h{to}"),
-        arrivals: ArrivalPlan::Backlogged,
-        lengths: LengthPlan::Fixed(bytes),
-        sources: vec![SourcePlan {
-            endpoint: EndpointId::new(from),
-            destinations: DestinationPlan::Fixed(EndpointId::new(to)),
-        }],
+        active: Time::ZERO..Time::MAX,
+        sources: vec![SourcePlan::drawn(
+            EndpointId::new(from),
+            ArrivalPlan::Backlogged,
+            LengthPlan::Fixed(bytes),
+            DestinationPlan::Fixed(EndpointId::new(to)),
+        )],
     };
     plan.classes.push(class);
 }

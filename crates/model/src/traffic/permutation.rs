@@ -1,0 +1,214 @@
+//! Permutations: every host sends to one other, and receives from one.
+//!
+//! ```text
+//!   place of the source, N = 16      d3 d2 d1 d0
+//!     transpose       the halves change places     d1 d0 d3 d2
+//!     bit complement  every bit turns              /d3 /d2 /d1 /d0
+//!     bit reversal    read from the other end      d0 d1 d2 d3
+//!     shuffle         turned left by one           d2 d1 d0 d3
+//!   place on a grid, in each dimension of size k
+//!     tornado         x + ceil(k / 2) - 1          as far as the shorter way still is unique
+//!     neighbour       x + 1
+//! ```
+//!
+//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, section 3.2
+//! and table 3.1. There transpose turns the address by half of its bits; on a square of m x m places,
+//! a row being m places, that is the exchange of row and column, which any square number has.
+//!
+//! Invariant: for a number of places that is not refused each is a permutation.
+
+use gingham_kernel::{Purpose, Stream};
+
+/// A permutation of places 0, 1, ..., N - 1 by their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Permutation {
+    /// Row and column of a square change places.
+    Transpose,
+    /// Every bit turns.
+    BitComplement,
+    /// The bits in reverse order.
+    BitReversal,
+    /// The bits turned left by one: a perfect shuffle of cards.
+    Shuffle,
+}
+
+/// A number of places on which a permutation does not exist, and the nearest on which it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("needs {kind} hosts, such as {below} or {above}, not {places}")]
+pub struct PlacesError {
+    kind: &'static str,
+    below: usize,
+    above: usize,
+    places: usize,
+}
+
+impl Permutation {
+    /// Whether it exists on `places` places, of which there is at least one.
+    pub fn check(self, places: usize) -> Result<(), PlacesError> {
+        let (kind, below, above) = match self {
+            Self::Transpose => {
+                let side = places.isqrt();
+                ("a square number of", side * side, (side + 1) * (side + 1))
+            }
+            Self::BitComplement | Self::BitReversal | Self::Shuffle => {
+                let below = 1 << places.ilog2();
+                ("a power of two as the number of", below, 2 * below)
+            }
+        };
+        if below == places { Ok(()) } else { Err(PlacesError { kind, below, above, places }) }
+    }
+
+    /// Where `place` sends to. Panics if the permutation does not exist on `places` places, or if
+    /// the place lies beyond them.
+    pub fn apply(self, place: usize, places: usize) -> usize {
+        assert!(place < places && self.check(places).is_ok(), "{self:?} on {places} places");
+        let bits = places.ilog2();
+        match self {
+            Self::Transpose => {
+                let side = places.isqrt();
+                place % side * side + place / side
+            }
+            Self::BitComplement => places - 1 - place,
+            Self::BitReversal => (0..bits).fold(0, |turned, bit| turned << 1 | (place >> bit & 1)),
+            Self::Shuffle if bits == 0 => place,
+            Self::Shuffle => place << 1 & (places - 1) | place >> (bits - 1),
+        }
+    }
+}
+
+/// A permutation of the cells of a grid: a shift in every dimension, around its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GridShift {
+    /// By ceil(k / 2) - 1 in a dimension of size k: nearly half way round, always the same way.
+    Tornado,
+    /// By one.
+    Neighbour,
+}
+
+impl GridShift {
+    fn step(self, size: usize) -> usize {
+        match self {
+            Self::Tornado => size.div_ceil(2) - 1,
+            Self::Neighbour => 1,
+        }
+    }
+
+    /// Where the cell at these coordinates sends to.
+    pub fn apply_to(self, coordinates: &[usize], dimensions: &[usize]) -> Vec<usize> {
+        let along = coordinates.iter().zip(dimensions);
+        along.map(|(at, size)| (at + self.step(*size)) % size).collect()
+    }
+
+    /// The same for a cell by its number, the last dimension running fastest.
+    pub fn apply(self, cell: usize, dimensions: &[usize]) -> usize {
+        let mut coordinates = vec![0; dimensions.len()];
+        let mut rest = cell;
+        for (at, size) in coordinates.iter_mut().zip(dimensions).rev() {
+            (*at, rest) = (rest % size, rest / size);
+        }
+        assert_eq!(rest, 0, "the cell lies on the grid");
+        let shifted = self.apply_to(&coordinates, dimensions);
+        shifted.iter().zip(dimensions).fold(0, |cell, (at, size)| cell * size + at)
+    }
+}
+
+/// A permutation of `places` places drawn from seed and class alone, in which no place keeps
+/// its own (each such permutation with equal probability); of one place, itself.
+pub fn derangement(seed: u64, class: &str, places: usize) -> Vec<usize> {
+    let mut stream = Stream::new(seed, class, Purpose::Permutation);
+    let mut targets: Vec<usize> = (0..places).collect();
+    // One shuffle in e = 2.7 leaves no place alone.
+    while places > 1 && targets.iter().enumerate().any(|(place, target)| place == *target) {
+        stream.shuffle(&mut targets);
+    }
+    targets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(permutation: Permutation, places: usize) -> Vec<usize> {
+        (0..places).map(|place| permutation.apply(place, places)).collect()
+    }
+
+    #[test]
+    fn sixteen_places_by_hand() {
+        // Bits d3 d2 d1 d0 written out and turned by hand.
+        assert_eq!(
+            table(Permutation::Transpose, 16),
+            [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
+        );
+        assert_eq!(
+            table(Permutation::BitComplement, 16),
+            [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+        );
+        assert_eq!(
+            table(Permutation::BitReversal, 16),
+            [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15]
+        );
+        assert_eq!(
+            table(Permutation::Shuffle, 16),
+            [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]
+        );
+    }
+
+    #[test]
+    fn a_square_without_bits_is_transposed_too() {
+        assert_eq!(table(Permutation::Transpose, 9), [0, 3, 6, 1, 4, 7, 2, 5, 8]);
+    }
+
+    #[test]
+    fn rings_and_tori_by_hand() {
+        let ring = |shift: GridShift, size| -> Vec<usize> {
+            (0..size).map(|cell| shift.apply(cell, &[size])).collect()
+        };
+        assert_eq!(ring(GridShift::Tornado, 8), [3, 4, 5, 6, 7, 0, 1, 2]);
+        assert_eq!(ring(GridShift::Tornado, 5), [2, 3, 4, 0, 1]);
+        assert_eq!(ring(GridShift::Tornado, 2), [0, 1]);
+        assert_eq!(ring(GridShift::Neighbour, 4), [1, 2, 3, 0]);
+        // (0, 0) to (3, 3); (6, 7) to (1, 2); (0, 0) and (7, 7) to (1, 1) and (0, 0).
+        let torus = [8, 8];
+        assert_eq!(GridShift::Tornado.apply(0, &torus), 27);
+        assert_eq!(GridShift::Tornado.apply(6 * 8 + 7, &torus), 8 + 2);
+        assert_eq!(GridShift::Neighbour.apply(0, &torus), 9);
+        assert_eq!(GridShift::Neighbour.apply(63, &torus), 0);
+        // (1, 2) of 2 x 3 to (1, 0) and (0, 0): sizes 2 and 3 shift by 0 and 1.
+        assert_eq!(GridShift::Tornado.apply(5, &[2, 3]), 3);
+        assert_eq!(GridShift::Neighbour.apply(5, &[2, 3]), 0);
+    }
+
+    #[test]
+    fn places_that_do_not_fit_name_those_that_would() {
+        let refused = |permutation: Permutation, places| {
+            permutation.check(places).expect_err("does not exist").to_string()
+        };
+        assert_eq!(
+            refused(Permutation::Transpose, 18),
+            "needs a square number of hosts, such as 16 or 25, not 18"
+        );
+        assert_eq!(
+            refused(Permutation::BitReversal, 18),
+            "needs a power of two as the number of hosts, such as 16 or 32, not 18"
+        );
+        assert!(Permutation::Transpose.check(8).is_err() && Permutation::Shuffle.check(8).is_ok());
+        assert!(Permutation::Transpose.check(1).is_ok() && Permutation::Shuffle.check(1).is_ok());
+    }
+
+    #[test]
+    fn a_derangement_depends_on_seed_class_and_number_alone() {
+        let reference = derangement(1, "all", 20);
+        assert_eq!(reference, derangement(1, "all", 20));
+        assert_ne!(reference, derangement(2, "all", 20));
+        assert_ne!(reference, derangement(1, "other", 20));
+        assert_eq!(derangement(1, "all", 2), [1, 0]);
+        assert_eq!(derangement(1, "all", 1), [0]);
+    }
+
+    #[test]
+    fn every_derangement_is_equally_likely() {
+        // Of three places there are two: (1, 2, 0) and (2, 0, 1). 2,000 expected, deviation 31.6.
+        let first = (0..4_000).filter(|seed| derangement(*seed, "all", 3)[0] == 1).count();
+        assert!(first.abs_diff(2_000) < 158, "{first}");
+    }
+}
