@@ -224,6 +224,8 @@ impl Simulation {
                 0,
                 "messages are left, nothing can happen, and no circle of waits explains it"
             );
+            // Time goes on without anything happening.
+            self.now = self.end;
             self.status = Status::Drained;
         } else if time == self.end {
             self.now = time;

@@ -81,7 +81,7 @@ impl Place<'_> {
     /// From its start to its stop.
     fn active(&self) -> Result<Range<Time>, LabError> {
         let (start, end) = (self.class.start.unwrap_or(Span::ZERO), self.source.scenario.stop.time);
-        if start >= end {
+        if self.class.start.is_some() && start >= end {
             let message = format!("the class starts at {start}, but the run ends at {end}");
             return Err(self.error("start", message));
         }

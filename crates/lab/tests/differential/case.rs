@@ -194,9 +194,26 @@ fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
         0 => text += "arrivals = \"backlogged\"\n",
         _ => writeln!(text, "load = {}", pick(draw, &[0.05, 0.1, 0.3, 0.6, 1.0])).unwrap(),
     }
-    let length = pick(draw, &[1_u64, 2, 8, 20, 60, 64, 100, 300, 1_000]) + draw.below(3);
-    let kind = pick(draw, &["fixed", "fixed", "exponential"]);
-    writeln!(text, "length = {{ {kind} = \"{length} B\" }}").unwrap();
+    let bytes =
+        |draw: &mut Stream| pick(draw, &[1_u64, 2, 8, 20, 60, 64, 100, 300, 1_000]) + draw.below(3);
+    let (length, more) = (bytes(draw), bytes(draw));
+    let length = match draw.below(6) {
+        0 => format!("exponential = \"{length} B\""),
+        1 => format!("uniform = {{ from = \"{length} B\", to = \"{} B\" }}", length + more),
+        2 => {
+            format!("bimodal = {{ short = \"{length} B\", long = \"{more} B\", long_share = 0.2 }}")
+        }
+        _ => format!("fixed = \"{length} B\""),
+    };
+    writeln!(text, "length = {{ {length} }}").unwrap();
+    let later = draw.below(2_000_000);
+    let start = pick(draw, &[0, later]);
+    if start > 0 {
+        writeln!(text, "start = \"{start} ps\"").unwrap();
+    }
+    if draw.below(2) == 0 {
+        writeln!(text, "stop = \"{} ps\"", start + 1 + draw.below(6_000_000)).unwrap();
+    }
     if draw.below(3) == 0 {
         let target = pick(draw, &(0..hosts.len()).collect::<Vec<_>>());
         writeln!(text, "destinations = {{ host = \"{}\" }}", hosts[target]).unwrap();
