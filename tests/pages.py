@@ -4,7 +4,8 @@ What happens to a block follows from its language:
 
 - `sh`: each command by itself, with the real `gingham`; `# exit 3` behind one says how it ends.
 - `console`: the same with `$ ` before each command, and below it what it prints, where `...`
-  stands for anything in a line, or alone for any lines. Spaces count as one, rules of tables as none.
+  stands for anything in a line, or alone for any lines. Spaces count as one, rules of tables as
+  none.
 - `python`: run in one namespace a page.
 - `toml`: a scenario, or a part of one, which stands in for the same keys of the last whole scenario
   of the page, or of a small one (`tests.fragments.BASE`). It is held against the schema and

@@ -16,7 +16,12 @@ PAGES = sorted(
     str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
 )
 # Blocks that tests cannot run, by page; each says why.
-SKIPPED = {"README.md": 1, "docs/how-to/scenarios.md": 1}
+SKIPPED = {
+    "README.md": 1,
+    "docs/how-to/cluster-dump.md": 1,
+    "docs/how-to/scenarios.md": 1,
+    "docs/tutorial.md": 3,
+}
 
 
 def load(name: str) -> pages.Page:
