@@ -21,8 +21,6 @@ use gingham_topology::ChannelId;
 /// (`docs/concepts/timing.md`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: counting begins here.
-    WarmUpEnds,
     /// Phase 1: a source creates a message.
     Create { source: u32 },
     /// Phase 2: a STOP (or GO) reaches the sender of `channel`.
@@ -69,7 +67,6 @@ impl Packed {
         let rest = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
         let channel = ChannelId::new(index);
         match self.0 >> 60 {
-            0 => Event::WarmUpEnds,
             1 => Event::Create { source: u32::try_from(index).expect("28 bits") },
             2 => Event::ControlArrives { channel, stop: rest != 0 },
             3 => Event::Deliver { channel, worm: WormId::new(rest) },
@@ -88,7 +85,6 @@ impl Packed {
 impl From<Event> for Packed {
     fn from(event: Event) -> Self {
         match event {
-            Event::WarmUpEnds => Self::new(0, 0, 0),
             Event::Create { source } => Self::new(1, source as usize, 0),
             Event::ControlArrives { channel, stop } => {
                 Self::new(2, channel.index(), u64::from(stop))
@@ -113,7 +109,6 @@ mod tests {
     fn packing_keeps_the_event_and_the_order() {
         let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
         let events = [
-            Event::WarmUpEnds,
             Event::Create { source: 9 },
             Event::ControlArrives { channel: low, stop: false },
             Event::ControlArrives { channel: low, stop: true },

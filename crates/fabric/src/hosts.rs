@@ -77,9 +77,7 @@ impl Simulation {
             "a worm arrives where its message goes"
         );
         self.ledger.on_delivered(&delivery);
-        if self.plan.messages.is_some_and(|wanted| self.ledger.followed_messages() >= wanted) {
-            self.end = self.now;
-        }
+        self.end = self.ledger.end().as_ps();
     }
 
     // Phase 6: transfer.

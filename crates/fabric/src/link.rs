@@ -12,11 +12,12 @@ impl Simulation {
         assert_ne!(since.is_some(), stop, "STOP and GO alternate on a channel");
         if stop {
             self.senders[channel.index()].stopped_since = Some(self.now);
-            self.counts[channel.index()].stops += u64::from(self.in_window());
+            self.counts[channel.index()].stops += 1;
             self.cut(channel, self.now);
             self.unsettle(channel);
         } else {
-            self.counts[channel.index()].stopped_ps += self.stopped_ps(since);
+            let stopped = since.map_or(0, |since| self.now - since);
+            self.counts[channel.index()].stopped_ps += stopped;
             self.senders[channel.index()].stopped_since = None;
             // A long worm is many runs when it is stopped often; those that are over can go.
             if self.inputs[channel.index()].is_some() {
@@ -77,7 +78,7 @@ impl Simulation {
         let arrival = self.now + sender.latency;
         let until = sender.control_until;
         let collides = sender.schedule.last_start_by(until - 1).is_some_and(|start| start >= from);
-        self.counts[speaking.index()].control_flits += u64::from(self.in_window());
+        self.counts[speaking.index()].control_flits += 1;
         self.schedule(arrival, Event::ControlArrives { channel, stop });
         if collides && self.cut(speaking, from) {
             self.extend(speaking);

@@ -7,7 +7,7 @@ use gingham_fairq::RoundRobin;
 use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
-use gingham_model::{Adapter, Plan, Status, Switching, Wait, WaitCycle, WormholePlan};
+use gingham_model::{Adapter, Delivery, Plan, Status, Switching, Wait, WaitCycle, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::sync::Arc;
 
@@ -43,13 +43,13 @@ pub struct Simulation {
     pub(crate) places: Vec<Place>,
     pub(crate) ledger: Ledger,
     pub(crate) counts: Vec<ChannelCount>,
-    /// By channel: flits that started before the window.
-    started_before: Vec<u64>,
     pub(crate) messages_created: usize,
     events: u64,
-    /// The last instant of the run: the plan's, or that in which the last message wanted was delivered.
+    /// The last instant of the run, as the ledger says.
     pub(crate) end: u64,
     next_search: u64,
+    /// The next section end of the ledger; never again once its window is closed.
+    section_end: u64,
 }
 
 impl Simulation {
@@ -87,15 +87,15 @@ impl Simulation {
             places: channels().map(|channel| Place::of(&plan, channel)).collect(),
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
-            started_before: vec![0; plan.channels.len()],
             messages_created: 0,
             events: 0,
-            end: plan.end.as_ps(),
+            end: 0,
             next_search: 0,
+            section_end: 0,
             plan,
         };
         simulation.next_search = simulation.search_after(0);
-        simulation.schedule(simulation.plan.warm_up.as_ps(), Event::WarmUpEnds);
+        simulation.ask_ledger();
         simulation.start_sources();
         simulation
     }
@@ -136,19 +136,24 @@ impl Simulation {
         &self.plan
     }
 
-    /// Counts by channel within the window, with a stop that lasts still counted up to now.
+    /// Empties the buffer of a run that keeps all messages, in order of delivery.
+    pub fn take_messages(&mut self) -> Vec<Delivery> {
+        self.ledger.take_messages()
+    }
+
+    /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        let mut counts = self.counts.clone();
-        let open = self.now >= self.plan.warm_up.as_ps();
-        for (index, count) in counts.iter_mut().enumerate() {
-            let sender = &self.senders[index];
-            count.stopped_ps += self.stopped_ps(sender.stopped_since);
-            if open {
-                let started = sender.schedule.started_by(self.now);
-                count.data_flits = started - self.started_before[index];
-            }
-        }
-        counts
+        self.counts_until(self.now, self.now)
+    }
+
+    /// Counts by channel: of what started at `last_start` or before, and of stops up to `end`.
+    fn counts_until(&self, last_start: u64, end: u64) -> Vec<ChannelCount> {
+        let count = |(count, sender): (&ChannelCount, &Sender)| ChannelCount {
+            data_flits: sender.schedule.started_by(last_start),
+            stopped_ps: count.stopped_ps + sender.stopped_since.map_or(0, |since| end - since),
+            ..*count
+        };
+        self.counts.iter().zip(&self.senders).map(count).collect()
     }
 
     /// Checks that no buffer overflows and no schedule runs ahead of its feeder; for tests. Slow.
@@ -173,9 +178,9 @@ impl Simulation {
         {
             return self.settle();
         }
-        let search = self.next_search.min(self.end);
-        if next.is_none_or(|(time, _)| time > search) {
-            self.search_deadlock(search);
+        let pause = self.next_search.min(self.end);
+        if next.is_none_or(|(time, _)| time > pause || time >= self.section_end) {
+            self.pause(pause);
         } else {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
@@ -186,7 +191,6 @@ impl Simulation {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::WarmUpEnds => self.end_warm_up(),
             Event::Create { source } => self.create_and_follow(source),
             Event::ControlArrives { channel, stop } => self.hear(channel, stop),
             Event::Deliver { channel, worm } => self.deliver(channel, worm),
@@ -210,25 +214,26 @@ impl Simulation {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }
 
-    pub(crate) fn in_window(&self) -> bool {
-        self.now >= self.plan.warm_up.as_ps()
+    /// What the ledger says about sections and the end.
+    pub(crate) fn ask_ledger(&mut self) {
+        self.end = self.ledger.end().as_ps();
+        self.section_end = self.ledger.section_end().map_or(u64::MAX, Time::as_ps);
     }
 
-    fn end_warm_up(&mut self) {
-        let Some(before) = self.now.checked_sub(1) else { return };
-        for (count, sender) in self.started_before.iter_mut().zip(&self.senders) {
-            *count = sender.schedule.started_by(before);
+    /// Nothing happens before the next section end, or up to `search`, whichever is first.
+    fn pause(&mut self, search: u64) {
+        if self.section_end <= search {
+            let end = self.section_end;
+            let counts = self.counts_until(end - 1, end);
+            self.ledger.on_section_end(&counts);
+            self.ask_ledger();
+        } else {
+            self.search_deadlock(search);
         }
     }
 
-    /// For how much of the window up to now a sender has been stopped.
-    pub(crate) fn stopped_ps(&self, since: Option<u64>) -> u64 {
-        let start = since.map(|since| since.max(self.plan.warm_up.as_ps()));
-        start.map_or(0, |start| self.now.saturating_sub(start))
-    }
-
     fn search_after(&self, time: u64) -> u64 {
-        let interval = (self.plan.end.as_ps() / DEADLOCK_SEARCHES).max(1);
+        let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_SEARCHES).max(1);
         (time / interval + 1).saturating_mul(interval)
     }
 
@@ -238,18 +243,16 @@ impl Simulation {
         if let Some(cycle) = self.find_cycle() {
             self.now = time;
             self.status = Status::Deadlocked(cycle);
-        } else if self.queue.is_empty() {
-            assert_eq!(
-                self.ledger.in_flight_messages(),
-                0,
-                "messages are left, nothing can happen, and no circle of waits explains it"
-            );
-            // Time goes on without anything happening.
-            self.now = self.end;
-            self.status = Status::Drained;
-        } else if time == self.end {
+            return;
+        }
+        let is_idle = self.queue.is_empty();
+        assert!(
+            !is_idle || self.ledger.in_flight_messages() == 0,
+            "messages are left, nothing can happen, and no circle of waits explains it"
+        );
+        if time == self.end {
             self.now = time;
-            self.status = Status::Finished;
+            self.status = if is_idle { Status::Drained } else { Status::Finished };
         }
     }
 

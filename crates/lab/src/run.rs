@@ -3,7 +3,7 @@
 use crate::compile::Compiled;
 use crate::record::Record;
 use gingham_kernel::Time;
-use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::measure::Ledger;
 use gingham_model::{Plan, Status};
 use serde::Serialize;
 use std::sync::Arc;
@@ -69,10 +69,6 @@ impl Simulation {
     pub(crate) fn plan(&self) -> &Plan {
         each!(self, simulation => simulation.plan())
     }
-
-    pub(crate) fn channel_counts(&self) -> Vec<ChannelCount> {
-        each!(self, simulation => simulation.channel_counts())
-    }
 }
 
 /// How far a run has come, for a progress bar.
@@ -117,13 +113,13 @@ impl Run {
         let done = *self.simulation.status() != Status::Running;
         #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
         let share = |part: u64, whole: u64| part as f64 / whole as f64;
-        let of_time = share(self.simulation.now().as_ps(), plan.end.as_ps());
-        let of_messages =
-            plan.messages.map_or(0.0, |wanted| share(ledger.followed_messages(), wanted));
+        let of_time = share(self.simulation.now().as_ps(), ledger.end().as_ps());
+        let followed = ledger.measured().followed_messages();
+        let of_messages = plan.stop.messages.map_or(0.0, |wanted| share(followed, wanted));
         Progress {
             fraction: if done { 1.0 } else { of_time.max(of_messages).min(1.0) },
             now_ps: self.simulation.now().as_ps(),
-            delivered: ledger.classes().iter().map(|class| class.delivered.messages).sum(),
+            delivered: ledger.delivered_messages(),
             in_flight: ledger.in_flight_messages(),
             done,
         }

@@ -121,7 +121,8 @@ fn tables_have_columns_of_equal_length_and_latency_adds_up() {
         values.clone()
     };
     let (created, delivered) = (integers("created_ps"), integers("delivered_ps"));
-    assert_eq!(created.len(), 500);
+    // The window ends with a section, when 500 were delivered or a few more.
+    assert!((500..1_000).contains(&created.len()), "{} messages", created.len());
     let added: Vec<_> = delivered.iter().zip(&created).map(|(end, start)| end - start).collect();
     assert_eq!(integers("latency_ps"), added);
 }

@@ -23,7 +23,10 @@ mod wormhole;
 
 pub use adapter::Adapter;
 pub use message::{Delivery, Message, MessageId};
-pub use plan::{ChannelPlan, ClassId, ClassPlan, Ends, Plan, Switching};
+pub use plan::{
+    ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan,
+    Switching,
+};
 pub use slack::{SlackBuffer, SlackError};
 pub use waits::{Status, Wait, WaitCycle};
 pub use wormhole::{Header, Preset, WormholeParameters, WormholePlan};

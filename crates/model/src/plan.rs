@@ -5,6 +5,8 @@ use crate::{SlackBuffer, WormholePlan};
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 id_type!(
@@ -58,6 +60,97 @@ pub enum Switching {
     Wormhole(WormholePlan),
 }
 
+impl Switching {
+    /// Bytes on the source's cable of a message over `switches` switches.
+    pub fn wire_bytes(&self, payload_bytes: u32, switches: usize) -> u64 {
+        match self {
+            Self::Wormhole(wormhole) => wormhole.worm_flits(payload_bytes, switches),
+        }
+    }
+}
+
+/// A mean that a stop rule asks about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// From creation to delivery.
+    #[default]
+    Latency,
+    /// From entry into the network to delivery.
+    NetworkLatency,
+    /// Payload delivered per time.
+    AcceptedLoad,
+    /// Switches traversed by a message.
+    Hops,
+}
+
+/// When the window begins and ends (`docs/concepts/measurement.md`). Several rules: the first that
+/// holds ends it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StopPlan {
+    /// The window ends here at the latest.
+    pub time: Time,
+    /// The window begins at the first section boundary from here on; found by MSER-5 if not given.
+    pub warm_up: Option<Time>,
+    /// The window ends where every class's interval is as narrow: its half-width to the mean.
+    pub relative_width: Option<f64>,
+    /// Which mean that is.
+    pub quantity: Quantity,
+    /// The window ends where so many messages were created in it and delivered, over all classes.
+    pub messages: Option<u64>,
+    /// For how long after the window what was created in it is followed.
+    pub follow: Span,
+}
+
+impl StopPlan {
+    /// A window that ends at `time`, with its warm-up to be found, followed for a tenth of it.
+    pub const fn at(time: Time) -> Self {
+        Self {
+            time,
+            warm_up: None,
+            relative_width: None,
+            quantity: Quantity::Latency,
+            messages: None,
+            follow: Span::from_ps(time.as_ps() / 10),
+        }
+    }
+
+    /// The last instant that may be simulated.
+    pub fn latest_end(&self) -> Time {
+        self.time + self.follow
+    }
+}
+
+/// Which messages are kept one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeptMessages {
+    /// None.
+    None,
+    /// A uniform sample.
+    #[default]
+    Sample,
+    /// All, in a buffer that the caller empties between calls of `advance`.
+    All,
+}
+
+/// What is kept of a run beside sums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MeasurePlan {
+    /// Which messages are kept one by one.
+    pub messages: KeptMessages,
+    /// How many a sample holds at the most.
+    pub sample_size: usize,
+    /// Width of a step of the series; that of the slices if not given.
+    pub step: Option<Span>,
+}
+
+impl Default for MeasurePlan {
+    fn default() -> Self {
+        Self { messages: KeptMessages::Sample, sample_size: 100_000, step: None }
+    }
+}
+
 /// A run, ready to simulate.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -73,12 +166,10 @@ pub struct Plan {
     pub switching: Switching,
     /// Traffic classes by [`ClassId`].
     pub classes: Vec<ClassPlan>,
-    /// Results count from here on.
-    pub warm_up: Time,
-    /// The run ends here at the latest.
-    pub end: Time,
-    /// The run ends with the instant in which so many messages created after the warm-up were delivered.
-    pub messages: Option<u64>,
+    /// When the window ends.
+    pub stop: StopPlan,
+    /// What is kept of it.
+    pub measure: MeasurePlan,
 }
 
 impl Plan {

@@ -91,9 +91,6 @@ impl Simulation {
         if worm.is_tail(flit.index) {
             let delivery = self.worms.remove(flit.worm).delivery(now);
             self.ledger.on_delivered(&delivery);
-            if self.plan.messages.is_some_and(|wanted| self.ledger.followed_messages() >= wanted) {
-                self.end = self.now;
-            }
         }
     }
 

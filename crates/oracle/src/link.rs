@@ -15,8 +15,8 @@ impl Simulation {
                 self.outputs[channel.index()].stopped_since = Some(self.now);
                 self.count(channel, |count| count.stops += 1);
             }
-            (Symbol::Go, Some(_)) => {
-                self.counts[channel.index()].stopped_ps += self.stopped_ps(since);
+            (Symbol::Go, Some(since)) => {
+                self.counts[channel.index()].stopped_ps += self.now.since(since).as_ps();
                 self.outputs[channel.index()].stopped_since = None;
                 self.cause(self.now, Event::Transfer { channel });
             }

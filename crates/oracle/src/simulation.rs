@@ -8,7 +8,7 @@ use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
-use gingham_model::{Plan, Status, Switching, WormholePlan};
+use gingham_model::{Delivery, Plan, Status, Switching, WormholePlan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -39,8 +39,6 @@ pub struct Simulation {
     /// Events that the current one caused, scheduled together after it.
     pub(crate) caused: Vec<(Time, Event)>,
     pub(crate) shuffle: Option<Stream>,
-    /// The last instant of the run: the plan's, or that in which the last message wanted was delivered.
-    pub(crate) end: Time,
     pub(crate) next_search: Time,
 }
 
@@ -70,7 +68,6 @@ impl Simulation {
             flits_stripped: 0,
             caused: Vec::new(),
             shuffle: None,
-            end: plan.end,
             next_search: Time::ZERO,
             plan,
         };
@@ -123,11 +120,21 @@ impl Simulation {
         &self.ledger
     }
 
-    /// Counts by channel within the window, with a stop that lasts still counted up to now.
+    /// Empties the buffer of a run that keeps all messages, in order of delivery.
+    pub fn take_messages(&mut self) -> Vec<Delivery> {
+        self.ledger.take_messages()
+    }
+
+    /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.counts_until(self.now)
+    }
+
+    /// Counts by channel since time zero, with a stop that lasts still counted up to `end`.
+    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
         let mut counts = self.counts.clone();
         for (count, output) in counts.iter_mut().zip(&self.outputs) {
-            count.stopped_ps += self.stopped_ps(output.stopped_since);
+            count.stopped_ps += output.stopped_since.map_or(0, |since| end.since(since).as_ps());
         }
         counts
     }
@@ -149,8 +156,11 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        let search = self.next_search.min(self.end);
-        if self.queue.next_time().is_none_or(|time| time > search) {
+        let search = self.next_search.min(self.ledger.end());
+        let section_end = self.ledger.section_end().filter(|end| *end <= search);
+        if let Some(end) = section_end.filter(|end| self.nothing_before(*end)) {
+            self.ledger.on_section_end(&self.counts_until(end));
+        } else if self.queue.next_time().is_none_or(|time| time > search) {
             self.search_deadlock(search);
         } else {
             let (time, event) = self.queue.pop().expect("an event is pending");
@@ -182,14 +192,7 @@ impl Simulation {
     }
 
     pub(crate) fn count(&mut self, channel: ChannelId, change: impl FnOnce(&mut ChannelCount)) {
-        if self.now >= self.plan.warm_up {
-            change(&mut self.counts[channel.index()]);
-        }
-    }
-
-    pub(crate) fn stopped_ps(&self, since: Option<Time>) -> u64 {
-        let start = since.map(|since| since.max(self.plan.warm_up));
-        start.filter(|start| *start < self.now).map_or(0, |start| self.now.since(start).as_ps())
+        change(&mut self.counts[channel.index()]);
     }
 
     pub(crate) fn cause(&mut self, time: Time, event: Event) {
@@ -207,8 +210,12 @@ impl Simulation {
 
     // The end.
 
+    fn nothing_before(&self, time: Time) -> bool {
+        self.queue.next_time().is_none_or(|next| next >= time)
+    }
+
     fn search_after(&self, time: Time) -> Time {
-        let interval = (self.plan.end.as_ps() / DEADLOCK_SEARCHES).max(1);
+        let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_SEARCHES).max(1);
         Time::from_ps((time.as_ps() / interval + 1).saturating_mul(interval))
     }
 
@@ -218,18 +225,16 @@ impl Simulation {
         if let Some(cycle) = waits::find_cycle(self) {
             self.now = time;
             self.status = Status::Deadlocked(cycle);
-        } else if self.queue.is_empty() {
-            assert_eq!(
-                self.ledger.in_flight_messages(),
-                0,
-                "messages are left, nothing can happen, and no circle of waits explains it"
-            );
-            // Time goes on without anything happening.
-            self.now = self.end;
-            self.status = Status::Drained;
-        } else if time == self.end {
+            return;
+        }
+        let is_idle = self.queue.is_empty();
+        assert!(
+            !is_idle || self.ledger.in_flight_messages() == 0,
+            "messages are left, nothing can happen, and no circle of waits explains it"
+        );
+        if time == self.ledger.end() {
             self.now = time;
-            self.status = Status::Finished;
+            self.status = if is_idle { Status::Drained } else { Status::Finished };
         }
     }
 }

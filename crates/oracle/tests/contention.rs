@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{backlogged, deliveries, quiet_plan, row, story, wormhole};
+use common::{backlogged, deliveries, quiet_plan, row, stop_at, story, wormhole};
 use gingham_kernel::{Span, Time};
-use gingham_model::Status;
+use gingham_model::{ClassId, Status};
 use gingham_oracle::Simulation;
 use std::sync::Arc;
 
@@ -52,18 +52,20 @@ fn a_thousand_bytes_against_a_hundred_share_a_link_ten_to_one() {
     });
     backlogged(&mut plan, 0, 2, 1_000);
     backlogged(&mut plan, 1, 2, 100);
-    plan.warm_up = Time::from_ps(1_000_000);
-    plan.end = Time::from_ps(20_000_000);
+    plan.stop = stop_at(20_480_000);
+    plan.stop.warm_up = Some(Time::from_ps(1_000_000));
     let mut simulation = Simulation::new(Arc::new(plan));
     assert_eq!(*simulation.advance(u64::MAX), Status::Finished);
-    let bytes: Vec<_> =
-        simulation.ledger().classes().iter().map(|class| class.window_delivered.bytes).collect();
+    let measured = simulation.ledger().measured();
+    let bytes = [0, 1].map(|class| measured.class(ClassId::new(class)).delivered.bytes);
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let ratio = bytes[0] as f64 / bytes[1] as f64;
     assert!((ratio - 10.0).abs() < 0.1, "payload shares {bytes:?}");
-    // Both backlogged and no gap between worms: the link is never idle. 19 us hold 1,900,000 flits
-    // of 10 ps; a worm of either kind may straddle each end of the window.
-    assert!((bytes[0] + bytes[1]).abs_diff(1_900_000) <= 1_100, "payload {bytes:?}");
+    // The window begins with the fifth section of 20.48 us / 64. Both are backlogged and there is no gap
+    // between worms, so that the link is never idle: 19.2 us hold 1,920,000 flits of 10 ps, give or take the
+    // worm that straddles each end of the window.
+    assert_eq!(measured.window().start, Time::from_ps(1_280_000));
+    assert!((bytes[0] + bytes[1]).abs_diff(1_920_000) <= 1_100, "payload {bytes:?}");
 }
 
 #[test]

@@ -4,8 +4,7 @@
 
 mod common;
 
-use common::{backlogged, quiet_plan};
-use gingham_kernel::Time;
+use common::{backlogged, quiet_plan, stop_at};
 use gingham_model::Plan;
 use gingham_model::Status;
 use gingham_oracle::Simulation;
@@ -23,7 +22,7 @@ fn ring(algorithm: &Algorithm, bytes: u32) -> Plan {
     for host in 0..5 {
         backlogged(&mut plan, host, (host + 2) % 5, bytes);
     }
-    plan.end = Time::from_ps(10_000_000);
+    plan.stop = stop_at(10_000_000);
     plan
 }
 
@@ -31,7 +30,7 @@ fn ends_as(plan: Plan) -> (Status, u64) {
     let mut simulation = Simulation::new(Arc::new(plan));
     let status = simulation.advance(u64::MAX).clone();
     simulation.assert_invariants();
-    (status, simulation.ledger().followed_messages())
+    (status, simulation.ledger().delivered_messages())
 }
 
 #[test]
@@ -84,7 +83,7 @@ fn a_deadlock_in_one_corner_is_found_while_other_traffic_flows() {
     }
     backlogged(&mut plan, 5, 6, 50);
     backlogged(&mut plan, 6, 5, 50);
-    plan.end = Time::from_ps(10_000_000);
+    plan.stop = stop_at(10_000_000);
     let (status, delivered) = ends_as(plan);
     let Status::Deadlocked(cycle) = status else { panic!("ended as {status:?}") };
     assert!(delivered > 100, "the others went on: {delivered}");

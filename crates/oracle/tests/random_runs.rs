@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{quiet_plan, story};
+use common::{quiet_plan, stop_at, story};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::Status;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
@@ -46,14 +46,15 @@ fn random_plan(seed: u64) -> Plan {
         plan.classes.push(ClassPlan { name: name.to_owned(), active, sources });
     }
     plan.seed = seed;
-    plan.end = Time::from_ps(60_000);
+    plan.stop = stop_at(60_000);
     plan
 }
 
 fn outcome(mut simulation: Simulation, call: u64) -> Vec<(usize, u64, u64, u64)> {
     while *simulation.advance(call) == Status::Running {}
     assert_eq!(*simulation.status(), Status::Finished);
-    let records = simulation.ledger().records().sorted();
+    let mut records = simulation.take_messages();
+    records.sort_by_key(|delivery| delivery.message.id);
     assert!(records.len() > 100, "{} messages", records.len());
     records.iter().map(story).collect()
 }

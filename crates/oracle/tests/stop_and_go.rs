@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    SLACK, backlogged, cable_flit, channel, deliveries, quiet_plan, row, story, wormhole,
+    SLACK, backlogged, cable_flit, channel, deliveries, quiet_plan, row, stop_at, story, wormhole,
 };
 use gingham_kernel::{Span, Time};
 use gingham_model::SlackBuffer;
@@ -59,7 +59,7 @@ fn a_control_flit_slips_into_a_run_of_data() {
     // start at 135 to 195 (7) and 215 to 435 (23): the last is whole at 470, one flit late.
     let mut simulation = Simulation::new(Arc::new(plan));
     run_until(&mut simulation, 1_000);
-    let back = simulation.ledger().records().sorted();
+    let back = simulation.take_messages();
     assert_eq!(story(&back[0]), (2, 0, 170, 470));
     // STOP was whole at 205 + 35 = 240: the flit of h1 that started at 230 is the last, the 24th.
     let waiting = channel(&simulation.plan().fabric, "h1", "s0");
@@ -86,7 +86,7 @@ fn a_fast_cable_into_a_slow_one_is_held_by_stop() {
     let into = channel(&plan.fabric, "h0", "s0");
     let mut simulation = Simulation::new(Arc::new(plan));
     run_until(&mut simulation, 20_000);
-    let delivered = simulation.ledger().records().sorted();
+    let delivered = simulation.take_messages();
     // The output never runs dry: 300 flits of 60 from 135 on, the last whole at 135 + 18,000 + 25.
     assert_eq!(story(&delivered[0]), (0, 0, 220, 18_160));
     let count = simulation.channel_counts()[into.index()];
@@ -141,7 +141,7 @@ fn marks_as_tight_as_the_rule_allows_never_overflow() {
         for (from, to) in [(0, 2), (1, 2), (2, 0), (3, 0), (0, 3), (3, 1)] {
             backlogged(&mut plan, from, to, 37);
         }
-        plan.end = Time::from_ps(100_000);
+        plan.stop = stop_at(100_000);
         let mut simulation = Simulation::new(Arc::new(plan));
         assert_eq!(*simulation.advance(u64::MAX), Status::Finished);
         simulation.assert_invariants();

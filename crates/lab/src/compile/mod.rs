@@ -7,7 +7,7 @@ use crate::error::{DeadlockReport, LabError};
 use crate::input::InputError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::{Span, Time};
-use gingham_model::{Plan, Switching, WormholeParameters, WormholePlan};
+use gingham_model::{MeasurePlan, Plan, StopPlan, Switching, WormholeParameters, WormholePlan};
 use gingham_topology::routing::{self, Proof, Routes};
 use gingham_topology::{Fabric, Finding};
 use std::path::PathBuf;
@@ -45,15 +45,14 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let mut notes = Vec::new();
     let channels = cables::channels(source, &fabric, &parameters, &mut notes)?;
     let classes = classes::classes(source, &fabric, &mut notes)?;
-    let (warm_up, end) = window(source)?;
+    let stop = stop(source)?;
     let plan = Plan {
         seed: scenario.seed,
         channels,
         switching: Switching::Wormhole(wormhole(source, &parameters)?),
         classes,
-        warm_up,
-        end,
-        messages: scenario.stop.messages,
+        stop,
+        measure: MeasurePlan::default(),
         fabric,
         routes,
     };
@@ -97,7 +96,7 @@ fn wormhole(
     })
 }
 
-fn window(source: &ScenarioSource) -> Result<(Time, Time), LabError> {
+fn stop(source: &ScenarioSource) -> Result<StopPlan, LabError> {
     let stop = &source.scenario.stop;
     let at = |key: &str, message: String| InputError::at(&source.tree, key, message);
     if stop.time == Span::ZERO || stop.time > TIME_MAX {
@@ -114,5 +113,6 @@ fn window(source: &ScenarioSource) -> Result<(Time, Time), LabError> {
     if stop.messages == Some(0) {
         return Err(at("stop.messages", "a run of no messages measures nothing".to_owned()).into());
     }
-    Ok((Time::ZERO + stop.warm_up(), Time::ZERO + stop.time))
+    let plan = StopPlan::at(Time::ZERO + stop.time);
+    Ok(StopPlan { warm_up: Some(Time::ZERO + stop.warm_up()), messages: stop.messages, ..plan })
 }

@@ -3,7 +3,7 @@
 use super::Verdict;
 use super::table::{Builder, Table};
 use crate::run::Simulation;
-use gingham_model::measure::{ClassLedger, Count, Estimate, Slice};
+use gingham_model::measure::{ClassMeasured, Count};
 use gingham_model::{ClassId, Plan};
 use serde::Serialize;
 
@@ -48,31 +48,27 @@ pub(super) fn summaries(simulation: &Simulation) -> Vec<ClassSummary> {
 fn summary(simulation: &Simulation, id: ClassId) -> ClassSummary {
     let plan = simulation.plan();
     let class = &plan.classes[id.index()];
-    let ledger = &simulation.ledger().classes()[id.index()];
-    let end = simulation.now();
-    let window = ledger.window(plan.warm_up, end);
-    let span_ps = if end > plan.warm_up { end.since(plan.warm_up).as_ps() } else { 0 };
-    let load = Load::new(plan, id, span_ps);
-    let latency = ledger.latency_ps(plan.warm_up, end);
+    let measured = simulation.ledger().measured();
+    let load = Load::new(plan, id, measured.window().span().as_ps());
+    let of = measured.class(id);
     let offered_load = plan.offered_load(id);
-    let slice_load = load.per_slice(ledger.slices.width().as_ps());
-    let accepted = Estimate::delivered_bytes(window);
-    let followed = ledger.window_followed.messages;
-    let half_width_ns = latency.and_then(|latency| latency.half_width).map(|ps| ps / 1e3);
+    let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(1.0 / load.bytes_per_ps));
+    let latency = of.latency_ps.map(|latency| latency.scaled(1e-3));
+    let latency_half_width_ns = latency.and_then(|latency| latency.half_width);
     ClassSummary {
         name: class.name.clone(),
         hosts: class.sources.len(),
-        verdict: verdict(class.is_open_loop(), ledger, window, half_width_ns),
+        verdict: verdict(class.is_open_loop(), &of),
         offered_load,
-        drawn_load: load.of(ledger.window_created),
-        accepted_load: load.of(ledger.window_delivered),
-        accepted_load_half_width: accepted.and_then(|a| a.half_width).map(|h| h * slice_load),
-        accepted_bytes_per_second: load.bytes_per_second(ledger.window_delivered),
-        messages_created: ledger.window_created.messages,
-        messages_followed: followed,
-        messages_censored: ledger.window_created.messages - followed,
-        latency_mean_ns: latency.map(|latency| latency.mean / 1e3),
-        latency_half_width_ns: half_width_ns,
+        drawn_load: load.of(of.created),
+        accepted_load: load.of(of.delivered),
+        accepted_load_half_width: accepted.and_then(|accepted| accepted.half_width),
+        accepted_bytes_per_second: load.bytes_per_second(of.delivered),
+        messages_created: of.created.messages,
+        messages_followed: of.followed_messages,
+        messages_censored: of.censored_messages(),
+        latency_mean_ns: latency.map(|latency| latency.mean),
+        latency_half_width_ns,
     }
 }
 
@@ -100,40 +96,16 @@ impl Load {
         }
     }
 
-    /// What one byte in a slice of this width amounts to.
-    fn per_slice(&self, width_ps: u64) -> f64 {
-        1.0 / (width_ps as f64 * self.bytes_per_ps)
-    }
-
     fn bytes_per_second(&self, count: Count) -> f64 {
         if self.span_ps > 0.0 { count.bytes as f64 * 1e12 / self.span_ps } else { 0.0 }
     }
 }
 
-/// Saturated: less was delivered than drawn, by more than the interval, while the backlog grew
-/// through both halves of the window. Not converged: no interval.
-fn verdict(
-    open_loop: bool,
-    ledger: &ClassLedger,
-    window: &[Slice],
-    half_width_ns: Option<f64>,
-) -> Verdict {
-    let first_half = &window[..window.len() / 2];
-    let backlog_growth = |slices: &[Slice]| {
-        let created: i128 = slices.iter().map(|slice| i128::from(slice.created_bytes)).sum();
-        let delivered: i128 = slices.iter().map(|slice| i128::from(slice.delivered_bytes)).sum();
-        created - delivered
-    };
-    let grew = backlog_growth(first_half) > 0 && backlog_growth(&window[first_half.len()..]) > 0;
-    let (drawn, taken) = (ledger.window_created.bytes, ledger.window_delivered.bytes);
-    let interval = Estimate::delivered_bytes(window).and_then(|estimate| estimate.half_width);
-    #[expect(clippy::cast_precision_loss, reason = "a comparison of loads")]
-    let short = interval.is_some_and(|half_width| {
-        drawn.saturating_sub(taken) as f64 > half_width * window.len() as f64
-    });
-    if open_loop && short && grew {
+/// Not converged: no interval.
+fn verdict(open_loop: bool, of: &ClassMeasured) -> Verdict {
+    if open_loop && of.is_saturated {
         Verdict::Saturated
-    } else if half_width_ns.is_none() {
+    } else if of.latency_ps.is_none_or(|latency| latency.half_width.is_none()) {
         Verdict::NotConverged
     } else {
         Verdict::Ok

@@ -1,9 +1,8 @@
 //! One row a channel.
 
 use super::table::{Builder, Table};
-use crate::run::Simulation;
-use gingham_model::Plan;
-use gingham_model::measure::ChannelCount;
+use gingham_model::measure::{ChannelCount, Measured};
+use gingham_model::{ChannelPlan, Plan};
 use gingham_topology::ChannelId;
 use serde::Serialize;
 
@@ -33,31 +32,21 @@ pub struct LinkTotals {
     pub utilisation_max: f64,
 }
 
-/// The rows of the table, by channel.
-#[expect(clippy::cast_precision_loss, reason = "shares need few digits")]
-pub(super) fn rows(simulation: &Simulation, counts: &[ChannelCount]) -> Vec<Link> {
-    let plan = simulation.plan();
-    let end = simulation.now().max(plan.warm_up);
-    let window_ps = end.since(plan.warm_up).as_ps().max(1) as f64;
+/// The rows of the table, by channel; none of an empty window.
+pub(super) fn rows(plan: &Plan, measured: &Measured<'_>) -> Vec<Link> {
     let row = |channel: ChannelId| {
-        let count = counts[channel.index()];
-        let channel_plan = plan.channel(channel);
-        let flits = count.data_flits + count.control_flits;
-        let flit_ps = channel_plan.flit.as_ps();
-        debug_assert!(
-            flits.saturating_sub(1) as f64 * flit_ps as f64 <= window_ps,
-            "a channel carries one flit at a time"
-        );
-        Link {
+        let ChannelPlan { flit, delay, .. } = *plan.channel(channel);
+        let measured = measured.channel(channel)?;
+        Some(Link {
             channel,
-            flit_ps,
-            delay_ps: channel_plan.delay.as_ps(),
-            count,
-            utilisation: (flits as f64 * flit_ps as f64 / window_ps).min(1.0),
-            stopped_share: count.stopped_ps as f64 / window_ps,
-        }
+            flit_ps: flit.as_ps(),
+            delay_ps: delay.as_ps(),
+            count: measured.count,
+            utilisation: measured.utilisation.mean.min(1.0),
+            stopped_share: measured.stopped_share.mean,
+        })
     };
-    ChannelId::first(counts.len()).map(row).collect()
+    ChannelId::first(plan.channels.len()).filter_map(row).collect()
 }
 
 pub(super) fn totals(rows: &[Link]) -> LinkTotals {

@@ -55,22 +55,19 @@ impl Record {
             }
             _ => Vec::new(),
         };
-        let counts = simulation.channel_counts();
-        let links = links::rows(simulation, &counts);
+        let measured = simulation.ledger().measured();
+        let links = links::rows(plan, &measured);
         Self {
             verdict,
             verdict_reason,
             end_ps: simulation.now().as_ps(),
-            warm_up_ps: plan.warm_up.as_ps(),
+            warm_up_ps: measured.window().start.as_ps(),
             links: links::totals(&links),
             notes: compiled.notes.clone(),
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
             deadlock,
             tables: vec![
-                messages::table(
-                    &messages::Names::of(plan),
-                    &simulation.ledger().records().sorted(),
-                ),
+                messages::table(&messages::Names::of(plan), &measured.sample()),
                 links::table(plan, &links),
                 nodes::table(&plan.fabric),
                 classes::table(&classes),

@@ -8,7 +8,7 @@ use case::Case;
 use gingham_kernel::Time;
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_model::{Delivery, Plan, Status};
+use gingham_model::{Delivery, KeptMessages, MeasurePlan, Plan, Status};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use std::sync::Arc;
 struct Outcome {
     status: Status,
     end: Time,
-    /// All counts by class, as text.
-    classes: String,
+    /// The ledger with all its counts, as text.
+    ledger: String,
     deliveries: Vec<Delivery>,
     /// (data flits, control flits, stops, stopped picoseconds) by channel.
     counts: Vec<(u64, u64, u64, u64)>,
@@ -28,16 +28,20 @@ macro_rules! outcome {
     ($simulation:expr) => {{
         let mut simulation = $simulation;
         // In pieces, because the size of a call must not matter.
+        let mut deliveries = Vec::new();
         while *simulation.advance(1_009) == Status::Running {
             simulation.assert_invariants();
+            deliveries.extend(simulation.take_messages());
         }
+        deliveries.extend(simulation.take_messages());
+        deliveries.sort_by_key(|delivery| delivery.message.id);
         let status = simulation.status().clone();
         let counts = simulation.channel_counts();
         Outcome {
             status,
             end: simulation.now(),
-            classes: format!("{:?}", simulation.ledger().classes()),
-            deliveries: simulation.ledger().records().sorted(),
+            ledger: format!("{:?}", simulation.ledger()),
+            deliveries,
             counts: counts
                 .iter()
                 .map(|count| (count.data_flits, count.control_flits, count.stops, count.stopped_ps))
@@ -47,7 +51,9 @@ macro_rules! outcome {
 }
 
 /// The first difference between engine and oracle, if there is one.
-fn difference(plan: &Arc<Plan>) -> Option<String> {
+fn difference(plan: &Plan) -> Option<String> {
+    let measure = MeasurePlan { messages: KeptMessages::All, ..plan.measure };
+    let plan = &Arc::new(Plan { measure, ..plan.clone() });
     let oracle = outcome!(gingham_oracle::Simulation::new(Arc::clone(plan)));
     let engine = outcome!(gingham_fabric::Simulation::new(Arc::clone(plan)));
     if oracle.status != engine.status {
@@ -70,8 +76,8 @@ fn difference(plan: &Arc<Plan>) -> Option<String> {
             return Some(format!("channel {index}: oracle {a:?}, engine {b:?}"));
         }
     }
-    (oracle.classes != engine.classes)
-        .then(|| format!("classes: oracle {}\nengine {}", oracle.classes, engine.classes))
+    (oracle.ledger != engine.ledger)
+        .then(|| format!("ledger: oracle {}\nengine {}", oracle.ledger, engine.ledger))
 }
 
 fn disagreement(case: &Case) -> Option<String> {

@@ -1,15 +1,30 @@
-//! A mean and its 95 % interval, by batch means.
+//! A mean and its 95 % interval, from batches of sections.
 //!
-//! The window's slices are put into 20 batches of equal length; the batch means are taken as
-//! independent and normal, and Student's t for 19 degrees of freedom gives the half-width (Law,
-//! "Simulation Modeling and Analysis", 5th ed., section 9.5.3). Slices that do not fill a batch
-//! are left out at the front, where the warm-up is nearest.
+//! ```text
+//!   sections   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...       40 to 59 of them in pairs, 60 and more in threes;
+//!   batches    |     1     |   2   |   3   | ...       what is left over joins the first batch
+//! ```
+//!
+//! Every mean of a run is a ratio of sums: latency over messages, bytes over time. With sums `S_i` over
+//! `N_i` in batch `i` of `k`, the mean is `R = sum S / sum N` and
+//!
+//! ```text
+//!   half-width = t x sqrt( sum (S_i - R N_i)^2 / (k - 1) / k ) / mean(N),   t for k - 1 degrees of freedom
+//! ```
+//!
+//! the ratio estimator of sampling theory (Cochran, "Sampling Techniques", 3rd ed., 1977, section 6.4) applied
+//! to batches that are long enough to be nearly independent (Law, "Simulation Modeling and Analysis", 5th ed.,
+//! section 9.5.3). Batches without a message say nothing and do not count.
 
-use super::Slice;
+/// Batches of an interval at least.
+const BATCHES_MIN: usize = 20;
 
-const BATCHES: usize = 20;
-/// Student's t, 97.5 % point, 19 degrees of freedom.
-const STUDENT_T: f64 = 2.093_024_054_408_263;
+/// Student's t, 97.5 % points, for 19 to 38 degrees of freedom.
+const STUDENT_T: [f64; 20] = [
+    2.093_024, 2.085_963, 2.079_614, 2.073_873, 2.068_658, 2.063_899, 2.059_539, 2.055_529,
+    2.051_831, 2.048_407, 2.045_230, 2.042_272, 2.039_513, 2.036_933, 2.034_515, 2.032_245,
+    2.030_108, 2.028_094, 2.026_192, 2.024_394,
+];
 
 /// A measured mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,73 +35,150 @@ pub struct Estimate {
     pub half_width: Option<f64>,
 }
 
+/// A sum and what it is divided by.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Ratio {
+    /// What is summed up: latency, bytes, busy time.
+    pub(super) sum: f64,
+    /// Over what: messages, time.
+    pub(super) over: f64,
+}
+
 impl Estimate {
-    /// Mean latency in picoseconds of the messages created in these slices, or `None` if there
-    /// is none.
-    pub fn latency_ps(slices: &[Slice]) -> Option<Self> {
-        let mean = |slices: &[Slice]| {
-            let count: u64 = slices.iter().map(|slice| slice.latency_count).sum();
-            let sum: u128 = slices.iter().map(|slice| slice.latency_sum_ps).sum();
-            #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
-            (count > 0).then(|| sum as f64 / count as f64)
-        };
-        Some(Self { mean: mean(slices)?, half_width: half_width(slices, mean) })
+    /// The ratio of all sums, from those of each section; `None` if they are over nothing.
+    pub(super) fn of_sections(sections: &[Ratio]) -> Option<Self> {
+        let whole = total(sections);
+        let mean = (whole.over > 0.0).then(|| whole.sum / whole.over)?;
+        Some(Self { mean, half_width: half_width(&batches(sections), mean) })
     }
 
-    /// Delivered payload in bytes per slice.
-    pub fn delivered_bytes(slices: &[Slice]) -> Option<Self> {
-        let mean = |slices: &[Slice]| {
-            let bytes: u64 = slices.iter().map(|slice| slice.delivered_bytes).sum();
-            #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
-            (!slices.is_empty()).then(|| bytes as f64 / slices.len() as f64)
-        };
-        Some(Self { mean: mean(slices)?, half_width: half_width(slices, mean) })
+    /// The same in another unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let half_width = self.half_width.map(|half_width| half_width * factor.abs());
+        Self { mean: self.mean * factor, half_width }
+    }
+
+    /// Half-width to mean; `None` without an interval or with a mean of zero.
+    pub fn relative_width(&self) -> Option<f64> {
+        (self.mean != 0.0).then_some(self.half_width? / self.mean.abs())
     }
 }
 
-/// Half-width of the interval, from the batch means that `mean` yields.
-fn half_width(slices: &[Slice], mean: impl Fn(&[Slice]) -> Option<f64>) -> Option<f64> {
-    let batch = slices.len() / BATCHES;
-    if batch == 0 {
-        return None;
+fn total(parts: &[Ratio]) -> Ratio {
+    parts.iter().fold(Ratio::default(), |all, part| Ratio {
+        sum: all.sum + part.sum,
+        over: all.over + part.over,
+    })
+}
+
+/// Sections in groups of equal size, those left over in the first; groups over nothing are left out.
+fn batches(sections: &[Ratio]) -> Vec<Ratio> {
+    let size = (sections.len() / BATCHES_MIN).max(1);
+    let (first, rest) = sections.split_at(sections.len() % size);
+    let mut groups: Vec<Ratio> = rest.chunks(size).map(total).collect();
+    if let Some(group) = groups.first_mut() {
+        *group = total(&[total(first), *group]);
     }
-    let means: Option<Vec<f64>> = slices.rchunks_exact(batch).take(BATCHES).map(mean).collect();
-    let means = means?;
-    #[expect(clippy::cast_precision_loss, reason = "twenty")]
-    let count = BATCHES as f64;
-    let centre = means.iter().sum::<f64>() / count;
-    let squares: f64 = means.iter().map(|mean| (mean - centre) * (mean - centre)).sum();
-    Some(STUDENT_T * (squares / (count - 1.0) / count).sqrt())
+    groups.retain(|group| group.over > 0.0);
+    groups
+}
+
+fn half_width(batches: &[Ratio], mean: f64) -> Option<f64> {
+    let student_t = STUDENT_T.get(batches.len().checked_sub(BATCHES_MIN)?)?;
+    #[expect(clippy::cast_precision_loss, reason = "at most 39")]
+    let count = batches.len() as f64;
+    let squares: f64 = batches.iter().map(|batch| square(batch.sum - mean * batch.over)).sum();
+    let over_mean = total(batches).over / count;
+    Some(student_t * (squares / (count - 1.0) / count).sqrt() / over_mean)
+}
+
+/// A sum as a real number: a mean needs few digits.
+#[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
+pub(super) fn real(sum: u128) -> f64 {
+    sum as f64
+}
+
+fn square(value: f64) -> f64 {
+    value * value
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn slice(latency_ps: u128) -> Slice {
-        Slice { latency_count: 1, latency_sum_ps: latency_ps, ..Slice::default() }
+    fn each(sums: impl IntoIterator<Item = f64>, over: f64) -> Vec<Ratio> {
+        sums.into_iter().map(|sum| Ratio { sum, over }).collect()
     }
 
     #[test]
-    fn twenty_batches_give_students_interval() {
-        // Ten batches at 90 and ten at 110: variance 20 x 100 / 19, standard error sqrt(100 / 19).
-        let slices: Vec<_> =
-            (0..20).map(|index| slice(if index % 2 == 0 { 90 } else { 110 })).collect();
-        let estimate = Estimate::latency_ps(&slices).unwrap();
-        let expected = 2.093_024 * (100.0_f64 / 19.0).sqrt();
+    fn twenty_equal_batches_give_students_interval() {
+        // Ten at 90 and ten at 110: variance 20 x 100 / 19, standard error sqrt(100 / 19).
+        let sections = each((0..20).map(|index| if index % 2 == 0 { 90.0 } else { 110.0 }), 1.0);
+        let estimate = Estimate::of_sections(&sections).unwrap();
         assert!((estimate.mean - 100.0).abs() < 1e-12);
-        assert!((estimate.half_width.unwrap() - expected).abs() < 1e-5);
+        let expected = 2.093_024 * (100.0_f64 / 19.0).sqrt();
+        assert!((estimate.half_width.unwrap() - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_ratio_weighs_batches_by_what_they_hold() {
+        // Nineteen batches of one message at 10, one of 19 messages at 12: (190 + 228) / 38 = 11.
+        // Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380; 380 / 19 / 20 = 1; mean(N) = 1.9.
+        let mut sections = each([10.0; 19], 1.0);
+        sections.push(Ratio { sum: 228.0, over: 19.0 });
+        let estimate = Estimate::of_sections(&sections).unwrap();
+        assert!((estimate.mean - 11.0).abs() < 1e-12);
+        assert!((estimate.half_width.unwrap() - 2.093_024 / 1.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn sections_are_grouped_into_20_to_39_batches() {
+        for (sections, expected) in
+            [(20, 20), (39, 39), (40, 20), (41, 20), (59, 29), (60, 20), (64, 21)]
+        {
+            assert_eq!(batches(&each(vec![1.0; sections], 1.0)).len(), expected);
+        }
+        // 41 sections in pairs: the first batch holds three, and nothing is left out.
+        let sums: Vec<_> =
+            batches(&each(vec![1.0; 41], 1.0)).iter().map(|batch| batch.over).collect();
+        assert_eq!((sums[0], sums[1], sums.iter().sum::<f64>()), (3.0, 2.0, 41.0));
     }
 
     #[test]
     fn too_little_data_gives_no_interval() {
-        assert_eq!(Estimate::latency_ps(&[]), None);
-        assert_eq!(
-            Estimate::latency_ps(&[slice(7)]),
-            Some(Estimate { mean: 7.0, half_width: None })
-        );
-        let mut gap = vec![slice(1); 20];
-        gap[3] = Slice::default();
-        assert_eq!(Estimate::latency_ps(&gap).unwrap().half_width, None);
+        assert_eq!(Estimate::of_sections(&[]), None);
+        assert_eq!(Estimate::of_sections(&each([0.0; 30], 0.0)), None);
+        let few = Estimate::of_sections(&each([7.0; 19], 1.0)).unwrap();
+        assert_eq!(few, Estimate { mean: 7.0, half_width: None });
+        // Twenty sections, one of them empty: nineteen batches.
+        let mut gap = each([7.0; 20], 1.0);
+        gap[3] = Ratio::default();
+        assert_eq!(Estimate::of_sections(&gap).unwrap().half_width, None);
+    }
+
+    #[test]
+    fn the_table_holds_the_97_5_percent_points() {
+        for (index, point) in STUDENT_T.iter().enumerate() {
+            let degrees = 19.0 + f64::from(u32::try_from(index).unwrap());
+            let below =
+                0.5 + density_integral(*point, degrees) / density_integral(200.0, degrees) / 2.0;
+            assert!((below - 0.975).abs() < 1e-6, "{degrees} degrees: {below}");
+        }
+    }
+
+    /// Integral of Student's density from 0 to `end`, but for a constant (Simpson's rule).
+    fn density_integral(end: f64, degrees: f64) -> f64 {
+        let steps = 40_000_u32;
+        let width = end / f64::from(steps);
+        let density = |x: f64| libm::pow(1.0 + x * x / degrees, -(degrees + 1.0) / 2.0);
+        let weight = |step| match step {
+            0 => 1.0,
+            step if step == steps => 1.0,
+            step if step % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        (0..=steps).map(|step| weight(step) * density(f64::from(step) * width)).sum::<f64>() * width
+            / 3.0
     }
 }

@@ -1,134 +1,218 @@
-//! The ledger: counts of a run, by class.
+//! The ledger: told of what happens, it decides when the window ends and the run is complete.
+//!
+//! ```text
+//!   open ── a rule holds at a section end, or the run's time is over ──► following ──► complete
+//!   counts everything                            counts deliveries of what was created in the window
+//! ```
+//!
+//! A rule about messages (their number, or the mean of what is counted by creation) is asked of the
+//! **followed** sections only: those up to which every message was delivered. What is still under way is
+//! slower than the rest, and a mean without it too good. Where such a rule holds the window ends with those
+//! sections, so that what was tested is what is reported. A rule about accepted load is asked of all
+//! sections that have ended.
 
-use super::records::{RECORDS_MAX, Records};
-use super::{Estimate, Slice, Slices};
-use crate::{Delivery, Message, Plan};
+use super::ChannelCount;
+use super::channels::ChannelLedger;
+use super::grid::{Grid, SLICES_PER_SECTION};
+use super::measured::Measured;
+use super::records::Records;
+use super::slices::Slices;
+use crate::{Delivery, Message, Plan, Quantity, StopPlan, Switching};
 use gingham_kernel::Time;
 
-/// Messages and their payload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Count {
-    /// Number of messages.
-    pub messages: u64,
-    /// Their payload bytes.
-    pub bytes: u64,
-}
-
-impl Count {
-    fn add(&mut self, message: &Message) {
-        self.messages += 1;
-        self.bytes += u64::from(message.payload_bytes);
-    }
-}
-
-/// What one channel carried within the window.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct ChannelCount {
-    /// Data flits that started.
-    pub data_flits: u64,
-    /// Control flits that started.
-    pub control_flits: u64,
-    /// STOPs that reached the sender.
-    pub stops: u64,
-    /// Picoseconds for which the sender was stopped.
-    pub stopped_ps: u64,
-}
-
 /// The counts of one class.
-#[derive(Clone, Debug, Default)]
-pub struct ClassLedger {
-    /// Created in the whole run.
-    pub created: Count,
-    /// Delivered in the whole run.
-    pub delivered: Count,
-    /// Created in the window.
-    pub window_created: Count,
-    /// Created in the window, and delivered.
-    pub window_followed: Count,
-    /// Delivered in the window, whenever created.
-    pub window_delivered: Count,
-    /// Sums by slices of time.
-    pub slices: Slices,
-}
-
-impl ClassLedger {
-    /// The slices of the window that ends at `end`.
-    pub fn window(&self, warm_up: Time, end: Time) -> &[Slice] {
-        self.slices.between(warm_up, end)
-    }
-
-    /// Mean latency in picoseconds of messages created in the window.
-    pub fn latency_ps(&self, warm_up: Time, end: Time) -> Option<Estimate> {
-        Estimate::latency_ps(self.window(warm_up, end))
-    }
+#[derive(Clone, Debug)]
+pub(super) struct ClassLedger {
+    /// Sums by slice.
+    pub(super) slices: Slices,
 }
 
 /// All counts of a run.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    warm_up: Time,
-    classes: Vec<ClassLedger>,
-    records: Records,
+    pub(super) grid: Grid,
+    pub(super) stop: StopPlan,
+    switching: Switching,
+    pub(super) classes: Vec<ClassLedger>,
+    pub(super) channels: ChannelLedger,
+    pub(super) records: Records,
+    /// Sections of the window and the warm-up, once the window is closed.
+    pub(super) closed: Option<usize>,
+    /// Messages created before the end of the closed window and not delivered yet.
+    followed_left: u64,
+    end: Time,
+    created_messages: u64,
+    delivered_messages: u64,
 }
 
 impl Ledger {
     /// An empty ledger for a plan.
     pub fn new(plan: &Plan) -> Self {
         Self {
-            warm_up: plan.warm_up,
-            classes: vec![ClassLedger::default(); plan.classes.len()],
-            records: Records::new(plan.seed, RECORDS_MAX),
+            grid: Grid::new(plan.stop.time),
+            stop: plan.stop,
+            switching: plan.switching,
+            classes: vec![ClassLedger { slices: Slices::new() }; plan.classes.len()],
+            channels: ChannelLedger::new(&plan.channels),
+            records: Records::new(plan.seed, &plan.measure),
+            closed: None,
+            followed_left: 0,
+            end: plan.stop.latest_end(),
+            created_messages: 0,
+            delivered_messages: 0,
         }
     }
 
     /// A message was created.
     pub fn on_created(&mut self, message: &Message) {
-        let class = &mut self.classes[message.class.index()];
-        class.created.add(message);
-        class.slices.at(message.created).created_bytes += u64::from(message.payload_bytes);
-        if message.created >= self.warm_up {
-            class.window_created.add(message);
+        self.created_messages += 1;
+        if self.closed.is_none() {
+            let slice = self.grid.slice_at(message.created);
+            self.classes[message.class.index()].slices.at(slice).created.add(message);
         }
     }
 
     /// A message was delivered.
     pub fn on_delivered(&mut self, delivery: &Delivery) {
-        let message = &delivery.message;
-        let class = &mut self.classes[message.class.index()];
-        class.delivered.add(message);
-        let bytes = u64::from(message.payload_bytes);
-        class.slices.at(delivery.delivered).delivered_bytes += bytes;
-        if delivery.delivered >= self.warm_up {
-            class.window_delivered.add(message);
-        }
-        let slice = class.slices.at(message.created);
-        slice.latency_count += 1;
-        slice.latency_sum_ps += u128::from(delivery.latency().as_ps());
-        if message.created >= self.warm_up {
-            class.window_followed.add(message);
-            self.records.offer(*delivery);
+        self.delivered_messages += 1;
+        if self.closed.is_none() {
+            self.count_accepted(delivery);
+            self.count_journey(delivery);
+        } else if self.is_followed(delivery) {
+            self.count_journey(delivery);
+            self.followed_left -= 1;
+            if self.followed_left == 0 {
+                self.end = delivery.delivered;
+            }
         }
     }
 
-    /// Counts by class.
-    pub fn classes(&self) -> &[ClassLedger] {
-        &self.classes
+    /// The next section end: the simulation calls [`Self::on_section_end`] when everything before that instant,
+    /// and nothing of that instant, has happened. `None` once the window is closed.
+    pub fn section_end(&self) -> Option<Time> {
+        self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// The sample of deliveries of the window.
-    pub fn records(&self) -> &Records {
-        &self.records
+    /// A section has ended: `counts` are the cumulative counts of every channel over `[0, section_end)`.
+    pub fn on_section_end(&mut self, counts: &[ChannelCount]) {
+        assert!(self.closed.is_none(), "a closed window has no more sections");
+        self.channels.end_section(counts);
+        self.grid.end_section();
+        let sections = self.grid.sections();
+        if let Some(window) = self.sections_wanted() {
+            self.close(window);
+        } else if self.grid.boundary(sections) == self.stop.time {
+            self.close(sections);
+        } else if self.grid.is_full() {
+            self.double();
+        }
     }
 
-    /// Messages created in the window and delivered, over all classes.
-    pub fn followed_messages(&self) -> u64 {
-        self.classes.iter().map(|class| class.window_followed.messages).sum()
+    /// Events after this instant are not simulated. It comes nearer when the window closes, and is the present
+    /// instant of a delivery once all is followed.
+    pub fn end(&self) -> Time {
+        self.end
     }
 
-    /// Messages created at any time and not delivered yet, over all classes.
+    /// Whether the window is closed, and all that was created in it delivered.
+    pub fn is_complete(&self) -> bool {
+        self.closed.is_some() && self.followed_left == 0
+    }
+
+    /// What was measured so far: the window is that of the whole run once it is closed, and what its sections
+    /// amount to until then.
+    pub fn measured(&self) -> Measured<'_> {
+        Measured::new(self, self.closed.unwrap_or(self.grid.sections()))
+    }
+
+    /// Empties the buffer of a run that keeps all messages: every delivery since the last call, those of the
+    /// warm-up among them, in order of delivery. Nothing for runs that keep a sample or none.
+    pub fn take_messages(&mut self) -> Vec<Delivery> {
+        self.records.take()
+    }
+
+    /// Messages created so far.
+    pub fn created_messages(&self) -> u64 {
+        self.created_messages
+    }
+
+    /// Messages delivered so far.
+    pub fn delivered_messages(&self) -> u64 {
+        self.delivered_messages
+    }
+
+    /// Messages created at any time and not delivered yet.
     pub fn in_flight_messages(&self) -> u64 {
-        let created: u64 = self.classes.iter().map(|class| class.created.messages).sum();
-        let delivered: u64 = self.classes.iter().map(|class| class.delivered.messages).sum();
-        created - delivered
+        self.created_messages - self.delivered_messages
+    }
+
+    /// Whether what was delivered was created before the end of the closed window.
+    fn is_followed(&self, delivery: &Delivery) -> bool {
+        let end = self.closed.map(|sections| self.grid.boundary(sections));
+        end.is_some_and(|end| delivery.message.created < end)
+    }
+
+    fn count_accepted(&mut self, delivery: &Delivery) {
+        let message = &delivery.message;
+        let index = self.grid.slice_at(delivery.delivered);
+        let slice = self.classes[message.class.index()].slices.at(index);
+        slice.delivered.add(message);
+        let hops = usize::from(delivery.hops);
+        slice.delivered_wire_bytes += self.switching.wire_bytes(message.payload_bytes, hops);
+    }
+
+    fn count_journey(&mut self, delivery: &Delivery) {
+        let message = &delivery.message;
+        let index = self.grid.slice_at(message.created);
+        let slice = self.classes[message.class.index()].slices.at(index);
+        slice.followed_messages += 1;
+        slice.latency_sum_ps += u128::from(delivery.latency().as_ps());
+        slice.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());
+        slice.hops_sum += u64::from(delivery.hops);
+        self.records.offer(delivery);
+    }
+
+    /// Where a stop rule says that the window ends, in sections.
+    fn sections_wanted(&self) -> Option<usize> {
+        if self.stop.messages.is_none() && self.stop.relative_width.is_none() {
+            return None;
+        }
+        let followed = Measured::new(self, self.followed_sections());
+        if self.stop.messages.is_some_and(|wanted| followed.followed_messages() >= wanted) {
+            return Some(followed.sections());
+        }
+        let width = self.stop.relative_width?;
+        let tested = match self.stop.quantity {
+            Quantity::AcceptedLoad => self.measured(),
+            Quantity::Latency | Quantity::NetworkLatency | Quantity::Hops => followed,
+        };
+        tested.is_as_narrow_as(width).then_some(tested.sections())
+    }
+
+    /// Sections from time zero up to which every message was delivered.
+    fn followed_sections(&self) -> usize {
+        let is_followed = |section: &usize| {
+            let from = section * SLICES_PER_SECTION;
+            let sum = |class: &ClassLedger| class.slices.sum(from, from + SLICES_PER_SECTION);
+            self.classes.iter().all(|class| sum(class).under_way_messages() == 0)
+        };
+        (0..self.grid.sections()).take_while(is_followed).count()
+    }
+
+    fn close(&mut self, sections: usize) {
+        let slices = sections * SLICES_PER_SECTION;
+        let left = |class: &ClassLedger| class.slices.sum(0, slices).under_way_messages();
+        self.followed_left = self.classes.iter().map(left).sum();
+        self.closed = Some(sections);
+        let now = self.grid.boundary(self.grid.sections());
+        self.end = if self.followed_left == 0 { now } else { now + self.stop.follow };
+    }
+
+    fn double(&mut self) {
+        self.grid.double();
+        self.channels.double();
+        for class in &mut self.classes {
+            class.slices.double();
+        }
     }
 }

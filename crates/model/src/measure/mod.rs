@@ -1,21 +1,32 @@
-//! Measurement: what a run counts, in bounded memory.
+//! Measurement: what a run counts, in bounded memory, and what that is worth.
 //!
 //! ```text
-//!   0 ──── warm-up ────┬──────────── window ────────────┐ end
-//!                      │ created here: latency counts    │
-//!                      │ delivered here: accepted load   │
+//!   slices    ||||||||||||||||||||||||||||||||||||||||||||||||   at most 1,024, sums by class
+//!   sections  |       |       |       |       |       |       |  16 slices each: channels, percentiles
+//!             0 ── warm-up ───┬─────── window ────────────────┐ end of the run
+//!                             │ created here: latency, hops    │ follow: until what was created in the
+//!                             │ delivered here: accepted load  │ window is delivered
 //! ```
 //!
-//! The simulation tells a [`Ledger`] of every message created and delivered. Everything
-//! accumulates in slices of simulated time that double when there are too many
-//! ([`Slices`]); means carry 95 % intervals by batch means over them ([`Estimate`]).
+//! A simulation tells a [`Ledger`] of every message created and delivered, and of every section end
+//! the counts of its channels. The ledger decides at section ends when the window ends. What the
+//! window holds is read from [`Measured`]: means with 95 % intervals ([`Estimate`]), percentiles with
+//! theirs, series and samples. `docs/concepts/measurement.md` is the specification.
+//!
+//! Invariants: every section boundary is a slice boundary, and the window begins at one and ends at
+//! one (or at the run's time); sums survive the merging of slices; memory does not grow with the run.
 
+mod channels;
+mod count;
 mod estimate;
+mod grid;
 mod ledger;
+mod measured;
 mod records;
 mod slices;
 
+pub use channels::ChannelMeasured;
+pub use count::{ChannelCount, Count};
 pub use estimate::Estimate;
-pub use ledger::{ChannelCount, ClassLedger, Count, Ledger};
-pub use records::{RECORDS_MAX, Records};
-pub use slices::{Slice, Slices};
+pub use ledger::Ledger;
+pub use measured::{Bar, ClassMeasured, Measured, Percentile, Step, WarmUp, Window};

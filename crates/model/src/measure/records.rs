@@ -1,50 +1,61 @@
-//! A bounded, seeded sample of deliveries: all of them up to a limit, then a uniform sample
-//! (Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985, algorithm R).
+//! Messages kept one by one: none, a sample, or all.
+//!
+//! The sample is uniform over all deliveries and of bounded size (Vitter, "Random Sampling with a
+//! Reservoir", ACM TOMS 11(1), 1985, algorithm R), seeded, so that the same run keeps the same messages. Because each
+//! delivery is as likely to be in it as any other, what is left after filtering it to the window is a
+//! uniform sample of the window's.
 
-use crate::Delivery;
+use crate::{Delivery, KeptMessages, MeasurePlan};
 use gingham_kernel::{Purpose, Stream};
 
-/// Deliveries kept at the most.
-pub const RECORDS_MAX: usize = 1_000_000;
-
-/// A sample of deliveries.
+/// Deliveries that were kept.
 #[derive(Clone, Debug)]
-pub struct Records {
+pub(super) struct Records {
+    messages: KeptMessages,
     kept: Vec<Delivery>,
-    limit: usize,
+    sample_size: usize,
     seen: u64,
     stream: Stream,
 }
 
 impl Records {
-    /// An empty sample of at most `limit` deliveries.
-    pub fn new(seed: u64, limit: usize) -> Self {
+    pub(super) fn new(seed: u64, plan: &MeasurePlan) -> Self {
         let stream = Stream::new(seed, "message records", Purpose::Shuffle);
-        Self { kept: Vec::new(), limit, seen: 0, stream }
+        let MeasurePlan { messages, sample_size, .. } = *plan;
+        Self { messages, kept: Vec::new(), sample_size, seen: 0, stream }
     }
 
-    /// Offers a delivery to the sample.
-    pub fn offer(&mut self, delivery: Delivery) {
+    /// Keeps a delivery, or not.
+    pub(super) fn offer(&mut self, delivery: &Delivery) {
+        match self.messages {
+            KeptMessages::None => {}
+            KeptMessages::All => self.kept.push(*delivery),
+            KeptMessages::Sample => self.sample(delivery),
+        }
+    }
+
+    fn sample(&mut self, delivery: &Delivery) {
         self.seen += 1;
-        if self.kept.len() < self.limit {
-            self.kept.push(delivery);
+        if self.kept.len() < self.sample_size {
+            self.kept.push(*delivery);
             return;
         }
-        let place = usize::try_from(self.stream.below(self.seen)).unwrap_or(usize::MAX);
+        let place = usize::try_from(self.stream.below(self.seen)).expect("64-bit platform");
         if let Some(slot) = self.kept.get_mut(place) {
-            *slot = delivery;
+            *slot = *delivery;
         }
     }
 
-    /// The sample in order of creation.
-    pub fn sorted(&self) -> Vec<Delivery> {
-        let mut sample = self.kept.clone();
-        sample.sort_by_key(|delivery| delivery.message.id);
-        sample
+    /// What is kept, in no order that means anything.
+    pub(super) fn kept(&self) -> &[Delivery] {
+        &self.kept
     }
 
-    /// How many deliveries were offered.
-    pub fn seen(&self) -> u64 {
-        self.seen
+    /// Empties the buffer of a run that keeps all; nothing otherwise.
+    pub(super) fn take(&mut self) -> Vec<Delivery> {
+        match self.messages {
+            KeptMessages::All => std::mem::take(&mut self.kept),
+            KeptMessages::None | KeptMessages::Sample => Vec::new(),
+        }
     }
 }

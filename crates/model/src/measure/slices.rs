@@ -1,92 +1,94 @@
-//! Sums over fixed slices of simulated time.
-//!
-//! A slice is 2^20 ps (about a microsecond) at first; when there are 1,024 of them neighbours
-//! merge and the width doubles, so that a run of any length needs the same memory and a slice
-//! end is always a multiple of the first width.
+//! Sums over slices of simulated time, by class.
 
-use gingham_kernel::{Span, Time};
-
-const WIDTH_FIRST: Span = Span::from_ps(1 << 20);
-const SLICES_MAX: usize = 1_024;
+use super::Count;
+use super::grid::SLICES_MAX;
+use std::iter::Sum;
+use std::ops::Add;
 
 /// What happened in one slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Slice {
-    /// Payload bytes of messages created in the slice.
-    pub created_bytes: u64,
-    /// Payload bytes of messages delivered in the slice.
-    pub delivered_bytes: u64,
+pub(super) struct Slice {
+    /// Messages created in the slice.
+    pub(super) created: Count,
+    /// Messages delivered in the slice, whenever created.
+    pub(super) delivered: Count,
+    /// Their bytes on the wire.
+    pub(super) delivered_wire_bytes: u64,
     /// Messages created in the slice and delivered at any time.
-    pub latency_count: u64,
-    /// Sum of their latencies, in picoseconds.
-    pub latency_sum_ps: u128,
+    pub(super) followed_messages: u64,
+    /// Sum of their latencies.
+    pub(super) latency_sum_ps: u128,
+    /// Sum of their network latencies.
+    pub(super) network_latency_sum_ps: u128,
+    /// Switches that they traversed.
+    pub(super) hops_sum: u64,
 }
 
 impl Slice {
-    fn merged(self, other: Self) -> Self {
+    /// Messages created in the slice and not delivered yet.
+    pub(super) fn under_way_messages(&self) -> u64 {
+        self.created.messages - self.followed_messages
+    }
+}
+
+impl Add for Slice {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
         Self {
-            created_bytes: self.created_bytes + other.created_bytes,
-            delivered_bytes: self.delivered_bytes + other.delivered_bytes,
-            latency_count: self.latency_count + other.latency_count,
+            created: self.created + other.created,
+            delivered: self.delivered + other.delivered,
+            delivered_wire_bytes: self.delivered_wire_bytes + other.delivered_wire_bytes,
+            followed_messages: self.followed_messages + other.followed_messages,
             latency_sum_ps: self.latency_sum_ps + other.latency_sum_ps,
+            network_latency_sum_ps: self.network_latency_sum_ps + other.network_latency_sum_ps,
+            hops_sum: self.hops_sum + other.hops_sum,
         }
     }
 }
 
-/// The slices of a run.
+impl<'a> Sum<&'a Self> for Slice {
+    fn sum<I: Iterator<Item = &'a Self>>(slices: I) -> Self {
+        slices.fold(Self::default(), |sum, slice| sum + *slice)
+    }
+}
+
+/// Slices from time zero on; those after the last are empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Slices {
-    width: Span,
+pub(super) struct Slices {
     slices: Vec<Slice>,
 }
 
-impl Default for Slices {
-    fn default() -> Self {
-        Self { width: WIDTH_FIRST, slices: Vec::new() }
-    }
-}
-
 impl Slices {
-    /// The slice that holds `time`.
-    pub fn at(&mut self, time: Time) -> &mut Slice {
-        while self.index(time) >= SLICES_MAX {
-            self.double();
-        }
-        let index = self.index(time);
+    pub(super) fn new() -> Self {
+        Self { slices: Vec::with_capacity(SLICES_MAX) }
+    }
+
+    /// The slice with this number.
+    pub(super) fn at(&mut self, index: usize) -> &mut Slice {
         if index >= self.slices.len() {
             self.slices.resize(index + 1, Slice::default());
         }
         &mut self.slices[index]
     }
 
-    /// Width of every slice now.
-    pub fn width(&self) -> Span {
-        self.width
+    /// Slices `from..to`, as far as anything happened in them or later.
+    pub(super) fn range(&self, from: usize, to: usize) -> &[Slice] {
+        let to = to.min(self.slices.len());
+        &self.slices[from.min(to)..to]
     }
 
-    /// All slices from the start of the run.
-    pub fn all(&self) -> &[Slice] {
-        &self.slices
+    /// The sum of slices `from..to`.
+    pub(super) fn sum(&self, from: usize, to: usize) -> Slice {
+        self.range(from, to).iter().sum()
     }
 
-    /// The slices that lie wholly between two instants.
-    pub fn between(&self, from: Time, to: Time) -> &[Slice] {
-        let first = from.since(Time::ZERO).div_ceil(self.width);
-        let end = to.as_ps() / self.width.as_ps();
-        let clamp =
-            |index: u64| usize::try_from(index).unwrap_or(usize::MAX).min(self.slices.len());
-        let (first, end) = (clamp(first), clamp(end));
-        &self.slices[first.min(end)..end]
-    }
-
-    fn index(&self, time: Time) -> usize {
-        usize::try_from(time.as_ps() / self.width.as_ps()).unwrap_or(usize::MAX)
-    }
-
-    fn double(&mut self) {
-        self.width = self.width * 2;
-        let merge = |pair: &[Slice]| pair.iter().copied().fold(Slice::default(), Slice::merged);
-        self.slices = self.slices.chunks(2).map(merge).collect();
+    /// Neighbours merge.
+    pub(super) fn double(&mut self) {
+        let pairs = self.slices.len().div_ceil(2);
+        for index in 0..pairs {
+            self.slices[index] = self.sum(2 * index, 2 * index + 2);
+        }
+        self.slices.truncate(pairs);
     }
 }
 
@@ -96,28 +98,28 @@ mod tests {
 
     #[test]
     fn doubling_keeps_every_sum() {
-        let mut slices = Slices::default();
-        let step = WIDTH_FIRST.as_ps();
-        for index in 0..5_000 {
-            slices.at(Time::from_ps(index * step)).delivered_bytes += index;
+        let mut slices = Slices::new();
+        for index in 0..1_023 {
+            let slice = slices.at(index);
+            slice.created.messages = 1;
+            slice.latency_sum_ps = index as u128;
+            slice.hops_sum = 2 * index as u64;
         }
-        assert!(slices.all().len() <= SLICES_MAX);
-        assert_eq!(slices.width(), WIDTH_FIRST * 8);
-        let total: u64 = slices.all().iter().map(|slice| slice.delivered_bytes).sum();
-        assert_eq!(total, 4_999 * 5_000 / 2);
-        // Slice 1 now covers the steps 8 to 15.
-        assert_eq!(slices.all()[1].delivered_bytes, (8..16).sum::<u64>());
+        let before = slices.sum(0, SLICES_MAX);
+        slices.double();
+        assert_eq!(slices.range(0, SLICES_MAX).len(), 512);
+        assert_eq!(slices.sum(0, SLICES_MAX), before);
+        // Slice 1 now holds the old 2 and 3; the last one only the old 1,022.
+        assert_eq!((slices.at(1).latency_sum_ps, slices.at(1).hops_sum), (5, 10));
+        assert_eq!((slices.at(511).latency_sum_ps, slices.at(511).created.messages), (1_022, 1));
     }
 
     #[test]
-    fn between_takes_whole_slices_only() {
-        let mut slices = Slices::default();
-        let width = WIDTH_FIRST.as_ps();
-        for index in 0..10 {
-            slices.at(Time::from_ps(index * width)).created_bytes = index;
-        }
-        let inside = slices.between(Time::from_ps(width + 1), Time::from_ps(5 * width + 1));
-        let bytes: Vec<_> = inside.iter().map(|slice| slice.created_bytes).collect();
-        assert_eq!(bytes, [2, 3, 4]);
+    fn what_lies_after_the_last_slice_is_empty() {
+        let mut slices = Slices::new();
+        slices.at(3).created.messages = 7;
+        assert_eq!(slices.range(2, 9).len(), 2);
+        assert_eq!(slices.range(5, 9).len(), 0);
+        assert_eq!(slices.sum(5, 9), Slice::default());
     }
 }

@@ -6,7 +6,10 @@
 
 use gingham_kernel::{Span, Time};
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, SourcePlan};
-use gingham_model::{ChannelPlan, ClassPlan, Delivery, Plan, SlackBuffer, Switching, WormholePlan};
+use gingham_model::{
+    ChannelPlan, ClassPlan, Delivery, KeptMessages, MeasurePlan, Plan, SlackBuffer, StopPlan,
+    Switching, WormholePlan,
+};
 use gingham_oracle::Simulation;
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
@@ -65,10 +68,15 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
             overhead_bytes: 0,
         }),
         classes: Vec::new(),
-        warm_up: Time::ZERO,
-        end: Time::from_ps(1_000_000_000),
-        messages: None,
+        stop: stop_at(1_000_000_000),
+        measure: MeasurePlan { messages: KeptMessages::All, ..MeasurePlan::default() },
     }
+}
+
+/// A run that ends at `ps`, all of which counts; nothing is followed beyond.
+pub(crate) fn stop_at(ps: u64) -> StopPlan {
+    let stop = StopPlan::at(Time::from_ps(ps));
+    StopPlan { warm_up: Some(Time::ZERO), follow: Span::ZERO, ..stop }
 }
 
 /// Makes host `from` send `bytes`-byte messages to host `to`, backlogged.
@@ -113,12 +121,12 @@ pub(crate) fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
 /// event.
 pub(crate) fn deliveries(plan: Plan, count: usize) -> Vec<Delivery> {
     let mut simulation = Simulation::new(Arc::new(plan));
-    while simulation.ledger().records().seen() < count as u64 {
+    let mut found = Vec::new();
+    while found.len() < count {
         simulation.advance(1);
         simulation.assert_invariants();
+        found.extend(simulation.take_messages());
     }
-    let mut found = simulation.ledger().records().sorted();
-    found.sort_by_key(|delivery| delivery.delivered);
     found
 }
 

@@ -1,0 +1,64 @@
+//! What is counted: messages and their payload, flits and stops of a channel.
+
+use crate::Message;
+use std::ops::{Add, AddAssign};
+
+/// Messages and their payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Count {
+    /// Number of messages.
+    pub messages: u64,
+    /// Their payload bytes.
+    pub bytes: u64,
+}
+
+impl Count {
+    /// Counts a message.
+    pub(super) fn add(&mut self, message: &Message) {
+        self.messages += 1;
+        self.bytes += u64::from(message.payload_bytes);
+    }
+}
+
+impl Add for Count {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { messages: self.messages + other.messages, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+/// What one channel did since time zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ChannelCount {
+    /// Data flits that started.
+    pub data_flits: u64,
+    /// Control flits that started.
+    pub control_flits: u64,
+    /// STOPs that reached the sender.
+    pub stops: u64,
+    /// Picoseconds for which the sender was stopped.
+    pub stopped_ps: u64,
+    /// Flits in the input buffer at its end, summed over time: a flit counts from its arrival until it
+    /// starts on the next channel or is stripped. Zero where a host consumes.
+    pub occupancy_flit_ps: u128,
+}
+
+impl ChannelCount {
+    /// What happened after `earlier`, which counts a part of the same time.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            data_flits: self.data_flits - earlier.data_flits,
+            control_flits: self.control_flits - earlier.control_flits,
+            stops: self.stops - earlier.stops,
+            stopped_ps: self.stopped_ps - earlier.stopped_ps,
+            occupancy_flit_ps: self.occupancy_flit_ps - earlier.occupancy_flit_ps,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Where slices and sections begin and end.
+//!
+//! ```text
+//!   64 sections of 16 slices    |-|-|-|-|-|-|-|-| ... |-|
+//!   the 65th begins: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
+//! ```
+//!
+//! The first width `w0` of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for which that
+//! is at most 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's time; the
+//! last of them ends with it, a little short where the division left a rest. Because a
+//! width is only ever doubled, a boundary of wide sections was one of narrow sections and of slices.
+
+use gingham_kernel::{Span, Time};
+
+/// Slices of a section.
+pub(super) const SLICES_PER_SECTION: usize = 16;
+/// Sections of a run at the most.
+pub(super) const SECTIONS_MAX: usize = 64;
+/// Slices of a run at the most.
+pub(super) const SLICES_MAX: usize = SLICES_PER_SECTION * SECTIONS_MAX;
+/// A slice is no wider than this at first.
+const FIRST_WIDTH_MAX_PS: u64 = 1 << 20;
+
+/// Widths of slices and sections, and how many sections have ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Grid {
+    slice: Span,
+    sections: usize,
+    time: Time,
+}
+
+impl Grid {
+    /// The grid of a run that lasts until `time`.
+    pub(super) fn new(time: Time) -> Self {
+        assert!(time > Time::ZERO, "a run lasts");
+        let width = |doublings: u32| time.as_ps().div_ceil((SLICES_MAX as u64) << doublings);
+        let doublings = (0..64).find(|doublings| width(*doublings) <= FIRST_WIDTH_MAX_PS);
+        let first = width(doublings.expect("some width is small enough"));
+        Self { slice: Span::from_ps(first), sections: 0, time }
+    }
+
+    /// The slice that holds an instant.
+    pub(super) fn slice_at(&self, time: Time) -> usize {
+        index(time.as_ps() / self.slice.as_ps())
+    }
+
+    /// The section that holds an instant.
+    #[cfg(test)]
+    pub(super) fn section_at(&self, time: Time) -> usize {
+        self.slice_at(time) / SLICES_PER_SECTION
+    }
+
+    /// Sections that have ended.
+    pub(super) fn sections(&self) -> usize {
+        self.sections
+    }
+
+    /// When the `index`-th section begins, and the one before it ends.
+    pub(super) fn boundary(&self, index: usize) -> Time {
+        (Time::ZERO + self.section() * index as u64).min(self.time)
+    }
+
+    /// When the `index`-th slice begins, and the one before it ends.
+    pub(super) fn slice_start(&self, index: usize) -> Time {
+        (Time::ZERO + self.slice * index as u64).min(self.time)
+    }
+
+    /// The first section that begins at `time` or later.
+    pub(super) fn section_from(&self, time: Time) -> usize {
+        index(time.since(Time::ZERO).div_ceil(self.section()))
+    }
+
+    /// When the next section ends.
+    pub(super) fn next_end(&self) -> Time {
+        self.boundary(self.sections + 1)
+    }
+
+    /// A section has ended.
+    pub(super) fn end_section(&mut self) {
+        self.sections += 1;
+        assert!(self.sections <= SECTIONS_MAX, "sections merge when there are too many");
+    }
+
+    /// Whether neighbours must merge before there is room for another section.
+    pub(super) fn is_full(&self) -> bool {
+        self.sections == SECTIONS_MAX
+    }
+
+    /// Neighbours merge.
+    pub(super) fn double(&mut self) {
+        assert!(self.is_full(), "sections merge in pairs, when there are too many");
+        self.slice = self.slice * 2;
+        self.sections /= 2;
+    }
+
+    fn section(&self) -> Span {
+        self.slice * SLICES_PER_SECTION as u64
+    }
+}
+
+fn index(number: u64) -> usize {
+    usize::try_from(number).expect("64-bit platform")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends sections up to the run's time; (slice width at the end, sections, doublings).
+    fn whole_run(time_ps: u64) -> (u64, usize, u32) {
+        let mut grid = Grid::new(Time::from_ps(time_ps));
+        let mut doublings = 0;
+        while grid.sections() == 0 || grid.boundary(grid.sections()) < grid.time {
+            if grid.is_full() {
+                grid.double();
+                doublings += 1;
+            }
+            let before = grid.boundary(grid.sections());
+            assert!(grid.next_end() > before);
+            grid.end_section();
+        }
+        (grid.slice.as_ps(), grid.sections(), doublings)
+    }
+
+    #[test]
+    fn a_whole_run_has_64_sections() {
+        // 1,024 slices of 10 ps; of 2^20 ps; and one more picosecond: 2 x ceil((2^30 + 1) / 2,048).
+        assert_eq!(whole_run(10_240), (10, 64, 0));
+        assert_eq!(whole_run(1 << 30), (1 << 20, 64, 0));
+        assert_eq!(whole_run((1 << 30) + 1), (2 * 524_289, 64, 1));
+        // A second: 10^12 / 1,024 / 2^10 = 953,674.3, rounded up.
+        assert_eq!(whole_run(1_000_000_000_000), (953_675 << 10, 64, 10));
+    }
+
+    #[test]
+    fn short_runs_have_as_many_sections_as_fit() {
+        // Slices of 1 ps: six sections of 16 ps and one of 4.
+        assert_eq!(whole_run(100), (1, 7, 0));
+        assert_eq!(whole_run(1), (1, 1, 0));
+    }
+
+    #[test]
+    fn a_boundary_stays_one_when_sections_merge() {
+        let mut grid = Grid::new(Time::from_ps(1 << 40));
+        for _ in 0..SECTIONS_MAX {
+            grid.end_section();
+        }
+        let (before, end) = (grid.clone(), grid.boundary(SECTIONS_MAX));
+        grid.double();
+        assert_eq!((grid.sections(), grid.boundary(SECTIONS_MAX / 2)), (32, end));
+        for index in 0..=SECTIONS_MAX / 2 {
+            assert_eq!(grid.boundary(index), before.boundary(2 * index));
+            assert_eq!(grid.section_from(before.boundary(2 * index)), index);
+            assert_eq!(grid.boundary(index), before.slice_start(2 * index * SLICES_PER_SECTION));
+        }
+    }
+
+    #[test]
+    fn an_instant_lies_in_one_slice_and_one_section() {
+        let grid = Grid::new(Time::from_ps(10_240));
+        let places = |ps| (grid.slice_at(Time::from_ps(ps)), grid.section_at(Time::from_ps(ps)));
+        assert_eq!([places(0), places(9), places(10)], [(0, 0), (0, 0), (1, 0)]);
+        assert_eq!([places(159), places(160)], [(15, 0), (16, 1)]);
+        assert_eq!(grid.section_from(Time::from_ps(160)), 1);
+        assert_eq!(grid.section_from(Time::from_ps(161)), 2);
+    }
+}
