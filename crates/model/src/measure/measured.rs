@@ -59,8 +59,8 @@ pub struct ClassMeasured {
     pub hops: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
-    /// Whether less was delivered than created, by more than the interval of what was delivered, while the
-    /// backlog grew through both halves of the window. Means nothing for a backlogged class.
+    /// Whether less was delivered than created, in both halves of the window and by more than the interval of
+    /// what was delivered: the backlog grows. Means nothing for a backlogged class.
     pub is_saturated: bool,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Measured<'a> {
             network_latency_ps: self.over_messages(class, |slice| slice.network_latency_sum_ps),
             hops: self.over_messages(class, |slice| u128::from(slice.hops_sum)),
             accepted_bytes_per_ps: accepted,
-            is_saturated: self.is_saturated(class, &whole, accepted),
+            is_saturated: self.is_saturated(class, accepted),
         }
     }
 
@@ -273,18 +273,19 @@ impl<'a> Measured<'a> {
         real(u128::from(to.since(from).as_ps()))
     }
 
-    fn is_saturated(&self, class: ClassId, whole: &Slice, accepted: Option<Estimate>) -> bool {
-        let middle = self.first.midpoint(self.sections);
-        let grew = |from, to| {
-            let half = self.sum(class, from, to);
-            half.created.bytes > half.delivered.bytes
+    fn is_saturated(&self, class: ClassId, accepted: Option<Estimate>) -> bool {
+        let Some(half_width) = accepted.and_then(|accepted| accepted.half_width) else {
+            return false;
         };
-        let left = real(u128::from(whole.created.bytes)) - real(u128::from(whole.delivered.bytes));
-        let interval = accepted.and_then(|accepted| accepted.half_width);
-        let span_ps = real(u128::from(self.window().span().as_ps()));
-        interval.is_some_and(|half_width| left > half_width * span_ps)
-            && grew(self.first, middle)
-            && grew(middle, self.sections)
+        let fell_behind = |from, to| {
+            let half = self.sum(class, from, to);
+            let left =
+                real(u128::from(half.created.bytes)) - real(u128::from(half.delivered.bytes));
+            let span_ps: f64 = (from..to).map(|section| self.section_ps(section)).sum();
+            left > half_width * span_ps
+        };
+        let middle = self.first.midpoint(self.sections);
+        fell_behind(self.first, middle) && fell_behind(middle, self.sections)
     }
 }
 
