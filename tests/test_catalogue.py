@@ -49,6 +49,12 @@ def test_an_example_uses_what_it_is_the_example_of(one: mechanisms.Mechanism) ->
     assert f'"{one.name}"' in json.dumps(written)
 
 
+def test_a_refusal_is_shown_with_its_reason() -> None:
+    line = {"kind": "any", "standing": "refused", "reason": "no lanes"}
+    assert mechanisms.standing_of(line) == "refused: no lanes"
+    assert mechanisms.standing_of({"kind": "any", "standing": "meaningless"}) == "meaningless"
+
+
 def test_every_concept_has_its_key_and_its_title() -> None:
     concepts = {one.concept for one in KNOWN}
     assert concepts == mechanisms.KEYS.keys() == mechanisms.TITLES.keys()

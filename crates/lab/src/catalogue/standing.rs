@@ -48,3 +48,24 @@ pub enum Standing {
     /// The question does not arise.
     Meaningless,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::KindStanding;
+    use serde_json::json;
+
+    #[test]
+    fn a_refusal_carries_its_reason_beside_the_kind() {
+        let with = |standing| serde_json::to_value(KindStanding { kind: "any", standing }).unwrap();
+        let refused = Standing::Refused { reason: "no lanes" };
+        assert_eq!(
+            with(refused),
+            json!({ "kind": "any", "standing": "refused", "reason": "no lanes" })
+        );
+        assert_eq!(
+            with(Standing::Meaningless),
+            json!({ "kind": "any", "standing": "meaningless" })
+        );
+    }
+}
