@@ -7,6 +7,7 @@
 True
 """
 
+from gingham import plots
 from gingham._native import __version__
 from gingham.errors import (
     DeadlockError,
@@ -39,5 +40,6 @@ __all__ = [
     "Simulation",
     "__version__",
     "load_result",
+    "plots",
     "run",
 ]

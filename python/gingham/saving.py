@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from gingham import plots
 from gingham._native import __version__
 from gingham._rundir import FORM, RunFolder
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gingham.result import Result
-
-PS_PER_NS = 1000
 
 
 def save(result: Result, target: Path, *, force: bool = False) -> None:
@@ -41,23 +39,8 @@ def save_into(folder: RunFolder, result: Result) -> None:
 
 
 def draw(result: Result, handle: BinaryIO) -> None:
-    """Draw the latency distribution of every class.
-
-    The messages may be a sample; the means and their intervals are those of all messages.
-    """
-    from gingham.plots import latency
-
-    marks = {}
-    by_class = latency.latencies_by_class(result.messages)
-    for measured in result.classes:
-        mean, half_width = measured["latency_mean_ns"], measured["latency_half_width_ns"]
-        if measured["name"] in by_class and mean is not None:
-            half_width_ps = None if half_width is None else half_width * PS_PER_NS
-            sample = latency.Marks.of(by_class[measured["name"]])
-            marks[measured["name"]] = replace(
-                sample, mean_ps=mean * PS_PER_NS, half_width_ps=half_width_ps
-            )
-    latency.write(handle, result.messages, title=result.scenario.title, marks=marks)
+    """Draw the latency distribution of every class."""
+    handle.write(plots.picture(plots.latency(result), "png"))
 
 
 def manifest(result: Result) -> dict[str, Any]:

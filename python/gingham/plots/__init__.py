@@ -1,1 +1,182 @@
-"""Pictures of results, drawn without a screen."""
+"""Pictures of results, drawn without a screen.
+
+=========  ========================================================================
+picture    what it shows
+=========  ========================================================================
+`latency`  how the latencies of each traffic class are distributed, and their tail
+`series`   load and latency over the time of the run, by class
+`links`    how evenly the channels are used, and which are the busiest
+`fabric`   the fabric, each channel coloured by its load
+=========  ========================================================================
+
+Each takes a result, be it just run or loaded from its folder, and returns a figure of matplotlib;
+all read only tables and the summary. The same result gives the same picture, byte for byte.
+
+>>> import gingham
+>>> from gingham import examples
+>>> scenario = gingham.Scenario.load(examples.path("torus"))
+>>> result = gingham.run(scenario.with_({"stop.time": "100 us"}))
+>>> figure = gingham.plots.fabric(result)
+>>> gingham.plots.save(figure, "fabric.svg")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+
+from gingham._files import write_bytes
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+__all__ = ["ENDINGS", "KINDS", "Kind", "Measured", "draw", "fabric", "latency", "links"]
+__all__ += ["picture", "require_ending", "require_rows", "save", "series"]
+
+Kind: TypeAlias = Literal["latency", "series", "links", "fabric"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# What a picture may be written as, by the ending of its file.
+ENDINGS = ("png", "svg", "pdf")
+
+# Of each picture the table without which there is nothing to draw, and why it can be empty.
+MAIN_TABLES: dict[Kind, tuple[str, str]] = {
+    "latency": ("histogram", "no message was followed to its delivery"),
+    "series": ("series", "no slice of time was recorded"),
+    "links": ("links", "the fabric has no channels"),
+    "fabric": ("links", "the fabric has no cables"),
+}
+
+
+class Titled(Protocol):
+    """A scenario, as far as pictures go."""
+
+    @property
+    def title(self) -> str:
+        """What stands above the picture."""
+
+
+class Measured(Protocol):
+    """What pictures need of a result."""
+
+    @property
+    def scenario(self) -> Titled:
+        """What was run."""
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The numbers of the run."""
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of its tables."""
+
+    def table(self, name: str) -> pa.Table:
+        """Return one of its tables."""
+
+
+def latency(result: Measured) -> Figure:
+    """Draw how the latencies of each class are distributed, over all messages of the window.
+
+    A panel a class: the histogram, the mean, median and 99th percentile with their 95 % intervals;
+    below, the share of the messages that took longer. The axis is logarithmic where a tail is
+    long.
+    """
+    from gingham.plots import _latency
+
+    title, classes = result.scenario.title, result.table("classes")
+    if "histogram" in result.tables:
+        tables = result.table("histogram"), result.table("percentiles")
+    else:
+        from gingham.plots import _sample
+
+        messages = result.table("messages")
+        tables = _sample.histogram(messages), _sample.percentiles(messages)
+    return _latency.draw(*tables, classes, title=title)
+
+
+def series(result: Measured) -> Figure:
+    """Draw the drawn and the accepted load and the mean latency of each class over time.
+
+    The warm-up and what follows the window are shaded; bands are the means of the window with
+    their 95 % intervals.
+    """
+    from gingham.plots import _series
+
+    tables = result.table("series"), result.table("classes")
+    return _series.draw(*tables, result.summary, title=result.scenario.title)
+
+
+def links(result: Measured) -> Figure:
+    """Draw utilisation and stopped share of all channels, sorted, and name the busiest.
+
+    Channels from hosts, between switches and to hosts are kept apart.
+    """
+    from gingham.plots import _links
+
+    tables = result.table("links"), result.table("nodes")
+    return _links.draw(*tables, title=result.scenario.title)
+
+
+def fabric(result: Measured) -> Figure:
+    """Draw the fabric, each channel coloured by its utilisation.
+
+    The half of a cable at a node is the channel that leaves it; its black core is as long as the
+    share of time for which it was stopped. Clos networks stand in layers, grids as grids, rings
+    and dragonflies in circles; more than 200 hosts become their number.
+    """
+    from gingham.plots import _fabric
+
+    tables = result.table("links"), result.table("nodes")
+    return _fabric.draw(*tables, title=result.scenario.title)
+
+
+def draw(kind: Kind, result: Measured) -> Figure:
+    """Draw the picture of this kind."""
+    return {"latency": latency, "series": series, "links": links, "fabric": fabric}[kind](result)
+
+
+def require_rows(kind: Kind, result: Measured) -> None:
+    """Raise `InputError` if there is nothing to draw: the table of the picture has no rows."""
+    name, why = MAIN_TABLES[kind]
+    if name == "histogram" and name not in result.tables:
+        name = "messages"
+    if result.table(name).num_rows == 0:
+        raise InputError(f'the table "{name}" has no rows: {why}', key=name)
+
+
+def save(figure: Figure, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write a figure to a file, whole or not at all; its ending decides on the format.
+
+    The endings are `.png`, `.svg` and `.pdf`. An existing file is replaced only with `force`.
+    """
+    ending = require_ending(Path(path))
+    write_bytes(Path(path), picture(figure, ending), force=force)
+
+
+def require_ending(path: Path) -> str:
+    """Return the ending of the file of a picture; raise `InputError` if it is none of ours."""
+    ending = path.suffix.lstrip(".").lower()
+    if ending not in ENDINGS:
+        close = next(iter(get_close_matches(ending, ENDINGS, n=1)), None)
+        meant = f' did you mean ".{close}"?' if close else ""
+        known = ", ".join(f".{one}" for one in ENDINGS)
+        raise InputError(
+            f"{path}: the ending says no format of pictures\n {meant} known endings: {known}",
+            file=str(path),
+            expected=list(ENDINGS),
+            nearest=close,
+        )
+    return ending
+
+
+def picture(figure: Figure, ending: str) -> bytes:
+    """Return a figure as a file of this ending; the same figure gives the same bytes."""
+    from gingham.plots import _file
+
+    return _file.encoded(figure, ending)

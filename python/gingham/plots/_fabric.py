@@ -1,0 +1,203 @@
+"""The fabric, drawn and coloured by load.
+
+::
+
+    spine           ▐█▌     ▐█▌        half of a cable at a node: the channel that leaves it
+                   ║ │ │   │ │ ║       its colour and width:      utilisation
+    leaf         ▐█▌    ▐█▌    ▐█▌     black core of a half:      share of time it was stopped
+                 │││    │││    │││
+    hosts        ···    ···    ···     or their number, coloured by the busiest of them
+
+The scale of colours ends at the next of 1, 2, 5 x 10^n % above the busiest channel. A unit of the
+axes is a point of the paper.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from gingham.plots import _style as style
+from gingham.plots._fabric_key import draw_key, key_height, key_lines
+from gingham.plots._marks import DOT, Label
+from gingham.plots._network import Network, network
+from gingham.plots._scene import Scene, scene
+from gingham.plots._strokes import Stroke, cut
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+    from gingham.plots._tables import Floats, Indices
+
+# A channel that was stopped for less has no core.
+STOPPED_MIN = 0.005
+# Widths of a line that is idle, that carries next to nothing, that is full; of a core, in its line.
+WIDTH_IDLE, WIDTH_LEAST, WIDTH_MOST, CORE_WIDTH = 0.4, 0.55, 1.25, 0.42
+# Lines are at least so wide, in points.
+IDLE_MIN, CORE_MIN = 0.4, 0.5
+# Room in points around the drawing; the least width of all.
+AROUND, WIDTH_MIN = 22.0, 540.0
+LABEL_SIZE, LABEL_CHARACTER = 6.0, 3.5
+
+
+@style.styled
+def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
+    """Return the picture of the tables `links` and `nodes`."""
+    fabric = network(links, nodes)
+    if not len(fabric.ends):
+        figure = style.new_figure(7, 3, title)
+        style.say_nothing_to_draw(figure.subplots(), "the fabric has no cables")
+        return figure
+    drawn = scene(fabric)
+    explained = key_lines(drawn)
+    low, high = extent(drawn)
+    figure, axes, key = canvas(high - low, low, key_height(explained), title, headline(fabric))
+    top = style.nice_ceiling(float(np.nanmax(fabric.utilisation, initial=0.0)))
+    draw_channels(axes, drawn, fabric, top)
+    draw_switches(axes, drawn)
+    draw_hosts(axes, drawn)
+    for label in drawn.labels:
+        draw_label(axes, label)
+    draw_key(key, top, explained)
+    return figure
+
+
+def headline(fabric: Network) -> str:
+    """Return what the picture shows in numbers: the busiest and the most stopped channel."""
+    busy, stopped = np.nan_to_num(fabric.utilisation), np.nan_to_num(fabric.stopped_share)
+    idle = int((busy == 0).sum())
+    if idle == len(busy):
+        return f"{len(busy):,} channels; none carried anything in the window"
+    busiest, most = int(np.argmax(busy)), int(np.argmax(stopped))
+    half_width = fabric.utilisation_half_width[busiest]
+    interval = "" if np.isnan(half_width) else f" ± {style.percent(half_width)}"
+    text = (
+        f"{len(busy):,} channels, {idle:,} idle. Busiest: {fabric.channel_name(busiest)}, "
+        f"{style.percent(busy[busiest])}{interval}."
+    )
+    if stopped[most] >= STOPPED_MIN:
+        text += f" Most stopped: {fabric.channel_name(most)}, {style.percent(stopped[most])}."
+    return text
+
+
+def extent(drawn: Scene) -> tuple[Floats, Floats]:
+    """Return the lower left and the upper right corner of all that is drawn."""
+    points = [drawn.placement.positions, *(stroke.path for stroke in drawn.strokes)]
+    points += [drawn.group_places + np.array([size, size]) for size in (-8.0, 8.0)]
+    halves = np.array([(box.half_width, box.half_height) for box in drawn.boxes])
+    points += [drawn.placement.positions - halves, drawn.placement.positions + halves]
+    for label in drawn.labels:
+        length = LABEL_CHARACTER * len(label.text)
+        x, y = label.place
+        if label.upright:
+            points.append(np.array([[x, y - length if label.below else y + length]]))
+        else:
+            points.append(np.array([[x - length / 2, y], [x + length / 2, y - LABEL_SIZE]]))
+    everything = np.vstack([one for one in points if len(one)])
+    return everything.min(axis=0) - AROUND, everything.max(axis=0) + AROUND
+
+
+def canvas(
+    size: Floats, low: Floats, below: float, title: str, subtitle: str
+) -> tuple[Figure, Axes, Axes]:
+    """Return the figure, the axes of the drawing in points, and the axes of the key below."""
+    width = max(float(size[0]), WIDTH_MIN)
+    aside = (width - float(size[0])) / 2
+    points = style.POINTS_PER_INCH
+    above = style.head(Figure(figsize=(width / points, 10)), title, subtitle)
+    height = float(size[1]) + above + below
+    figure = Figure(figsize=(width / points, height / points), dpi=style.DPI)
+    style.head(figure, title, subtitle)
+    axes = figure.add_axes((0, below / height, 1, float(size[1]) / height))
+    axes.set_xlim(low[0] - aside, low[0] - aside + width)
+    axes.set_ylim(low[1], low[1] + float(size[1]))
+    key = figure.add_axes((0, 0, 1, below / height))
+    key.set_xlim(0, width)
+    key.set_ylim(0, below)
+    for one in (axes, key):
+        one.set_axis_off()
+    return figure, axes, key
+
+
+def draw_channels(axes: Axes, drawn: Scene, fabric: Network, top: float) -> None:
+    """Draw each stroke in the colour of its load, the busier above the less busy."""
+    loads = np.array([fabric.loads(stroke.rows).max() for stroke in drawn.strokes])
+    stops = np.array([fabric.stops(stroke.rows).max() for stroke in drawn.strokes])
+    order = np.argsort(loads, kind="stable")
+    idle, busy = order[loads[order] == 0], order[loads[order] > 0]
+    quiet = lines(drawn.strokes, idle, "idle")
+    quiet.set(color=style.IDLE, zorder=1)
+    quiet.set_linewidth(np.maximum(drawn.line_widths[idle] * WIDTH_IDLE, IDLE_MIN).tolist())
+    shares = np.minimum(loads / top, 1.0)
+    widths = drawn.line_widths * (WIDTH_LEAST + (WIDTH_MOST - WIDTH_LEAST) * shares)
+    loaded = lines(drawn.strokes, busy, "channels")
+    loaded.set(cmap=style.LOAD_COLOURS, norm=Normalize(0, top), zorder=2)
+    loaded.set_array(loads[busy])
+    loaded.set_linewidth(widths[busy].tolist())
+    for collection in (quiet, loaded, cores(drawn.strokes, stops, widths)):
+        axes.add_collection(collection, autolim=False)
+
+
+def lines(strokes: list[Stroke], chosen: Indices, name: str) -> LineCollection:
+    """Return the lines of some strokes."""
+    return LineCollection([strokes[index].path for index in chosen], gid=name, capstyle="butt")
+
+
+def cores(strokes: list[Stroke], stops: Floats, widths: Floats) -> LineCollection:
+    """Return for each channel that was stopped a core whose length is the share of time."""
+    stopped = np.flatnonzero(stops >= STOPPED_MIN)
+    paths = [cut(strokes[index].path, min(float(stops[index]), 1.0)) for index in stopped]
+    found = LineCollection(paths, gid="stopped", capstyle="butt")
+    found.set(color=style.INK, zorder=3)
+    found.set_linewidth(np.maximum(CORE_WIDTH * widths[stopped], CORE_MIN).tolist())
+    return found
+
+
+def draw_switches(axes: Axes, drawn: Scene) -> None:
+    """Draw switches as boxes, with their names where these fit."""
+    for place, box, name in zip(drawn.placement.positions, drawn.boxes, drawn.names, strict=True):
+        corner = float(place[0]) - box.half_width, float(place[1]) - box.half_height
+        shape = FancyBboxPatch(
+            corner,
+            2 * box.half_width,
+            2 * box.half_height,
+            boxstyle="round,pad=0,rounding_size=2",
+            facecolor=style.NODE_FACE,
+            edgecolor=style.NODE_EDGE,
+            linewidth=0.8,
+            zorder=5,
+            gid="switch",
+        )
+        axes.add_patch(shape)
+        if name:
+            text = axes.text(place[0], place[1], name, size=LABEL_SIZE, zorder=6)
+            text.set(ha="center", va="center_baseline")
+
+
+def draw_hosts(axes: Axes, drawn: Scene) -> None:
+    """Draw hosts as dots, other ends as squares, many as their number."""
+    single = [index for index, group in enumerate(drawn.groups) if len(group.nodes) == 1]
+    hosts = [index for index in single if drawn.groups[index].kind == "host"]
+    others = [index for index in single if drawn.groups[index].kind != "host"]
+    for chosen, marker in ((hosts, "o"), (others, "s")):
+        places = drawn.group_places[chosen]
+        size = (2 * DOT.half_width) ** 2
+        found = axes.scatter(places[:, 0], places[:, 1], size, style.NODE_EDGE, marker=marker)
+        found.set(linewidth=0, zorder=5)
+    for place, group in zip(drawn.group_places, drawn.groups, strict=True):
+        if len(group.nodes) > 1:
+            text = axes.text(place[0], place[1], f"{len(group.nodes):,}", size=LABEL_SIZE, zorder=6)
+            shape = "circle" if group.kind == "host" else "round"
+            text.set(ha="center", va="center", bbox=style.node_box(shape, 0.25))
+
+
+def draw_label(axes: Axes, label: Label) -> None:
+    """Write the name of a switch beside it."""
+    text = axes.text(*label.place, label.text, size=LABEL_SIZE, color=style.INK, zorder=6)
+    text.set(ha="center", va="top" if label.below else "bottom", rotation=90 * label.upright)

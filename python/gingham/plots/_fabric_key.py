@@ -1,0 +1,70 @@
+"""What the marks in the picture of a fabric mean, under it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gingham.plots import _style as style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from gingham.plots._scene import Scene
+
+# In points: above and below, for a line, from the left edge; the scale; the sample beside it.
+MARGIN, LINE, LEFT, SCALE, SAMPLE = 12.0, 11.0, 16.0, 190.0, 72.0
+TEXT_SIZE = 7.0
+
+
+def key_lines(drawn: Scene) -> list[str]:
+    """Return what the marks of this picture mean."""
+    lines = ["half at A: channel from A to B", "black core: share of time it was stopped"]
+    if drawn.placement.around:
+        lines.append("loose end: the cable goes round to the other side")
+    if any(len(group.nodes) > 1 for group in drawn.groups):
+        lines.append("number: so many hosts, coloured by the busiest")
+    if others := sorted({group.kind for group in drawn.groups} - {"host"}):
+        lines.append(f"square: {', '.join(others)}")
+    return lines
+
+
+def key_height(lines: list[str]) -> float:
+    """Return the height of the key in points."""
+    return 2 * MARGIN + LINE * max(len(lines), 2)
+
+
+def draw_key(axes: Axes, top: float, lines: list[str]) -> None:
+    """Draw the scale of colours up to the utilisation `top`, and what the marks mean."""
+    level = axes.get_ylim()[1] - MARGIN
+    box = (LEFT, LEFT + SCALE, level - 14, level - 5)
+    shades = np.linspace(0, 1, 64)[None, :]
+    limits = axes.get_xlim(), axes.get_ylim()
+    axes.imshow(shades, cmap=style.LOAD_COLOURS, extent=box, interpolation="bilinear")
+    axes.set(xlim=limits[0], ylim=limits[1], aspect="auto")
+    for share in (0.0, 0.5, 1.0):
+        text = style.percent(share * top)
+        axes.text(LEFT + share * SCALE, level - 17, text, size=TEXT_SIZE, ha="center", va="top")
+    said = "utilisation of the channel (grey: idle)"
+    axes.text(LEFT, level, said, size=TEXT_SIZE, va="center")
+    draw_sample(axes, LEFT + SCALE + 36, level - 9)
+    for line, text in enumerate(lines):
+        place = LEFT + SCALE + 36 + SAMPLE + 20, level - LINE * line
+        axes.text(*place, text, size=TEXT_SIZE, va="center")
+
+
+def draw_sample(axes: Axes, left: float, level: float) -> None:
+    """Draw a cable between A and B."""
+    right = left + SAMPLE
+    middle = (left + right) / 2
+    of_a, of_b = style.LOAD_COLOURS([0.75, 0.2])
+    for ends, colour, width in (
+        ((left, middle - 1), of_a, 4.0),
+        ((middle + 1, right), of_b, 4.0),
+        ((left + 5, left + 17), style.INK, 1.7),
+    ):
+        axes.plot(ends, (level, level), color=colour, linewidth=width, solid_capstyle="butt")
+    for x, name in ((left, "A"), (right, "B")):
+        text = axes.text(x, level, name, size=TEXT_SIZE, ha="center", va="center")
+        text.set(bbox=style.node_box("round", 0.2))

@@ -1,0 +1,144 @@
+r"""Hosts and what else hangs off switches: who is drawn together, and where.
+
+::
+
+    a comb under a leaf        a fan beside a switch       a count where there are many
+         [leaf]                      ·  ·
+         │ │ │ │                  ·  \ /                        [leaf]
+         · · · ·                  ──(s3)──                        │
+                                     │                           (18)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gingham.plots._layout import Placement
+    from gingham.plots._network import Network
+    from gingham.plots._tables import Floats
+
+# With more of them, those that hang off the same switches are drawn as one mark with a count.
+DRAWN_MAX = 200
+# Points: length of a host's cable, of a second row, between the marks of a comb and of a fan.
+DROP, DROP_SECOND = 34.0, 26.0
+COMB_PITCH, COUNT_PITCH = 5.0, 17.0
+FAN_REACH, FAN_REACH_MAX, FAN_PITCH, FAN_SPAN_MAX = 33.0, 90.0, 8.0, 1.9
+# Around a switch that stands alone.
+STAR_REACH = 46.0
+# The share of the free angle beside a switch that its hosts take.
+FAN_SHARE = 0.72
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes of the fringe that are drawn as one mark."""
+
+    kind: str
+    nodes: tuple[int, ...]
+    # The core nodes, by number in the layout, that each of the nodes is cabled to.
+    anchors: tuple[int, ...]
+    # The cables, by number in the network.
+    cables: tuple[int, ...]
+
+
+def grouped(network: Network, core: dict[int, int]) -> list[Group]:
+    """Return the groups of the fringe; `core` numbers the nodes of the core for the layout."""
+    fringe = network.fringe()
+    cables: dict[int, list[int]] = {node: [] for node in fringe}
+    anchors: dict[int, list[int]] = {node: [] for node in fringe}
+    for cable, (a, b) in enumerate(network.ends.tolist()):
+        for node, other in ((a, b), (b, a)):
+            if node in cables:
+                cables[node].append(cable)
+                anchors[node].append(core[other])
+    together: dict[tuple[object, ...], list[int]] = {}
+    for node in fringe:
+        key = (network.kinds[node], *sorted(anchors[node]))
+        together.setdefault(key if len(fringe) > DRAWN_MAX else (node,), []).append(node)
+    return [
+        Group(
+            network.kinds[nodes[0]],
+            tuple(nodes),
+            tuple(dict.fromkeys(sorted(anchors[nodes[0]]))),
+            tuple(cable for node in nodes for cable in cables[node]),
+        )
+        for nodes in together.values()
+    ]
+
+
+def place_groups(groups: list[Group], placement: Placement, ways: list[list[float]]) -> Floats:
+    """Return where each group stands; `ways` are the angles at which cables leave core nodes."""
+    places = np.zeros((len(groups), 2))
+    by_anchors: dict[tuple[int, ...], list[int]] = {}
+    for index, group in enumerate(groups):
+        by_anchors.setdefault(group.anchors, []).append(index)
+    for anchors, members in by_anchors.items():
+        if len(anchors) > 1:
+            places[members] = shared(placement, anchors, len(members))
+        elif placement.room[anchors[0]] > 0 and not np.isnan(placement.outward[anchors[0]]):
+            counted = any(len(groups[member].nodes) > 1 for member in members)
+            places[members] = comb(placement, anchors[0], len(members), counted=counted)
+        else:
+            places[members] = fan(placement, anchors[0], ways[anchors[0]], len(members))
+    return places
+
+
+def comb(placement: Placement, anchor: int, count: int, *, counted: bool) -> Floats:
+    """Return places in a row under or above a switch of a layer."""
+    pitch = min(COUNT_PITCH if counted else COMB_PITCH, placement.room[anchor] / count)
+    side = math.copysign(1.0, placement.outward[anchor])
+    offsets = (np.arange(count) - (count - 1) / 2) * pitch
+    drop = np.full(count, side * DROP)
+    return np.asarray(placement.positions[anchor] + np.column_stack([offsets, drop]))
+
+
+def fan(placement: Placement, anchor: int, ways: list[float], count: int) -> Floats:
+    """Return places on an arc beside a switch, where most room is."""
+    middle, free = direction(placement.outward[anchor], ways)
+    whole = not ways and np.isnan(placement.outward[anchor])
+    span = math.tau * (1 - 1 / count) if whole else min(FAN_SHARE * free, FAN_SPAN_MAX)
+    gaps = max(count - 1, 1)
+    span = span if whole else min(span, gaps * FAN_PITCH / FAN_REACH * 1.6)
+    wanted = gaps * FAN_PITCH / max(span, 1e-9) if count > 1 else 0.0
+    reach = max(STAR_REACH if whole else FAN_REACH, wanted)
+    reach = reach if whole else min(reach, FAN_REACH_MAX)
+    angles = middle + span * (np.arange(count) / gaps - 0.5 * (count > 1))
+    arc = np.column_stack([np.cos(angles), np.sin(angles)])
+    return np.asarray(placement.positions[anchor] + reach * arc)
+
+
+def direction(outward: float, ways: list[float]) -> tuple[float, float]:
+    """Return the middle and the width of the free angle: around `outward`, or else the widest."""
+    if not ways:
+        return (math.pi / 2 if math.isnan(outward) else outward), math.tau
+    if not math.isnan(outward):
+        nearest = min(abs(math.remainder(way - outward, math.tau)) for way in ways)
+        return outward, 2 * nearest
+    ordered = sorted(way % math.tau for way in ways)
+    gaps = [
+        after - way
+        for way, after in zip(ordered, [*ordered[1:], ordered[0] + math.tau], strict=True)
+    ]
+    # Rounded, so that of equal gaps the first is taken on every machine.
+    widest = max(range(len(gaps)), key=lambda index: (round(gaps[index], 6), -index))
+    return ordered[widest] + gaps[widest] / 2, gaps[widest]
+
+
+def shared(placement: Placement, anchors: tuple[int, ...], count: int) -> Floats:
+    """Return places of nodes that are cabled to several switches: between and beside these."""
+    ends = placement.positions[list(anchors)]
+    centre = ends.mean(axis=0)
+    if placement.shape == "layers":
+        centre[1] = ends[:, 1].min() - DROP - DROP_SECOND
+        along = np.array([1.0, 0.0])
+    else:
+        towards = ends[-1] - ends[0]
+        along = towards / (float(np.hypot(*towards)) or 1.0)
+        centre = centre + FAN_REACH * np.array([-along[1], along[0]])
+    offsets = (np.arange(count) - (count - 1) / 2) * FAN_PITCH
+    return np.asarray(centre + offsets[:, None] * along)

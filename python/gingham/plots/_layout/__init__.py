@@ -1,0 +1,58 @@
+"""Where the switches of a fabric stand in its picture.
+
+===========  ==================================================  ===========================
+shape        when                                                file
+===========  ==================================================  ===========================
+grid         names hold coordinates and the cables agree         `_grid`
+layers       levels of distance from the hosts, few cables flat  `_layered`
+circle       a ring; a dragonfly, its groups side by side        `_circle`
+stress       anything else                                       `_stress`
+===========  ==================================================  ===========================
+
+All is numpy: the well-kept graph libraries draw no layers with few crossings, and their stress
+layout wants a second large library for a minimisation that is twenty lines here. Positions are in
+points of the paper, y upwards; the same graph gives the same positions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gingham.plots._layout import _circle, _grid, _layered, _stress
+from gingham.plots._layout._graph import Graph, Placement
+
+__all__ = ["Graph", "Placement", "place"]
+
+SHAPES = (_grid.place, _layered.place, _circle.place, _stress.place)
+# Between parts of a fabric that no cable joins, and where their row ends.
+GAP, ROW_MAX = 60.0, 900.0
+
+
+def place(graph: Graph) -> Placement:
+    """Return where the nodes of the graph stand; parts without a common cable stand apart."""
+    parts = graph.components()
+    if len(parts) == 1:
+        return place_connected(graph)
+    placements = [place_connected(graph.part(nodes)) for nodes in parts]
+    return packed(graph, parts, placements)
+
+
+def place_connected(graph: Graph) -> Placement:
+    """Return the placement by the first shape that the graph has."""
+    return next(placement for shape in SHAPES if (placement := shape(graph)) is not None)
+
+
+def packed(graph: Graph, parts: list[list[int]], placements: list[Placement]) -> Placement:
+    """Set the parts side by side, in rows."""
+    whole = Placement.empty(graph.count, placements[0].shape if placements else "stress")
+    row_end = max([ROW_MAX, *(np.ptp(one.positions[:, 0]) for one in placements)])
+    x, y, row_height = 0.0, 0.0, 0.0
+    for nodes, one in zip(parts, placements, strict=True):
+        low = one.positions.min(axis=0)
+        width, height = one.positions.max(axis=0) - low
+        if x > 0 and x + width > row_end:
+            x, y, row_height = 0.0, y - row_height - GAP, 0.0
+        room = GAP + 6.0 * max(graph.marks[node] for node in nodes)
+        whole.take(nodes, one, np.array([x, y - height]) - low)
+        x, row_height = x + width + room, max(row_height, height + room)
+    return whole

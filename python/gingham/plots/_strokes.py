@@ -1,0 +1,155 @@
+"""The lines of the fabric's picture: each channel is the half of its cable at its sender.
+
+::
+
+        a ━━━━━━━━━━━━━━━─────────────── b
+          a -> b: dark     b -> a: light       the colour of a half is that channel's utilisation
+
+A half leaves the mark of its node at the rim. Parallel cables lie side by side. A cable that goes
+round a grid becomes two loose halves, each at its sender.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from gingham.plots._tables import Floats
+
+# Between parallel cables, in widths of a line; what is left open in the middle of one, in points.
+PARALLEL_PITCH, OPEN_MIDDLE = 1.5, 1.6
+ARC_POINTS, ARC_BULGE = 9, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The mark of a node: half its width and half its height, in points."""
+
+    half_width: float
+    half_height: float
+
+    def rim(self, way: Floats) -> float:
+        """Return at which multiple of `way`, from the middle, the rim lies."""
+        across, up = abs(float(way[0])), abs(float(way[1]))
+        reaches = [
+            half / part
+            for half, part in ((self.half_width, across), (self.half_height, up))
+            if part > 0
+        ]
+        return min(reaches, default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """One half of a cable, from the rim of its sender to the middle."""
+
+    # Shape (points, 2).
+    path: Floats
+    # The channels, by row of the links table: one, or those that a count stands for.
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """What is drawn as one cable: where and at which boxes it ends, and what leaves them."""
+
+    places: tuple[Floats, Floats]
+    boxes: tuple[Box, Box]
+    rows: tuple[tuple[int, ...], tuple[int, ...]]
+    # Those of one pair of nodes lie side by side, unless their places are apart already.
+    pair: tuple[int, int] | None
+    # Towards the margin from each end, where the cable goes round.
+    around: tuple[Floats, Floats] | None = None
+    # Where it bulges, where the straight way would run through other nodes.
+    bulge: Floats | None = None
+
+
+def strokes(wires: Sequence[Wire], width: float) -> list[Stroke]:
+    """Return two strokes a wire, in the order of the wires."""
+    offsets = side_by_side(wires, width * PARALLEL_PITCH)
+    found: list[Stroke] = []
+    for wire, offset in zip(wires, offsets, strict=True):
+        found += halves(wire, offset)
+    return found
+
+
+def side_by_side(wires: Sequence[Wire], pitch: float) -> list[float]:
+    """Return how far each wire lies to the side, seen from the smaller number of its pair."""
+    alike: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, wire in enumerate(wires):
+        if wire.pair is not None:
+            alike[min(wire.pair), max(wire.pair)].append(index)
+    offsets = [0.0] * len(wires)
+    for pair, members in alike.items():
+        for place, index in enumerate(members):
+            sign = 1.0 if wires[index].pair == pair else -1.0
+            offsets[index] = sign * pitch * (place - (len(members) - 1) / 2)
+    return offsets
+
+
+def halves(wire: Wire, offset: float) -> Iterable[Stroke]:
+    """Return the two strokes of a wire."""
+    first, second = wire.places
+    if wire.around is not None:
+        ways = wire.around
+        return [
+            Stroke(loose(place, way, box, aside), rows)
+            for place, way, box, aside, rows in zip(
+                wire.places, ways, wire.boxes, (offset, -offset), wire.rows, strict=True
+            )
+        ]
+    starts = side(first, second - first, wire.boxes[0], offset)
+    ends = side(second, first - second, wire.boxes[1], -offset)
+    if wire.bulge is not None:
+        whole = arc(starts, ends, wire.bulge)
+        middle = len(whole) // 2
+        return [
+            Stroke(whole[: middle + 1], wire.rows[0]),
+            Stroke(whole[: middle - 1 : -1], wire.rows[1]),
+        ]
+    # The halves are those of what is seen.
+    way = (ends - starts) * max(
+        0.5 - OPEN_MIDDLE / 2 / (float(np.hypot(*(ends - starts))) or 1), 0.4
+    )
+    return [
+        Stroke(np.array([starts, starts + way]), wire.rows[0]),
+        Stroke(np.array([ends, ends - way]), wire.rows[1]),
+    ]
+
+
+def side(place: Floats, way: Floats, box: Box, offset: float) -> Floats:
+    """Return where a cable leaves the rim of a box along `way`, moved to the side."""
+    length = float(np.hypot(*way)) or 1.0
+    aside = offset * np.array([-way[1], way[0]]) / length
+    return np.asarray(place + aside + min(box.rim(way), 0.45) * way)
+
+
+def loose(place: Floats, way: Floats, box: Box, offset: float) -> Floats:
+    """Return a half that ends where `way` does."""
+    start = side(place, way, box, offset)
+    return np.array([start, start + (1 - min(box.rim(way), 0.45)) * way])
+
+
+def arc(first: Floats, second: Floats, bulge: Floats) -> Floats:
+    """Return a flat arc between two places that bulges in a direction."""
+    along = np.linspace(0.0, 1.0, 2 * ARC_POINTS - 1)[:, None]
+    way = second - first
+    aside = np.array([-way[1], way[0]])
+    aside = aside if aside @ bulge >= 0 else -aside
+    return np.asarray(first + along * way + 4 * along * (1 - along) * ARC_BULGE * aside)
+
+
+def cut(path: Floats, share: float) -> Floats:
+    """Return the beginning of a path, up to a share of its length."""
+    steps = np.hypot(*np.diff(path, axis=0).T)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    end = share * along[-1]
+    kept = path[along < end]
+    at: Callable[[int], float] = lambda axis: float(np.interp(end, along, path[:, axis]))  # noqa: E731
+    return np.vstack([kept, [at(0), at(1)]])

@@ -1,0 +1,205 @@
+"""How every picture of ours looks: colours, sizes, titles, units.
+
+Colours are those of Okabe and Ito ("Color Universal Design", 2008), which people with any of the
+common kinds of colour blindness tell apart; loads run from light to dark, so that they also
+survive a photocopy. Nothing here opens a window: figures are plain objects that can be saved.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from functools import wraps
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import matplotlib as mpl
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DPI = 150
+POINTS_PER_INCH = 72
+# Okabe and Ito without the yellow, which vanishes on white.
+CLASS_COLOURS = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#d55e00",
+    "#cc79a7",
+    "#56b4e9",
+    "#000000",
+    "#888888",
+)
+CLASSES_MAX = len(CLASS_COLOURS)
+INK, FAINT, GROUND, IDLE = "#222222", "#6b6b6b", "#e9e9e9", "#d9dde1"
+NODE_FACE, NODE_EDGE = "#ffffff", "#33414e"
+# From what carries little to what is full; lightness falls all the way.
+LOAD_COLOURS = LinearSegmentedColormap.from_list(
+    "load", ["#f9dda4", "#f5a35c", "#e2603f", "#bf2a44", "#8e1148"]
+)
+UNITS = (("s", 1e12), ("ms", 1e9), ("µs", 1e6), ("ns", 1e3), ("ps", 1.0))
+PS_PER_NS = 1e3
+
+SETTINGS: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    # Names are the user's: a dollar sign is a dollar sign.
+    "text.parse_math": False,
+}
+
+TITLE_SIZE, SUBTITLE_SIZE = 12, 9
+# Average widths of a character of the title and of the line under it, in points.
+TITLE_CHARACTER, SUBTITLE_CHARACTER = 7.4, 4.8
+MARGIN = 10.0
+# A logarithmic axis over more than this has a tick a decade.
+SUBDIVIDED_MAX = 3000.0
+# A shorter common beginning of names is left where it is.
+WORTH_CUTTING = 4
+
+
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """Let a function draw with our settings, whatever the user's own are."""
+
+    @wraps(draw)
+    def inside(*arguments: P.args, **options: P.kwargs) -> R:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(SETTINGS)
+            return draw(*arguments, **options)
+
+    return inside
+
+
+def new_figure(width: float, height: float, title: str, subtitle: str = "") -> Figure:
+    """Return an empty figure of a size in inches, titled, with room below for axes."""
+    figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+    room = head(figure, title, subtitle) / (height * POINTS_PER_INCH)
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine), "the figure was made with it"
+    engine.set(rect=(0, 0, 1, 1 - room), w_pad=0.09, h_pad=0.06, wspace=0.04)
+    return figure
+
+
+def head(figure: Figure, title: str, subtitle: str) -> float:
+    """Write the title and the line under it; return the height that they take, in points."""
+    width, height = (inches * POINTS_PER_INCH for inches in figure.get_size_inches())
+    lines = textwrap.wrap(title, int((width - 2 * MARGIN) / TITLE_CHARACTER), max_lines=2)
+    below = textwrap.wrap(subtitle, int((width - 2 * MARGIN) / SUBTITLE_CHARACTER), max_lines=3)
+    used = MARGIN
+    for line, size, colour in [
+        *((line, TITLE_SIZE, INK) for line in lines),
+        *((line, SUBTITLE_SIZE, FAINT) for line in below),
+    ]:
+        weight = "bold" if size == TITLE_SIZE else "normal"
+        place = (MARGIN / width, 1 - used / height)
+        figure.text(*place, line, size=size, color=colour, weight=weight, va="top")
+        used += 1.35 * size
+    return used
+
+
+def say_nothing_to_draw(axes: Axes, why: str) -> None:
+    """Say in the place of a picture that there is nothing to draw, and why."""
+    axes.set_axis_off()
+    frame = axes.transAxes
+    axes.text(0.5, 0.5, why, transform=frame, ha="center", va="center", color=FAINT, size=11)
+
+
+def node_box(shape: str, padding: float) -> dict[str, Any]:
+    """Return the box around a text that stands for a node."""
+    return {
+        "boxstyle": f"{shape},pad={padding}",
+        "facecolor": NODE_FACE,
+        "edgecolor": NODE_EDGE,
+        "linewidth": 0.7,
+    }
+
+
+def unit_for(largest_ps: float) -> tuple[str, float]:
+    """Return the largest unit, and its picoseconds, in which `largest_ps` is at least 2."""
+    return next((unit for unit in UNITS if largest_ps >= 2 * unit[1]), UNITS[-1])
+
+
+def log_ticks(axis: Axis) -> None:
+    """Set the ticks of a logarithmic axis: 1, 2, 5, 10, or of a long one 1, 10, 100."""
+    low, high = axis.get_view_interval()
+    short = high <= low * SUBDIVIDED_MAX
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def nice_ceiling(value: float) -> float:
+    """Return the next of 1, 2, 5 times a power of ten that is not below `value`, at most 1."""
+    steps = (step * 10.0**power for power in range(-6, 1) for step in (1, 2, 5))
+    return min(next((step for step in steps if value <= step), 1.0), 1.0)
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage of two or three digits."""
+    return f"{100 * share:.3g}\N{NO-BREAK SPACE}%"
+
+
+def percent_tick(share: float, _position: object = None) -> str:
+    """Return the text of a tick at a share."""
+    return f"{100 * share:,.6g}\N{NO-BREAK SPACE}%"
+
+
+def clipped(name: str, length: int) -> str:
+    """Return a name of at most `length` characters; of a longer one the middle is left out."""
+    if len(name) <= length:
+        return name
+    kept = length - 1
+    return f"{name[: kept - kept * 2 // 3]}…{name[-(kept * 2 // 3) :]}"
+
+
+def short_names(names: Sequence[str], length: int = 26) -> dict[str, str]:
+    """Return each name without the beginning and the end that all share, and clipped.
+
+    Nothing is cut within a word or a number. Names stay apart: where clipping would make two
+    the same, all are left whole.
+    """
+    start = common_start(names)
+    end = common_start([name[start:][::-1] for name in names])
+    bare = {name: name[start : len(name) - end] for name in names}
+    short = {name: clipped(rest, length) for name, rest in bare.items()}
+    return short if len(set(short.values())) == len(bare) else bare
+
+
+def common_start(names: Sequence[str]) -> int:
+    """Return how many characters can be cut from the front of all names."""
+    if len(names) < 2:  # noqa: PLR2004  (of one name, all is common)
+        return 0
+    # All that the first and the last in order share, those between share.
+    pairs = zip(min(names), max(names), strict=False)
+    prefix = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    match = re.match(r"(.*[^0-9A-Za-z])", prefix, flags=re.DOTALL)
+    cut = len(match[1]) if match else 0
+    return cut if cut >= WORTH_CUTTING and all(len(name) > cut for name in names) else 0
+
+
+def natural(name: str) -> list[tuple[int, int | str]]:
+    """Return what names are sorted by, so that `leaf9` comes before `leaf10`."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in parts if part]

@@ -1,0 +1,54 @@
+"""Columns of Arrow tables as the arrays that pictures are drawn from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float64]"
+Indices: TypeAlias = "NDArray[np.int64]"
+
+
+def numbers(table: pa.Table, column: str) -> Floats:
+    """Return a column as floating-point numbers, what is missing as NaN."""
+    require(table, column)
+    values = table[column].to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64)
+
+
+def numbers_if_any(table: pa.Table, column: str) -> Floats:
+    """Return a column as numbers; NaN for each row if the table has no such column."""
+    if column in table.column_names:
+        return numbers(table, column)
+    return np.full(table.num_rows, np.nan)
+
+
+def words(table: pa.Table, column: str) -> list[str]:
+    """Return a column of text."""
+    require(table, column)
+    return [str(word) for word in table[column].to_pylist()]
+
+
+def require(table: pa.Table, column: str) -> None:
+    """Refuse a table that has no such column."""
+    if column not in table.column_names:
+        known = table.column_names
+        raise InputError(
+            f'the table has no column "{column}"; it has {", ".join(known) or "none"}\n'
+            "  it was perhaps written by another version of gingham: run the scenario again",
+            key=column,
+            expected=known,
+        )
+
+
+def rows_by_class(table: pa.Table) -> dict[str, Indices]:
+    """Return the rows of each class, the classes in order of their first row."""
+    names = np.asarray(words(table, "class"), dtype=object)
+    return {name: np.flatnonzero(names == name) for name in dict.fromkeys(names)}
