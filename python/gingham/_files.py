@@ -60,6 +60,12 @@ def write_bytes(path: Path, data: bytes, *, force: bool = False) -> None:
         sync_directory(target.parent)
 
 
+def make_folder(path: Path) -> None:
+    """Make the directory `path` with those above it, where they are missing."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def refuse_existing(path: Path, *, force: bool) -> None:
     """Raise `InputError` if there is something at `path` that may not be replaced."""
     if path.is_dir():

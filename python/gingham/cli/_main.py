@@ -18,6 +18,7 @@ from gingham.cli._explain import explain as explain_command
 from gingham.cli._explain import schema
 from gingham.cli._fabric import fabric
 from gingham.cli._output import for_programs, say
+from gingham.cli._plot import plot
 from gingham.cli._route import route
 from gingham.cli._run import run as run_command
 from gingham.errors import GinghamError
@@ -76,6 +77,7 @@ def gingham() -> None:
 gingham.add_command(fabric)
 gingham.add_command(route)
 gingham.add_command(run_command)
+gingham.add_command(plot)
 gingham.add_command(example)
 gingham.add_command(explain_command)
 gingham.add_command(schema)

@@ -1,0 +1,115 @@
+"""`gingham plot`: the pictures of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gingham import plots
+from gingham._files import make_folder
+from gingham.cli._options import force_option, output_option
+from gingham.cli._output import json_option, print_json, show, text, warn
+from gingham.errors import InputError
+from gingham.loading import load_result
+
+if TYPE_CHECKING:
+    from gingham.plots import Kind
+    from gingham.result import Result
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("kinds", metavar="[KIND]...", nargs=-1, type=click.Choice(plots.KINDS))
+@output_option(help="File for one picture (.png, .svg, .pdf), or directory for several.")
+@click.option(
+    "--format",
+    "ending",
+    type=click.Choice(plots.ENDINGS),
+    help="Format in a directory.  [default: png]",
+)
+@force_option
+@json_option
+def plot(
+    folder: Path,
+    kinds: tuple[Kind, ...],
+    output: Path | None,
+    ending: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Draw the run in FOLDER, which `gingham run -o FOLDER` wrote.
+
+    Without a KIND, all pictures are drawn, and one that has nothing to show is left out. They are
+    written to the current directory as NAME-KIND.png, NAME being that of the folder; the folder
+    itself stays as the run left it.
+
+    \b
+    Kinds:
+      latency  how latencies are distributed, by class, with their tail
+      series   load and latency over time, by class
+      links    how evenly the channels are used, and which are the busiest
+      fabric   the fabric, each channel coloured by its load
+
+    \b
+    Examples:
+      gingham plot runs/first
+      gingham plot runs/first fabric -o first.svg
+      gingham plot runs/first latency series -o pictures --format pdf
+    """
+    result = load_result(folder)
+    target, found = places(folder, kinds or plots.KINDS, output, ending)
+    if target:
+        make_folder(target)
+    written = []
+    for kind, path in found.items():
+        if has_rows(kind, result, folder, asked=bool(kinds)):
+            plots.save(plots.draw(kind, result), path, force=force)
+            written.append((kind, path))
+    if not written:
+        raise InputError(f"{folder}: the run left nothing to draw", file=str(folder))
+    if as_json:
+        print_json({"pictures": [{"kind": kind, "file": str(path)} for kind, path in written]})
+        return
+    for _, path in written:
+        show(text(f"written: {path}"))
+
+
+def places(
+    folder: Path, kinds: tuple[Kind, ...], output: Path | None, ending: str | None
+) -> tuple[Path | None, dict[Kind, Path]]:
+    """Return the directory to make, if any, and the file of each picture."""
+    if output is not None and output.suffix and not output.is_dir():
+        return None, {only(kinds, output, ending): output}
+    name = folder.resolve().name
+    file = {kind: f"{name}-{kind}.{ending or 'png'}" for kind in kinds}
+    return output, {kind: (output or Path()) / file[kind] for kind in dict.fromkeys(kinds)}
+
+
+def only(kinds: tuple[Kind, ...], output: Path, ending: str | None) -> Kind:
+    """Return the one kind that goes into a file; refuse what cannot be meant."""
+    plots.require_ending(output)
+    if len(set(kinds)) > 1:
+        raise InputError(
+            f"{output}: a file holds one picture, and these are {len(set(kinds))}: "
+            f"{', '.join(dict.fromkeys(kinds))}\n  name one KIND, or a directory",
+            file=str(output),
+            expected=list(kinds),
+        )
+    if ending and ending != output.suffix.lstrip(".").lower():
+        raise InputError(f"{output}: --format {ending} contradicts the ending", file=str(output))
+    return kinds[0]
+
+
+def has_rows(kind: Kind, result: Result, folder: Path, *, asked: bool) -> bool:
+    """Whether there is something to draw; an error if it was asked for by name."""
+    try:
+        plots.require_rows(kind, result)
+    except InputError as error:
+        message = f"{folder}: {kind}: {error}"
+        if asked:
+            raise InputError(message, file=str(folder), key=error.key) from error
+        warn(message)
+        return False
+    return True

@@ -1,0 +1,137 @@
+"""`gingham plot`: which pictures, where to, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import gingham
+from gingham import InputError, examples, plots
+from tests import pictures
+from tests.conftest import Finished
+from tests.pictures import Tables
+
+Gingham = Callable[..., Finished]
+KINDS = [kind for kind in plots.KINDS if kind != "series"]
+PNG, SVG, PDF = b"\x89PNG\r\n", b"<?xml", b"%PDF-"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a short run on a torus."""
+    path = tmp_path_factory.mktemp("runs") / "short"
+    example = examples.path("torus")
+    assert example is not None
+    scenario = gingham.Scenario.load(example).with_({"stop.time": "200 us"})
+    gingham.run(scenario, output=path)
+    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    yield path
+    # A run folder is complete once it is written: no picture is put into it.
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+
+
+def test_all_pictures_go_to_the_current_directory(
+    gingham: Gingham, folder: Path, tmp_path: Path
+) -> None:
+    done = gingham("plot", folder)
+    assert done.code == 0, done.err
+    assert done.out.splitlines() == [f"written: short-{kind}.png" for kind in KINDS]
+    for kind in KINDS:
+        assert (tmp_path / f"short-{kind}.png").read_bytes().startswith(PNG)
+
+
+def test_the_ending_decides_on_the_format(gingham: Gingham, folder: Path, tmp_path: Path) -> None:
+    for name, start in (("a.svg", SVG), ("b.pdf", PDF), ("c.PNG", PNG)):
+        done = gingham("plot", folder, "links", "-o", name)
+        assert done.code == 0, done.err
+        assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_several_go_to_a_directory_that_is_made(
+    gingham: Gingham, folder: Path, tmp_path: Path
+) -> None:
+    done = gingham("plot", folder, "links", "fabric", "-o", "new/pictures", "--format", "svg")
+    assert done.code == 0, done.err
+    made = sorted(path.name for path in (tmp_path / "new" / "pictures").iterdir())
+    assert made == ["short-fabric.svg", "short-links.svg"]
+
+
+def test_a_directory_may_have_a_dot_in_its_name(
+    gingham: Gingham, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "v1.2").mkdir()
+    assert gingham("plot", folder, "links", "-o", "v1.2").code == 0
+    assert (tmp_path / "v1.2" / "short-links.png").exists()
+
+
+def test_programs_get_json(gingham: Gingham, folder: Path) -> None:
+    done = gingham("plot", folder, "fabric", "-o", "f.png", "--json")
+    assert json.loads(done.out) == {"pictures": [{"kind": "fabric", "file": "f.png"}]}
+
+
+def test_a_picture_is_replaced_only_with_force(
+    gingham: Gingham, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "f.png").write_text("mine")
+    done = gingham("plot", folder, "fabric", "-o", "f.png")
+    assert (done.code, done.err) == (2, "gingham: f.png: exists already; --force replaces it\n")
+    assert (tmp_path / "f.png").read_text() == "mine"
+    assert gingham("plot", folder, "fabric", "-o", "f.png", "--force").code == 0
+    assert (tmp_path / "f.png").read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fabric", "-o", "f.jpeg"], "f.jpeg: the ending says no format of pictures"),
+        (["fabric", "-o", "f.pgn"], 'did you mean ".png"?'),
+        (["-o", "f.png"], "a file holds one picture, and these are 4"),
+        (["links", "fabric", "-o", "f.png"], "these are 2: links, fabric"),
+        (["links", "-o", "f.png", "--format", "pdf"], "--format pdf contradicts the ending"),
+        (["lniks"], "'lniks' is not one of"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    gingham: Gingham, folder: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = gingham("plot", folder, *arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_no_run_wrote_is_refused(gingham: Gingham, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = gingham("plot", "empty")
+    assert done.code == 2
+    assert "empty: is not the folder of a run" in done.err
+    assert "no such folder" in gingham("plot", "nowhere").err
+
+
+def test_a_place_that_cannot_be_written_is_the_environment(gingham: Gingham, folder: Path) -> None:
+    done = gingham("plot", folder, "links", "-o", "no/such/f.png")
+    assert done.code == 6
+    assert "its folder does not exist" in done.err
+
+
+def test_a_table_without_rows_is_refused_by_name() -> None:
+    empty = Tables({"histogram": pictures.histogram(), "links": pictures.links([])})
+    with pytest.raises(InputError, match='"histogram" has no rows: no message was followed'):
+        plots.require_rows("latency", empty)
+    with pytest.raises(InputError, match='"links" has no rows: the fabric has no cables'):
+        plots.require_rows("fabric", empty)
+
+
+def test_pictures_of_a_loaded_result_are_those_of_the_run(tmp_path: Path) -> None:
+    example = examples.path("torus")
+    assert example is not None
+    scenario = gingham.Scenario.load(example).with_({"stop.time": "100 us"})
+    fresh = gingham.run(scenario, output=tmp_path / "run")
+    loaded = gingham.load_result(tmp_path / "run")
+    for kind in KINDS:
+        first, second = (plots.picture(plots.draw(kind, one), "png") for one in (fresh, loaded))
+        assert first == second, kind
+        assert first.startswith(PNG)
