@@ -77,7 +77,9 @@ impl Simulation {
             "a worm arrives where its message goes"
         );
         self.ledger.on_delivered(&delivery);
-        self.end = self.ledger.end().as_ps();
+        if self.ledger.is_complete() {
+            self.set_pause();
+        }
     }
 
     // Phase 6: transfer.

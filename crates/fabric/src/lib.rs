@@ -11,6 +11,7 @@
 //!   flow      schedules flits as far as is known, and takes back what cannot be
 //!   switch    headers, requests, grants, releases
 //!   link      STOP and GO
+//!   occupancy how full buffers were, on average
 //!   hosts     messages become worms and arrive
 //!   event     a worm's life, drawn
 //! ```
@@ -23,6 +24,7 @@ mod excess;
 mod flow;
 mod hosts;
 mod link;
+mod occupancy;
 mod run;
 mod simulation;
 mod state;

@@ -42,6 +42,13 @@ impl Run {
         self.time + (self.count - 1) * self.period
     }
 
+    /// Sum of the starts of its flits before `number`, which is not before its first.
+    fn sum_before(&self, number: u64) -> u128 {
+        let count = u128::from(self.count.min(number - self.first));
+        let gaps = count * count.saturating_sub(1) / 2;
+        count * u128::from(self.time) + gaps * u128::from(self.period)
+    }
+
     /// How many of its flits start at `time` or before.
     pub(crate) fn started_by(&self, time: u64) -> u64 {
         if time < self.time {
@@ -62,6 +69,9 @@ pub(crate) struct Schedule {
     begin: usize,
     /// Flits scheduled so far: the number of the next one.
     end: u64,
+    /// Sum of the starts of the flits before `summed`, which all have started.
+    sum: u128,
+    summed: u64,
 }
 
 impl Schedule {
@@ -69,7 +79,13 @@ impl Schedule {
     const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
-        Self { runs: Vec::with_capacity(2 * Self::RUNS_EXPECTED), begin: 0, end: 0 }
+        Self {
+            runs: Vec::with_capacity(2 * Self::RUNS_EXPECTED),
+            begin: 0,
+            end: 0,
+            sum: 0,
+            summed: 0,
+        }
     }
 
     /// The runs that are held.
@@ -167,6 +183,7 @@ impl Schedule {
     /// Forgets runs that end at `number` or before, all of them in the past, but for the last of
     /// these: it tells when the channel was busy, even if all that is predicted behind it is cut.
     pub(crate) fn forget_before(&mut self, number: u64) {
+        self.sum_up_to(number);
         while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
             self.begin += 1;
         }
@@ -174,6 +191,31 @@ impl Schedule {
             self.runs.drain(..self.begin);
             self.begin = 0;
         }
+    }
+
+    /// Puts the starts of the flits before `number`, all of them in the past, into the sum that is kept.
+    /// Returns the sum of all starts before `number`, or before a greater number that was asked for once.
+    pub(crate) fn sum_up_to(&mut self, number: u64) -> u128 {
+        if number > self.summed {
+            self.sum = self.sum_before(number);
+            self.summed = number;
+        }
+        self.sum
+    }
+
+    /// Sum of the starts of all flits before `number`, which may be no less than the first that is
+    /// held.
+    pub(crate) fn sum_before(&self, number: u64) -> u128 {
+        if number >= self.summed {
+            self.sum + self.sum_between(self.summed, number)
+        } else {
+            self.sum - self.sum_between(number, self.summed)
+        }
+    }
+
+    fn sum_between(&self, first: u64, end: u64) -> u128 {
+        let pieces = self.pieces_from(first, 0).take_while(|piece| piece.first < end);
+        pieces.map(|piece| piece.sum_before(end)).sum()
     }
 
     /// What is held from the flit `number` on, in pieces of equal spacing, with `delay` added to
@@ -276,5 +318,28 @@ mod tests {
         assert_eq!((schedule.last_start(), schedule.end()), (Some(160), 6));
         let piece = schedule.pieces_from(5, 1_000).next().unwrap();
         assert_eq!((piece.first, piece.count, piece.time), (5, 1, 1_160));
+    }
+
+    #[test]
+    fn sums_are_those_of_the_starts() {
+        let mut schedule = schedule();
+        let starts = [100, 110, 120, 130, 150, 160];
+        let sum = |count: usize| starts[..count].iter().sum::<u128>();
+        for kept in 0..=6 {
+            schedule.sum_up_to(kept);
+            for number in 0..=6_u8 {
+                assert_eq!(schedule.sum_before(number.into()), sum(number.into()));
+            }
+        }
+        schedule.push(300, 10, 1);
+        schedule.forget_before(6);
+        assert_eq!(schedule.sum_before(7), sum(6) + 300);
+        assert_eq!(schedule.sum_before(5), sum(5), "the last of the forgotten runs is still held");
+        schedule.cut_from(300);
+        schedule.push(u64::MAX / 2, 1_000, 1 << 40);
+        let last = (1_u128 << 40) - 1;
+        let expected =
+            sum(6) + (last + 1) * u128::from(u64::MAX / 2) + 1_000 * last * (last + 1) / 2;
+        assert_eq!(schedule.sum_up_to(schedule.end()), expected);
     }
 }

@@ -45,11 +45,10 @@ pub struct Simulation {
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) messages_created: usize,
     events: u64,
-    /// The last instant of the run, as the ledger says.
-    pub(crate) end: u64,
+    /// When a deadlock is looked for next: everything up to this instant, itself included, comes before.
     next_search: u64,
-    /// The next section end of the ledger; never again once its window is closed.
-    section_end: u64,
+    /// Events from here on wait until the end of a section, a search or the end of the run was seen to.
+    pause: u64,
 }
 
 impl Simulation {
@@ -89,13 +88,12 @@ impl Simulation {
             counts: vec![ChannelCount::default(); plan.channels.len()],
             messages_created: 0,
             events: 0,
-            end: 0,
             next_search: 0,
-            section_end: 0,
+            pause: 0,
             plan,
         };
         simulation.next_search = simulation.search_after(0);
-        simulation.ask_ledger();
+        simulation.set_pause();
         simulation.start_sources();
         simulation
     }
@@ -141,21 +139,6 @@ impl Simulation {
         self.ledger.take_messages()
     }
 
-    /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
-    pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts_until(self.now, self.now)
-    }
-
-    /// Counts by channel: of what started at `last_start` or before, and of stops up to `end`.
-    fn counts_until(&self, last_start: u64, end: u64) -> Vec<ChannelCount> {
-        let count = |(count, sender): (&ChannelCount, &Sender)| ChannelCount {
-            data_flits: sender.schedule.started_by(last_start),
-            stopped_ps: count.stopped_ps + sender.stopped_since.map_or(0, |since| end - since),
-            ..*count
-        };
-        self.counts.iter().zip(&self.senders).map(count).collect()
-    }
-
     /// Checks that no buffer overflows and no schedule runs ahead of its feeder; for tests. Slow.
     pub fn assert_invariants(&self) {
         for channel in ChannelId::first(self.senders.len()) {
@@ -178,14 +161,13 @@ impl Simulation {
         {
             return self.settle();
         }
-        let pause = self.next_search.min(self.end);
-        if next.is_none_or(|(time, _)| time > pause || time >= self.section_end) {
-            self.pause(pause);
-        } else {
+        if next.is_some_and(|(time, _)| time < self.pause) {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
             self.events += 1;
             self.handle(event.unpack());
+        } else {
+            self.pause();
         }
     }
 
@@ -214,22 +196,28 @@ impl Simulation {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }
 
-    /// What the ledger says about sections and the end.
-    pub(crate) fn ask_ledger(&mut self) {
-        self.end = self.ledger.end().as_ps();
-        self.section_end = self.ledger.section_end().map_or(u64::MAX, Time::as_ps);
+    /// Decides again up to when events may happen: the ledger has changed its mind, or a pause is over.
+    pub(crate) fn set_pause(&mut self) {
+        let last = self.last_before_look();
+        let section_end = self.ledger.section_end().filter(|end| end.as_ps() <= last);
+        self.pause = section_end.map_or(last + 1, Time::as_ps);
     }
 
-    /// Nothing happens before the next section end, or up to `search`, whichever is first.
-    fn pause(&mut self, search: u64) {
-        if self.section_end <= search {
-            let end = self.section_end;
-            let counts = self.counts_until(end - 1, end);
+    /// Nothing more happens before `self.pause`: a section ends there, or it is time to look around.
+    fn pause(&mut self) {
+        let last = self.last_before_look();
+        if self.pause <= last {
+            let counts = self.counts_before(self.pause);
             self.ledger.on_section_end(&counts);
-            self.ask_ledger();
         } else {
-            self.search_deadlock(search);
+            self.look_around(last);
         }
+        self.set_pause();
+    }
+
+    /// The last instant before the next search for a deadlock, or of the run.
+    fn last_before_look(&self) -> u64 {
+        self.next_search.min(self.ledger.end().as_ps())
     }
 
     fn search_after(&self, time: u64) -> u64 {
@@ -237,22 +225,22 @@ impl Simulation {
         (time / interval + 1).saturating_mul(interval)
     }
 
-    /// Everything up to `time` has happened: a deadlock, the end, or what is left to do.
-    fn search_deadlock(&mut self, time: u64) {
+    /// Everything up to `time` has happened: is it a deadlock, or the end?
+    fn look_around(&mut self, time: u64) {
         self.next_search = self.search_after(time);
+        let in_flight = self.ledger.in_flight_messages();
         if let Some(cycle) = self.find_cycle() {
             self.now = time;
             self.status = Status::Deadlocked(cycle);
-            return;
-        }
-        let is_idle = self.queue.is_empty();
-        assert!(
-            !is_idle || self.ledger.in_flight_messages() == 0,
-            "messages are left, nothing can happen, and no circle of waits explains it"
-        );
-        if time == self.end {
+        } else if time == self.ledger.end().as_ps() {
             self.now = time;
-            self.status = if is_idle { Status::Drained } else { Status::Finished };
+            let drained = in_flight == 0 && self.queue.is_empty();
+            self.status = if drained { Status::Drained } else { Status::Finished };
+        } else {
+            assert!(
+                in_flight == 0 || !self.queue.is_empty(),
+                "messages are left, nothing can happen, and no circle of waits explains it"
+            );
         }
     }
 

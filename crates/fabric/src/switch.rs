@@ -20,6 +20,7 @@ impl Simulation {
         let worm = sender.worm.take().expect("a tail has a worm");
         let owner = sender.owner.take();
         let flits = sender.schedule.end() - sender.worm_first;
+        let sum = sender.schedule.sum_up_to(sender.schedule.end()) - sender.sum_before_worm;
         if self.inputs[output.index()].is_none() {
             let head = sender.schedule.start_of(sender.worm_first).expect("its runs are held");
             self.worms.set_head_arrived(worm, head + sender.latency);
@@ -32,6 +33,7 @@ impl Simulation {
         };
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         input.taken += flits;
+        input.taken_sum += sum;
         input.head = Head::Idle;
         input.current = None;
         self.senders[channel.index()].schedule.forget_before(input.taken);
@@ -61,6 +63,7 @@ impl Simulation {
         input.head = Head::Routing { output };
         if self.wormhole.route_bytes {
             input.taken += 1;
+            input.taken_sum += u128::from(self.now);
         }
         self.unsettle(channel);
         match self.wormhole.routing_delay.as_ps() {
@@ -122,6 +125,7 @@ impl Simulation {
         let first = sender.schedule.end();
         sender.worm = Some(worm.worm);
         sender.worm_first = first;
+        sender.sum_before_worm = sender.schedule.sum_up_to(first);
         sender.left = worm.flits;
         sender.ready = ready;
         if let Some(input) = self.inputs[channel.index()].as_mut() {

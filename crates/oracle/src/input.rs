@@ -23,7 +23,10 @@ pub(crate) enum Head {
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
-    pub(crate) buffer: VecDeque<Flit>,
+    buffer: VecDeque<Flit>,
+    /// Fill times time, from the start of the run to the last change of the fill.
+    occupancy_flit_ps: u128,
+    changed: Time,
     pub(crate) head: Head,
     /// What its fill asks for.
     pub(crate) wanted: Symbol,
@@ -36,10 +39,39 @@ impl Input {
         Self {
             slack,
             buffer: VecDeque::new(),
+            occupancy_flit_ps: 0,
+            changed: Time::ZERO,
             head: Head::Idle,
             wanted: Symbol::Go,
             announced: Symbol::Go,
         }
+    }
+
+    /// A flit has arrived whole.
+    pub(crate) fn enter(&mut self, flit: Flit, now: Time) {
+        self.settle_occupancy(now);
+        self.buffer.push_back(flit);
+    }
+
+    /// The flit at the head of the buffer.
+    pub(crate) fn front(&self) -> Option<Flit> {
+        self.buffer.front().copied()
+    }
+
+    /// The flit at the head of the buffer leaves it.
+    pub(crate) fn leave(&mut self, now: Time) -> Option<Flit> {
+        self.settle_occupancy(now);
+        self.buffer.pop_front()
+    }
+
+    /// Fill times time, from the start of the run to `now`.
+    pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
+        self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
+    }
+
+    fn settle_occupancy(&mut self, now: Time) {
+        self.occupancy_flit_ps = self.occupancy_flit_ps(now);
+        self.changed = now;
     }
 
     /// Flits in the buffer.

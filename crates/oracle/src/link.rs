@@ -13,7 +13,7 @@ impl Simulation {
         match (symbol, since) {
             (Symbol::Stop, None) => {
                 self.outputs[channel.index()].stopped_since = Some(self.now);
-                self.count(channel, |count| count.stops += 1);
+                self.counts[channel.index()].stops += 1;
             }
             (Symbol::Go, Some(since)) => {
                 self.counts[channel.index()].stopped_ps += self.now.since(since).as_ps();
@@ -44,7 +44,7 @@ impl Simulation {
 
     pub(crate) fn send_data(&mut self, channel: ChannelId, flit: Flit) {
         self.occupy(channel);
-        self.count(channel, |count| count.data_flits += 1);
+        self.counts[channel.index()].data_flits += 1;
         let arrival = self.outputs[channel.index()].busy_until + self.plan.channel(channel).delay;
         self.cause(arrival, Event::FlitArrives { channel, flit });
     }
@@ -66,7 +66,7 @@ impl Simulation {
         let speaking = Fabric::reverse(channel);
         self.input_mut(channel).announced = symbol;
         self.occupy(speaking);
-        self.count(speaking, |count| count.control_flits += 1);
+        self.counts[speaking.index()].control_flits += 1;
         let arrival = self.outputs[speaking.index()].busy_until + self.plan.channel(speaking).delay;
         self.cause(arrival, Event::ControlArrives { channel, symbol });
     }

@@ -130,11 +130,15 @@ impl Simulation {
         self.counts_until(self.now)
     }
 
-    /// Counts by channel since time zero, with a stop that lasts still counted up to `end`.
+    /// Counts by channel of all that has happened, with a stop that lasts still and what stands in a
+    /// buffer counted up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
         let mut counts = self.counts.clone();
-        for (count, output) in counts.iter_mut().zip(&self.outputs) {
-            count.stopped_ps += output.stopped_since.map_or(0, |since| end.since(since).as_ps());
+        for (index, count) in counts.iter_mut().enumerate() {
+            let stopped_since = self.outputs[index].stopped_since;
+            count.stopped_ps += stopped_since.map_or(0, |since| end.since(since).as_ps());
+            let input = self.inputs[index].as_ref();
+            count.occupancy_flit_ps = input.map_or(0, |input| input.occupancy_flit_ps(end));
         }
         counts
     }
@@ -156,12 +160,13 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        let search = self.next_search.min(self.ledger.end());
-        let section_end = self.ledger.section_end().filter(|end| *end <= search);
-        if let Some(end) = section_end.filter(|end| self.nothing_before(*end)) {
+        let last = self.next_search.min(self.ledger.end());
+        let next = self.queue.next_time().unwrap_or(Time::MAX);
+        let section_end = self.ledger.section_end().filter(|end| *end <= next.min(last));
+        if let Some(end) = section_end {
             self.ledger.on_section_end(&self.counts_until(end));
-        } else if self.queue.next_time().is_none_or(|time| time > search) {
-            self.search_deadlock(search);
+        } else if next > last {
+            self.look_around(last);
         } else {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
@@ -191,10 +196,6 @@ impl Simulation {
         self.inputs[channel.index()].as_mut().expect("the channel ends at a switch")
     }
 
-    pub(crate) fn count(&mut self, channel: ChannelId, change: impl FnOnce(&mut ChannelCount)) {
-        change(&mut self.counts[channel.index()]);
-    }
-
     pub(crate) fn cause(&mut self, time: Time, event: Event) {
         self.caused.push((time, event));
     }
@@ -210,31 +211,27 @@ impl Simulation {
 
     // The end.
 
-    fn nothing_before(&self, time: Time) -> bool {
-        self.queue.next_time().is_none_or(|next| next >= time)
-    }
-
     fn search_after(&self, time: Time) -> Time {
         let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_SEARCHES).max(1);
         Time::from_ps((time.as_ps() / interval + 1).saturating_mul(interval))
     }
 
-    /// Everything up to `time` has happened: a deadlock, the end, or what is left to do.
-    fn search_deadlock(&mut self, time: Time) {
+    /// Everything up to `time` has happened: is it a deadlock, or the end?
+    fn look_around(&mut self, time: Time) {
         self.next_search = self.search_after(time);
+        let in_flight = self.ledger.in_flight_messages();
         if let Some(cycle) = waits::find_cycle(self) {
             self.now = time;
             self.status = Status::Deadlocked(cycle);
-            return;
-        }
-        let is_idle = self.queue.is_empty();
-        assert!(
-            !is_idle || self.ledger.in_flight_messages() == 0,
-            "messages are left, nothing can happen, and no circle of waits explains it"
-        );
-        if time == self.ledger.end() {
+        } else if time == self.ledger.end() {
             self.now = time;
-            self.status = if is_idle { Status::Drained } else { Status::Finished };
+            let drained = in_flight == 0 && self.queue.is_empty();
+            self.status = if drained { Status::Drained } else { Status::Finished };
+        } else {
+            assert!(
+                in_flight == 0 || !self.queue.is_empty(),
+                "messages are left, nothing can happen, and no circle of waits explains it"
+            );
         }
     }
 }

@@ -15,7 +15,7 @@ impl Simulation {
             return self.consume(flit);
         };
         assert!(input.fill() < input.slack.capacity as usize, "a slack buffer overflowed");
-        input.buffer.push_back(flit);
+        input.enter(flit, now);
         match input.head {
             Head::Idle => self.cause(now, Event::ReadHead { channel }),
             Head::Connected { output } => self.cause(now, Event::Transfer { channel: output }),
@@ -39,7 +39,7 @@ impl Simulation {
         if input.head != Head::Idle {
             return;
         }
-        let Some(flit) = input.buffer.front().copied() else { return };
+        let Some(flit) = input.front() else { return };
         let worm = self.worms.get_mut(flit.worm);
         let position = worm.hops_read;
         assert_eq!(worm.path[position], channel, "a worm is read along its path");
@@ -47,7 +47,8 @@ impl Simulation {
         let output = worm.path[position + 1];
         if strip {
             assert_eq!(flit.index, position as u64, "the first flit is the route byte");
-            self.input_mut(channel).buffer.pop_front();
+            let now = self.now;
+            self.input_mut(channel).leave(now);
             self.flits_stripped += 1;
             self.fill_changed(channel);
         }
@@ -97,7 +98,8 @@ impl Simulation {
         if ready > self.now {
             return;
         }
-        let Some(flit) = self.input_mut(input_channel).buffer.pop_front() else { return };
+        let now = self.now;
+        let Some(flit) = self.input_mut(input_channel).leave(now) else { return };
         self.send_data(channel, flit);
         self.fill_changed(input_channel);
         if self.worms.get(flit.worm).is_tail(flit.index) {

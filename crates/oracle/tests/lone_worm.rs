@@ -2,8 +2,12 @@
 
 mod common;
 
-use common::{DELAY, FLIT, SETUP, backlogged, deliveries, quiet_plan, row, story, wormhole};
-use gingham_kernel::Span;
+use common::{
+    DELAY, FLIT, SETUP, backlogged, channel, deliveries, quiet_plan, row, story, wormhole,
+};
+use gingham_kernel::{Span, Time};
+use gingham_oracle::Simulation;
+use std::sync::Arc;
 
 #[test]
 fn over_one_switch_without_route_bytes() {
@@ -23,6 +27,26 @@ fn over_one_switch_that_consumes_the_route_byte() {
     // Six flits. The route byte is whole at 35 and stays; flit 1 leaves at 135 (it arrived at 45),
     // the last of five at 175, whole at 210: W f + 2 d + 100 = 60 + 50 + 100.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 170, 210));
+}
+
+#[test]
+fn occupancy_is_the_area_under_the_fill() {
+    // A flit arrives every 10 from 35 on, and by 175 five have left, at 135 to 175: the fifteen were there for
+    // 140 + 130 + ... + 0 = 1,050 at the most, and the five miss 40 + 30 + 20 + 10 + 0 of it. A route byte leaves as it
+    // arrives and misses all its 140.
+    for (route_bytes, expected) in [(false, 1_050 - 100), (true, 1_050 - 100 - 140)] {
+        let mut plan = quiet_plan(row(1, &[0, 0]));
+        wormhole(&mut plan, |wormhole| wormhole.route_bytes = route_bytes);
+        backlogged(&mut plan, 0, 1, 5);
+        let (into, out) = (channel(&plan.fabric, "h0", "s0"), channel(&plan.fabric, "s0", "h1"));
+        let mut simulation = Simulation::new(Arc::new(plan));
+        while simulation.now() < Time::from_ps(175) {
+            simulation.advance(1);
+        }
+        let counts = simulation.channel_counts();
+        assert_eq!(counts[into.index()].occupancy_flit_ps, expected);
+        assert_eq!(counts[out.index()].occupancy_flit_ps, 0, "a host consumes");
+    }
 }
 
 #[test]

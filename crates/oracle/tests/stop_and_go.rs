@@ -27,6 +27,8 @@ fn stop_reaches_the_sender_in_time_and_go_brings_it_back() {
     run_until(&mut simulation, 2_000);
     let count = simulation.channel_counts()[waiting.index()];
     assert_eq!((count.data_flits, count.stops), (23, 1));
+    // Flit k has been in the buffer since 35 + 10 k: 23 x 2,000 - 23 x 35 - 10 x 253.
+    assert_eq!(count.occupancy_flit_ps, 42_665);
     // The tail of h0 has left at 2,135; h1 is granted then and leaves from 2,235 on, every 10. The
     // fill falls from 23 below 8 with the 16th flit, at 2,385; GO is whole at h1 at 2,420, and flit 23
     // starts: whole at the switch at 2,455, when 2,235 + 22 x 10 = 2,455 was the last in the buffer.
