@@ -22,7 +22,9 @@ impl Simulation {
             // A long worm is many runs when it is stopped often; those that are over can go.
             if self.inputs[channel.index()].is_some() {
                 let gone = self.gone(channel);
-                self.senders[channel.index()].schedule.forget_before(gone);
+                let schedule = &mut self.senders[channel.index()].schedule;
+                schedule.sum_up_to(gone);
+                schedule.forget_before(gone);
             }
             if self.senders[channel.index()].worm.is_some() {
                 self.extend(channel);

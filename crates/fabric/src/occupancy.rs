@@ -23,15 +23,16 @@ impl Simulation {
         let sender = &self.senders[channel.index()];
         let started = time.checked_sub(sender.latency);
         let arrived = started.map_or(0, |started| sender.schedule.started_by(started));
-        let latencies = u128::from(arrived) * u128::from(sender.latency);
+        let latencies = i128::from(arrived) * i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + latencies;
         let (mut left, mut departures) = (input.taken, input.taken_sum);
         if let Head::Connected { output } = input.head {
             let output = &self.senders[output.index()];
             let end = output.schedule.started_by(time).max(output.worm_first);
             left += end - output.worm_first;
-            departures += output.schedule.sum_before(end) - output.sum_before_worm;
+            departures += output.schedule.sum_before(end);
         }
-        u128::from(time) * u128::from(arrived - left) + departures - arrivals
+        let present = i128::from(time) * i128::from(arrived - left);
+        u128::try_from(departures - arrivals + present).expect("a flit leaves after it arrived")
     }
 }

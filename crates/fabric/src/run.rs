@@ -13,6 +13,8 @@
 //!
 //! Invariants: runs are in order and do not overlap; numbers follow each other without a gap.
 
+use std::cmp::Ordering;
+
 /// Equally spaced starts of flits that follow each other. Times in picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
@@ -42,11 +44,13 @@ impl Run {
         self.time + (self.count - 1) * self.period
     }
 
-    /// Sum of the starts of its flits before `number`, which is not before its first.
-    fn sum_before(&self, number: u64) -> u128 {
-        let count = u128::from(self.count.min(number - self.first));
-        let gaps = count * count.saturating_sub(1) / 2;
-        count * u128::from(self.time) + gaps * u128::from(self.period)
+    /// Sum of the starts of its flits from `first` to before `end`, of which it has some.
+    #[inline]
+    const fn sum_of_starts(&self, first: u64, end: u64) -> i128 {
+        let (time, span) = (self.start_of(first), (end - first - 1) * self.period);
+        // The earliest start for each of them, and half of what lies between earliest and latest.
+        let count = (end - first) as i128;
+        count * time as i128 + ((count * span as i128) >> 1)
     }
 
     /// How many of its flits start at `time` or before.
@@ -70,7 +74,7 @@ pub(crate) struct Schedule {
     /// Flits scheduled so far: the number of the next one.
     end: u64,
     /// Sum of the starts of the flits before `summed`, which all have started.
-    sum: u128,
+    sum: i128,
     summed: u64,
 }
 
@@ -183,7 +187,7 @@ impl Schedule {
     /// Forgets runs that end at `number` or before, all of them in the past, but for the last of
     /// these: it tells when the channel was busy, even if all that is predicted behind it is cut.
     pub(crate) fn forget_before(&mut self, number: u64) {
-        self.sum_up_to(number);
+        debug_assert!(number <= self.summed, "what is forgotten stays in the sum");
         while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
             self.begin += 1;
         }
@@ -193,29 +197,46 @@ impl Schedule {
         }
     }
 
-    /// Puts the starts of the flits before `number`, all of them in the past, into the sum that is kept.
-    /// Returns the sum of all starts before `number`, or before a greater number that was asked for once.
-    pub(crate) fn sum_up_to(&mut self, number: u64) -> u128 {
-        if number > self.summed {
-            self.sum = self.sum_before(number);
-            self.summed = number;
+    /// Sum of the starts of the flits that [`Schedule::sum_all`] met.
+    pub(crate) const fn sum(&self) -> i128 {
+        self.sum
+    }
+
+    /// Puts the starts of all flits, which all have started, into the sum that is kept.
+    #[inline]
+    pub(crate) fn sum_all(&mut self) -> i128 {
+        match self.runs.last() {
+            Some(last) if last.first <= self.summed && self.summed < self.end => {
+                self.sum += last.sum_of_starts(self.summed, self.end);
+                self.summed = self.end;
+            }
+            _ => self.sum_up_to(self.end),
         }
         self.sum
     }
 
-    /// Sum of the starts of all flits before `number`, which may be no less than the first that is
-    /// held.
-    pub(crate) fn sum_before(&self, number: u64) -> u128 {
-        if number >= self.summed {
-            self.sum + self.sum_between(self.summed, number)
-        } else {
-            self.sum - self.sum_between(number, self.summed)
+    /// Puts the starts of the flits before `number`, all of them in the past, into the sum that is kept.
+    pub(crate) fn sum_up_to(&mut self, number: u64) {
+        if number > self.summed {
+            self.sum += self.sum_between(self.summed, number);
+            self.summed = number;
         }
     }
 
-    fn sum_between(&self, first: u64, end: u64) -> u128 {
-        let pieces = self.pieces_from(first, 0).take_while(|piece| piece.first < end);
-        pieces.map(|piece| piece.sum_before(end)).sum()
+    /// Sum of the starts of all flits before `number`, which may be no less than the first that is
+    /// held.
+    pub(crate) fn sum_before(&self, number: u64) -> i128 {
+        match number.cmp(&self.summed) {
+            Ordering::Less => self.sum - self.sum_between(number, self.summed),
+            Ordering::Equal => self.sum,
+            Ordering::Greater => self.sum + self.sum_between(self.summed, number),
+        }
+    }
+
+    fn sum_between(&self, first: u64, end: u64) -> i128 {
+        let behind = self.held().iter().rev().take_while(|run| run.end() > first);
+        let of_run = |run: &Run| run.sum_of_starts(run.first.max(first), run.end().min(end));
+        behind.filter(|run| run.first < end).map(of_run).sum()
     }
 
     /// What is held from the flit `number` on, in pieces of equal spacing, with `delay` added to
@@ -307,6 +328,7 @@ mod tests {
     fn what_is_over_can_be_forgotten() {
         let mut schedule = schedule();
         schedule.push(300, 10, 3);
+        schedule.sum_up_to(6);
         schedule.forget_before(6);
         assert_eq!((schedule.held().len(), schedule.started_by(140)), (2, 4));
         // The prediction behind what is over is cut, and another one takes its place.
@@ -324,22 +346,25 @@ mod tests {
     fn sums_are_those_of_the_starts() {
         let mut schedule = schedule();
         let starts = [100, 110, 120, 130, 150, 160];
-        let sum = |count: usize| starts[..count].iter().sum::<u128>();
+        let sum = |count: usize| starts[..count].iter().sum::<i128>();
         for kept in 0..=6 {
             schedule.sum_up_to(kept);
+            assert_eq!(schedule.sum(), sum(usize::try_from(kept).unwrap()));
             for number in 0..=6_u8 {
                 assert_eq!(schedule.sum_before(number.into()), sum(number.into()));
             }
         }
         schedule.push(300, 10, 1);
+        schedule.sum_up_to(6);
         schedule.forget_before(6);
         assert_eq!(schedule.sum_before(7), sum(6) + 300);
         assert_eq!(schedule.sum_before(5), sum(5), "the last of the forgotten runs is still held");
         schedule.cut_from(300);
         schedule.push(u64::MAX / 2, 1_000, 1 << 40);
-        let last = (1_u128 << 40) - 1;
+        let last = (1_i128 << 40) - 1;
         let expected =
-            sum(6) + (last + 1) * u128::from(u64::MAX / 2) + 1_000 * last * (last + 1) / 2;
-        assert_eq!(schedule.sum_up_to(schedule.end()), expected);
+            sum(6) + (last + 1) * i128::from(u64::MAX / 2) + 1_000 * last * (last + 1) / 2;
+        schedule.sum_all();
+        assert_eq!(schedule.sum(), expected);
     }
 }

@@ -24,8 +24,6 @@ pub(crate) struct Sender {
     pub(crate) worm: Option<WormId>,
     /// Number of its first flit on this channel.
     pub(crate) worm_first: u64,
-    /// Sum of the starts of all flits before that.
-    pub(crate) sum_before_worm: u128,
     /// Its flits that are not scheduled yet.
     pub(crate) left: u64,
     /// The input that feeds it; `None` at a host.
@@ -49,7 +47,6 @@ impl Sender {
             schedule: Schedule::new(),
             worm: None,
             worm_first: 0,
-            sum_before_worm: 0,
             left: 0,
             owner: None,
             ready: 0,
@@ -114,8 +111,9 @@ pub(crate) struct Input {
     pub(crate) incoming: VecDeque<Incoming>,
     /// Flits that left the buffer, but for those that the present connection takes.
     pub(crate) taken: u64,
-    /// Sum of the times at which these left.
-    pub(crate) taken_sum: u128,
+    /// Sum of the times at which these left; while a connection lasts, less the sum of all starts of
+    /// its output before.
+    pub(crate) taken_sum: i128,
     /// Whether its fill asks for STOP.
     pub(crate) wants_stop: bool,
     /// Whether it told the sender STOP last.

@@ -20,7 +20,7 @@ impl Simulation {
         let worm = sender.worm.take().expect("a tail has a worm");
         let owner = sender.owner.take();
         let flits = sender.schedule.end() - sender.worm_first;
-        let sum = sender.schedule.sum_up_to(sender.schedule.end()) - sender.sum_before_worm;
+        let sum = sender.schedule.sum_all();
         if self.inputs[output.index()].is_none() {
             let head = sender.schedule.start_of(sender.worm_first).expect("its runs are held");
             self.worms.set_head_arrived(worm, head + sender.latency);
@@ -63,7 +63,7 @@ impl Simulation {
         input.head = Head::Routing { output };
         if self.wormhole.route_bytes {
             input.taken += 1;
-            input.taken_sum += u128::from(self.now);
+            input.taken_sum += i128::from(self.now);
         }
         self.unsettle(channel);
         match self.wormhole.routing_delay.as_ps() {
@@ -109,6 +109,7 @@ impl Simulation {
         let channel = Fabric::reverse(leaving);
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         input.head = Head::Connected { output };
+        input.taken_sum -= self.senders[output.index()].schedule.sum();
         let read = input.current.expect("the header was read");
         let next = Incoming {
             flits: read.flits - u64::from(self.wormhole.route_bytes),
@@ -125,7 +126,6 @@ impl Simulation {
         let first = sender.schedule.end();
         sender.worm = Some(worm.worm);
         sender.worm_first = first;
-        sender.sum_before_worm = sender.schedule.sum_up_to(first);
         sender.left = worm.flits;
         sender.ready = ready;
         if let Some(input) = self.inputs[channel.index()].as_mut() {
