@@ -11,7 +11,7 @@
 //!   flow      schedules flits as far as is known, and takes back what cannot be
 //!   switch    headers, requests, grants, releases
 //!   link      STOP and GO
-//!   occupancy how full buffers were, on average
+//!   counts    what channels carried, and how full buffers were
 //!   hosts     messages become worms and arrive
 //!   event     a worm's life, drawn
 //! ```
@@ -19,12 +19,12 @@
 //! Invariants: every delivery happens at the picosecond at which the oracle has it; what has started is
 //! never changed; the engine never imports the oracle.
 
+mod counts;
 mod event;
 mod excess;
 mod flow;
 mod hosts;
 mod link;
-mod occupancy;
 mod run;
 mod simulation;
 mod state;

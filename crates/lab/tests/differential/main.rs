@@ -8,44 +8,40 @@ use case::Case;
 use gingham_kernel::Time;
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_model::measure::ChannelCount;
 use gingham_model::{Delivery, KeptMessages, MeasurePlan, Plan, Status};
+use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
 /// What a run leaves that must agree.
-#[derive(PartialEq, Debug)]
 struct Outcome {
     status: Status,
     end: Time,
-    /// The ledger with all its counts, as text.
-    ledger: String,
+    /// In order of delivery.
     deliveries: Vec<Delivery>,
-    /// (data flits, control flits, stops, stopped picoseconds) by channel.
-    counts: Vec<(u64, u64, u64, u64)>,
+    /// By channel, at the end.
+    counts: Vec<ChannelCount>,
+    /// The whole ledger as text: sums by slice, the counts of every channel at every section end, the window.
+    ledger: String,
 }
 
 macro_rules! outcome {
     ($simulation:expr) => {{
         let mut simulation = $simulation;
-        // In pieces, because the size of a call must not matter.
         let mut deliveries = Vec::new();
+        // In pieces, because the size of a call must not matter.
         while *simulation.advance(1_009) == Status::Running {
             simulation.assert_invariants();
             deliveries.extend(simulation.take_messages());
         }
         deliveries.extend(simulation.take_messages());
-        deliveries.sort_by_key(|delivery| delivery.message.id);
-        let status = simulation.status().clone();
-        let counts = simulation.channel_counts();
         Outcome {
-            status,
+            status: simulation.status().clone(),
             end: simulation.now(),
-            ledger: format!("{:?}", simulation.ledger()),
             deliveries,
-            counts: counts
-                .iter()
-                .map(|count| (count.data_flits, count.control_flits, count.stops, count.stopped_ps))
-                .collect(),
+            counts: simulation.channel_counts(),
+            ledger: format!("{:?}", simulation.ledger()),
         }
     }};
 }
@@ -56,28 +52,23 @@ fn difference(plan: &Plan) -> Option<String> {
     let plan = &Arc::new(Plan { measure, ..plan.clone() });
     let oracle = outcome!(gingham_oracle::Simulation::new(Arc::clone(plan)));
     let engine = outcome!(gingham_fabric::Simulation::new(Arc::clone(plan)));
-    if oracle.status != engine.status {
-        return Some(format!("status: oracle {:?}, engine {:?}", oracle.status, engine.status));
-    }
-    if oracle.end != engine.end {
-        return Some(format!("end: oracle {:?}, engine {:?}", oracle.end, engine.end));
-    }
-    for (true_one, other) in oracle.deliveries.iter().zip(&engine.deliveries) {
-        if true_one != other {
-            return Some(format!("oracle {true_one:?}\nengine {other:?}"));
-        }
-    }
-    if oracle.deliveries.len() != engine.deliveries.len() {
-        let counts = (oracle.deliveries.len(), engine.deliveries.len());
-        return Some(format!("deliveries: oracle {}, engine {}", counts.0, counts.1));
-    }
-    for (index, (a, b)) in oracle.counts.iter().zip(&engine.counts).enumerate() {
-        if a != b {
-            return Some(format!("channel {index}: oracle {a:?}, engine {b:?}"));
-        }
-    }
-    (oracle.ledger != engine.ledger)
-        .then(|| format!("ledger: oracle {}\nengine {}", oracle.ledger, engine.ledger))
+    differ("status", &[oracle.status], &[engine.status])
+        .or_else(|| differ("delivery", &oracle.deliveries, &engine.deliveries))
+        .or_else(|| differ("channel", &oracle.counts, &engine.counts))
+        .or_else(|| differ("end", &[oracle.end], &[engine.end]))
+        .or_else(|| differ("ledger", &words(&oracle.ledger), &words(&engine.ledger)))
+}
+
+/// The first place at which two lists differ.
+fn differ<T: PartialEq + Debug>(what: &str, oracle: &[T], engine: &[T]) -> Option<String> {
+    let places = 0..oracle.len().max(engine.len());
+    let place = { places }.find(|place| oracle.get(*place) != engine.get(*place))?;
+    let (oracle, engine) = (oracle.get(place), engine.get(place));
+    Some(format!("{what} {place}:\noracle {oracle:?}\nengine {engine:?}"))
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_inclusive("}, ").collect()
 }
 
 fn disagreement(case: &Case) -> Option<String> {
