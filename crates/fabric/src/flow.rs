@@ -76,7 +76,13 @@ impl Simulation {
         let left = sender.schedule.last_start().expect("a worm has flits") + sender.flit;
         if sender.release_at.is_none_or(|at| left < at) {
             sender.release_at = Some(left);
+            let arriving = sender.worm.filter(|_| !sender.has_delay());
             self.schedule(left, Event::Release { output: channel });
+            if let Some(worm) = arriving
+                && self.inputs[channel.index()].is_none()
+            {
+                self.schedule(left, Event::Deliver { channel, worm });
+            }
         }
     }
 

@@ -62,7 +62,21 @@ impl Simulation {
 
     // Phase 3: flits arrive.
 
-    pub(crate) fn deliver(&mut self, channel: ChannelId, worm: WormId) {
+    /// The tail of `worm` has arrived. On a cable without delay that was a prediction, and the release, a later
+    /// phase of this instant, is still to come.
+    pub(crate) fn tail_arrives(&mut self, channel: ChannelId, worm: WormId) {
+        let sender = &mut self.senders[channel.index()];
+        if !sender.has_delay() {
+            let is_there = sender.worm == Some(worm) && sender.tail_left_at(self.now);
+            if !is_there || std::mem::replace(&mut sender.delivered, true) {
+                return;
+            }
+            self.worms.set_head_arrived(worm, sender.head_arrival());
+        }
+        self.deliver(channel, worm);
+    }
+
+    fn deliver(&mut self, channel: ChannelId, worm: WormId) {
         let (worm, head_arrived) = self.worms.remove(worm);
         let delivery = Delivery {
             message: worm.message,

@@ -175,7 +175,7 @@ impl Simulation {
         match event {
             Event::Create { source } => self.create_and_follow(source),
             Event::ControlArrives { channel, stop } => self.hear(channel, stop),
-            Event::Deliver { channel, worm } => self.deliver(channel, worm),
+            Event::Deliver { channel, worm } => self.tail_arrives(channel, worm),
             Event::Release { output } => self.release(output),
             Event::ReadHead { channel } => self.read_head(channel),
             Event::Request { channel } => self.request(channel),

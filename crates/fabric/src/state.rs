@@ -30,6 +30,8 @@ pub(crate) struct Sender {
     pub(crate) owner: Option<ChannelId>,
     /// When the worm's first flit may start.
     pub(crate) ready: u64,
+    /// Whether it was delivered: on a cable without delay that is before its release, in the same instant.
+    pub(crate) delivered: bool,
     /// A control flit keeps the channel busy until then.
     pub(crate) control_until: u64,
     /// Since when the other end forbids data, if it does.
@@ -50,6 +52,7 @@ impl Sender {
             left: 0,
             owner: None,
             ready: 0,
+            delivered: false,
             control_until: 0,
             stopped_since: None,
             release_at: None,
@@ -66,6 +69,17 @@ impl Sender {
     pub(crate) fn free_at(&self) -> u64 {
         let data = self.schedule.last_start().map_or(0, |start| start + self.flit);
         data.max(self.control_until)
+    }
+
+    /// Whether a flit arrives later than it has left.
+    pub(crate) const fn has_delay(&self) -> bool {
+        self.latency > self.flit
+    }
+
+    /// When the first flit of the worm arrives.
+    pub(crate) fn head_arrival(&self) -> u64 {
+        let head = self.schedule.start_of(self.worm_first).expect("its runs are held");
+        head + self.latency
     }
 
     /// Whether the worm's tail is scheduled and has left exactly now.

@@ -22,11 +22,14 @@ impl Simulation {
         let flits = sender.schedule.end() - sender.worm_first;
         let sum = sender.schedule.sum_all();
         if self.inputs[output.index()].is_none() {
-            let head = sender.schedule.start_of(sender.worm_first).expect("its runs are held");
-            self.worms.set_head_arrived(worm, head + sender.latency);
-            let delay = sender.latency - sender.flit;
+            let head_arrival = sender.head_arrival();
+            let arrival = self.now + (sender.latency - sender.flit);
+            let delivered = std::mem::take(&mut sender.delivered);
             sender.schedule.forget_before(sender.schedule.end());
-            self.schedule(self.now + delay, Event::Deliver { channel: output, worm });
+            if !delivered {
+                self.worms.set_head_arrived(worm, head_arrival);
+                self.schedule(arrival, Event::Deliver { channel: output, worm });
+            }
         }
         let Some(channel) = owner else {
             return self.start_soon(output);

@@ -30,14 +30,14 @@ impl Case {
         let nodes = fabric.nodes().iter().map(|n| (n.kind, n.name.clone())).collect();
         let (uniform_rate, uniform_length) = (draw.below(2) == 0, draw.below(2) == 0);
         let rates = [1_000_000_000, 500_000_000, 250_000_000, 333_000_000, 2_000_000_000];
-        let common = (pick(&mut draw, &rates), draw.below(60_000));
+        let common = (pick(&mut draw, &rates), random_length_mm(&mut draw));
         let cables = fabric
             .cables()
             .iter()
             .map(|cable| {
                 let [a, b] = cable.ends.map(|end| fabric.node(end.node).name.clone());
                 let rate = if uniform_rate { common.0 } else { pick(&mut draw, &rates) };
-                let length = if uniform_length { common.1 } else { draw.below(60_000) };
+                let length = if uniform_length { common.1 } else { random_length_mm(&mut draw) };
                 (a, b, rate, length)
             })
             .collect();
@@ -186,6 +186,11 @@ fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
     generator
         .generate(seed)
         .unwrap_or_else(|_| Generator::Star(Star { hosts: 3 }).generate(seed).unwrap())
+}
+
+/// Up to 60 m, and now and then none at all.
+fn random_length_mm(draw: &mut Stream) -> u64 {
+    if draw.below(8) == 0 { 0 } else { draw.below(60_000) }
 }
 
 fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
