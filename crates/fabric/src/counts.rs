@@ -14,9 +14,8 @@
 //! Invariant: counts are cumulative since time zero and exact at any instant before which nothing is to happen.
 
 use crate::simulation::Simulation;
-use crate::state::Head;
+use crate::state::{Head, Input, Sender};
 use gingham_model::measure::ChannelCount;
-use gingham_topology::ChannelId;
 
 impl Simulation {
     /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
@@ -31,28 +30,29 @@ impl Simulation {
 
     /// Counts of what started at `last_start` or before, with what lasts counted up to `end`.
     fn counts(&self, last_start: Option<u64>, end: u64) -> Vec<ChannelCount> {
-        let count = |channel: ChannelId| {
-            let sender = &self.senders[channel.index()];
-            let stopped_ps = sender.stopped_since.map_or(0, |since| end - since);
-            let counted = self.counts[channel.index()];
+        let ends = self.senders.iter().zip(&self.inputs);
+        let count = |(counted, (sender, input)): (&ChannelCount, (&Sender, &Option<Input>))| {
+            let (started, arrived) = if sender.is_silent_from(end) {
+                (sender.schedule.end(), sender.schedule.end())
+            } else {
+                let started = last_start.map_or(0, |last| sender.schedule.started_by(last));
+                (started, sender.arrived_by(end))
+            };
+            let occupancy = |input| self.occupancy_flit_ps(sender, input, arrived, end);
             ChannelCount {
-                data_flits: last_start.map_or(0, |last| sender.schedule.started_by(last)),
-                stopped_ps: counted.stopped_ps + stopped_ps,
-                occupancy_flit_ps: self.occupancy_flit_ps(channel, end),
-                ..counted
+                data_flits: started,
+                stopped_ps: counted.stopped_ps
+                    + sender.stopped_since.map_or(0, |since| end - since),
+                occupancy_flit_ps: input.as_ref().map_or(0, occupancy),
+                ..*counted
             }
         };
-        ChannelId::first(self.senders.len()).map(count).collect()
+        self.counts.iter().zip(ends).map(count).collect()
     }
 
-    /// Fill times time of the buffer at the end of `channel` from the start of the run to `time`, in
-    /// flits times picoseconds; 0 where a host consumes. `time` is not before the present, and nothing is to happen
-    /// before it.
-    fn occupancy_flit_ps(&self, channel: ChannelId, time: u64) -> u128 {
-        let Some(input) = &self.inputs[channel.index()] else { return 0 };
-        let sender = &self.senders[channel.index()];
-        let started = time.checked_sub(sender.latency);
-        let arrived = started.map_or(0, |started| sender.schedule.started_by(started));
+    /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds, when
+    /// so many flits have arrived from `sender`.
+    fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latencies = i128::from(arrived) * i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + latencies;
         let (mut left, mut departures) = (input.taken, input.taken_sum);

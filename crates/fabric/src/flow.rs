@@ -166,8 +166,7 @@ impl Simulation {
     }
 
     fn arrived(&self, channel: ChannelId) -> u64 {
-        let sender = &self.senders[channel.index()];
-        self.now.checked_sub(sender.latency).map_or(0, |time| sender.schedule.started_by(time))
+        self.senders[channel.index()].arrived_by(self.now)
     }
 
     pub(crate) fn gone(&self, channel: ChannelId) -> u64 {

@@ -59,6 +59,16 @@ impl Sender {
         }
     }
 
+    /// Flits that have arrived at `time` or before.
+    pub(crate) fn arrived_by(&self, time: u64) -> u64 {
+        time.checked_sub(self.latency).map_or(0, |started| self.schedule.started_by(started))
+    }
+
+    /// Whether every flit that is scheduled has arrived before `time`.
+    pub(crate) fn is_silent_from(&self, time: u64) -> bool {
+        self.schedule.last_start().is_none_or(|start| start + self.latency < time)
+    }
+
     /// Until when flits that start at `time` or before keep the channel busy.
     pub(crate) fn busy_until(&self, time: u64) -> u64 {
         let data = self.schedule.last_start_by(time).map_or(0, |start| start + self.flit);
