@@ -10,12 +10,6 @@ use gingham_topology::ChannelId;
 use std::sync::Arc;
 
 impl Simulation {
-    fn schedule_arrival(&mut self, source: u32) {
-        if let Some(next) = self.sources[source as usize].next_arrival() {
-            self.schedule(next.as_ps(), Event::Create { source });
-        }
-    }
-
     pub(crate) fn start_sources(&mut self) {
         for index in 0..self.sources.len() {
             let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
@@ -23,9 +17,18 @@ impl Simulation {
         }
     }
 
+    /// Schedules the next message of a source, if there is one and its instant is known.
+    fn schedule_arrival(&mut self, source: u32) {
+        if let Some(next) = self.sources[source as usize].next_arrival() {
+            self.arrivals_pending += 1;
+            self.schedule(next.as_ps(), Event::Create { source });
+        }
+    }
+
     // Phase 1: create.
 
     pub(crate) fn create_and_follow(&mut self, source: u32) {
+        self.arrivals_pending -= 1;
         self.create(source);
         let endpoint = self.sources[source as usize].endpoint();
         self.schedule_arrival(source);

@@ -44,6 +44,8 @@ pub struct Simulation {
     pub(crate) ledger: Ledger,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) messages_created: usize,
+    /// Sources whose next message is scheduled.
+    pub(crate) arrivals_pending: usize,
     events: u64,
     /// When a deadlock is looked for next: everything up to this instant, itself included, comes before.
     next_search: u64,
@@ -87,6 +89,7 @@ impl Simulation {
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
             messages_created: 0,
+            arrivals_pending: 0,
             events: 0,
             next_search: 0,
             pause: 0,
@@ -234,7 +237,7 @@ impl Simulation {
             self.status = Status::Deadlocked(cycle);
         } else if time == self.ledger.end().as_ps() {
             self.now = time;
-            let drained = in_flight == 0 && self.queue.is_empty();
+            let drained = in_flight == 0 && self.arrivals_pending == 0;
             self.status = if drained { Status::Drained } else { Status::Finished };
         } else {
             assert!(

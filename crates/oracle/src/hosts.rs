@@ -12,14 +12,25 @@ impl Simulation {
 
     pub(crate) fn start_sources(&mut self) {
         for index in 0..self.sources.len() {
-            if let Some(first) = self.sources[index].next_arrival() {
-                self.cause(first, Event::Create { source: index });
-            }
+            self.await_arrival(index);
         }
         self.schedule_caused();
     }
 
-    pub(crate) fn create(&mut self, index: usize) {
+    fn await_arrival(&mut self, index: usize) {
+        if let Some(next) = self.sources[index].next_arrival() {
+            self.arrivals_pending += 1;
+            self.cause(next, Event::Create { source: index });
+        }
+    }
+
+    pub(crate) fn arrive(&mut self, index: usize) {
+        self.arrivals_pending -= 1;
+        self.create(index);
+        self.await_arrival(index);
+    }
+
+    fn create(&mut self, index: usize) {
         let source = &mut self.sources[index];
         let draft = source.draw();
         let message = Message {
@@ -30,14 +41,10 @@ impl Simulation {
             payload_bytes: draft.payload_bytes,
             created: self.now,
         };
-        let following = source.next_arrival();
         self.messages_created += 1;
         self.ledger.on_created(&message);
         self.senders[message.source.index()].queue.offer(message);
         self.cause(self.now, Event::Transfer { channel: self.host_channel(message.source) });
-        if let Some(next) = following {
-            self.cause(next, Event::Create { source: index });
-        }
     }
 
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {

@@ -32,6 +32,8 @@ pub struct Simulation {
     pub(crate) ledger: Ledger,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) messages_created: usize,
+    /// Sources whose next message is scheduled.
+    pub(crate) arrivals_pending: usize,
     events: u64,
     pub(crate) flits_entered: u64,
     pub(crate) flits_consumed: u64,
@@ -62,6 +64,7 @@ impl Simulation {
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
             messages_created: 0,
+            arrivals_pending: 0,
             events: 0,
             flits_entered: 0,
             flits_consumed: 0,
@@ -178,7 +181,7 @@ impl Simulation {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Create { source } => self.create(source),
+            Event::Create { source } => self.arrive(source),
             Event::ControlArrives { channel, symbol } => self.hear(channel, symbol),
             Event::FlitArrives { channel, flit } => self.receive(channel, flit),
             Event::Release { output } => self.release(output),
@@ -225,7 +228,7 @@ impl Simulation {
             self.status = Status::Deadlocked(cycle);
         } else if time == self.ledger.end() {
             self.now = time;
-            let drained = in_flight == 0 && self.queue.is_empty();
+            let drained = in_flight == 0 && self.arrivals_pending == 0;
             self.status = if drained { Status::Drained } else { Status::Finished };
         } else {
             assert!(

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{backlogged, quiet_plan, stop_at};
+use gingham_kernel::Span;
 use gingham_model::Plan;
 use gingham_model::Status;
 use gingham_oracle::Simulation;
@@ -49,6 +50,19 @@ fn the_same_traffic_flows_under_up_down() {
     let (status, delivered) = ends_as(ring(&up_down, 500));
     assert_eq!(status, Status::Finished);
     assert!(delivered > 100, "{delivered}");
+}
+
+#[test]
+fn a_deadlock_is_found_after_the_window_too() {
+    let mut plan = ring(&Algorithm::ShortestPath(ShortestPath {}), 500);
+    // Nothing is blocked yet when the window closes: the heads arrive at 35.
+    plan.stop = stop_at(20);
+    plan.stop.follow = Span::from_ps(10_000_000);
+    let mut simulation = Simulation::new(Arc::new(plan));
+    let status = simulation.advance(u64::MAX);
+    assert!(matches!(status, Status::Deadlocked(_)), "ended as {status:?}");
+    // The first search after the worms have met: a 64th of the longest run.
+    assert_eq!(simulation.now().as_ps(), 10_000_020 / 64);
 }
 
 #[test]
