@@ -118,8 +118,11 @@ def test_a_place_that_cannot_be_written_is_the_environment(gingham: Gingham, fol
 
 
 def test_a_table_without_rows_is_refused_by_name() -> None:
-    empty = Tables({"histogram": pictures.histogram(), "links": pictures.links([])})
-    with pytest.raises(InputError, match='"histogram" has no rows: no message was followed'):
+    none = pictures.table([], {"class": str, "latency_ps": int})
+    empty = Tables(
+        {"histogram": pictures.histogram(), "links": pictures.links([]), "messages": none}
+    )
+    with pytest.raises(InputError, match="has no rows: no message was followed"):
         plots.require_rows("latency", empty)
     with pytest.raises(InputError, match='"links" has no rows: the fabric has no cables'):
         plots.require_rows("fabric", empty)

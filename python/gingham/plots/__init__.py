@@ -90,7 +90,7 @@ def latency(result: Measured) -> Figure:
     from gingham.plots import _latency
 
     title, classes = result.scenario.title, result.table("classes")
-    if "histogram" in result.tables:
+    if has_histogram(result):
         tables = result.table("histogram"), result.table("percentiles")
     else:
         from gingham.plots import _sample
@@ -98,6 +98,11 @@ def latency(result: Measured) -> Figure:
         messages = result.table("messages")
         tables = _sample.histogram(messages), _sample.percentiles(messages)
     return _latency.draw(*tables, classes, title=title)
+
+
+def has_histogram(result: Measured) -> bool:
+    """Whether a result tells the latencies of all messages, and not only of those that it kept."""
+    return "histogram" in result.tables and result.table("histogram").num_rows > 0
 
 
 def series(result: Measured) -> Figure:
@@ -144,7 +149,7 @@ def draw(kind: Kind, result: Measured) -> Figure:
 def require_rows(kind: Kind, result: Measured) -> None:
     """Raise `InputError` if there is nothing to draw: the table of the picture has no rows."""
     name, why = MAIN_TABLES[kind]
-    if name == "histogram" and name not in result.tables:
+    if name == "histogram" and not has_histogram(result):
         name = "messages"
     if result.table(name).num_rows == 0:
         raise InputError(f'the table "{name}" has no rows: {why}', key=name)

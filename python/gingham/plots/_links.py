@@ -111,7 +111,8 @@ def curves(axes: Axes, values: Floats, kinds: dict[Kind, Indices], half_widths: 
             low, high = values[order] - band, values[order] + band
             axes.fill_between(along, low, high, color=COLOURS[kind], alpha=0.2, linewidth=0)
     axes.set_xlim(0, 1)
-    top = float(np.nanmax([np.nan_to_num(values[rows]).max() for rows in kinds.values()]))
+    ends = np.nan_to_num(values) + np.nan_to_num(half_widths)
+    top = max(float(ends[rows].max()) for rows in kinds.values())
     axes.set_ylim(0, top * 1.08 if top > 0 else 1)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(style.percent_tick)

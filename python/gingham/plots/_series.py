@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 POINTS_FEW, POINTS_MANY, FEW = 128, 64, 2
 # A latency axis is logarithmic where the largest mean is so many times the smallest.
 LOG_SPAN = 12.0
+# A part of the run that is a smaller share of it is not to be seen.
+SEEN = 0.002
 SHADE, DASHES = "#eeeeee", (0, (4, 2))
 
 
@@ -170,16 +172,17 @@ def shade(
 ) -> None:
     """Shade what does not count: the warm-up, and what follows the window."""
     window = Window.of(summary, time_ps)
-    parts = ((0.0, window.start, "warm-up"), (window.end, end_ps / time_ps, "after the window"))
-    for start, end, name in parts:
-        if end <= start:
-            continue
-        for axes in (load, latency):
-            axes.axvspan(start, end, color=SHADE, lw=0, zorder=0, gid=name)
-        middle, above = (start + end) / 2, load.get_xaxis_transform()
-        ends_right = end * time_ps >= end_ps and start > 0
-        place, side = (end, "right") if ends_right else (middle if start else start, "left")
-        load.text(place, 1.02, name, transform=above, size=8, color=style.FAINT, ha=side)
+    run_end = end_ps / time_ps
+    # The name of a narrow part reaches into the window, not out of the axes.
+    for start, end, name, side in (
+        (0.0, window.start, "warm-up", "left"),
+        (window.end, run_end, "after the window", "right"),
+    ):
+        if end - start > SEEN * run_end:
+            for axes in (load, latency):
+                axes.axvspan(start, end, color=SHADE, lw=0, zorder=0, gid=name)
+            text = load.text(start if side == "left" else end, 1.02, name, size=8, ha=side)
+            text.set(transform=load.get_xaxis_transform(), color=style.FAINT)
 
 
 def draw_means(
