@@ -114,8 +114,10 @@ impl Run {
         #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
         let share = |part: u64, whole: u64| part as f64 / whole as f64;
         let of_time = share(self.simulation.now().as_ps(), ledger.end().as_ps());
-        let followed = ledger.measured().followed_messages();
-        let of_messages = plan.stop.messages.map_or(0.0, |wanted| share(followed, wanted));
+        let of_messages = plan
+            .stop
+            .messages
+            .map_or(0.0, |wanted| share(ledger.measured().followed_messages(), wanted));
         Progress {
             fraction: if done { 1.0 } else { of_time.max(of_messages).min(1.0) },
             now_ps: self.simulation.now().as_ps(),

@@ -45,7 +45,6 @@ impl Grid {
     }
 
     /// The section that holds an instant.
-    #[cfg(test)]
     pub(super) fn section_at(&self, time: Time) -> usize {
         self.slice_at(time) / SLICES_PER_SECTION
     }
@@ -60,9 +59,14 @@ impl Grid {
         (Time::ZERO + self.section() * index as u64).min(self.time)
     }
 
-    /// When the `index`-th slice begins, and the one before it ends.
-    pub(super) fn slice_start(&self, index: usize) -> Time {
-        (Time::ZERO + self.slice * index as u64).min(self.time)
+    /// Width of a slice.
+    pub(super) fn slice(&self) -> Span {
+        self.slice
+    }
+
+    /// The first section that begins with the `slice`-th slice or later.
+    pub(super) fn section_from_slice(slice: usize) -> usize {
+        slice.div_ceil(SLICES_PER_SECTION)
     }
 
     /// The first section that begins at `time` or later.
@@ -151,7 +155,10 @@ mod tests {
         for index in 0..=SECTIONS_MAX / 2 {
             assert_eq!(grid.boundary(index), before.boundary(2 * index));
             assert_eq!(grid.section_from(before.boundary(2 * index)), index);
-            assert_eq!(grid.boundary(index), before.slice_start(2 * index * SLICES_PER_SECTION));
+            assert_eq!(
+                grid.boundary(index),
+                Time::ZERO + before.slice() * (2 * index * SLICES_PER_SECTION) as u64
+            );
         }
     }
 

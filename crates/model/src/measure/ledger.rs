@@ -13,19 +13,12 @@
 
 use super::ChannelCount;
 use super::channels::ChannelLedger;
+use super::class::ClassLedger;
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::measured::Measured;
 use super::records::Records;
-use super::slices::Slices;
 use crate::{Delivery, Message, Plan, Quantity, StopPlan, Switching};
 use gingham_kernel::Time;
-
-/// The counts of one class.
-#[derive(Clone, Debug)]
-pub(super) struct ClassLedger {
-    /// Sums by slice.
-    pub(super) slices: Slices,
-}
 
 /// All counts of a run.
 #[derive(Clone, Debug)]
@@ -52,7 +45,7 @@ impl Ledger {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,
             switching: plan.switching,
-            classes: vec![ClassLedger { slices: Slices::new() }; plan.classes.len()],
+            classes: vec![ClassLedger::new(plan.measure.step); plan.classes.len()],
             channels: ChannelLedger::new(&plan.channels),
             records: Records::new(plan.seed, &plan.measure),
             closed: None,
@@ -67,8 +60,7 @@ impl Ledger {
     pub fn on_created(&mut self, message: &Message) {
         self.created_messages += 1;
         if self.closed.is_none() {
-            let slice = self.grid.slice_at(message.created);
-            self.classes[message.class.index()].slices.at(slice).created.add(message);
+            self.classes[message.class.index()].count_created(&self.grid, message);
         }
     }
 
@@ -154,21 +146,13 @@ impl Ledger {
 
     fn count_accepted(&mut self, delivery: &Delivery) {
         let message = &delivery.message;
-        let index = self.grid.slice_at(delivery.delivered);
-        let slice = self.classes[message.class.index()].slices.at(index);
-        slice.delivered.add(message);
         let hops = usize::from(delivery.hops);
-        slice.delivered_wire_bytes += self.switching.wire_bytes(message.payload_bytes, hops);
+        let wire_bytes = self.switching.wire_bytes(message.payload_bytes, hops);
+        self.classes[message.class.index()].count_accepted(&self.grid, delivery, wire_bytes);
     }
 
     fn count_journey(&mut self, delivery: &Delivery) {
-        let message = &delivery.message;
-        let index = self.grid.slice_at(message.created);
-        let slice = self.classes[message.class.index()].slices.at(index);
-        slice.followed_messages += 1;
-        slice.latency_sum_ps += u128::from(delivery.latency().as_ps());
-        slice.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());
-        slice.hops_sum += u64::from(delivery.hops);
+        self.classes[delivery.message.class.index()].count_journey(&self.grid, delivery);
         self.records.offer(delivery);
     }
 
@@ -178,7 +162,7 @@ impl Ledger {
             return None;
         }
         let followed = Measured::new(self, self.followed_sections());
-        if self.stop.messages.is_some_and(|wanted| followed.followed_messages() >= wanted) {
+        if self.stop.messages.is_some_and(|wanted| followed.has_messages(wanted)) {
             return Some(followed.sections());
         }
         let width = self.stop.relative_width?;
@@ -212,7 +196,7 @@ impl Ledger {
         self.grid.double();
         self.channels.double();
         for class in &mut self.classes {
-            class.slices.double();
+            class.double();
         }
     }
 }

@@ -1,42 +1,17 @@
 //! What was measured: the window of a run, and what it holds.
 
+use super::class::ClassLedger;
 use super::estimate::{Ratio, real};
 use super::grid::SLICES_PER_SECTION;
+use super::latencies::{Latencies, Merged};
 use super::ledger::Ledger;
+use super::percentile::percentile;
 use super::slices::Slice;
-use super::{ChannelMeasured, Count, Estimate};
+use super::window::after_warm_up;
+use super::{Bar, ChannelMeasured, Count, Estimate, Percentile, Step, WarmUp, Window};
 use crate::{ClassId, Delivery, Quantity};
 use gingham_kernel::{Span, Time};
 use gingham_topology::ChannelId;
-
-/// How the beginning of the window was found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WarmUp {
-    /// It was given.
-    Given,
-    /// MSER-5 found it.
-    Found,
-    /// MSER-5 would cut more than half: the run is too short. The window is the second half.
-    TooShort,
-}
-
-/// The part of a run that its numbers describe.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window {
-    /// It begins here, at a section boundary.
-    pub start: Time,
-    /// It ends here.
-    pub end: Time,
-    /// How its beginning was found.
-    pub warm_up: WarmUp,
-}
-
-impl Window {
-    /// Its length.
-    pub fn span(&self) -> Span {
-        self.end.since(self.start)
-    }
-}
 
 /// What one class did in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -71,43 +46,6 @@ impl ClassMeasured {
     }
 }
 
-/// A percentile of latency with its 95 % interval.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Percentile {
-    /// So long or shorter was the latency of this share of the messages.
-    pub latency: Span,
-    /// Lower end of the interval.
-    pub low: Option<Span>,
-    /// Upper end of the interval; `None` where too few messages lie above it.
-    pub high: Option<Span>,
-}
-
-/// A bar of the histogram of latencies: `from` included, `below` not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Bar {
-    /// The shortest latency counted.
-    pub from: Span,
-    /// Shorter than this.
-    pub below: Span,
-    /// Messages created in the window with such a latency.
-    pub messages: u64,
-}
-
-/// A step of a time series.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Step {
-    /// It begins here.
-    pub from: Time,
-    /// It ends here.
-    pub to: Time,
-    /// Created in it.
-    pub created: Count,
-    /// Delivered in it.
-    pub delivered: Count,
-    /// Mean latency of the messages created in it and delivered, in picoseconds.
-    pub latency_mean_ps: Option<f64>,
-}
-
 /// A ledger, read over its window.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
@@ -122,9 +60,9 @@ pub struct Measured<'a> {
 impl<'a> Measured<'a> {
     /// The ledger read over its first `sections` sections, less the warm-up.
     pub(super) fn new(ledger: &'a Ledger, sections: usize) -> Self {
-        let given = ledger.stop.warm_up.unwrap_or(Time::ZERO);
-        let first = ledger.grid.section_from(given).min(sections);
-        Self { ledger, first, sections, warm_up: WarmUp::Given }
+        let Ledger { stop, grid, classes, .. } = ledger;
+        let (first, warm_up) = after_warm_up(stop.warm_up, grid, classes, sections);
+        Self { ledger, first, sections, warm_up }
     }
 
     /// Beginning and end of the window.
@@ -148,7 +86,7 @@ impl<'a> Measured<'a> {
             delivered: whole.delivered,
             delivered_wire_bytes: whole.delivered_wire_bytes,
             latency_ps: self.over_messages(class, |slice| slice.latency_sum_ps),
-            latency_max: None,
+            latency_max: self.merged(class).longest(),
             network_latency_ps: self.over_messages(class, |slice| slice.network_latency_sum_ps),
             hops: self.over_messages(class, |slice| u128::from(slice.hops_sum)),
             accepted_bytes_per_ps: accepted,
@@ -156,35 +94,35 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The latency that `percent` per cent of the messages do not exceed; `None` where fewer messages were
-    /// followed than it takes to say.
-    pub fn percentile(&self, class: ClassId, percent: f64) -> Option<Percentile> {
-        let _ = (class, percent);
-        None
+    /// The latency that a `share` of the messages does not exceed (0.99: the 99th percentile), for every
+    /// share; `None` where fewer messages than `1 / (1 - share)` were followed.
+    pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
+        let merged = self.merged(class);
+        let sections = self.latencies(class);
+        shares.iter().map(|share| percentile(&merged, sections, *share)).collect()
     }
 
-    /// The histogram of latencies of a class, its empty bars left out.
+    /// The histogram of latencies of a class, without its empty bars, from short to long.
     pub fn histogram(&self, class: ClassId) -> Vec<Bar> {
-        let _ = class;
-        Vec::new()
+        self.merged(class).bars()
     }
 
-    /// The whole run of a class from time zero to the end of the window, warm-up included.
+    /// What a class did step by step, from time zero to the end of the window: the steps that the plan asks
+    /// for, or slices. A step that reaches beyond the window is left out; one that is cut short by the end of
+    /// the run is not.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
-        let grid = &self.ledger.grid;
-        let slices = &self.ledger.classes[class.index()].slices;
-        let all = 0..self.sections * SLICES_PER_SECTION;
-        let step = |index: usize| {
-            let slice = slices.sum(index, index + 1);
-            Step {
-                from: grid.slice_start(index),
-                to: grid.slice_start(index + 1),
-                created: slice.created,
-                delivered: slice.delivered,
-                latency_mean_ps: mean(slice.latency_sum_ps, slice.followed_messages),
-            }
+        let ClassLedger { slices, steps, .. } = &self.ledger.classes[class.index()];
+        let (width, slices) = match steps {
+            Some(steps) => (steps.width, &steps.slices),
+            None => (self.ledger.grid.slice(), slices),
         };
-        all.map(step).filter(|step| step.from < step.to).collect()
+        let (end, last) = (self.window().end, self.ledger.stop.time);
+        let step = |index: usize| {
+            let [from, to] =
+                [index, index + 1].map(|at| (Time::ZERO + width * at as u64).min(last));
+            Step::new(from, to, &slices.sum(index, index + 1))
+        };
+        (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
     }
 
     /// What a channel did in the window; `None` if the window is empty.
@@ -211,18 +149,23 @@ impl<'a> Measured<'a> {
         self.classes().map(of).sum()
     }
 
+    /// Whether so many messages were created in the window and delivered, its warm-up being over.
+    pub(super) fn has_messages(&self, wanted: u64) -> bool {
+        self.warm_up != WarmUp::TooShort && self.followed_messages() >= wanted
+    }
+
     /// The section with which the window ends.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }
 
-    /// Whether every class's interval is that narrow in the quantity of the plan.
+    /// Whether every class's interval is that narrow in the quantity of the plan, and the warm-up over.
     pub(super) fn is_as_narrow_as(&self, width: f64) -> bool {
         let is_narrow = |class| {
             let relative = self.quantity(class).and_then(|estimate| estimate.relative_width());
             relative.is_some_and(|relative| relative <= width)
         };
-        self.classes().all(is_narrow)
+        self.warm_up != WarmUp::TooShort && self.classes().all(is_narrow)
     }
 
     fn quantity(&self, class: ClassId) -> Option<Estimate> {
@@ -238,6 +181,15 @@ impl<'a> Measured<'a> {
 
     fn classes(&self) -> impl Iterator<Item = ClassId> + use<> {
         ClassId::first(self.ledger.classes.len())
+    }
+
+    /// The latencies of a class by section of the window.
+    fn latencies(&self, class: ClassId) -> &'a [Latencies] {
+        self.ledger.classes[class.index()].latencies.range(self.first, self.sections)
+    }
+
+    fn merged(&self, class: ClassId) -> Merged {
+        Merged::of(self.latencies(class))
     }
 
     /// The sum of a class over sections `from..to`.
@@ -287,8 +239,4 @@ impl<'a> Measured<'a> {
         let middle = self.first.midpoint(self.sections);
         fell_behind(self.first, middle) && fell_behind(middle, self.sections)
     }
-}
-
-fn mean(sum: u128, count: u64) -> Option<f64> {
-    (count > 0).then(|| real(sum) / real(u128::from(count)))
 }

@@ -17,16 +17,26 @@
 //! one (or at the run's time); sums survive the merging of slices; memory does not grow with the run.
 
 mod channels;
+mod class;
 mod count;
 mod estimate;
 mod grid;
+mod latencies;
 mod ledger;
 mod measured;
+mod percentile;
 mod records;
+mod series;
 mod slices;
+mod warm_up;
+mod window;
 
 pub use channels::ChannelMeasured;
 pub use count::{ChannelCount, Count};
 pub use estimate::Estimate;
+pub use latencies::Bar;
 pub use ledger::Ledger;
-pub use measured::{Bar, ClassMeasured, Measured, Percentile, Step, WarmUp, Window};
+pub use measured::{ClassMeasured, Measured};
+pub use percentile::Percentile;
+pub use series::Step;
+pub use window::{WarmUp, Window};

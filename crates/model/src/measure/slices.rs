@@ -1,7 +1,9 @@
 //! Sums over slices of simulated time, by class.
 
 use super::Count;
+use super::estimate::real;
 use super::grid::SLICES_MAX;
+use crate::Delivery;
 use std::iter::Sum;
 use std::ops::Add;
 
@@ -25,6 +27,20 @@ pub(super) struct Slice {
 }
 
 impl Slice {
+    /// Counts the journey of a message that was created in the slice.
+    pub(super) fn count_journey(&mut self, delivery: &Delivery) {
+        self.followed_messages += 1;
+        self.latency_sum_ps += u128::from(delivery.latency().as_ps());
+        self.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());
+        self.hops_sum += u64::from(delivery.hops);
+    }
+
+    /// Mean latency of the messages created in the slice and delivered, in picoseconds.
+    pub(super) fn latency_mean_ps(&self) -> Option<f64> {
+        let messages = u128::from(self.followed_messages);
+        (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
+    }
+
     /// Messages created in the slice and not delivered yet.
     pub(super) fn under_way_messages(&self) -> u64 {
         self.created.messages - self.followed_messages

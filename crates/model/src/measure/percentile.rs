@@ -1,0 +1,57 @@
+//! Percentiles of latency and their intervals.
+//!
+//! ```text
+//!   share at or below        ......*****   q + h
+//!                       ..***..............q         the share of the messages at or below Q(q) is a ratio like
+//!                    .**...................q - h     any other, with its half-width h; the interval of the
+//!                 ***      |    |    |               percentile lies between the latencies of the shares q - h
+//!                      Q(q - h) Q(q) Q(q + h)        and q + h (Serfling 1980, section 2.6.3)
+//! ```
+
+use super::Estimate;
+use super::estimate::{Ratio, real};
+use super::latencies::{Latencies, Merged};
+use gingham_kernel::Span;
+
+/// A percentile of latency with its 95 % interval.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Percentile {
+    /// So long or shorter was the latency of this share of the messages, to half a per cent.
+    pub latency: Span,
+    /// Lower end of the interval; `None` where there is no interval.
+    pub low: Option<Span>,
+    /// Upper end of the interval; `None` where there is no interval, or too few messages lie above.
+    pub high: Option<Span>,
+}
+
+/// The latency that a `share` of the messages does not exceed; `None` where fewer messages than
+/// `1 / (1 - share)` were counted. `merged` is all `sections` together.
+pub(super) fn percentile(
+    merged: &Merged,
+    sections: &[Latencies],
+    share: f64,
+) -> Option<Percentile> {
+    let messages = real(u128::from(merged.messages()));
+    // Of 1,000 messages the 99.9th percentile has one above it; rounding of the share must not decide.
+    if messages * (1.0 - share) < 1.0 - 1e-6 {
+        return None;
+    }
+    let latency = merged.quantile(share);
+    let interval = half_width(sections, latency).map(|half| (share - half, share + half));
+    let at = |share| merged.middle(merged.quantile(share));
+    Some(Percentile {
+        latency: merged.middle(latency),
+        low: interval.map(|(low, _)| at(low.max(0.0))),
+        high: interval.filter(|(_, high)| *high < 1.0).map(|(_, high)| at(high)),
+    })
+}
+
+/// Half-width of the interval of the share of messages up to a latency.
+fn half_width(sections: &[Latencies], latency: Span) -> Option<f64> {
+    let ratio = |section: &Latencies| Ratio {
+        sum: real(u128::from(section.messages_up_to(latency))),
+        over: real(u128::from(section.messages())),
+    };
+    let ratios: Vec<Ratio> = sections.iter().map(ratio).collect();
+    Estimate::of_sections(&ratios)?.half_width
+}

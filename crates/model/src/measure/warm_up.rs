@@ -1,0 +1,111 @@
+//! MSER-5: how much of the beginning of a series is warm-up.
+//!
+//! ```text
+//!   latency   *
+//!              *  *
+//!                *   * *    *   *  *     *        cutting d of n values leaves a mean with a standard
+//!                   *    * * * *  * ** ** * *     error; the best d is that with the smallest
+//!            |------|
+//!               d
+//! ```
+//!
+//! The marginal standard error rule (White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output",
+//! Simulation 69(6), 1997; in batches of five: White, Cobb and Spratt, WSC 2000; Franklin and White, WSC 2008)
+//! cuts the `d` values for which
+//!
+//! ```text
+//!   MSER(d) = sum over i >= d of (x_i - mean of those)^2 / (n - d)^2
+//! ```
+//!
+//! is smallest. Where that is beyond half of the series the series is too short to tell. The smallest sums
+//! of all stand on the last few values, by chance, and are left out.
+
+/// Fewer values than this tell nothing.
+const VALUES_MIN: usize = 10;
+/// The rule never leaves fewer values than this.
+const LEFT_MIN: usize = 5;
+
+/// How many of the first values are warm-up; `None` if the series is too short to tell.
+pub(super) fn truncation(values: &[f64]) -> Option<usize> {
+    if values.len() < VALUES_MIN {
+        return None;
+    }
+    let best = marginal_errors(values).min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    let (cut, _) = best.expect("some cut leaves enough values");
+    (cut <= values.len() / 2).then_some(cut)
+}
+
+/// `(d, MSER(d))` for every cut that leaves enough values, from the deepest cut to none.
+fn marginal_errors(values: &[f64]) -> impl Iterator<Item = (usize, f64)> {
+    // Sums of differences from one of the values lose fewer digits than sums of the values.
+    let origin = values[values.len() - 1];
+    let mut sums = (0.0, 0.0, 0.0);
+    let errors = values.iter().enumerate().rev().map(move |(cut, value)| {
+        let difference = value - origin;
+        let (count, sum, squares) = &mut sums;
+        *count += 1.0;
+        *sum += difference;
+        *squares += difference * difference;
+        (cut, (*squares - *sum * *sum / *count).max(0.0) / (*count * *count))
+    });
+    errors.skip(LEFT_MIN - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::{Purpose, Stream};
+
+    #[test]
+    fn a_constructed_transient_is_cut_to_the_value() {
+        // Eight values far above, then a steady saw tooth: keeping one of the eight would add a square of
+        // 90^2, while each saw tooth more only makes the error smaller.
+        let mut values = vec![100.0; 8];
+        values.extend((0..40).map(|index| if index % 2 == 0 { 9.0 } else { 11.0 }));
+        assert_eq!(truncation(&values), Some(8));
+    }
+
+    #[test]
+    fn the_rule_is_the_formula() {
+        // 4, 0, 2, 0, 2, ...: computed for each cut from the definition.
+        let values: Vec<f64> = (0..12)
+            .map(|index| if index == 0 { 4.0 } else { f64::from(index % 2) * -2.0 + 2.0 })
+            .collect();
+        for (cut, error) in marginal_errors(&values) {
+            let left = &values[cut..];
+            #[expect(clippy::cast_precision_loss, reason = "twelve values")]
+            let count = left.len() as f64;
+            let mean = left.iter().sum::<f64>() / count;
+            let squares: f64 = left.iter().map(|value| (value - mean) * (value - mean)).sum();
+            assert!((error - squares / (count * count)).abs() < 1e-12, "cut {cut}");
+        }
+        assert_eq!(marginal_errors(&values).map(|(cut, _)| cut).min(), Some(0));
+        assert_eq!(marginal_errors(&values).map(|(cut, _)| cut).max(), Some(7));
+    }
+
+    #[test]
+    fn a_series_without_a_transient_is_kept_whole() {
+        let values: Vec<f64> = (0..50).map(|index| [9.0, 10.0, 11.0][index % 3]).collect();
+        assert_eq!(truncation(&values), Some(0));
+        assert_eq!(truncation(&[7.0; 30]), Some(0), "nothing varies");
+    }
+
+    #[test]
+    fn a_series_that_grows_to_its_end_is_too_short() {
+        let values: Vec<f64> = (0..200).map(f64::from).collect();
+        assert_eq!(truncation(&values), None);
+        assert_eq!(truncation(&values[..9]), None, "nine values tell nothing");
+    }
+
+    #[test]
+    fn noise_hides_no_long_transient() {
+        // A transient that decays over 20 of 200 values, ten times as high as the noise.
+        let mut stream = Stream::new(1, "transient", Purpose::Shuffle);
+        for _ in 0..50 {
+            let value = |index: u32| 10.0 * libm::exp(-f64::from(index) / 20.0) + stream.unit();
+            let values: Vec<f64> = (0..200).map(value).collect();
+            let cut = truncation(&values).unwrap();
+            assert!((30..=100).contains(&cut), "cut {cut}");
+        }
+    }
+}
