@@ -66,7 +66,8 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
     assert manifest["scenario_file"]["path"] == "lone.toml"
     assert manifest["scenario_file"]["sha256"] == digest
     digest = hashlib.sha256((lone.parent / "two.toml").read_bytes()).hexdigest()
-    assert manifest["about"]["fabric_file"]["sha256"] == digest
+    (file,) = manifest["about"]["files"]
+    assert (file["key"], file["sha256"]) == ("topology.file", digest)
     assert manifest["wall_seconds"] >= 0
     assert (folder / "latency.png").read_bytes().startswith(b"\x89PNG")
 

@@ -28,7 +28,9 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
     manifest = read_manifest(place)
     try:
         return Result(
-            scenario=Scenario.restore(manifest["scenario"], manifest["scenario_file"]),
+            scenario=Scenario.restore(
+                manifest["scenario"], manifest["scenario_file"], manifest["about"]["files"]
+            ),
             summary=manifest["summary"],
             about=manifest["about"],
             wall_seconds=manifest["wall_seconds"],

@@ -58,7 +58,7 @@ class Simulation:
             engine=self.engine,
         )
         self.about = {"engine": self.engine, **self._core.about()}
-        require_same_fabric(self.scenario, self.about)
+        require_same_files(self.scenario, self.about)
         self.wall_seconds += time.perf_counter() - start
 
     def advance(self, events_max: int = EVENTS_PER_CALL) -> Progress:
@@ -75,18 +75,19 @@ class Simulation:
         return Result(self.scenario, summary, self.about, self.wall_seconds, makers)
 
 
-def require_same_fabric(scenario: Scenario, about: dict[str, Any]) -> None:
-    """Raise `InputError` if the fabric file is not what it was in the run to be repeated."""
-    expected, file = scenario.fabric_sha256, about["fabric_file"]
-    if expected is None or file is None or file["sha256"] == expected:
-        return
-    raise InputError(
-        f"{file['path']}: the fabric has changed since the run that is to be repeated\n"
-        f"  expected the file with the SHA-256 {expected}; to run with what it is now, name it: "
-        f"with_(topology=...)",
-        file=file["path"],
-        expected=[expected],
-    )
+def require_same_files(scenario: Scenario, about: dict[str, Any]) -> None:
+    """Raise `InputError` if a file is not what it was in the run to be repeated."""
+    for file in about["files"]:
+        expected = scenario.files.get(file["key"], file["sha256"])
+        if file["sha256"] != expected:
+            raise InputError(
+                f"{file['path']}: the file has changed since the run that is to be repeated\n"
+                f"  expected the file with the SHA-256 {expected}; to run with what it is now, "
+                f"name it: with_(settings=['{file['key']}=...'])",
+                file=file["path"],
+                key=file["key"],
+                expected=[expected],
+            )
 
 
 def run(

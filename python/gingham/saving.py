@@ -45,13 +45,11 @@ def draw(result: Result, handle: BinaryIO) -> None:
 
 def manifest(result: Result) -> dict[str, Any]:
     """Return what was run, by what, where and for how long, and what came out."""
-    fabric_file = result.about["fabric_file"]
-    fabric_sha256 = fabric_file["sha256"] if fabric_file else None
     return {
         "form": FORM,
         "gingham": __version__,
         "scenario": result.scenario.resolved(),
-        "scenario_file": {**result.scenario.origin(), "fabric_sha256": fabric_sha256},
+        "scenario_file": result.scenario.origin(),
         "about": dict(result.about),
         "summary": dict(result.summary),
         "tables": result.tables,

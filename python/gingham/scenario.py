@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -35,12 +36,13 @@ class Scenario:
         core: CoreScenario,
         name: str,
         changes: tuple[str, ...] = (),
-        fabric_sha256: str | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> None:
         """Wrap the compiled scenario; use `load` or `parse`."""
         self._core = core
-        # What the fabric file must hold: that of an earlier run, which this one is to repeat.
-        self.fabric_sha256 = fabric_sha256
+        # SHA-256 by key of the files that it must read: those of an earlier run, which this one is
+        # to repeat.
+        self.files = dict(files or {})
         # What `with_` changed, in the order of changes.
         self.changes = changes
         # The file, or what stands for it in messages.
@@ -99,23 +101,26 @@ class Scenario:
         made = [setting.strip() for setting in settings]
         made += [f"{path}={value}" for path, value in (values or {}).items()]
         made += [] if topology is None else [f"topology {Path(topology).name}"]
-        same_fabric = not any(change.startswith("topology") for change in made)
-        return type(self)(
-            changed,
-            self.name,
-            (*self.changes, *made),
-            self.fabric_sha256 if same_fabric else None,
-        )
+        files = {
+            key: digest
+            for key, digest in self.files.items()
+            if not any(touches(change, key) for change in made)
+        }
+        return type(self)(changed, self.name, (*self.changes, *made), files)
 
     @classmethod
-    def restore(cls, values: dict[str, Any], file: Mapping[str, Any]) -> Self:
-        """Return the scenario that a manifest holds: what `resolved` and `origin` said.
+    def restore(
+        cls, values: dict[str, Any], file: Mapping[str, Any], files: Iterable[Mapping[str, str]]
+    ) -> Self:
+        """Return the scenario that a manifest holds: what `resolved` and `origin` said, what was read.
 
         Paths in it mean the files that they meant then, wherever the program runs now.
         """
         name, folder, digest = file["path"], file["folder"], file["sha256"]
         core = CoreScenario.restore(name, values, folder, digest)
-        return cls(core, name, tuple(file["changes"]), file["fabric_sha256"])
+        return cls(
+            core, name, tuple(file["changes"]), {read["key"]: read["sha256"] for read in files}
+        )
 
     def origin(self) -> dict[str, Any]:
         """Return where the scenario comes from, for the manifest of a run."""
@@ -150,6 +155,12 @@ class Scenario:
     def __repr__(self) -> str:
         """Return the name."""
         return f"<gingham.Scenario {self.name!r}>"
+
+
+def touches(change: str, key: str) -> bool:
+    """Return whether a change, such as `traffic[0].arrivals=...`, may change what a key holds."""
+    path = re.split(r"[= ]", change, maxsplit=1)[0].replace("[", ".").replace("]", "")
+    return f"{key}.".startswith(f"{path}.") or path.startswith(f"{key}.")
 
 
 def split_setting(setting: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ mod catalogue;
 mod compile;
 mod error;
 mod fabric_file;
+mod files;
 pub mod input;
 mod record;
 mod run;
@@ -22,5 +23,6 @@ pub use catalogue::{
 pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
+pub use files::FileRead;
 pub use record::{ClassSummary, Column, ColumnData, LinkTotals, Record, Table, Verdict};
 pub use run::{Engine, Progress, Run};

@@ -150,16 +150,12 @@ impl Simulation {
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let compiled = self.run.compiled();
         let fabric = &compiled.plan.fabric;
-        let file = compiled
-            .fabric_file
-            .as_ref()
-            .map(|(path, digest)| json!({ "path": path.display().to_string(), "sha256": digest }));
         let about = json!({
             "switches": fabric.switches().len(),
             "endpoints": fabric.endpoints().len(),
             "cables": fabric.cables().len(),
             "deadlock_free": compiled.proof.is_free(),
-            "fabric_file": file,
+            "files": compiled.files,
             "parameters": compiled.parameters,
             "notes": compiled.notes,
             "findings": compiled.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -34,7 +34,35 @@ const fn line(
 }
 
 /// Files that examples read, by the name under which they do: (name, content).
-pub(super) const FILES: &[(&str, &str)] = &[];
+pub(super) const FILES: &[(&str, &str)] = &[
+    (
+        "schedule.csv",
+        "\
+created_ps,source,destination,payload_bytes
+0,h0-0-0,h3-3-0,512
+0,h1-0-0,h3-3-0,64
+5000000,h0-0-0,h0-1-0,64
+",
+    ),
+    (
+        "lengths.csv",
+        "\
+payload_bytes,weight
+64,7
+512,2
+4096,1
+",
+    ),
+    (
+        "demand.csv",
+        "\
+,h0-0-0,h1-0-0,h2-0-0
+h0-0-0,0,1,0
+h1-0-0,1,0,2
+h2-0-0,0,0.5,0
+",
+    ),
+];
 
 /// Every mechanism, in the order in which help shows them.
 #[rustfmt::skip]
@@ -76,10 +104,28 @@ routing.algorithm = "dimension-order""#),
 arrivals = "poisson"
 load = 0.1
 length = { fixed = "64 B" }"#),
+    line("arrivals", "constant", "Flich et al. 2001, section IV-A", [Works],
+        r#"[[traffic]]
+arrivals = "constant"
+load = 0.1
+length = { fixed = "64 B" }"#),
+    line("arrivals", "on-off", "textbook", [Works],
+        r#"[[traffic]]
+arrivals = { on-off = { on = "20 us", off = "80 us" } }
+load = 0.1
+length = { fixed = "64 B" }"#),
+    line("arrivals", "on-off-pareto", "Willinger, Taqqu, Sherman and Wilson 1997", [Works],
+        r#"[[traffic]]
+arrivals = { on-off-pareto = { on = "20 us", off = "80 us", shape = 1.5 } }
+load = 0.1
+length = { fixed = "64 B" }"#),
     line("arrivals", "backlogged", "Kwan et al. 1996, section 3.1", [Works],
         r#"[[traffic]]
 arrivals = "backlogged"
 length = { fixed = "64 B" }"#),
+    line("arrivals", "schedule", "ours", [Works],
+        r#"[[traffic]]
+arrivals = { schedule = "schedule.csv" }"#),
     line("length", "fixed", "Flich et al. 2001, section IV-A", [Works],
         r#"[[traffic]]
 load = 0.1
@@ -92,10 +138,14 @@ length = { exponential = "512 B" }"#),
         r#"[[traffic]]
 load = 0.1
 length = { uniform = { from = "64 B", to = "1 KiB" } }"#),
-    line("length", "bimodal", "Dally and Towles 2004, section 24.2", [Works],
+    line("length", "bimodal", "textbook", [Works],
         r#"[[traffic]]
 load = 0.1
 length = { bimodal = { short = "16 B", long = "1 KiB", long_share = 0.2 } }"#),
+    line("length", "empirical", "textbook", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { empirical = "lengths.csv" }"#),
     line("destinations", "uniform", "Flich et al. 2001, section IV-A", [Works],
         r#"[[traffic]]
 load = 0.1
@@ -106,4 +156,54 @@ destinations = "uniform""#),
 load = 0.1
 length = { fixed = "64 B" }
 destinations = { host = "h1-0-0" }"#),
+    line("destinations", "hot-spot", "Pfister and Norton 1985", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = { hot-spot = { hosts = ["h1-1-0"], share = 0.1 } }"#),
+    line("destinations", "pairs", "textbook", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = { pairs = { h0-0-0 = "h2-2-0", h1-0-0 = "h2-2-0" } }"#),
+    line("destinations", "transpose", "Dally and Towles 2004, table 3.1", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = "transpose""#),
+    line("destinations", "bit-complement", "Dally and Towles 2004, table 3.1", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = "bit-complement""#),
+    line("destinations", "bit-reversal", "Dally and Towles 2004, table 3.1", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = "bit-reversal""#),
+    line("destinations", "shuffle", "Dally and Towles 2004, table 3.1", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = "shuffle""#),
+    line("destinations", "tornado", "Dally and Towles 2004, table 3.1", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = { tornado = { dimensions = [4, 4] } }"#),
+    line("destinations", "neighbour", "Dally and Towles 2004, table 3.1", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = "neighbour""#),
+    line("destinations", "random-permutation", "Dally and Towles 2004, section 3.2; that nobody sends to itself is ours", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = "random-permutation""#),
+    line("destinations", "matrix", "Dally and Towles 2004, section 3.2", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+destinations = { matrix = "demand.csv" }"#),
 ];

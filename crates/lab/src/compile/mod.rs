@@ -4,13 +4,13 @@ mod cables;
 mod classes;
 
 use crate::error::{DeadlockReport, LabError};
+use crate::files::FileRead;
 use crate::input::InputError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::{Span, Time};
 use gingham_model::{MeasurePlan, Plan, StopPlan, Switching, WormholeParameters, WormholePlan};
 use gingham_topology::routing::{self, Proof, Routes};
 use gingham_topology::{Fabric, Finding};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The longest run: far below what 64 bits of picoseconds hold, with room for what is in flight.
@@ -29,8 +29,15 @@ pub struct Compiled {
     pub findings: Vec<Finding>,
     /// Whether the routes are free of deadlock; a cycle only if that was allowed.
     pub proof: Proof,
-    /// The fabric file and its SHA-256, if the fabric came from one.
-    pub fabric_file: Option<(PathBuf, String)>,
+    /// The files that were read, with their digests; the scenario's own stands elsewhere.
+    pub files: Vec<FileRead>,
+}
+
+/// What a compilation collects beside its plan.
+#[derive(Default)]
+struct Gathered {
+    notes: Vec<String>,
+    files: Vec<FileRead>,
 }
 
 /// Compiles a scenario. Routes that could deadlock are refused unless `allow_deadlock`.
@@ -42,9 +49,9 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         .map_err(|error| LabError::from_routing(&source.tree, &error))?;
     let proof = prove(&fabric, &routes, allow_deadlock)?;
     let parameters = scenario.network.parameters();
-    let mut notes = Vec::new();
-    let channels = cables::channels(source, &fabric, &parameters, &mut notes)?;
-    let classes = classes::classes(source, &fabric, &mut notes)?;
+    let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
+    let channels = cables::channels(source, &fabric, &parameters, &mut gathered.notes)?;
+    let classes = classes::classes(source, &fabric, &channels, &mut gathered)?;
     let stop = stop(source)?;
     let plan = Plan {
         seed: scenario.seed,
@@ -59,10 +66,10 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     Ok(Compiled {
         plan: Arc::new(plan),
         parameters,
-        notes,
+        notes: gathered.notes,
         findings: origin.loaded.findings,
         proof,
-        fabric_file: origin.file.map(|path| (path, origin.loaded.digest)),
+        files: gathered.files,
     })
 }
 

@@ -1,8 +1,9 @@
 //! Where a scenario comes from: a file or a text, with what the command line changes.
 
-use super::{Scenario, Topology};
+use super::{Scenario, Topology, TrafficClass};
 use crate::error::LabError;
 use crate::fabric_file::{self, LoadedFabric, load_fabric};
+use crate::files::FileRead;
 use crate::input::{InputError, Tree};
 use gingham_topology::format::{self, Format};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ pub struct ScenarioSource {
 #[derive(Clone, Debug)]
 pub(crate) struct ScenarioFabric {
     pub(crate) loaded: LoadedFabric,
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) file: Option<FileRead>,
 }
 
 impl ScenarioSource {
@@ -96,16 +97,28 @@ impl ScenarioSource {
         if let Some(seed) = overrides.seed {
             tree.set_value("seed", &seed.into())?;
         }
-        let scenario = tree.read()?;
+        let mut scenario: Scenario = tree.read()?;
+        scenario.traffic.iter_mut().for_each(TrafficClass::fill_defaults);
         Ok(Self { tree, scenario, folder, digest })
+    }
+
+    /// Where a file that the scenario names stands.
+    pub(crate) fn path_of(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     /// The fabric that the scenario names or generates.
     pub(crate) fn fabric(&self) -> Result<ScenarioFabric, LabError> {
         match &self.scenario.topology {
             Topology::File(name) => {
-                let path = self.folder.join(name);
-                Ok(ScenarioFabric { loaded: load_fabric(&path)?, file: Some(path) })
+                let path = self.path_of(name);
+                let loaded = load_fabric(&path)?;
+                let file = FileRead {
+                    key: "topology.file".to_owned(),
+                    path: path.display().to_string(),
+                    sha256: loaded.digest.clone(),
+                };
+                Ok(ScenarioFabric { loaded, file: Some(file) })
             }
             Topology::Inline(text) => {
                 let reading = format::read(text, Format::Toml).map_err(|error| {

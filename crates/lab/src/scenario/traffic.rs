@@ -13,37 +13,39 @@ pub struct TrafficClass {
     #[serde(default = "default_name")]
     pub name: String,
     /// The hosts that send: names or patterns with `*` and `?`, such as `a08-*`.
-    #[serde(default = "every_host")]
-    pub hosts: Vec<String>,
+    #[schemars(extend("default" = ["*"]))]
+    pub hosts: Option<Vec<String>>,
     /// When messages are created.
     #[serde(default = "default_arrivals")]
     pub arrivals: Arrivals,
     /// Offered load of each host as a fraction of its link, payload only, above 0 and at most
-    /// 1; a backlogged class takes none.
+    /// 1; backlogged classes and schedules take none.
     pub load: Option<f64>,
-    /// Payload length of messages.
-    pub length: Lengths,
+    /// Payload length of messages; only a schedule takes none.
+    pub length: Option<Lengths>,
     /// Where messages go.
-    #[serde(default = "default_destinations")]
-    pub destinations: Destinations,
+    #[schemars(extend("default" = "uniform"))]
+    pub destinations: Option<Destinations>,
     /// The class creates messages from this instant on; from the beginning of the run unless given.
     pub start: Option<Span>,
     /// It creates none at this instant and later; until the end of the run unless given.
     pub stop: Option<Span>,
 }
 
+impl TrafficClass {
+    /// Says what holds where nothing is written. A schedule has its own hosts and destinations.
+    pub(super) fn fill_defaults(&mut self) {
+        if !matches!(self.arrivals, Arrivals::Schedule(_)) {
+            self.hosts.get_or_insert_with(|| vec!["*".to_owned()]);
+            self.destinations.get_or_insert(Destinations::Uniform);
+        }
+    }
+}
+
 fn default_name() -> String {
     "all".to_owned()
 }
 
-fn every_host() -> Vec<String> {
-    vec!["*".to_owned()]
-}
-
 const fn default_arrivals() -> Arrivals {
     Arrivals::Poisson
-}
-
-const fn default_destinations() -> Destinations {
-    Destinations::Uniform
 }

@@ -1,6 +1,7 @@
 //! Random scenarios, and how to make a failing one smaller.
 
 use gingham_kernel::{Purpose, Stream};
+use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_topology::generate::{Generator, Irregular, Mesh, Ring, Star, Torus, TwoHosts};
 use gingham_topology::{Fabric, NodeKind};
@@ -64,7 +65,22 @@ impl Case {
         let within = draw.below(case.time_ps);
         case.warm_up_ps = pick(&mut draw, &[0, case.time_ps / 10, within]);
         case.messages = (draw.below(3) == 0).then(|| 1 + draw.below(40));
+        let classes = std::mem::take(&mut case.classes);
+        case.classes = classes.into_iter().filter(|class| case.has_senders(class)).collect();
+        if case.classes.is_empty() {
+            case.classes.push("load = 0.3\nlength = { fixed = \"64 B\" }\n".to_owned());
+        }
         case
+    }
+
+    /// Whether any host sends in a class: under a permutation each may map to itself.
+    fn has_senders(&self, class: &str) -> bool {
+        let alone = Self { classes: vec![class.to_owned()], ..self.clone() };
+        match compile(&alone.source(), true) {
+            Ok(_) => true,
+            Err(error) if error.to_string().contains("has anywhere to send to") => false,
+            Err(error) => panic!("{error}\n{}", alone.to_toml()),
+        }
     }
 
     pub(crate) fn source(&self) -> ScenarioSource {
@@ -116,7 +132,7 @@ impl Case {
                     Path::new("."),
                     &Overrides::default(),
                 );
-                let valid = valid.is_ok_and(|source| gingham_lab::compile(&source, true).is_ok());
+                let valid = valid.is_ok_and(|source| compile(&source, true).is_ok());
                 let found = if valid { fails(&case) } else { None };
                 found.map(|found| (case, found))
             });
@@ -195,22 +211,13 @@ fn random_length_mm(draw: &mut Stream) -> u64 {
 
 fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
     let mut text = format!("name = \"class{index}\"\n");
-    match draw.below(4) {
-        0 => text += "arrivals = \"backlogged\"\n",
-        _ => writeln!(text, "load = {}", pick(draw, &[0.05, 0.1, 0.3, 0.6, 1.0])).unwrap(),
+    text += &random_arrivals(draw);
+    writeln!(text, "length = {{ {} }}", random_length(draw)).unwrap();
+    let senders = random_hosts(draw, hosts);
+    writeln!(text, "hosts = {senders:?}").unwrap();
+    if let Some(destinations) = random_destinations(draw, hosts, &senders) {
+        writeln!(text, "destinations = {destinations}").unwrap();
     }
-    let bytes =
-        |draw: &mut Stream| pick(draw, &[1_u64, 2, 8, 20, 60, 64, 100, 300, 1_000]) + draw.below(3);
-    let (length, more) = (bytes(draw), bytes(draw));
-    let length = match draw.below(6) {
-        0 => format!("exponential = \"{length} B\""),
-        1 => format!("uniform = {{ from = \"{length} B\", to = \"{} B\" }}", length + more),
-        2 => {
-            format!("bimodal = {{ short = \"{length} B\", long = \"{more} B\", long_share = 0.2 }}")
-        }
-        _ => format!("fixed = \"{length} B\""),
-    };
-    writeln!(text, "length = {{ {length} }}").unwrap();
     let later = draw.below(2_000_000);
     let start = pick(draw, &[0, later]);
     if start > 0 {
@@ -219,11 +226,78 @@ fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
     if draw.below(2) == 0 {
         writeln!(text, "stop = \"{} ps\"", start + 1 + draw.below(6_000_000)).unwrap();
     }
-    if draw.below(3) == 0 {
-        let target = pick(draw, &(0..hosts.len()).collect::<Vec<_>>());
-        writeln!(text, "destinations = {{ host = \"{}\" }}", hosts[target]).unwrap();
-    }
     text
+}
+
+fn random_arrivals(draw: &mut Stream) -> String {
+    let load = pick(draw, &[0.05, 0.1, 0.3, 0.6, 1.0]);
+    let (on, off) = (100_000 + draw.below(3_000_000), draw.below(2_000_000));
+    let periods = format!("on = \"{on} ps\", off = \"{off} ps\"");
+    // What the peak allows, rounded down.
+    let share = f64::from(u32::try_from(1_000 * on / (on + off)).unwrap()) / 1_000.0;
+    let arrivals = match draw.below(8) {
+        0 => return "arrivals = \"backlogged\"\n".to_owned(),
+        1 => "\"constant\"".to_owned(),
+        2 => format!("{{ constant = {{ phase = \"{} ps\" }} }}", draw.below(1_000_000)),
+        3 => format!("{{ on-off = {{ {periods} }} }}"),
+        4 => format!("{{ on-off-pareto = {{ {periods}, shape = 1.5 }} }}"),
+        _ => return format!("load = {load}\n"),
+    };
+    format!("arrivals = {arrivals}\nload = {}\n", f64::max(load * share, 0.001))
+}
+
+fn random_length(draw: &mut Stream) -> String {
+    let bytes =
+        |draw: &mut Stream| pick(draw, &[1_u64, 2, 8, 20, 60, 64, 100, 300, 1_000]) + draw.below(3);
+    let (length, more) = (bytes(draw), bytes(draw));
+    match draw.below(6) {
+        0 => format!("exponential = \"{length} B\""),
+        1 => format!("uniform = {{ from = \"{length} B\", to = \"{} B\" }}", length + more),
+        2 => {
+            format!("bimodal = {{ short = \"{length} B\", long = \"{more} B\", long_share = 0.2 }}")
+        }
+        _ => format!("fixed = \"{length} B\""),
+    }
+}
+
+/// All hosts, or the first so many of them in the order of the fabric.
+fn random_hosts(draw: &mut Stream, hosts: &[String]) -> Vec<String> {
+    if draw.below(3) > 0 {
+        return vec!["*".to_owned()];
+    }
+    let count = pick(draw, &[1, 2, 4, hosts.len()]).min(hosts.len());
+    hosts[..count].to_vec()
+}
+
+fn random_destinations(draw: &mut Stream, hosts: &[String], senders: &[String]) -> Option<String> {
+    let any = |draw: &mut Stream| &hosts[pick(draw, &(0..hosts.len()).collect::<Vec<_>>())];
+    let count = if senders[0] == "*" { hosts.len() } else { senders.len() };
+    let power = count.is_power_of_two();
+    let square = count.isqrt() * count.isqrt() == count;
+    Some(match draw.below(14) {
+        0..3 => format!("{{ host = \"{}\" }}", any(draw)),
+        3 => {
+            format!(
+                "{{ hot-spot = {{ hosts = [\"{}\"], share = 0.{} }} }}",
+                any(draw),
+                1 + draw.below(9)
+            )
+        }
+        4 if hosts.len() > 1 && senders[0] == "*" => {
+            format!(
+                "{{ pairs = {{ {} = \"{}\", {} = \"{}\" }} }}",
+                hosts[0], hosts[1], hosts[1], hosts[0]
+            )
+        }
+        5 if square => "\"transpose\"".to_owned(),
+        6 if power => "\"bit-complement\"".to_owned(),
+        7 if power => "\"bit-reversal\"".to_owned(),
+        8 if power => "\"shuffle\"".to_owned(),
+        9 => "\"tornado\"".to_owned(),
+        10 => format!("{{ neighbour = {{ dimensions = [{count}] }} }}"),
+        11 => "\"random-permutation\"".to_owned(),
+        _ => return None,
+    })
 }
 
 fn random_network(draw: &mut Stream) -> Vec<String> {

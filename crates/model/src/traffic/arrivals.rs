@@ -12,6 +12,7 @@
 //!
 //! Invariants: instants never run backwards; none lies before the class starts.
 
+use super::accept_bare_names;
 use super::on_off::{OnOffClock, PeriodPlan};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use schemars::JsonSchema;
@@ -20,11 +21,23 @@ use serde::{Deserialize, Serialize};
 /// The arrival process of a class, as a scenario names it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(transform = accept_bare_names)]
 pub enum Arrivals {
     /// Independent exponential intervals, whose mean follows from the load.
     Poisson,
+    /// Equal intervals, from a random phase on unless one is given.
+    Constant(Constant),
+    /// Bursts: equal intervals within on periods, none in off periods, all of exponential length; the load
+    /// is the mean over both.
+    OnOff(OnOff),
+    /// The same with periods whose lengths follow Pareto's law: many such hosts together are self-similar.
+    OnOffPareto(OnOffPareto),
     /// Always one message waiting; takes no load.
     Backlogged,
+    /// The messages of a CSV file, with the columns `created_ps`, `source`, `destination` and
+    /// `payload_bytes` of the table of messages, in order of time; the path is relative to the scenario.
+    /// Takes no load, length, destinations or hosts.
+    Schedule(String),
 }
 
 /// Parameters of `constant`.
@@ -93,6 +106,25 @@ impl ArrivalPlan {
                 Some(*load)
             }
             Self::Backlogged => None,
+        }
+    }
+
+    /// The load while it sends: above that over all time for a source with off periods.
+    pub fn peak_load(&self) -> Option<f64> {
+        match self {
+            Self::OnOff { load, periods } => Some(load / periods.share_on()),
+            _ => self.load(),
+        }
+    }
+
+    /// The same process with its load multiplied; a backlogged one stays what it is.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        match self {
+            Self::Poisson { load } => Self::Poisson { load: load * factor },
+            Self::Constant { load, phase } => Self::Constant { load: load * factor, phase },
+            Self::OnOff { load, periods } => Self::OnOff { load: load * factor, periods },
+            Self::Backlogged => Self::Backlogged,
         }
     }
 

@@ -5,22 +5,45 @@
 //!
 //! Invariant: no source sends to its own host.
 
-use super::Weighted;
+use super::{Weighted, accept_bare_names};
 use gingham_kernel::Stream;
 use gingham_topology::EndpointId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The destination pattern of a class, as a scenario names it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(transform = accept_bare_names)]
 pub enum Destinations {
     /// Every other host that can be reached, with equal probability; of a host with several ports, each.
     Uniform,
     /// Always this host, by name; one port of a host with several as `name[port]`.
     Host(String),
+    /// A share of the messages goes to some hosts, the rest is uniform.
+    HotSpot(HotSpot),
+    /// For each host its destination, by name; a host that is not named sends nothing.
+    Pairs(BTreeMap<String, String>),
+    /// A square of places: from row r, column c to row c, column r. Needs a square number of hosts.
+    Transpose,
+    /// To the place whose number has every bit turned. Needs a power of two as the number of hosts.
+    BitComplement,
+    /// To the place whose number has its bits in reverse order. Needs a power of two as the number of hosts.
+    BitReversal,
+    /// To the place whose number has its bits turned left by one. Needs a power of two as the number of hosts.
+    Shuffle,
+    /// Nearly half way round every dimension: by ceil(k / 2) - 1 of k places.
+    Tornado(GridPlaces),
+    /// One place on in every dimension, around its end.
+    Neighbour(GridPlaces),
+    /// To a place that is drawn once from seed and name of the class, never the own one.
+    RandomPermutation,
+    /// In proportion to the weights of a CSV file: its first row names destinations, its first column sources; the path
+    /// is relative to the scenario. A host whose row has twice the mean sum offers twice the load.
+    Matrix(String),
 }
 
 /// Parameters of `hot-spot`.
@@ -52,6 +75,11 @@ pub struct OtherHosts {
 }
 
 impl OtherHosts {
+    /// Whether there is any.
+    pub fn has_any(&self) -> bool {
+        self.len() > 0
+    }
+
     fn len(&self) -> usize {
         self.among.len() - self.own.len()
     }
@@ -89,9 +117,9 @@ impl DestinationPlan {
     /// Whether there is anywhere to send to from `source`.
     pub fn has_any(&self, source: EndpointId) -> bool {
         match self {
-            Self::Uniform(others) => others.len() > 0,
+            Self::Uniform(others) => others.has_any(),
             Self::Fixed(destination) => *destination != source,
-            Self::HotSpot { hot, all, .. } => hot.len() > 0 && all.len() > 0,
+            Self::HotSpot { hot, all, .. } => hot.has_any() && all.has_any(),
             Self::Weighted(weighted) => !weighted.things().contains(&source),
         }
     }

@@ -19,6 +19,9 @@ pub enum Lengths {
     Uniform(Uniform),
     /// Short messages and long ones.
     Bimodal(Bimodal),
+    /// As a CSV file counts them, with the columns `payload_bytes` and `weight`; the path is
+    /// relative to the scenario.
+    Empirical(String),
 }
 
 /// Parameters of `uniform`.

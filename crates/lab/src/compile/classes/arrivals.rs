@@ -1,0 +1,150 @@
+//! When a class sends: its start and stop, its load, and its arrival process.
+
+use super::Place;
+use crate::error::LabError;
+use gingham_kernel::{Span, Time};
+use gingham_model::traffic::{
+    ArrivalPlan, Arrivals, LengthPlan, OnOff, OnOffPareto, PeriodLaw, PeriodPlan,
+};
+use gingham_topology::EndpointId;
+use std::ops::Range;
+
+/// The longest period: no run lasts longer.
+const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
+/// Means of a heavier tail are not reached within any run.
+const SHAPE_MIN: f64 = 1.01;
+/// Periods that pass by without a message cost time and mean nothing.
+const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
+/// Loads that add up to 1 may miss it by so much.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether a source with this load would send more than its link carries.
+pub(super) fn is_too_much(load: f64) -> bool {
+    load > 1.0 + ROUNDING
+}
+
+impl Place<'_> {
+    /// From its start to its stop.
+    pub(super) fn active(&self) -> Result<Range<Time>, LabError> {
+        let (start, end) = (self.class.start.unwrap_or(Span::ZERO), self.source.scenario.stop.time);
+        if self.class.start.is_some() && start >= end {
+            let message = format!("the class starts at {start}, but the run ends at {end}");
+            return Err(self.error("start", message).into());
+        }
+        match self.class.stop {
+            Some(stop) if stop <= start => {
+                let message = format!("the class stops at {stop}, not after its start at {start}");
+                Err(self.error("stop", message).into())
+            }
+            stop => Ok(Time::ZERO + start..stop.map_or(Time::MAX, |stop| Time::ZERO + stop)),
+        }
+    }
+
+    /// The arrival process of a class that draws its messages, at the load of the class.
+    pub(super) fn arrivals(&self) -> Result<ArrivalPlan, LabError> {
+        let plan = match &self.class.arrivals {
+            Arrivals::Poisson => ArrivalPlan::Poisson { load: self.load("poisson")? },
+            Arrivals::Constant(constant) => {
+                ArrivalPlan::Constant { load: self.load("constant")?, phase: constant.phase }
+            }
+            Arrivals::OnOff(OnOff { on, off }) => {
+                let load = self.load("on-off")?;
+                let periods = self.periods("on-off", *on, *off, PeriodLaw::Exponential)?;
+                ArrivalPlan::OnOff { load, periods }
+            }
+            Arrivals::OnOffPareto(OnOffPareto { on, off, shape }) => {
+                let load = self.load("on-off-pareto")?;
+                if !(*shape >= SHAPE_MIN && shape.is_finite()) {
+                    let message = format!(
+                        "a tail index is above 1, from {SHAPE_MIN} on, not {shape}; 1.2 to 1.9 are usual"
+                    );
+                    return Err(self.error("arrivals.on-off-pareto.shape", message).into());
+                }
+                let law = PeriodLaw::Pareto { shape: *shape };
+                let periods = self.periods("on-off-pareto", *on, *off, law)?;
+                ArrivalPlan::OnOff { load, periods }
+            }
+            Arrivals::Backlogged if self.class.load.is_some() => {
+                let message = "a backlogged class sends all it can and takes no load";
+                return Err(self.error("load", message).into());
+            }
+            Arrivals::Backlogged => ArrivalPlan::Backlogged,
+            Arrivals::Schedule(_) => unreachable!("a schedule draws nothing"),
+        };
+        self.check_peak(&plan)?;
+        Ok(plan)
+    }
+
+    fn load(&self, arrivals: &str) -> Result<f64, LabError> {
+        let message = match self.class.load {
+            Some(load) if load > 0.0 && load <= 1.0 => return Ok(load),
+            Some(load) => format!(
+                "a load is the fraction of a host's link, above 0 and at most 1, not {load}"
+            ),
+            None => format!("{arrivals} arrivals need a load, such as load = 0.3"),
+        };
+        Err(self.error("load", message).into())
+    }
+
+    fn periods(
+        &self,
+        name: &str,
+        on: Span,
+        off: Span,
+        law: PeriodLaw,
+    ) -> Result<PeriodPlan, LabError> {
+        if on == Span::ZERO {
+            let message = "an on period must last; nothing is sent otherwise";
+            return Err(self.error(&format!("arrivals.{name}.on"), message).into());
+        }
+        for (key, period) in [("on", on), ("off", off)] {
+            if period > PERIOD_MAX {
+                let message = format!("a period lasts {PERIOD_MAX} at most, not {period}");
+                return Err(self.error(&format!("arrivals.{name}.{key}"), message).into());
+            }
+        }
+        Ok(PeriodPlan { on_mean: on, off_mean: off, law })
+    }
+
+    /// Refuses bursts that a link cannot carry.
+    fn check_peak(&self, plan: &ArrivalPlan) -> Result<(), LabError> {
+        let (ArrivalPlan::OnOff { load, periods }, Some(peak)) = (plan, plan.peak_load()) else {
+            return Ok(());
+        };
+        if !is_too_much(peak) {
+            return Ok(());
+        }
+        let message = format!(
+            "with a load of {load} over periods of {} and {} a host sends {peak:.3} times what its link carries \
+             while it is on; the load may be {} at most",
+            periods.on_mean,
+            periods.off_mean,
+            periods.share_on()
+        );
+        Err(self.error("load", message).into())
+    }
+
+    /// Refuses on periods so short that thousands of them pass between two messages of a host.
+    pub(super) fn check_pace(
+        &self,
+        host: EndpointId,
+        plan: &ArrivalPlan,
+        lengths: &LengthPlan,
+    ) -> Result<(), LabError> {
+        let ArrivalPlan::OnOff { periods, .. } = plan else { return Ok(()) };
+        let flit = self.channels[self.fabric.endpoint_channel(host).index()].flit;
+        let interval_ps = plan.interval_mean_ps(lengths.mean_bytes(), flit).unwrap_or(0.0);
+        #[expect(clippy::cast_precision_loss, reason = "a ratio needs few digits")]
+        let periods_per_message = interval_ps * periods.share_on() / periods.on_mean.as_ps() as f64;
+        if periods_per_message <= PERIODS_PER_MESSAGE_MAX {
+            return Ok(());
+        }
+        let message = format!(
+            "{periods_per_message:.0} on periods of {} pass between two messages of {}; at most \
+             {PERIODS_PER_MESSAGE_MAX} may, so make the periods longer or the load larger",
+            periods.on_mean,
+            self.fabric.endpoint_name(host)
+        );
+        Err(self.error("arrivals", message).into())
+    }
+}

@@ -1,0 +1,168 @@
+//! Where the hosts of a class send to.
+
+use super::Place;
+use crate::compile::Gathered;
+use crate::error::LabError;
+use gingham_model::traffic::{
+    ArrivalPlan, DestinationPlan, Destinations, GridShift, HotSpot, Permutation, derangement,
+};
+use gingham_topology::EndpointId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What becomes of one host of a class.
+#[derive(Clone, Debug)]
+pub(super) enum Aim {
+    /// It sends.
+    At {
+        destinations: DestinationPlan,
+        /// Its load in terms of the class's.
+        load_factor: f64,
+    },
+    /// It is silent; why, after "so many hosts".
+    Nowhere(&'static str),
+}
+
+impl Aim {
+    pub(super) fn at(destinations: DestinationPlan) -> Self {
+        Self::At { destinations, load_factor: 1.0 }
+    }
+}
+
+const UNREACHABLE: &str = "have nowhere to send to";
+
+impl Place<'_> {
+    /// The aim of each host.
+    pub(super) fn aims(
+        &self,
+        hosts: &[EndpointId],
+        arrivals: &ArrivalPlan,
+        gathered: &mut Gathered,
+    ) -> Result<Vec<Aim>, LabError> {
+        match self.class.destinations.as_ref().unwrap_or(&Destinations::Uniform) {
+            Destinations::Uniform => Ok(hosts.iter().map(|host| self.uniform(*host)).collect()),
+            Destinations::Host(name) => {
+                let destination = self.host_matching("destinations.host", name)?;
+                Ok(hosts.iter().map(|host| self.fixed(*host, destination, UNREACHABLE)).collect())
+            }
+            Destinations::HotSpot(hot_spot) => self.hot_spot(hosts, hot_spot),
+            Destinations::Pairs(pairs) => self.pairs(hosts, pairs),
+            Destinations::Transpose => self.permuted(hosts, "transpose", Permutation::Transpose),
+            Destinations::BitComplement => {
+                self.permuted(hosts, "bit-complement", Permutation::BitComplement)
+            }
+            Destinations::BitReversal => {
+                self.permuted(hosts, "bit-reversal", Permutation::BitReversal)
+            }
+            Destinations::Shuffle => self.permuted(hosts, "shuffle", Permutation::Shuffle),
+            Destinations::Tornado(places) => {
+                self.shifted(hosts, "tornado", GridShift::Tornado, places, gathered)
+            }
+            Destinations::Neighbour(places) => {
+                self.shifted(hosts, "neighbour", GridShift::Neighbour, places, gathered)
+            }
+            Destinations::RandomPermutation => {
+                let seed = self.source.scenario.seed;
+                let targets = derangement(seed, &self.class.name, hosts.len());
+                Ok(self.at_places(hosts, |place| targets[place]))
+            }
+            Destinations::Matrix(file) => self.matrix(hosts, arrivals, file, gathered),
+        }
+    }
+
+    fn uniform(&self, source: EndpointId) -> Aim {
+        let others = self.hosts_near(source);
+        if others.has_any() {
+            Aim::at(DestinationPlan::Uniform(others))
+        } else {
+            Aim::Nowhere(UNREACHABLE)
+        }
+    }
+
+    /// One destination, unless it is the source itself, or on another island.
+    fn fixed(&self, source: EndpointId, destination: EndpointId, own: &'static str) -> Aim {
+        if destination == source {
+            Aim::Nowhere(own)
+        } else if self.hosts.joined(source, destination) {
+            Aim::at(DestinationPlan::Fixed(destination))
+        } else {
+            Aim::Nowhere(UNREACHABLE)
+        }
+    }
+
+    /// The host at each place sends to the host at the place that `target` gives.
+    pub(super) fn at_places(
+        &self,
+        hosts: &[EndpointId],
+        target: impl Fn(usize) -> usize,
+    ) -> Vec<Aim> {
+        let aim = |(place, host): (usize, &EndpointId)| {
+            self.fixed(*host, hosts[target(place)], "map to themselves")
+        };
+        hosts.iter().enumerate().map(aim).collect()
+    }
+
+    fn hot_spot(&self, hosts: &[EndpointId], written: &HotSpot) -> Result<Vec<Aim>, LabError> {
+        let share = written.share;
+        if !(share > 0.0 && share <= 1.0) {
+            let message = format!("the share of hot hosts is above 0 and at most 1, not {share}");
+            return Err(self.error("destinations.hot-spot.share", message).into());
+        }
+        if written.hosts.is_empty() {
+            let message = "at least one host must be hot; for none, say destinations = \"uniform\"";
+            return Err(self.error("destinations.hot-spot.hosts", message).into());
+        }
+        let hot = self.hosts_matching("destinations.hot-spot.hosts", &written.hosts)?;
+        let mut near: BTreeMap<EndpointId, Arc<[EndpointId]>> = BTreeMap::new();
+        let aim = |host: &EndpointId| {
+            let all = self.hosts_near(*host);
+            // Hosts of one island share one list, known by the first host on it.
+            let island = *all.among.first()?;
+            let joined = || hot.iter().copied().filter(|h| self.hosts.joined(*host, *h)).collect();
+            let among = near.entry(island).or_insert_with(joined);
+            let hot = self.but_own(Arc::clone(among), *host);
+            // The only hot host has no other to send its share to.
+            let plan = if hot.has_any() {
+                DestinationPlan::HotSpot { hot, share, all }
+            } else {
+                DestinationPlan::Uniform(all)
+            };
+            plan.has_any(*host).then(|| Aim::at(plan))
+        };
+        let aims = hosts.iter().map(aim);
+        Ok(aims.map(|aim| aim.unwrap_or(Aim::Nowhere(UNREACHABLE))).collect())
+    }
+
+    fn pairs(
+        &self,
+        hosts: &[EndpointId],
+        written: &BTreeMap<String, String>,
+    ) -> Result<Vec<Aim>, LabError> {
+        let mut pairs: BTreeMap<EndpointId, EndpointId> = BTreeMap::new();
+        for (from, to) in written {
+            let key = format!("destinations.pairs.{from:?}");
+            let find = |name: &str| {
+                let found = self.hosts.find(self.fabric, name);
+                found.map_err(|fault| fault.within(|message| self.error(&key, message)))
+            };
+            let (source, destination) = (find(from)?, find(to)?);
+            let message = if hosts.binary_search(&source).is_err() {
+                format!("`{from}` is none of the hosts of the class")
+            } else if source == destination {
+                format!("`{from}` sends to itself")
+            } else if !self.hosts.joined(source, destination) {
+                format!("no path leads from `{from}` to `{to}`")
+            } else if pairs.insert(source, destination).is_some() {
+                format!("`{from}` is named twice; a host has one destination here")
+            } else {
+                continue;
+            };
+            return Err(self.error(&key, message).into());
+        }
+        let aim = |host: &EndpointId| match pairs.get(host) {
+            Some(destination) => Aim::at(DestinationPlan::Fixed(*destination)),
+            None => Aim::Nowhere("have no pair"),
+        };
+        Ok(hosts.iter().map(aim).collect())
+    }
+}

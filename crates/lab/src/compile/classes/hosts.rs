@@ -1,0 +1,188 @@
+//! Hosts: by pattern, by name, and which of them can reach each other.
+
+use super::Place;
+use crate::error::LabError;
+use crate::input::InputError;
+use gingham_model::traffic::OtherHosts;
+use gingham_topology::{EndpointId, Fabric, NodeId, NodeKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wildmatch::WildMatch;
+
+/// The hosts of a fabric as traffic sees them.
+pub(super) struct Hosts {
+    /// By the name that tables give to an endpoint.
+    named: BTreeMap<String, EndpointId>,
+    /// By endpoint: the island that it is on.
+    island: Vec<usize>,
+    /// The hosts of each island, in canonical order.
+    on_island: BTreeMap<usize, Arc<[EndpointId]>>,
+}
+
+/// A name that stands for no host, or for several.
+pub(super) struct NameFault {
+    text: String,
+    message: String,
+    heading: &'static str,
+    names: Vec<String>,
+}
+
+impl NameFault {
+    /// The error that `report` makes of the message, with the names that would have been right.
+    pub(super) fn within(self, report: impl FnOnce(String) -> InputError) -> LabError {
+        report(self.message).suggesting(&self.text, self.heading, self.names).into()
+    }
+}
+
+impl Hosts {
+    pub(super) fn of(fabric: &Fabric) -> Self {
+        let named = host_endpoints(fabric).map(|host| (fabric.endpoint_name(host), host)).collect();
+        let of_switch = label_switches(fabric);
+        let label_of = |endpoint: EndpointId| {
+            let peer = fabric.target(fabric.endpoint_channel(endpoint));
+            match fabric.endpoint_at(peer) {
+                // Two endpoints on one cable are an island of their own.
+                Some(peer) => fabric.nodes().len() + endpoint.index().min(peer.index()),
+                None => of_switch[peer.node.index()],
+            }
+        };
+        let island: Vec<usize> = fabric.endpoint_ids().map(label_of).collect();
+        let mut hosts: BTreeMap<usize, Vec<EndpointId>> = BTreeMap::new();
+        for endpoint in host_endpoints(fabric) {
+            hosts.entry(island[endpoint.index()]).or_default().push(endpoint);
+        }
+        let on_island = hosts.into_iter().map(|(label, hosts)| (label, hosts.into())).collect();
+        Self { named, island, on_island }
+    }
+
+    /// Whether messages from one can reach the other.
+    pub(super) fn joined(&self, a: EndpointId, b: EndpointId) -> bool {
+        self.island[a.index()] == self.island[b.index()]
+    }
+
+    /// The one host endpoint of this name, node name, dump id or GUID.
+    pub(super) fn find(&self, fabric: &Fabric, text: &str) -> Result<EndpointId, NameFault> {
+        if let Some(host) = self.named.get(text) {
+            return Ok(*host);
+        }
+        let node = fabric.find_node(text);
+        let on_node = |host: &EndpointId| Some(fabric.endpoint(*host).node) == node;
+        let found: Vec<EndpointId> = host_endpoints(fabric).filter(on_node).collect();
+        self.the_one(fabric, text, &found)
+    }
+
+    fn the_one(
+        &self,
+        fabric: &Fabric,
+        text: &str,
+        found: &[EndpointId],
+    ) -> Result<EndpointId, NameFault> {
+        match found {
+            [host] => Ok(*host),
+            [] => Err(self.unknown(text)),
+            several => Err(NameFault {
+                text: text.to_owned(),
+                message: format!("`{text}` stands for several; one is needed"),
+                heading: "it stands for",
+                names: several.iter().map(|host| fabric.endpoint_name(*host)).collect(),
+            }),
+        }
+    }
+
+    fn unknown(&self, text: &str) -> NameFault {
+        NameFault {
+            text: text.to_owned(),
+            message: format!("no host is called `{text}`"),
+            heading: "known hosts",
+            names: self.named.keys().cloned().collect(),
+        }
+    }
+}
+
+impl Place<'_> {
+    /// The endpoints whose hosts send, in canonical order.
+    pub(super) fn sending_hosts(&self) -> Result<Vec<EndpointId>, LabError> {
+        let patterns = self.class.hosts.as_deref().unwrap_or_default();
+        if patterns.is_empty() {
+            let message = "a class needs at least one host; `[\"*\"]` means all";
+            return Err(self.error("hosts", message).into());
+        }
+        self.hosts_matching("hosts", patterns)
+    }
+
+    /// The endpoints that a list of patterns under a key stands for, in canonical order.
+    pub(super) fn hosts_matching(
+        &self,
+        key: &str,
+        patterns: &[String],
+    ) -> Result<Vec<EndpointId>, LabError> {
+        let mut chosen = vec![false; self.fabric.endpoints().len()];
+        for (index, pattern) in patterns.iter().enumerate() {
+            let matched = matching(self.fabric, pattern);
+            if matched.is_empty() {
+                let report = |message| self.error(&format!("{key}.{index}"), message);
+                return Err(self.hosts.unknown(pattern).within(report));
+            }
+            for endpoint in matched {
+                chosen[endpoint.index()] = true;
+            }
+        }
+        Ok(self.fabric.endpoint_ids().filter(|endpoint| chosen[endpoint.index()]).collect())
+    }
+
+    /// The one endpoint that a pattern under a key stands for.
+    pub(super) fn host_matching(&self, key: &str, pattern: &str) -> Result<EndpointId, LabError> {
+        let found = matching(self.fabric, pattern);
+        let one = self.hosts.the_one(self.fabric, pattern, &found);
+        one.map_err(|fault| fault.within(|message| self.error(key, message)))
+    }
+
+    /// All hosts that `source` can reach, but for its own.
+    pub(super) fn hosts_near(&self, source: EndpointId) -> OtherHosts {
+        let island = self.hosts.island[source.index()];
+        let near = self.hosts.on_island.get(&island).cloned().unwrap_or_default();
+        self.but_own(near, source)
+    }
+
+    /// Endpoints in canonical order without those on the node of `source`.
+    pub(super) fn but_own(&self, among: Arc<[EndpointId]>, source: EndpointId) -> OtherHosts {
+        let node = |endpoint: &EndpointId| self.fabric.endpoint(*endpoint).node;
+        let home = node(&source);
+        let own = among.partition_point(|other| node(other) < home)
+            ..among.partition_point(|other| node(other) <= home);
+        OtherHosts { among, own }
+    }
+}
+
+fn host_endpoints(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
+    fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
+}
+
+/// Host endpoints whose name, node name or dump id matches a pattern.
+fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
+    let wild = WildMatch::new(pattern);
+    let exact = fabric.find_node(pattern).filter(|id| fabric.node(*id).kind == NodeKind::Host);
+    let matches = |endpoint: &EndpointId| {
+        let node = fabric.endpoint(*endpoint).node;
+        exact == Some(node)
+            || wild.matches(&fabric.node(node).name)
+            || wild.matches(&fabric.endpoint_name(*endpoint))
+    };
+    host_endpoints(fabric).filter(matches).collect()
+}
+
+/// A label a connected part, by switch; hosts join nothing, because they do not forward.
+fn label_switches(fabric: &Fabric) -> Vec<usize> {
+    let mut label = vec![usize::MAX; fabric.switches().len()];
+    for start in fabric.switches() {
+        let mut frontier: Vec<NodeId> = vec![start];
+        while let Some(node) = frontier.pop() {
+            if label[node.index()] == usize::MAX {
+                label[node.index()] = start.index();
+                let next = fabric.channels_from(node).map(|channel| fabric.target(channel).node);
+                frontier.extend(next.filter(|node| fabric.node(*node).is_switch()));
+            }
+        }
+    }
+    label
+}

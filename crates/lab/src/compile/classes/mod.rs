@@ -1,0 +1,121 @@
+//! Traffic classes: host patterns become endpoints, files are read, loads and lengths are checked.
+//!
+//! ```text
+//!   hosts ── in canonical order: places 0, 1, ..., N - 1
+//!     │
+//!   arrivals + lengths + destinations ─► for each host a SourcePlan, or a reason to be silent
+//!   schedule ─────────────────────────► a SourcePlan for each host in it
+//! ```
+//!
+//! Invariants: a source has somewhere to send to, and every destination can be reached; what a
+//! user might not expect stands in a note.
+
+mod arrivals;
+mod destinations;
+mod hosts;
+mod lengths;
+mod matrix;
+mod permutations;
+mod schedule;
+mod sheet;
+
+use super::Gathered;
+use crate::error::LabError;
+use crate::input::InputError;
+use crate::scenario::{ScenarioSource, TrafficClass};
+use destinations::Aim;
+use gingham_model::traffic::{Arrivals, SourcePlan};
+use gingham_model::{ChannelPlan, ClassPlan};
+use gingham_topology::Fabric;
+use hosts::Hosts;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+/// The traffic classes of a scenario.
+pub(super) fn classes(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    channels: &[ChannelPlan],
+    gathered: &mut Gathered,
+) -> Result<Vec<ClassPlan>, LabError> {
+    let written = &source.scenario.traffic;
+    if written.is_empty() {
+        return Err(InputError::at(&source.tree, "traffic", "at least one class must send").into());
+    }
+    let hosts = Hosts::of(fabric);
+    let mut classes = Vec::new();
+    for (index, class) in written.iter().enumerate() {
+        let place = Place { source, fabric, channels, hosts: &hosts, index, class };
+        if written[..index].iter().any(|earlier| earlier.name == class.name) {
+            let message =
+                format!("two classes are called `{}`; each needs a name of its own", class.name);
+            return Err(place.error("name", message).into());
+        }
+        classes.push(place.compile(gathered)?);
+    }
+    Ok(classes)
+}
+
+/// One class, where it stands, and what it is compiled against.
+struct Place<'a> {
+    source: &'a ScenarioSource,
+    fabric: &'a Fabric,
+    /// By channel.
+    channels: &'a [ChannelPlan],
+    hosts: &'a Hosts,
+    index: usize,
+    class: &'a TrafficClass,
+}
+
+impl Place<'_> {
+    /// The dotted path of one of its keys.
+    fn path(&self, key: &str) -> String {
+        format!("traffic.{}.{key}", self.index)
+    }
+
+    fn error(&self, key: &str, message: impl Display) -> InputError {
+        InputError::at(&self.source.tree, &self.path(key), message)
+    }
+
+    fn note(&self, gathered: &mut Gathered, text: impl Display) {
+        gathered.notes.push(format!("class `{}`: {text}", self.class.name));
+    }
+
+    fn compile(&self, gathered: &mut Gathered) -> Result<ClassPlan, LabError> {
+        let active = self.active()?;
+        let sources = match &self.class.arrivals {
+            Arrivals::Schedule(file) => self.scheduled(file, &active, gathered)?,
+            _ => self.drawn(gathered)?,
+        };
+        Ok(ClassPlan { name: self.class.name.clone(), active, sources })
+    }
+
+    /// The sources of a class that draws its messages.
+    fn drawn(&self, gathered: &mut Gathered) -> Result<Vec<SourcePlan>, LabError> {
+        let arrivals = self.arrivals()?;
+        let lengths = self.lengths(gathered)?;
+        let hosts = self.sending_hosts()?;
+        let aims = self.aims(&hosts, &arrivals, gathered)?;
+        let mut sources = Vec::new();
+        let mut silent: BTreeMap<&str, usize> = BTreeMap::new();
+        for (endpoint, aim) in hosts.iter().zip(aims) {
+            match aim {
+                Aim::At { destinations, load_factor } => {
+                    let arrivals = arrivals.scaled(load_factor);
+                    self.check_pace(*endpoint, &arrivals, &lengths)?;
+                    let lengths = lengths.clone();
+                    sources.push(SourcePlan::drawn(*endpoint, arrivals, lengths, destinations));
+                }
+                Aim::Nowhere(why) => *silent.entry(why).or_default() += 1,
+            }
+        }
+        if sources.is_empty() {
+            return Err(self.error("hosts", "none of these hosts has anywhere to send to").into());
+        }
+        for (why, count) in silent {
+            let all = hosts.len();
+            self.note(gathered, format!("{count} of {all} hosts {why} and are silent"));
+        }
+        Ok(sources)
+    }
+}
