@@ -112,7 +112,7 @@ class Scenario:
     def restore(
         cls, values: dict[str, Any], file: Mapping[str, Any], files: Iterable[Mapping[str, str]]
     ) -> Self:
-        """Return the scenario that a manifest holds: what `resolved` and `origin` said, what was read.
+        """Return the scenario that a manifest holds: `resolved`, `origin`, and the files read.
 
         Paths in it mean the files that they meant then, wherever the program runs now.
         """

@@ -60,7 +60,7 @@ pub struct HotSpot {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GridPlaces {
-    /// Sizes of the grid that the hosts are laid out on, the last dimension first. Unless given: the
+    /// Sizes of the grid that the hosts are laid out on, the last running fastest. Unless given: the
     /// fabric's own grid if it is one with equally many hosts on each switch, else one ring of all hosts.
     pub dimensions: Option<Vec<u32>>,
 }
