@@ -242,3 +242,14 @@ def test_real_clusters_stand_in_layers(
 
 def is_switch(fabric: gingham.Fabric, name: str) -> bool:
     return any(node.name == name and node.kind == "switch" for node in fabric.nodes)
+
+
+def test_a_crowd_of_switches_has_smaller_marks_and_no_numbers() -> None:
+    fabric = gingham.Fabric.make("irregular", switches=300, ports=8, hosts_per_switch=4, seed=2)
+    cables = pictures.ends_of(fabric)
+    figure = _fabric.draw(links(cables), pictures.nodes_of(fabric), title="A crowd")
+    assert "4" not in texts(figure)  # as in fabrics with more room
+    assert "dot: all hosts of a switch, coloured by the busiest" in texts(figure)
+    between = sum(1 for (a, _), (b, _) in cables if not {a[0], b[0]} & {"h"})
+    assert len(segments(figure)) == 2 * (between + 300)
+    assert max(figure.get_size_inches()) < 18

@@ -17,13 +17,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from gingham.plots import _style as style
 from gingham.plots._fabric_key import draw_key, key_height, key_lines
+from gingham.plots._fringe import tight
 from gingham.plots._marks import DOT, Label
 from gingham.plots._network import Network, network
 from gingham.plots._scene import Scene, scene
@@ -161,37 +162,35 @@ def cores(strokes: list[Stroke], stops: Floats, widths: Floats) -> LineCollectio
 
 def draw_switches(axes: Axes, drawn: Scene) -> None:
     """Draw switches as boxes, with their names where these fit."""
+    shapes = []
     for place, box, name in zip(drawn.placement.positions, drawn.boxes, drawn.names, strict=True):
         corner = float(place[0]) - box.half_width, float(place[1]) - box.half_height
-        shape = FancyBboxPatch(
-            corner,
-            2 * box.half_width,
-            2 * box.half_height,
-            boxstyle="round,pad=0,rounding_size=2",
-            facecolor=style.NODE_FACE,
-            edgecolor=style.NODE_EDGE,
-            linewidth=0.8,
-            zorder=5,
-            gid="switch",
-        )
-        axes.add_patch(shape)
+        rounding = f"round,pad=0,rounding_size={min(2.0, box.half_height / 2)}"
+        size = 2 * box.half_width, 2 * box.half_height
+        shapes.append(FancyBboxPatch(corner, *size, boxstyle=rounding))
         if name:
             text = axes.text(place[0], place[1], name, size=LABEL_SIZE, zorder=6)
             text.set(ha="center", va="center_baseline")
+    marks = PatchCollection(shapes, gid="switches", facecolor=style.NODE_FACE)
+    marks.set(edgecolor=style.NODE_EDGE, linewidth=0.8, zorder=5)
+    axes.add_collection(marks, autolim=False)
 
 
 def draw_hosts(axes: Axes, drawn: Scene) -> None:
     """Draw hosts as dots, other ends as squares, many as their number."""
-    single = [index for index, group in enumerate(drawn.groups) if len(group.nodes) == 1]
+    uncounted = tight(drawn.placement)
+    single = [
+        index for index, group in enumerate(drawn.groups) if len(group.nodes) == 1 or uncounted
+    ]
     hosts = [index for index in single if drawn.groups[index].kind == "host"]
     others = [index for index in single if drawn.groups[index].kind != "host"]
     for chosen, marker in ((hosts, "o"), (others, "s")):
         places = drawn.group_places[chosen]
-        size = (2 * DOT.half_width) ** 2
+        size = (DOT.half_width if uncounted else 2 * DOT.half_width) ** 2
         found = axes.scatter(places[:, 0], places[:, 1], size, style.NODE_EDGE, marker=marker)
         found.set(linewidth=0, zorder=5)
     for place, group in zip(drawn.group_places, drawn.groups, strict=True):
-        if len(group.nodes) > 1:
+        if len(group.nodes) > 1 and not uncounted:
             text = axes.text(place[0], place[1], f"{len(group.nodes):,}", size=LABEL_SIZE, zorder=6)
             shape = "circle" if group.kind == "host" else "round"
             text.set(ha="center", va="center", bbox=style.node_box(shape, 0.25))
@@ -201,3 +200,6 @@ def draw_label(axes: Axes, label: Label) -> None:
     """Write the name of a switch beside it."""
     text = axes.text(*label.place, label.text, size=LABEL_SIZE, color=style.INK, zorder=6)
     text.set(ha="center", va="top" if label.below else "bottom", rotation=90 * label.upright)
+    if not label.upright:
+        # Among cables.
+        text.set(bbox={"facecolor": style.NODE_FACE, "alpha": 0.75, "linewidth": 0, "pad": 0.4})

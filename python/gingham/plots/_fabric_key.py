@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gingham.plots import _style as style
+from gingham.plots._fringe import tight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,8 @@ def key_lines(drawn: Scene) -> list[str]:
     if drawn.placement.around:
         lines.append("loose end: the cable goes round to the other side")
     if any(len(group.nodes) > 1 for group in drawn.groups):
-        lines.append("number: so many hosts, coloured by the busiest")
+        mark = "dot: all hosts of a switch" if tight(drawn.placement) else "number: so many hosts"
+        lines.append(f"{mark}, coloured by the busiest")
     if others := sorted({group.kind for group in drawn.groups} - {"host"}):
         lines.append(f"square: {', '.join(others)}")
     return lines

@@ -28,6 +28,8 @@ DRAWN_MAX = 200
 DROP, DROP_SECOND = 34.0, 26.0
 COMB_PITCH, COUNT_PITCH = 5.0, 17.0
 FAN_REACH, FAN_REACH_MAX, FAN_PITCH, FAN_SPAN_MAX = 33.0, 90.0, 8.0, 1.9
+# Where switches stand closer than this, hosts hang at this share of the way between them.
+TIGHT, TIGHT_REACH = 43.0, 0.7
 # Around a switch that stands alone.
 STAR_REACH = 46.0
 # The share of the free angle beside a switch that its hosts take.
@@ -71,6 +73,11 @@ def grouped(network: Network, core: dict[int, int]) -> list[Group]:
     ]
 
 
+def tight(placement: Placement) -> bool:
+    """Whether switches stand so close that hosts must make do with little room."""
+    return placement.shape != "layers" and placement.near < TIGHT
+
+
 def place_groups(groups: list[Group], placement: Placement, ways: list[list[float]]) -> Floats:
     """Return where each group stands; `ways` are the angles at which cables leave core nodes."""
     places = np.zeros((len(groups), 2))
@@ -106,7 +113,9 @@ def fan(placement: Placement, anchor: int, ways: list[float], count: int) -> Flo
     span = span if whole else min(span, gaps * FAN_PITCH / FAN_REACH * 1.6)
     wanted = gaps * FAN_PITCH / max(span, 1e-9) if count > 1 else 0.0
     reach = max(STAR_REACH if whole else FAN_REACH, wanted)
-    reach = reach if whole else min(reach, FAN_REACH_MAX)
+    if not whole:
+        reach = min(reach, FAN_REACH_MAX)
+        reach = min(reach, TIGHT_REACH * placement.near) if tight(placement) else reach
     angles = middle + span * (np.arange(count) / gaps - 0.5 * (count > 1))
     arc = np.column_stack([np.cos(angles), np.sin(angles)])
     return np.asarray(placement.positions[anchor] + reach * arc)

@@ -31,6 +31,8 @@ SWITCH, DOT, COUNT = Box(4.5, 4.5), Box(1.8, 1.8), Box(6.5, 6.5)
 CHARACTER, NAME_MARGIN, NAME_HEIGHT = 1.9, 3.0, 6.0
 # Outside of layers only so short a name, and only so far from others, stands in its box.
 NAME_MAX, APART_MIN = 7, 24.0
+# Of the way between neighbours, half the mark of a switch where these are close.
+SMALL_SHARE = 0.3
 # Of the room of a switch in its layer, what half its bar takes, and how much that may be.
 BAR_SHARE, BAR_MAX = 0.4, 62.0
 COMB_MARGIN = 4.0
@@ -58,8 +60,10 @@ def boxes(
     """Return the box of each node, and the name in it, empty where there is no room."""
     if placement.shape == "layers":
         return bars(names, placement, groups, places)
-    if max(map(len, names)) > NAME_MAX or apart(placement) < APART_MIN:
-        return [SWITCH] * len(names), [""] * len(names)
+    near = placement.near
+    if max(map(len, names)) > NAME_MAX or near < APART_MIN:
+        half = min(SWITCH.half_width, SMALL_SHARE * near)
+        return [Box(half, half)] * len(names), [""] * len(names)
     return [Box(half_width(name), NAME_HEIGHT) for name in names], names
 
 
@@ -86,17 +90,6 @@ def bars(
                 halves[one] = max(halves[one], half_width(names[one]))
     heights = [NAME_HEIGHT if name else SWITCH.half_height for name in shown]
     return [Box(float(half), height) for half, height in zip(halves, heights, strict=True)], shown
-
-
-def apart(placement: Placement) -> float:
-    """Return how far from its nearest neighbour on paper a typical node stands."""
-    positions = placement.positions
-    if len(positions) < 2:  # noqa: PLR2004
-        return math.inf
-    some = positions[:: max(1, len(positions) // 300)]
-    far = np.hypot(*(some[:, None, :] - positions[None, :, :]).transpose(2, 0, 1))
-    far[far == 0] = np.inf
-    return float(np.median(far.min(axis=1)))
 
 
 def leaving(placement: Placement, boxes: list[Box], pairs: list[tuple[int, int]]) -> Floats:
@@ -132,7 +125,7 @@ def labels(
     missing = [index for index, name in enumerate(shown) if not name]
     if placement.shape == "layers":
         return upright_labels(names, missing, placement, groups, places)
-    if not missing or apart(placement) < BESIDE_APART_MIN:
+    if not missing or placement.near < BESIDE_APART_MIN:
         return []
     below = placement.positions - (0.0, SWITCH.half_height + 2)
     return [

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gingham.plots._fringe import Group, grouped, place_groups
+from gingham.plots._fringe import Group, grouped, place_groups, tight
 from gingham.plots._layout import Graph, Placement, place
-from gingham.plots._marks import COUNT, DOT, Label, apart, boxes, half_width, labels, leaving
+from gingham.plots._marks import COUNT, DOT, Label, boxes, half_width, labels, leaving
 from gingham.plots._strokes import Box, Stroke, Wire, strokes
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def core_wires(
     """Return the wires of the cables between core nodes."""
     layers = placement.layers
     spread = leaving(placement, marks, pairs) if placement.shape == "layers" else None
-    near = apart(placement)
+    near = placement.near
     wires = []
     for index, (cable, (a, b)) in enumerate(zip(cables, pairs, strict=True)):
         first, second = ((int(row),) for row in network.rows[cable])
@@ -153,6 +153,7 @@ def fringe_wires(
 ) -> list[Wire]:
     """Return the wires of the fringe: one a cable, or one for all cables of a count."""
     wires = []
+    small = tight(placement)
     for group, place_of in zip(groups, places, strict=True):
         counted = len(group.nodes) > 1
         rows: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
@@ -163,7 +164,7 @@ def fringe_wires(
             down, up = rows.setdefault((anchor, -1 if counted else cable), ([], []))
             down.append(int(network.rows[cable, near]))
             up.append(int(network.rows[cable, 1 - near]))
-        box = COUNT if counted else DOT
+        box = COUNT if counted and not small else DOT
         for (anchor, _), (down, up) in rows.items():
             start, mark = hung(placement, marks, anchor, place_of)
             alone = len(rows) == 1 or len(group.anchors) > 1
@@ -185,7 +186,7 @@ def hung(placement: Placement, marks: list[Box], anchor: int, place: Floats) -> 
 def line_width(placement: Placement, marks: list[Box], pairs: list[tuple[int, int]]) -> float:
     """Return a width at which neighbouring cables stay apart."""
     if placement.shape != "layers":
-        return min(max(apart(placement) * SHARE_OF_WAY, WIDTH_MIN), WIDTH_MAX)
+        return min(max(placement.near * SHARE_OF_WAY, WIDTH_MIN), WIDTH_MAX)
     layers = placement.layers
     ends = [(a, bool(layers[b] > layers[a])) for one in pairs for a, b in (one, one[::-1])]
     count = Counter(ends)

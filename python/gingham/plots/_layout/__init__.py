@@ -16,30 +16,50 @@ points of the paper, y upwards; the same graph gives the same positions.
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from gingham.plots._layout import _circle, _grid, _layered, _stress
 from gingham.plots._layout._graph import Graph, Placement
+
+if TYPE_CHECKING:
+    from gingham.plots._tables import Floats
 
 __all__ = ["Graph", "Placement", "place"]
 
 SHAPES = (_grid.place, _layered.place, _circle.place, _stress.place)
 # Between parts of a fabric that no cable joins, and where their row ends.
 GAP, ROW_MAX = 60.0, 900.0
+# Of so many nodes the ways to their neighbours are measured.
+SAMPLE = 300
 
 
 def place(graph: Graph) -> Placement:
     """Return where the nodes of the graph stand; parts without a common cable stand apart."""
     parts = graph.components()
     if len(parts) == 1:
-        return place_connected(graph)
-    placements = [place_connected(graph.part(nodes)) for nodes in parts]
-    return packed(graph, parts, placements)
+        placement = place_connected(graph)
+    else:
+        placement = packed(graph, parts, [place_connected(graph.part(nodes)) for nodes in parts])
+    placement.near = typical_way(placement.positions)
+    return placement
 
 
 def place_connected(graph: Graph) -> Placement:
     """Return the placement by the first shape that the graph has."""
     return next(placement for shape in SHAPES if (placement := shape(graph)) is not None)
+
+
+def typical_way(positions: Floats) -> float:
+    """Return how far from its nearest neighbour a typical node stands; some stand for all."""
+    if len(positions) < 2:  # noqa: PLR2004
+        return math.inf
+    some = positions[:: max(1, len(positions) // SAMPLE)]
+    far = np.hypot(*(some[:, None, :] - positions[None, :, :]).transpose(2, 0, 1))
+    far[far == 0] = np.inf
+    return float(np.median(far.min(axis=1)))
 
 
 def packed(graph: Graph, parts: list[list[int]], placements: list[Placement]) -> Placement:

@@ -21,6 +21,7 @@ from gingham.plots._layout._graph import Graph, Placement
 
 RADIUS_MIN, PITCH = 95.0, 34.0
 PITCH_SMALL, MANY = 20.0, 60
+RADIUS_MAX = 430.0
 # The gap between groups, in places of a switch.
 GROUP_GAP = 1.0
 
@@ -32,7 +33,8 @@ def place(graph: Graph) -> Placement | None:
         return None
     gap = GROUP_GAP if len(groups) > 1 else 0.0
     turns = graph.count + gap * len(groups)
-    radius = max(RADIUS_MIN, turns * (PITCH if turns <= MANY else PITCH_SMALL) / math.tau)
+    pitch = PITCH if turns <= MANY else PITCH_SMALL
+    radius = min(max(RADIUS_MIN, turns * pitch / math.tau), RADIUS_MAX)
     placement = Placement.empty(graph.count, "circle")
     at = 0.0
     for group in groups:

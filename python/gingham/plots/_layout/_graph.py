@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -113,6 +114,8 @@ class Placement:
     room: Floats
     # Layer of each node, 0 at the hosts, where the shape has layers.
     layers: Indices
+    # How far from its nearest neighbour on paper a typical node stands, in points.
+    near: float = math.inf
     # For cables that go round a grid: from the first node towards the margin, in points. Both
     # directions of a pair are in.
     around: dict[tuple[int, int], Floats] = field(default_factory=dict)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from gingham.plots._tables import Floats, Indices
 
 # Points between switches: what a cell takes in a small and a large grid, and the whole may take.
-CELL_MAX, CELL, CELL_MIN, EXTENT_WANTED, EXTENT_MAX = 120.0, 84.0, 20.0, 420.0, 900.0
+CELL_MAX, CELL, CELL_MIN, EXTENT_WANTED, EXTENT_MAX = 120.0, 84.0, 20.0, 420.0, 860.0
+CELL_MAX_DEEP = 420.0
 # Further dimensions lie within a cell, each in its own direction, shorter and shorter.
 INNER_ANGLES = (0.62, -0.95, 1.25, -1.3)
 INNER_SHARE, INNER_SHRINK = 0.62, 0.42
@@ -102,7 +103,8 @@ def step_vectors(sizes: Indices) -> Floats:
     across = max(int(sizes[:2].max()) - 1, 1)
     cell = min(max(EXTENT_WANTED / across, CELL), CELL_MAX)
     if len(inner):
-        cell = max(cell, INNER_STEP / float(np.hypot(*inner.T).min()))
+        wanted = INNER_STEP / float(np.hypot(*inner.T).min())
+        cell = max(cell, min(wanted, CELL_MAX_DEEP))
     cell = max(min(cell, EXTENT_MAX / across), CELL_MIN)
     outer = np.array([[0.0, -1.0], [1.0, 0.0]] if len(sizes) > 1 else [[1.0, 0.0]])
     return cell * np.vstack([outer, inner])

@@ -22,12 +22,14 @@ PIVOTS = 100
 # A matrix of this many rows is still inverted in about a second.
 MAJORISED_MAX = 1200
 ROUNDS, SETTLED = 300, 1e-4
-# Points that a cable wants, that a whole picture may take, and that marks of hosts need.
-CABLE, EXTENT_MAX, MARK_ROOM = 76.0, 820.0, 2.5
+# Points that a cable wants, and that marks of hosts need; those that a whole picture may take,
+# with more for each switch up to many.
+CABLE, MARK_ROOM = 76.0, 2.5
+EXTENT_MAX, EXTENT_MORE, EXTENT_MANY = 820.0, 0.8, 500
 # No two switches stand closer; how often those that do are pushed apart.
-CLOSEST, PUSHES = 38.0, 80
+CLOSEST, PUSHES, PUSHES_MIN, PUSHED_MAX = 38.0, 80, 8, 4_000_000
 # How far a switch stands from the cables of others; for how many switches times cables.
-BESIDE, BESIDE_MAX = 16.0, 400_000
+BESIDE, BESIDE_MAX = 16.0, 60_000
 
 
 def place(graph: Graph) -> Placement:
@@ -114,14 +116,16 @@ def to_points(graph: Graph, positions: Floats, pairs: Indices) -> Floats:
     wanted = CABLE + MARK_ROOM * max(graph.marks)
     scale = wanted / max(float(np.median(lengths)), 1e-9)
     extent = float(np.ptp(positions, axis=0).max())
-    return positions * min(scale, EXTENT_MAX / max(extent, 1e-9))
+    most = EXTENT_MAX + EXTENT_MORE * min(graph.count, EXTENT_MANY)
+    return positions * min(scale, most / max(extent, 1e-9))
 
 
 def spread(points: Floats, pairs: Indices) -> Floats:
     """Return the points, each pushed away from others and from cables that are not its own."""
     if len(points) > MAJORISED_MAX:
         return points
-    for _ in range(PUSHES):
+    rounds = max(PUSHES_MIN, min(PUSHES, PUSHED_MAX // len(points) ** 2))
+    for _ in range(rounds):
         push = from_points(points)
         if len(points) * len(pairs) <= BESIDE_MAX:
             push = push + from_cables(points, pairs)
