@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from gingham.plots._style import styled
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -22,11 +24,13 @@ METADATA: dict[str, dict[str, str | None]] = {
 SALT = "gingham"
 
 
+@styled
 def encoded(figure: Figure, ending: str) -> bytes:
     """Return a figure as a file with this ending, one of `png`, `svg` and `pdf`."""
     FigureCanvasAgg(figure)
     handle = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": SALT}), warnings.catch_warnings():
+    mpl.rcParams["svg.hashsalt"] = SALT
+    with warnings.catch_warnings():
         # Names in a script that the font lacks become boxes; that is seen without being told.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(handle, format=ending, metadata=METADATA[ending])

@@ -40,7 +40,6 @@ MARKED = (50.0, 99.0)
 LOPSIDED = 0.05
 NAME_LENGTH = 20
 LEGEND: dict[str, Any] = {"ncols": 3, "handlelength": 1.4, "columnspacing": 1.2, "fontsize": 7.5}
-MEAN_COLOUR = "#222222"
 STYLES = {50.0: (0, (5, 2)), 99.0: (0, (1, 1.3))}
 
 
@@ -109,12 +108,10 @@ def draw(histogram: pa.Table, percentiles: pa.Table, classes: pa.Table, *, title
         draw_histogram(axis, one, colour, edges / unit_ps, unit, unit_ps)
     draw_tails(axes[-1], shown, unit_ps)
     last = axes[-1]
-    if logarithmic:
-        last.set_xscale("log")
-    last.set_xlim(low_ps / unit_ps, high_ps / unit_ps)
+    last.set(xscale="log" if logarithmic else "linear", xlim=(low_ps / unit_ps, high_ps / unit_ps))
+    last.set_xlabel(f"latency from creation to delivery ({unit})")
     if logarithmic:
         style.log_ticks(last.xaxis)
-    last.set_xlabel(f"latency from creation to delivery ({unit})")
     return figure
 
 
@@ -122,7 +119,7 @@ def measured(histogram: pa.Table, percentiles: pa.Table, classes: pa.Table) -> l
     """Return what there is to draw, the classes in the order of their table."""
     bins, marks = rows_by_class(histogram), rows_by_class(percentiles)
     mean = numbers(classes, "latency_mean_ns") * style.PS_PER_NS
-    half = np.nan_to_num(numbers(classes, "latency_half_width_ns"), nan=np.nan) * style.PS_PER_NS
+    half = numbers(classes, "latency_half_width_ns") * style.PS_PER_NS
     none = np.zeros(0, dtype=np.int64)
     return [
         Class(
@@ -222,9 +219,9 @@ def vertical(axes: Axes, mark: Mark, name: str, line: Any, unit_ps: float, axis_
     label = f"{name} {short(value)}"
     if np.isfinite(low):
         end = high if np.isfinite(high) else axis_end
-        axes.axvspan(low, end, color=MEAN_COLOUR, alpha=0.12, lw=0, gid=f"{name} interval")
+        axes.axvspan(low, end, color=style.INK, alpha=0.12, lw=0, gid=f"{name} interval")
         label += interval(value, low, high)
-    axes.axvline(value, color=MEAN_COLOUR, lw=1.1, ls=line, label=label, gid=name)
+    axes.axvline(value, color=style.INK, lw=1.1, ls=line, label=label, gid=name)
 
 
 def interval(value: float, low: float, high: float) -> str:

@@ -112,7 +112,6 @@ def core_wires(
     """Return the wires of the cables between core nodes."""
     layers = placement.layers
     spread = leaving(placement, marks, pairs) if placement.shape == "layers" else None
-    near = placement.near
     wires = []
     for index, (cable, (a, b)) in enumerate(zip(cables, pairs, strict=True)):
         first, second = ((int(row),) for row in network.rows[cable])
@@ -126,18 +125,18 @@ def core_wires(
             wires.append(Wire(ends, (POINT, POINT), (first, second), None))
             continue
         ends = placement.positions[a], placement.positions[b]
-        beside = bulge(placement, a, b, near)
+        beside = bulge(placement, a, b)
         wires.append(Wire(ends, (marks[a], marks[b]), (first, second), (a, b), around, beside))
     return wires
 
 
-def bulge(placement: Placement, a: int, b: int, near: float) -> Floats | None:
+def bulge(placement: Placement, a: int, b: int) -> Floats | None:
     """Return where a cable bulges that would run through others of its layer or its group."""
     if placement.shape == "layers" and a != b:
         return np.array([0.0, 1.0])
     ends = placement.positions[[a, b]]
     radius = float(np.hypot(*ends[0]))
-    beyond_neighbours = NEIGHBOURS * near < math.dist(*ends) < BULGE_SHARE * radius
+    beyond_neighbours = NEIGHBOURS * placement.near < math.dist(*ends) < BULGE_SHARE * radius
     if placement.shape == "circle" and beyond_neighbours:
         return np.asarray(-ends.mean(axis=0))
     return None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from gingham.plots._tables import Floats
 
@@ -114,9 +114,8 @@ def halves(wire: Wire, offset: float) -> Iterable[Stroke]:
             Stroke(whole[: middle - 1 : -1], wire.rows[1]),
         ]
     # The halves are those of what is seen.
-    way = (ends - starts) * max(
-        0.5 - OPEN_MIDDLE / 2 / (float(np.hypot(*(ends - starts))) or 1), 0.4
-    )
+    length = float(np.hypot(*(ends - starts))) or 1.0
+    way = (ends - starts) * max(0.5 - OPEN_MIDDLE / 2 / length, 0.4)
     return [
         Stroke(np.array([starts, starts + way]), wire.rows[0]),
         Stroke(np.array([ends, ends - way]), wire.rows[1]),
@@ -151,5 +150,5 @@ def cut(path: Floats, share: float) -> Floats:
     along = np.concatenate([[0.0], np.cumsum(steps)])
     end = share * along[-1]
     kept = path[along < end]
-    at: Callable[[int], float] = lambda axis: float(np.interp(end, along, path[:, axis]))  # noqa: E731
-    return np.vstack([kept, [at(0), at(1)]])
+    x, y = (np.interp(end, along, path[:, axis]) for axis in (0, 1))
+    return np.vstack([kept, [x, y]])
