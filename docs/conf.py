@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pygments.lexers.special import TextLexer
+
 import gingham
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ def write_front_page(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx what is above."""
+    app.add_lexer("csv", TextLexer)
     app.connect("source-read", with_navigation)
     app.connect("build-finished", write_front_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
