@@ -108,3 +108,60 @@ impl LengthPlan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::Purpose;
+
+    const DRAWS: u32 = 100_000;
+
+    fn drawn(plan: &LengthPlan) -> Vec<u32> {
+        let mut stream = Stream::new(1, "lengths", Purpose::Length);
+        (0..DRAWS).map(|_| plan.draw(&mut stream)).collect()
+    }
+
+    /// The mean of the plan is `mean`, and that of its draws lies within 5 standard errors of it.
+    fn assert_moments(plan: &LengthPlan, mean: f64, variance: f64) {
+        assert!((plan.mean_bytes() - mean).abs() < 1e-9 * mean, "{plan:?}");
+        let sample: f64 = drawn(plan).into_iter().map(f64::from).sum::<f64>() / f64::from(DRAWS);
+        let bound = 5.0 * (variance / f64::from(DRAWS)).sqrt();
+        assert!((sample - mean).abs() <= bound, "{plan:?}: {sample}, expected {mean} +- {bound}");
+    }
+
+    #[test]
+    fn every_distribution_has_its_moments() {
+        assert_moments(&LengthPlan::Fixed(512), 512.0, 0.0);
+        // Geometric: variance m (m - 1).
+        assert_moments(&LengthPlan::Exponential(90.0), 90.0, 90.0 * 89.0);
+        // 64 to 1024: 961 lengths, variance (961^2 - 1) / 12.
+        let uniform = LengthPlan::Uniform { from: 64, to: 1_024 };
+        assert_moments(&uniform, 544.0, (961.0 * 961.0 - 1.0) / 12.0);
+        // 16 + 0.2 x 1008 = 217.6; variance 1008^2 x 0.2 x 0.8.
+        let bimodal = LengthPlan::Bimodal { short: 16, long: 1_024, long_share: 0.2 };
+        assert_moments(&bimodal, 217.6, 1_008.0 * 1_008.0 * 0.16);
+        // (64 x 7 + 512 x 2 + 4096 x 1) / 10 = 556.8; mean square 64^2 x 0.7 + 512^2 x 0.2 + 4096^2 x 0.1.
+        let weighted = Weighted::new([(64, 7.0), (512, 2.0), (4_096, 1.0)]).unwrap();
+        let square = 4_096.0 * 0.7 + 262_144.0 * 0.2 + 16_777_216.0 * 0.1;
+        let empirical = LengthPlan::Empirical(Arc::new(weighted));
+        assert_moments(&empirical, 556.8, square - 556.8 * 556.8);
+    }
+
+    #[test]
+    fn uniform_lengths_reach_both_ends_and_nothing_beyond() {
+        let lengths = drawn(&LengthPlan::Uniform { from: 3, to: 6 });
+        for bytes in 3..=6 {
+            // 25,000 expected, standard deviation 137.
+            let count = lengths.iter().filter(|length| **length == bytes).count();
+            assert!(count.abs_diff(25_000) < 685, "{count} of {bytes} bytes");
+        }
+        assert!(lengths.iter().all(|length| (3..=6).contains(length)));
+    }
+
+    #[test]
+    fn a_share_of_0_or_1_leaves_one_length() {
+        let plan = |long_share| LengthPlan::Bimodal { short: 1, long: 2, long_share };
+        assert!(drawn(&plan(0.0)).iter().all(|length| *length == 1));
+        assert!(drawn(&plan(1.0)).iter().all(|length| *length == 2));
+    }
+}

@@ -138,3 +138,112 @@ impl OnOffClock {
         self.on_ps = whole_ps(law.draw(mean_ps(self.plan.on_mean), &mut self.stream));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NS: u64 = 1_000;
+
+    fn plan(on_ns: u64, off_ns: u64, law: PeriodLaw) -> PeriodPlan {
+        PeriodPlan { on_mean: Span::from_ns(on_ns), off_mean: Span::from_ns(off_ns), law }
+    }
+
+    fn stream(name: &str) -> impl Fn(Purpose) -> Stream + use<> {
+        let name = name.to_owned();
+        move |purpose| Stream::new(3, &name, purpose)
+    }
+
+    /// The instants of a source before `stop`.
+    fn instants(mut clock: OnOffClock, stop: u64) -> Vec<u64> {
+        let stop = Time::from_ps(stop);
+        let next = || clock.next(stop).filter(|next| *next < stop).map(Time::as_ps);
+        std::iter::from_fn(next).collect()
+    }
+
+    #[test]
+    fn the_clock_stands_still_in_off_periods() {
+        // A tail index of 10^9 leaves no spread: every period is its mean, 25 on and 40 off.
+        let (on_mean, off_mean) = (Span::from_ps(25), Span::from_ps(40));
+        let plan = PeriodPlan { on_mean, off_mean, law: PeriodLaw::Pareto { shape: 1e9 } };
+        let clock = OnOffClock {
+            plan,
+            ticks: Ticks::new(5, 10.0),
+            stream: stream("h0")(Purpose::Arrival),
+            on_begins: Time::from_ps(100),
+            on_ps: 25,
+            elapsed_ps: 0,
+        };
+        // On in [100, 125), [165, 190), [230, 255), [295, 320). On-time 5, 15 | 25, 35, 45 | 55, 65 |
+        // 75, 85, 95: the one at 25 falls on the end of the first period, which belongs to the next.
+        let expected = [105, 115, 165, 175, 185, 235, 245, 295, 305, 315];
+        assert_eq!(instants(clock, 320), expected);
+    }
+
+    #[test]
+    fn a_long_run_has_its_share_of_messages() {
+        // One message a microsecond of on-time, on for 20 of 100 us on average. Over 10 s the on-time is 2 s
+        // with a standard deviation of sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.2 ms, by renewal theory.
+        let plan = plan(20_000, 80_000, PeriodLaw::Exponential);
+        let clock = OnOffClock::new(plan, 1e6, Time::ZERO, stream("h0"));
+        let count = instants(clock, 10_000_000_000_000).len();
+        assert!(count.abs_diff(2_000_000) < 36_000, "{count}");
+    }
+
+    #[test]
+    fn the_load_holds_from_the_first_moment_on() {
+        // In the stationary state 500 ns hold 500 / 100 x 1 / 4 = 1.25 messages on average. A host has 6 at
+        // most, so that the standard error of 20,000 hosts lies below 6 / 2 / sqrt(20,000) = 0.021.
+        for law in [PeriodLaw::Exponential, PeriodLaw::Pareto { shape: 1.5 }] {
+            let of_host = |host: u32| {
+                let stream = stream(&format!("h{host}"));
+                let clock = OnOffClock::new(plan(1_000, 3_000, law), 1e5, Time::ZERO, stream);
+                instants(clock, 500 * NS).len()
+            };
+            let hosts = 20_000;
+            let mean = f64::from(u32::try_from((0..hosts).map(of_host).sum::<usize>()).unwrap())
+                / f64::from(hosts);
+            assert!((mean - 1.25).abs() < 0.105, "{law:?}: {mean}");
+        }
+    }
+
+    /// The share of 100,000 draws above `x` lies within 5 standard deviations of `expected`.
+    fn assert_tail(draw: impl Fn(&mut Stream) -> f64, x: f64, expected: f64) {
+        let mut stream = stream("tail")(Purpose::Arrival);
+        let above = (0..100_000).filter(|_| draw(&mut stream) > x).count();
+        let share = f64::from(u32::try_from(above).unwrap()) / 100_000.0;
+        let bound = 5.0 * (expected * (1.0 - expected) / 100_000.0).sqrt();
+        assert!((share - expected).abs() < bound, "above {x}: {share}, expected {expected}");
+    }
+
+    #[test]
+    fn periods_follow_their_laws() {
+        for x in [0.5, 1.0, 3.0] {
+            let law = PeriodLaw::Exponential;
+            assert_tail(|stream| law.draw(1.0, stream), x, libm::exp(-x));
+            assert_tail(|stream| law.draw_rest(1.0, stream), x, libm::exp(-x));
+        }
+        // Mean 3, tail index 1.5: no period is below 1, and beyond x lie x^-1.5 of them; of the rests of
+        // periods x / 3 lie below x up to 1, and x^-0.5 / 1.5 beyond x from there on.
+        let law = PeriodLaw::Pareto { shape: 1.5 };
+        let mut stream = stream("least")(Purpose::Arrival);
+        assert!((0..100_000).all(|_| law.draw(3.0, &mut stream) >= 1.0));
+        assert_tail(|stream| law.draw_rest(3.0, stream), 0.75, 0.75);
+        for (x, periods, rests) in
+            [(4.0, 0.125, 1.0 / 3.0), (9.0, 1.0 / 27.0, 2.0 / 9.0), (100.0, 0.001, 1.0 / 15.0)]
+        {
+            assert_tail(|stream| law.draw(3.0, stream), x, periods);
+            assert_tail(|stream| law.draw_rest(3.0, stream), x, rests);
+        }
+    }
+
+    #[test]
+    fn pareto_periods_have_their_mean() {
+        // Tail index 3 and mean 3: least 2, variance 4 x 3 / (2^2 x 1) = 3.
+        let (law, mut stream) =
+            (PeriodLaw::Pareto { shape: 3.0 }, stream("mean")(Purpose::Arrival));
+        let sum: f64 = (0..100_000).map(|_| law.draw(3.0, &mut stream)).sum();
+        let bound = 5.0 * 3_f64.sqrt() / 100_000_f64.sqrt();
+        assert!((sum / 100_000.0 - 3.0).abs() < bound, "{}", sum / 100_000.0);
+    }
+}

@@ -195,6 +195,58 @@ mod tests {
         assert!(Permutation::Transpose.check(1).is_ok() && Permutation::Shuffle.check(1).is_ok());
     }
 
+    fn is_permutation(mut targets: Vec<usize>) -> bool {
+        targets.sort_unstable();
+        targets.iter().enumerate().all(|(place, target)| place == *target)
+    }
+
+    #[test]
+    fn each_is_a_permutation_wherever_it_exists() {
+        use Permutation::{BitComplement, BitReversal, Shuffle, Transpose};
+        let mut seen = 0;
+        for places in 1..=300 {
+            for permutation in [Transpose, BitComplement, BitReversal, Shuffle] {
+                if permutation.check(places).is_ok() {
+                    assert!(is_permutation(table(permutation, places)), "{permutation:?} {places}");
+                    seen += 1;
+                }
+            }
+        }
+        // 17 squares, and 9 powers of two for each of three.
+        assert_eq!(seen, 17 + 3 * 9);
+    }
+
+    #[test]
+    fn those_that_undo_themselves_do() {
+        use Permutation::{BitComplement, BitReversal, Transpose};
+        for permutation in [Transpose, BitComplement, BitReversal] {
+            for place in 0..64 {
+                let there = permutation.apply(place, 64);
+                assert_eq!(permutation.apply(there, 64), place, "{permutation:?}");
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_shift_is_a_permutation_of_any_grid(
+            sizes in proptest::collection::vec(1_usize..7, 1..5)
+        ) {
+            let cells: usize = sizes.iter().product();
+            for shift in [GridShift::Tornado, GridShift::Neighbour] {
+                let targets = (0..cells).map(|cell| shift.apply(cell, &sizes)).collect();
+                proptest::prop_assert!(is_permutation(targets));
+            }
+        }
+
+        #[test]
+        fn a_derangement_moves_every_place(seed: u64, places in 2_usize..60) {
+            let targets = derangement(seed, "all", places);
+            proptest::prop_assert!(targets.iter().enumerate().all(|(place, to)| place != *to));
+            proptest::prop_assert!(is_permutation(targets));
+        }
+    }
+
     #[test]
     fn a_derangement_depends_on_seed_class_and_number_alone() {
         let reference = derangement(1, "all", 20);

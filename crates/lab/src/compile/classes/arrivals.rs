@@ -23,6 +23,15 @@ pub(super) fn is_too_much(load: f64) -> bool {
     load > 1.0 + ROUNDING
 }
 
+/// A limit of a load as a message gives it: with few digits, and never above the limit.
+pub(super) fn shown_limit(load: f64) -> f64 {
+    let mut scale = 1e4;
+    while load * scale < 1e3 {
+        scale *= 10.0;
+    }
+    (load * scale).floor() / scale
+}
+
 impl Place<'_> {
     /// From its start to its stop.
     pub(super) fn active(&self) -> Result<Range<Time>, LabError> {
@@ -115,11 +124,11 @@ impl Place<'_> {
             return Ok(());
         }
         let message = format!(
-            "with a load of {load} over periods of {} and {} a host sends {peak:.3} times what its link carries \
+            "with a load of {load} over periods of {} and {} a host sends {peak:.2} times what its link carries \
              while it is on; the load may be {} at most",
             periods.on_mean,
             periods.off_mean,
-            periods.share_on()
+            shown_limit(periods.share_on())
         );
         Err(self.error("load", message).into())
     }

@@ -29,7 +29,7 @@ impl Aim {
     }
 }
 
-const UNREACHABLE: &str = "have nowhere to send to";
+const UNREACHABLE: &str = "can reach no destination";
 
 impl Place<'_> {
     /// The aim of each host.
@@ -149,7 +149,7 @@ impl Place<'_> {
             let message = if hosts.binary_search(&source).is_err() {
                 format!("`{from}` is none of the hosts of the class")
             } else if source == destination {
-                format!("`{from}` sends to itself")
+                format!("`{from}` would send to itself; leave it out to keep it silent")
             } else if !self.hosts.joined(source, destination) {
                 format!("no path leads from `{from}` to `{to}`")
             } else if pairs.insert(source, destination).is_some() {

@@ -8,7 +8,7 @@
 //! ```
 
 use super::Place;
-use super::arrivals::is_too_much;
+use super::arrivals::{is_too_much, shown_limit};
 use super::destinations::Aim;
 use super::sheet::Sheet;
 use crate::compile::Gathered;
@@ -81,9 +81,9 @@ impl Place<'_> {
         }
         let name = self.fabric.endpoint_name(row.source);
         let message = format!(
-            "with load = {load} the host `{name}` would send {peak:.3} times what its link carries; \
+            "with load = {load} the host `{name}` would send {peak:.2} times what its link carries; \
              the load may be {} at most",
-            load / peak
+            shown_limit(load / peak)
         );
         Err(sheet.error_at(row.line, message).into())
     }
@@ -153,7 +153,7 @@ impl Place<'_> {
     ) -> Result<(), LabError> {
         let [from, to] = [source, destination].map(|host| self.fabric.endpoint_name(host));
         if source == destination {
-            Err(sheet.error(format!("`{from}` sends to itself")).into())
+            Err(sheet.error(format!("`{from}` would send to itself, and no host does")).into())
         } else if self.hosts.joined(source, destination) {
             Ok(())
         } else {

@@ -110,12 +110,24 @@ impl Place<'_> {
             }
         }
         if sources.is_empty() {
-            return Err(self.error("hosts", "none of these hosts has anywhere to send to").into());
+            return Err(self.nobody_sends(&silent).into());
         }
         for (why, count) in silent {
             let all = hosts.len();
             self.note(gathered, format!("{count} of {all} hosts {why} and are silent"));
         }
         Ok(sources)
+    }
+
+    /// The error of a class all of whose hosts are silent, at what made them so.
+    fn nobody_sends(&self, silent: &BTreeMap<&str, usize>) -> InputError {
+        let key = match self.source.tree.get(&self.path("destinations")) {
+            Some(_) => "destinations",
+            None => "hosts",
+        };
+        let reasons: Vec<String> =
+            silent.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        let reasons = reasons.join(", ");
+        self.error(key, format!("none of the hosts has anywhere to send to: {reasons}"))
     }
 }

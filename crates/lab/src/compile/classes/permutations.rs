@@ -58,15 +58,15 @@ impl Place<'_> {
 
     /// The sizes of a grid that a scenario gives, if the hosts fill its cells equally.
     fn sizes(&self, name: &str, written: &[u32], hosts: usize) -> Result<Vec<usize>, LabError> {
-        let sizes: Vec<usize> = written.iter().map(|size| *size as usize).collect();
-        let cells = sizes.iter().try_fold(1_usize, |cells, size| cells.checked_mul(*size));
-        let cells = cells.filter(|cells| !sizes.is_empty() && *cells > 0);
-        let message = match cells {
-            None => "a grid needs at least one dimension, and each at least one place".to_owned(),
-            Some(cells) if hosts.is_multiple_of(cells) => return Ok(sizes),
-            Some(cells) => format!(
+        let cells = written.iter().fold(1_u128, |cells, size| cells.saturating_mul((*size).into()));
+        let message = if written.is_empty() || cells == 0 {
+            "a grid needs at least one dimension, and each at least one place".to_owned()
+        } else if (hosts as u128).is_multiple_of(cells) {
+            return Ok(written.iter().map(|size| *size as usize).collect());
+        } else {
+            format!(
                 "{name} on {written:?} needs {cells} hosts or a multiple of them, and the class has {hosts}"
-            ),
+            )
         };
         Err(self.error(&format!("destinations.{name}.dimensions"), message).into())
     }
@@ -78,6 +78,9 @@ impl Place<'_> {
         hosts: &[EndpointId],
         shift: GridShift,
     ) -> Result<(String, Vec<usize>), String> {
+        if self.fabric.switches().len() < 2 {
+            return Err("the fabric has no grid of switches".to_owned());
+        }
         let grid = Grid::recognise(self.fabric).map_err(|error| error.to_string())?;
         let switch_of =
             |host: &EndpointId| self.fabric.target(self.fabric.endpoint_channel(*host)).node;

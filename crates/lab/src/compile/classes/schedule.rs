@@ -59,7 +59,10 @@ impl Place<'_> {
             }
         }
         if kept == 0 {
-            let message = format!("none of the {all} messages lies within start and stop");
+            let message = match all {
+                0 => "the file holds no message",
+                _ => "every message lies outside start and stop",
+            };
             return Err(sheet.error(message).into());
         }
         if kept < all {
