@@ -43,7 +43,7 @@ fn times_and_loads() {
 #[test]
 fn lengths() {
     let files = [
-        ("no-weight.csv", "payload_bytes,wieght\n64,1\n"),
+        ("no-weight.csv", "payload_bytes,weights\n64,1\n"),
         ("zero.csv", "payload_bytes,weight\n64,0\n"),
         ("none.csv", "payload_bytes,weight\n"),
         ("empty.csv", ""),

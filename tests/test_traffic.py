@@ -1,0 +1,97 @@
+"""Traffic from files: replays, digests in the manifest, and messages for the shell."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+import gingham
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+
+REPLAY = """
+topology.generate.star = { hosts = 4 }
+stop = { time = "200 us", warm_up = "0 ps" }
+[[traffic]]
+arrivals = { schedule = "messages.csv" }
+"""
+ORIGINAL = """
+topology.generate.star = { hosts = 4 }
+stop = { time = "200 us", warm_up = "0 ps" }
+[[traffic]]
+arrivals = { on-off = { on = "5 us", off = "5 us" } }
+load = 0.2
+length = { bimodal = { short = "16 B", long = "512 B", long_share = 0.5 } }
+stop = "100 us"
+"""
+DELIVERIES = ["source", "destination", "payload_bytes", "created_ps", "delivered_ps"]
+
+
+def deliveries(messages: pa.Table) -> list[dict[str, object]]:
+    """Return what must agree, in an order that does not depend on running numbers."""
+    rows = messages.select(DELIVERIES).to_pylist()
+    return sorted(rows, key=lambda row: tuple(str(row[name]) for name in DELIVERIES))
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Path:
+    messages = gingham.run(gingham.Scenario.parse(ORIGINAL)).messages
+    assert messages.num_rows > 50
+    columns = [
+        column.combine_chunks().dictionary_decode()
+        if pa.types.is_dictionary(column.type)
+        else column
+        for column in messages.columns
+    ]
+    plain = pa.table(columns, names=messages.column_names)
+    csv.write_csv(plain, tmp_path / "messages.csv")
+    (tmp_path / "replay.toml").write_text(REPLAY)
+    return tmp_path / "replay.toml"
+
+
+def test_the_table_of_messages_is_a_schedule_as_it_stands(replay: Path) -> None:
+    original = gingham.run(gingham.Scenario.parse(ORIGINAL))
+    again = gingham.run(gingham.Scenario.load(replay))
+    assert deliveries(again.messages) == deliveries(original.messages)
+
+
+def test_the_manifest_lists_the_files_and_a_repetition_wants_the_same(replay: Path) -> None:
+    folder = replay.parent / "run"
+    first = gingham.run(replay, output=folder)
+    schedule = replay.parent / "messages.csv"
+    digest = hashlib.sha256(schedule.read_bytes()).hexdigest()
+    (file,) = json.loads((folder / "manifest.json").read_text())["about"]["files"]
+    key = "traffic.0.arrivals.schedule"
+    assert file == {"key": key, "path": str(schedule), "sha256": digest}
+
+    scenario = gingham.load_result(folder).scenario
+    assert scenario.resolved()["traffic"][0]["hosts"] is None
+    assert gingham.run(scenario).messages.equals(first.messages)
+    schedule.write_text("\n".join(schedule.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(gingham.InputError, match="has changed since") as refused:
+        gingham.run(scenario)
+    assert refused.value.key == key
+    # Other changes keep the question, a change of the file answers it.
+    with pytest.raises(gingham.InputError, match="has changed since"):
+        gingham.run(scenario.with_({"traffic.0.name": "other"}))
+    for path in (key, "traffic[0].arrivals.schedule"):
+        again = gingham.run(scenario.with_({path: "messages.csv"}))
+        assert again.messages.num_rows == first.messages.num_rows - 1
+
+
+def test_a_mistake_in_a_file_is_named_with_its_line(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "demand.csv").write_text(",h0,h1\nh0,0,1\nh1,-2,0\n")
+    text = ORIGINAL + 'destinations = { matrix = "demand.csv" }\n'
+    (tmp_path / "bad.toml").write_text(text)
+    refused = gingham("run", "bad.toml", "-o", "runs/bad")
+    assert refused.code == 2
+    expected = "demand.csv:3: in `traffic[0].destinations.matrix`: found `-2` under `h0`"
+    assert expected in " ".join(refused.err.split())
+    assert not (tmp_path / "runs" / "bad").exists()
