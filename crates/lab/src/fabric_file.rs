@@ -1,4 +1,4 @@
-//! Fabric files: one of the two places where a path is opened (the other is the scenario).
+//! Fabric files: one of the places where a path is opened (others: the scenario, and the files beside it).
 
 use crate::input::InputError;
 use gingham_topology::format::{self, Format, FormatError};

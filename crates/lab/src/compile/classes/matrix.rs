@@ -111,9 +111,10 @@ impl Place<'_> {
     /// The destinations that the first row names, from its second field on.
     fn read_columns(&self, sheet: &Sheet) -> Result<Vec<EndpointId>, LabError> {
         let mut columns: Vec<EndpointId> = Vec::new();
+        let mut seen = vec![false; self.fabric.endpoints().len()];
         for name in &sheet.header()[1..] {
             let destination = self.host_in(sheet, name)?;
-            if columns.contains(&destination) {
+            if std::mem::replace(&mut seen[destination.index()], true) {
                 return Err(sheet.error(format!("`{name}` has two columns")).into());
             }
             columns.push(destination);
@@ -151,13 +152,15 @@ impl Place<'_> {
         source: EndpointId,
         destination: EndpointId,
     ) -> Result<(), LabError> {
-        let [from, to] = [source, destination].map(|host| self.fabric.endpoint_name(host));
-        if source == destination {
-            Err(sheet.error(format!("`{from}` would send to itself, and no host does")).into())
-        } else if self.hosts.joined(source, destination) {
-            Ok(())
-        } else {
-            Err(sheet.error(format!("no path leads from `{from}` to `{to}`")).into())
+        if source != destination && self.hosts.joined(source, destination) {
+            return Ok(());
         }
+        let [from, to] = [source, destination].map(|host| self.fabric.endpoint_name(host));
+        let message = if source == destination {
+            format!("`{from}` would send to itself, and no host does")
+        } else {
+            format!("no path leads from `{from}` to `{to}`")
+        };
+        Err(sheet.error(message).into())
     }
 }
