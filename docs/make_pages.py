@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gingham import mechanisms, reference
+from gingham import meanings, mechanisms, reference
 from gingham.cli import _page as command_line
 
 FOLDER = Path(__file__).parent / "reference"
 PAGES = {
     "command-line.md": command_line.page,
     "mechanisms.md": mechanisms.page,
+    "results.md": meanings.page,
     "scenario.md": reference.page,
 }
 

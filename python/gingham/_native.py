@@ -9,6 +9,7 @@ from gingham._core import (
     catalogue,
     formats,
     panic,
+    result_schema,
     scenario_schema,
     switching_kinds,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "catalogue",
     "formats",
     "panic",
+    "result_schema",
     "scenario_schema",
     "switching_kinds",
 ]

@@ -21,6 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+# How every command ends.
+EXIT_CODES = {
+    0: "a valid result; a saturated run is one",
+    1: "a fault of gingham itself",
+    2: "bad input",
+    3: "a deadlock, possible or real",
+    4: "too little was measured, with --strict",
+    5: "a check found something",
+    6: "the disk, or a missing program",
+    130: "interrupted; the numbers hold until then",
+}
+
+
 class GinghamError(Exception):
     """Whatever the package raises on purpose."""
 

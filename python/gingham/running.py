@@ -3,7 +3,7 @@
 ::
 
     Scenario ──compile──► Simulation ──advance──► ... ──advance──► Result ──► run folder
-                                        │ between two calls: progress, Ctrl-C
+                                        │ between two calls: progress, Ctrl-C, messages to the disk
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -27,10 +27,14 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
+    import pyarrow as pa
+
 Engine: TypeAlias = Literal["runs", "oracle"]
 
 # Between two calls signals are answered and progress is shown; a call takes about 20 ms.
 EVENTS_PER_CALL = 100_000
+# With `measure.messages = "all"`: so many messages make a row group of the file.
+ROWS_PER_GROUP = 100_000
 
 
 @dataclass
@@ -68,6 +72,18 @@ class Simulation:
         self.wall_seconds += time.perf_counter() - start
         return progress
 
+    @property
+    def keeps_all_messages(self) -> bool:
+        """Whether every message is to be kept, so that somebody must `take_messages`."""
+        return bool(self._core.keeps_all_messages)
+
+    def take_messages(self) -> pa.Table:
+        """Return the messages delivered since the last call, with `measure.messages = "all"`.
+
+        Those that were taken are forgotten; what is not taken fills the memory.
+        """
+        return tables.from_columns(self._core.take_messages())
+
     def result(self) -> Result:
         """Return what was measured so far."""
         summary, rows = self._core.record()
@@ -102,7 +118,7 @@ def run(
     """Run a scenario, or the one in a file, to its end and return what was measured.
 
     With `output` the run folder is written there, and appears whole or not at all; `force` lets
-    it replace that of another run.
+    it replace that of another run. `measure.messages = "all"` needs it.
 
     An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
     numbers hold for what was simulated.
@@ -113,8 +129,7 @@ def run(
         # Opened first: a place that cannot be written is known before hours of work.
         folder = stack.enter_context(RunFolder(Path(output), force=force)) if output else None
         simulation = Simulation(scenario, allow_deadlock, engine)
-        advance_all(simulation, on_progress or ignore)
-        result = simulation.result()
+        result = simulate(simulation, folder, on_progress or ignore)
         if folder:
             from gingham.saving import save_into
 
@@ -124,6 +139,37 @@ def run(
 
 def ignore(_progress: Progress) -> None:
     """Show no progress."""
+
+
+def simulate(
+    simulation: Simulation, folder: RunFolder | None, on_progress: Callable[[Progress], object]
+) -> Result:
+    """Advance to the end or to an interruption; messages, if all are kept, go to `folder`."""
+    if not simulation.keeps_all_messages:
+        advance_all(simulation, on_progress)
+        return simulation.result()
+    if folder is None:
+        simulation.scenario.refuse(
+            "measure.messages",
+            "all messages need a place to be written to: name a run folder (--output, or output= "
+            'of gingham.run), or keep a "sample"',
+        )
+    from gingham.saving import MESSAGES, message_writer
+
+    with message_writer(folder, simulation.take_messages) as write:
+        taken = 0
+
+        def on_call(progress: Progress) -> None:
+            nonlocal taken
+            if progress.messages_delivered - taken >= ROWS_PER_GROUP:
+                write()
+                taken = progress.messages_delivered
+            on_progress(progress)
+
+        advance_all(simulation, on_call)
+    result = simulation.result()
+    streamed = {"messages": lambda: tables.from_parquet(folder.path(MESSAGES))}
+    return replace(result, makers={**result.makers, **streamed})
 
 
 def advance_all(simulation: Simulation, on_call: Callable[[Progress], object]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -12,9 +13,14 @@ from gingham._native import __version__
 from gingham._rundir import FORM, RunFolder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import pyarrow as pa
+
     from gingham.result import Result
+
+MESSAGES = "messages.parquet"
 
 
 def save(result: Result, target: Path, *, force: bool = False) -> None:
@@ -36,6 +42,25 @@ def save_into(folder: RunFolder, result: Result) -> None:
             folder.write(f"{name}.parquet", partial(pq.write_table, table))
     folder.write("latency.png", partial(draw, result))
     folder.complete(manifest(result))
+
+
+@contextmanager
+def message_writer(folder: RunFolder, take: Callable[[], pa.Table]) -> Iterator[Callable[[], None]]:
+    """Give what moves the messages that `take` returns into the folder, a row group at a time.
+
+    What is left is written when the block ends, so that the file holds every message.
+    """
+    import pyarrow.parquet as pq
+
+    first = take()
+    with folder.stream(MESSAGES) as handle, pq.ParquetWriter(handle, first.schema) as writer:
+
+        def write() -> None:
+            writer.write_table(take())
+
+        writer.write_table(first)
+        yield write
+        write()
 
 
 def draw(result: Result, handle: BinaryIO) -> None:

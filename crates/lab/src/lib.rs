@@ -24,5 +24,8 @@ pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
 pub use files::FileRead;
-pub use record::{ClassSummary, Column, ColumnData, LinkTotals, Record, Table, Verdict};
+pub use record::{
+    ClassSummary, Column, ColumnData, LinkTotals, PercentileSummary, Record, Table, Verdict,
+    result_tables, summary_schema,
+};
 pub use run::{Engine, Progress, Run};

@@ -1,10 +1,10 @@
 //! One run: a compiled scenario being simulated.
 
 use crate::compile::Compiled;
-use crate::record::Record;
+use crate::record::{Names, Record, Table, estimate_of, message_table};
 use gingham_kernel::Time;
 use gingham_model::measure::Ledger;
-use gingham_model::{Plan, Status};
+use gingham_model::{ClassId, Delivery, KeptMessages, Plan, Status};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -66,15 +66,16 @@ impl Simulation {
         each!(self, simulation => simulation.ledger())
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
-        each!(self, simulation => simulation.plan())
+    fn take_messages(&mut self) -> Vec<Delivery> {
+        each!(self, simulation => simulation.take_messages())
     }
 }
 
 /// How far a run has come, for a progress bar.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Share of the run that is done, from 0 to 1: of its time, or of its messages if that is more.
+    /// Share of the run that is done, from 0 to 1: by the rule that will end its window first, as far
+    /// as one can tell. It may go back a little where that rule is about the width of an interval.
     pub fraction: f64,
     /// Simulated time in picoseconds.
     pub now_ps: u64,
@@ -86,18 +87,23 @@ pub struct Progress {
     pub done: bool,
 }
 
+/// Share of a run that has passed when its window closes: following takes the rest.
+const WINDOW_SHARE: f64 = 0.99;
+
 /// A run under way.
 #[derive(Clone, Debug)]
 pub struct Run {
     compiled: Compiled,
     simulation: Simulation,
+    names: Names,
 }
 
 impl Run {
     /// A run at time zero.
     pub fn new(compiled: Compiled, engine: Engine) -> Self {
         let simulation = Simulation::new(&compiled.plan, engine);
-        Self { compiled, simulation }
+        let names = Names::of(&compiled.plan);
+        Self { compiled, simulation, names }
     }
 
     /// Simulates at most `events_max` events; the size of a call never changes a result.
@@ -108,23 +114,46 @@ impl Run {
 
     /// How far the run has come.
     pub fn progress(&self) -> Progress {
-        let plan = &self.compiled.plan;
         let ledger = self.simulation.ledger();
         let done = *self.simulation.status() != Status::Running;
-        #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
-        let share = |part: u64, whole: u64| part as f64 / whole as f64;
-        let of_time = share(self.simulation.now().as_ps(), ledger.end().as_ps());
-        let of_messages = plan
-            .stop
-            .messages
-            .map_or(0.0, |wanted| share(ledger.measured().followed_messages(), wanted));
         Progress {
-            fraction: if done { 1.0 } else { of_time.max(of_messages).min(1.0) },
+            fraction: if done { 1.0 } else { self.fraction() },
             now_ps: self.simulation.now().as_ps(),
             delivered: ledger.delivered_messages(),
             in_flight: ledger.in_flight_messages(),
             done,
         }
+    }
+
+    /// Share of the run that is done.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
+    fn fraction(&self) -> f64 {
+        let ledger = self.simulation.ledger();
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let now_ps = self.simulation.now().as_ps();
+        if ledger.section_end().is_none() {
+            return WINDOW_SHARE
+                + (1.0 - WINDOW_SHARE) * share(now_ps, ledger.end().as_ps()).min(1.0);
+        }
+        let stop = &self.compiled.plan.stop;
+        let of_time = share(now_ps, stop.time.as_ps());
+        let followed = |wanted| share(ledger.measured().followed_messages(), wanted);
+        let of_messages = stop.messages.map_or(0.0, followed);
+        let of_width = stop.relative_width.map_or(0.0, |wanted| self.width_share(wanted));
+        WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
+    }
+
+    /// Share of the time after which every interval is as narrow as `wanted`, if it shrinks with the root of
+    /// time; zero as long as a class has none.
+    fn width_share(&self, wanted: f64) -> f64 {
+        let plan = &self.compiled.plan;
+        let measured = self.simulation.ledger().measured();
+        let share = |class| {
+            let estimate = estimate_of(&measured.class(class), plan.stop.quantity);
+            let known = estimate.and_then(|estimate| estimate.relative_width());
+            known.map_or(0.0, |known| (wanted / known) * (wanted / known))
+        };
+        ClassId::first(plan.classes.len()).map(share).fold(1.0, f64::min)
     }
 
     /// Events handled so far.
@@ -135,6 +164,17 @@ impl Run {
     /// What was measured, at the end or at an interruption.
     pub fn record(&self) -> Record {
         Record::new(&self.compiled, &self.simulation)
+    }
+
+    /// Whether every message is kept, so that somebody must take them.
+    pub fn keeps_all_messages(&self) -> bool {
+        self.compiled.plan.measure.messages == KeptMessages::All
+    }
+
+    /// The messages delivered since the last call, in order of delivery, where all are kept; without
+    /// rows elsewhere.
+    pub fn take_messages(&mut self) -> Table {
+        message_table(&self.names, &self.simulation.take_messages())
     }
 
     /// What the scenario was compiled to.

@@ -86,6 +86,152 @@ fn more_than_the_network_takes_is_saturated() {
 }
 
 #[test]
+fn a_saturated_class_says_which_load_it_took_and_offers_one_below() {
+    let settings = [("traffic.0.load", "1.0"), ("traffic.1.load", "1.0"), ("stop.time", "1 ms")];
+    let class = record(&settings).classes.swap_remove(0);
+    let reason = &class.verdict_reason;
+    assert!(
+        reason.contains(&format!("took a load of {:.3} of 1.000", class.accepted_load)),
+        "{reason}"
+    );
+    let (_, offered) = reason.split_once("traffic.0.load = ").unwrap();
+    let offered: f64 = offered.parse().unwrap();
+    assert!((0.85..1.0).contains(&(offered / class.accepted_load)), "{reason}");
+}
+
+#[test]
+fn a_width_that_was_not_reached_says_how_much_longer_it_takes() {
+    let record = record(&[("stop.relative_width", "0.02"), ("stop.time", "2 ms")]);
+    assert_eq!(record.verdict, Verdict::NotConverged);
+    let class = &record.classes[1];
+    let relative = class.latency_half_width_ns.unwrap() / class.latency_mean_ns.unwrap();
+    assert!(relative > 0.02);
+    let reason = &class.verdict_reason;
+    assert!(reason.contains("2.0 % was wanted: let the run last about "), "{reason}");
+    // What it recommends is about enough: it can only go by a half-width that has an error itself.
+    let (_, rest) = reason.split_once("last about ").unwrap();
+    let (time, _) = rest.split_once(" (stop.time)").unwrap();
+    let longer = self::record(&[("stop.relative_width", "0.02"), ("stop.time", time)]);
+    let reached = |record: &Record| {
+        let class = &record.classes[1];
+        class.latency_half_width_ns.unwrap() / class.latency_mean_ns.unwrap()
+    };
+    assert!(reached(&longer) < 0.03, "{} after {time}", reached(&longer));
+}
+
+#[test]
+fn a_run_ends_when_its_intervals_are_narrow() {
+    let record = record(&[("stop.relative_width", "0.1"), ("stop.time", "1 s")]);
+    assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
+    assert!(record.window_end_ps < 100_000_000_000, "{}", record.window_end_ps);
+    for class in &record.classes {
+        let relative = class.latency_half_width_ns.unwrap() / class.latency_mean_ns.unwrap();
+        assert!(relative <= 0.1, "{class:?}");
+    }
+}
+
+#[test]
+fn a_deadlocked_run_names_the_circle_and_the_way_out() {
+    let text = TORUS.replace("[3, 3]", "[5]").replace("hosts = [\"h0-*\"]\n", "");
+    let settings = [
+        ("routing.algorithm", "shortest-path"),
+        ("traffic.0.load", "1.0"),
+        ("traffic.1.load", "1.0"),
+    ];
+    let compiled = compile(&load(&text, &settings).unwrap(), true).unwrap();
+    let mut run = Run::new(compiled, Engine::Runs);
+    while !run.advance(100_000).done {}
+    let record = run.record();
+    assert_eq!(record.verdict, Verdict::Deadlocked);
+    assert_eq!(record.deadlock.len(), 5);
+    let reason = &record.verdict_reason;
+    assert!(
+        reason.starts_with(&format!(
+            "5 worms wait for each other in a circle ({}",
+            record.deadlock[0]
+        ))
+    );
+    assert!(reason.ends_with("such as routing.algorithm = up-down"), "{reason}");
+}
+
+#[test]
+fn progress_follows_the_rule_that_will_end_the_run() {
+    let of = |settings: &[(&str, &str)]| {
+        let compiled = compile(&load(TORUS, settings).unwrap(), true).unwrap();
+        let mut run = Run::new(compiled, Engine::Runs);
+        let mut seen = Vec::new();
+        loop {
+            let progress = run.advance(2_000);
+            seen.push((progress.fraction, progress.now_ps));
+            if progress.done {
+                break seen;
+            }
+        }
+    };
+    // A second of which a few milliseconds are needed: by time alone the bar would stand at 1 %.
+    for rule in [("stop.messages", "2000"), ("stop.relative_width", "0.1")] {
+        let seen = of(&[rule, ("stop.time", "1 s")]);
+        let (_, end_ps) = *seen.last().unwrap();
+        assert!(end_ps < 50_000_000_000, "{rule:?}: {end_ps}");
+        let (fraction, _) = seen.iter().rev().find(|(_, now_ps)| now_ps * 4 < end_ps * 3).unwrap();
+        assert!((0.3..1.0).contains(fraction), "{rule:?} at three quarters: {fraction}");
+    }
+    let seen = of(&[]);
+    assert!(seen.windows(2).all(|pair| pair[0].0 <= pair[1].0), "time only goes on");
+    assert!(seen.iter().all(|(fraction, _)| (0.0..=1.0).contains(fraction)));
+}
+
+#[test]
+fn all_messages_are_taken_piece_by_piece_and_the_sample_is_some_of_them() {
+    let rows = |table: &gingham_lab::Table| {
+        let column = |column: &gingham_lab::Column| match &column.data {
+            ColumnData::Integers(values) => values.clone(),
+            ColumnData::Words { codes, .. } => codes.iter().map(|code| u64::from(*code)).collect(),
+            ColumnData::Reals(_) => panic!("messages have whole numbers"),
+        };
+        let columns: Vec<Vec<u64>> = table.columns.iter().map(column).collect();
+        let row = |index: usize| columns.iter().map(|column| column[index]).collect::<Vec<_>>();
+        (0..columns[0].len()).map(row).collect::<Vec<_>>()
+    };
+    let compiled = compile(&load(TORUS, &[("measure.messages", "all")]).unwrap(), true).unwrap();
+    let mut run = Run::new(compiled, Engine::Runs);
+    let mut all = Vec::new();
+    let mut pieces = 0;
+    while let progress = run.advance(2_000)
+        && !progress.done
+    {
+        let piece = rows(&run.take_messages());
+        pieces += usize::from(!piece.is_empty());
+        all.extend(piece);
+    }
+    all.extend(rows(&run.take_messages()));
+    assert!(pieces > 10);
+    assert_eq!(all.len() as u64, run.progress().delivered, "every message that was delivered");
+    assert!(rows(&run.take_messages()).is_empty(), "what was taken is forgotten");
+    all.sort();
+    let sampled = record(&[("measure.sample_size", "100")]);
+    let sample = rows(&sampled.tables[0]);
+    assert!((50..=100).contains(&sample.len()));
+    for message in sample {
+        let at = all.binary_search_by_key(&message[0], |row| row[0]).unwrap();
+        assert_eq!(all[at], message);
+    }
+    assert!(rows(&record(&[("measure.messages", "none")]).tables[0]).is_empty());
+}
+
+#[test]
+fn every_table_is_described_by_one_without_rows() {
+    let shape = |table: &gingham_lab::Table| {
+        let columns = table.columns.iter();
+        let columns: Vec<_> = columns.map(|c| (c.name, c.unit, c.meaning, c.data.kind())).collect();
+        (table.name, table.meaning, columns)
+    };
+    let made: Vec<_> = record(&[]).tables.iter().map(shape).collect();
+    let described: Vec<_> = gingham_lab::result_tables().iter().map(shape).collect();
+    assert_eq!(made, described);
+}
+
+#[test]
 fn a_run_of_a_moment_is_not_converged() {
     assert_eq!(record(&[("stop.time", "5 us")]).verdict, Verdict::NotConverged);
 }
@@ -113,7 +259,7 @@ fn an_interrupted_run_says_so_and_keeps_what_it_has() {
 
 #[test]
 fn tables_have_columns_of_equal_length_and_latency_adds_up() {
-    let record = record(&[("stop.messages", "500")]);
+    let record = record(&[]);
     let messages = record.tables.iter().find(|table| table.name == "messages").unwrap();
     let integers = |name: &str| {
         let column = messages.columns.iter().find(|column| column.name == name).unwrap();
@@ -153,6 +299,22 @@ fn what_a_scenario_means_is_checked_with_line_and_key() {
         &[("stop.time", "0 s")],
         &[("stop.warm_up", "4 ms")],
         &[("stop.messages", "0")],
+        &[("stop.messages", "1000000")],
+        &[("stop.warm_up", "2990 us")],
+        &[("stop.warm_up", "2.5 ms"), ("stop.relative_width", "0.05")],
+        &[("stop.relative_width", "0")],
+        &[("stop.relative_width", "1")],
+        &[("stop.relative_width", "nan")],
+        &[("stop.quantity", "hops")],
+        &[("stop.quantity", "latncy")], // typos: on purpose
+        &[("measure.percentiles", "[50, 100]")],
+        &[("measure.percentiles", "[0]")],
+        &[("measure.percentiles", "[99, 50, 99]")],
+        &[("measure.percentiles", "[50, 99.99]"), ("stop.messages", "2000")],
+        &[("measure.sample_size", "0")],
+        &[("measure.messages", "some")],
+        &[("measure.step", "10 ns")],
+        &[("measure.step", "4 ms")],
         &[("topology.generate.torus.dimensions", "[]")],
         &[("topology", "{ file = \"missing.ibnetdiscover\" }")],
         &[("routing.algorithm", "{ up-down = { root = { named = \"s7-7\" } } }")],

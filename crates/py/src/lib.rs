@@ -30,7 +30,9 @@ mod _core {
     #[pymodule_export]
     use crate::routes::Routes;
     #[pymodule_export]
-    use crate::run::{Scenario, Simulation, catalogue, scenario_schema, switching_kinds};
+    use crate::run::{
+        Scenario, Simulation, catalogue, result_schema, scenario_schema, switching_kinds,
+    };
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]

@@ -2,7 +2,10 @@
 
 use gingham_lab::input::InputError;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{Column, ColumnData, Engine, LabError, Progress, Run, Table, compile};
+use gingham_lab::{
+    Column, ColumnData, Engine, LabError, Progress, Run, Table, compile, result_tables,
+    summary_schema,
+};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -99,7 +102,7 @@ impl Scenario {
     }
 }
 
-/// Name and columns.
+/// Name and columns of a table.
 type TableRow<'py> = (&'static str, Bound<'py, PyList>);
 
 /// A run under way.
@@ -163,6 +166,18 @@ impl Simulation {
         convert::to_python(py, &about)
     }
 
+    /// Whether every message is kept until `take_messages` is called.
+    #[getter]
+    fn keeps_all_messages(&self) -> bool {
+        self.run.keeps_all_messages()
+    }
+
+    /// The columns of the messages delivered since the last call, where all are kept.
+    fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let table = py.detach(|| self.run.take_messages());
+        columns(py, &table)
+    }
+
     /// What was measured so far: the summary, and the tables as (name, columns), a column being
     /// (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers (`"u64"`) or
     /// reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
@@ -171,6 +186,21 @@ impl Simulation {
         let tables = record.tables.iter().map(|table| Ok((table.name, columns(py, table)?)));
         Ok((convert::serialized(py, &record)?, tables.collect::<PyResult<_>>()?))
     }
+}
+
+/// What every table of a result holds, and the JSON Schema of its summary.
+#[pyfunction]
+pub(crate) fn result_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let column = |column: &Column| {
+        let Column { name, unit, meaning, data } = column;
+        json!({ "name": name, "unit": unit, "meaning": meaning, "type": data.kind() })
+    };
+    let table = |table: &Table| {
+        let columns: Vec<_> = table.columns.iter().map(column).collect();
+        json!({ "name": table.name, "meaning": table.meaning, "columns": columns })
+    };
+    let tables: Vec<_> = result_tables().iter().map(table).collect();
+    convert::to_python(py, &json!({ "tables": tables, "summary": summary_schema() }))
 }
 
 fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {

@@ -63,13 +63,6 @@ def gingham() -> None:
 
     Every command takes --json for programs, and --help for its own examples.
 
-    \b
-    Exit codes:
-      0  a valid result                 4  too little was measured, with --strict
-      1  a fault of gingham itself      5  a check found something
-      2  bad input                      6  the disk, or a missing program
-      3  a deadlock, possible or real 130  interrupted
-
     With --json the standard error is JSON too, a line an object; that of an error has exit_code.
     """
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham.errors import EXIT_CODES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -21,6 +23,12 @@ UNBOUNDED_WIDTH = 10_000
 for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+def exit_code_help(*codes: int) -> str:
+    """Return the lines of a help text that explain these exit codes."""
+    lines = [f"  {code:>3}  {EXIT_CODES[code]}" for code in codes]
+    return "\n".join(["\b", "Exit codes:", *lines])
 
 
 def print_json(value: Mapping[str, Any]) -> None:

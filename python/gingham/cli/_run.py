@@ -14,23 +14,33 @@ import click
 from gingham import examples
 from gingham._rundir import RunFolder
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
-from gingham.cli._output import json_option, print_json, print_table, show, text, warn
+from gingham.cli._output import (
+    exit_code_help,
+    json_option,
+    print_json,
+    print_table,
+    show,
+    text,
+    warn,
+)
 from gingham.cli._progress import progress_shown
 from gingham.errors import InputError
-from gingham.running import Simulation, advance_all
+from gingham.running import Simulation, simulate
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gingham.result import Result
     from gingham.running import Engine
 
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4}
+# Units of time and their nanoseconds.
+UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 
 
-@click.command()
+@click.command(epilog=exit_code_help(0, 2, 3, 4, 6, 130))
 @click.argument("scenario", metavar="SCENARIO")
 @click.option("--topology", type=FABRIC_FILE, help="Fabric file instead of the scenario's.")
 @click.option(
@@ -82,12 +92,6 @@ def run(
       gingham run irregular -o runs/first
       gingham run torus --set traffic.0.load=0.3 --seed 7
       gingham run irregular --topology cluster.ibnetdiscover --json
-
-    \b
-    Exit codes:
-      0  a valid result, also a saturated one     3  a deadlock, possible or real
-      2  bad input                                4  too little was measured, with --strict
-      6  the disk, or a missing program         130  interrupted; the numbers hold until then
     """
     changed = find(scenario).with_(settings=settings, topology=topology, seed=seed)
     with ExitStack() as stack:
@@ -95,8 +99,7 @@ def run(
         folder = stack.enter_context(RunFolder(output, force=force)) if output else None
         simulation = Simulation(changed, allow_deadlock, engine)
         with progress_shown() as on_progress:
-            advance_all(simulation, on_progress)
-        result = simulation.result()
+            result = simulate(simulation, folder, on_progress)
         # Shown first: it takes no disk, and whoever pressed Ctrl-C is answered at once.
         unread = None if as_json else report(result)
         if folder:
@@ -161,14 +164,20 @@ def finding_note(findings: list[str]) -> list[str]:
 
 def print_classes(result: Result) -> None:
     """Print one row a traffic class; ± is half of a 95 % interval."""
-    columns = ["class", "hosts", "offered", "accepted", "messages", "latency ns", "verdict"]
-    title = (
-        f"{result.scenario.title}: {result.summary['end_ps'] / 1e6:,.0f} us simulated "
-        f"in {result.wall_seconds:.1f} s"
-    )
-    numbers = "hosts offered accepted messages"
+    columns = [
+        "class",
+        "hosts",
+        "offered",
+        "accepted",
+        "messages",
+        "mean latency",
+        "p99",
+        "verdict",
+    ]
+    simulated = time_text(result.summary["end_ps"] / 1e3)
+    title = f"{result.scenario.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
     rows = [row(numbers_of) for numbers_of in result.classes]
-    print_table(title, columns, rows, numbers=numbers)
+    print_table(title, columns, rows, numbers="hosts offered messages p99")
 
 
 def row(numbers: Mapping[str, Any]) -> list[str]:
@@ -177,19 +186,47 @@ def row(numbers: Mapping[str, Any]) -> list[str]:
     return [
         numbers["name"],
         f"{numbers['hosts']:,}",
-        "backlogged" if offered is None else f"{offered:.3f}",
+        "-" if offered is None else f"{offered:.3g}",
         with_interval(numbers["accepted_load"], numbers["accepted_load_half_width"]),
         f"{numbers['messages_followed']:,}",
-        with_interval(numbers["latency_mean_ns"], numbers["latency_half_width_ns"]),
+        time_with_interval(numbers["latency_mean_ns"], numbers["latency_half_width_ns"]),
+        percentile_text(numbers["percentiles"], 99.0),
         numbers["verdict"],
     ]
 
 
-def with_interval(mean: float | None, half_width: float | None) -> str:
+def percentile_text(percentiles: Sequence[Mapping[str, float]], wanted: float) -> str:
+    """Return a percentile of latency, where it was asked for and can be told."""
+    found = [one["latency_ns"] for one in percentiles if one["percentile"] == wanted]
+    return time_text(found[0]) if found else "-"
+
+
+def unit_for(ns: float) -> tuple[str, float]:
+    """Return the largest unit, and its nanoseconds, in which a time is at least 1."""
+    return next((unit for unit in UNITS if ns >= unit[1]), UNITS[-1])
+
+
+def time_text(ns: float) -> str:
+    """Return a time to three digits, in the unit that suits it."""
+    name, unit_ns = unit_for(ns)
+    value = ns / unit_ns
+    digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(value)))
+    return f"{value:,.{digits}f} {name}"
+
+
+def time_with_interval(mean_ns: float | None, half_width_ns: float | None) -> str:
+    """Return a mean time with the half-width of its interval, in the unit that suits it."""
+    if mean_ns is None:
+        return "-"
+    if half_width_ns is None:
+        return f"{time_text(mean_ns)} ± ?"
+    name, unit_ns = unit_for(mean_ns)
+    return f"{with_interval(mean_ns / unit_ns, half_width_ns / unit_ns)} {name}"
+
+
+def with_interval(mean: float, half_width: float | None) -> str:
     """Return a mean with the half-width of its 95 % interval, to two digits of the latter."""
-    if mean is None:
-        return "none"
     if not half_width:
-        return f"{mean:,.4f} ± {'?' if half_width is None else 0}"
+        return f"{mean:,.4g} ± {'?' if half_width is None else 0}"
     digits = max(0, 1 - math.floor(math.log10(half_width)))
     return f"{mean:,.{digits}f} ± {half_width:,.{digits}f}"

@@ -2,13 +2,16 @@
 
 mod cables;
 mod classes;
+mod measure;
+
+pub(crate) use measure::quantity_name;
 
 use crate::error::{DeadlockReport, LabError};
 use crate::files::FileRead;
 use crate::input::InputError;
 use crate::scenario::ScenarioSource;
-use gingham_kernel::{Span, Time};
-use gingham_model::{MeasurePlan, Plan, StopPlan, Switching, WormholeParameters, WormholePlan};
+use gingham_kernel::Span;
+use gingham_model::{Plan, Switching, WormholeParameters, WormholePlan};
 use gingham_topology::routing::{self, Proof, Routes};
 use gingham_topology::{Fabric, Finding};
 use std::sync::Arc;
@@ -21,6 +24,8 @@ const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 pub struct Compiled {
     /// The plan.
     pub plan: Arc<Plan>,
+    /// The percentiles that were asked for, in ascending order.
+    pub percentiles: Vec<f64>,
     /// The parameters in force, before they grew with the cables.
     pub parameters: WormholeParameters,
     /// What was decided on the way and could surprise.
@@ -43,6 +48,10 @@ struct Gathered {
 /// Compiles a scenario. Routes that could deadlock are refused unless `allow_deadlock`.
 pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled, LabError> {
     let scenario = &source.scenario;
+    // What needs no fabric first: routing a big one takes a while.
+    let stop = measure::stop(source)?;
+    let measure = measure::measure(source)?;
+    let percentiles = measure::percentiles(source)?;
     let origin = source.fabric()?;
     let fabric = origin.loaded.fabric;
     let routes = routing::route(&fabric, &scenario.routing.algorithm, scenario.routing.form)
@@ -52,19 +61,20 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
     let channels = cables::channels(source, &fabric, &parameters, &mut gathered.notes)?;
     let classes = classes::classes(source, &fabric, &channels, &mut gathered)?;
-    let stop = stop(source)?;
+    measure::check_messages(source, &fabric, &channels, &classes)?;
     let plan = Plan {
         seed: scenario.seed,
         channels,
         switching: Switching::Wormhole(wormhole(source, &parameters)?),
         classes,
         stop,
-        measure: MeasurePlan::default(),
+        measure,
         fabric,
         routes,
     };
     Ok(Compiled {
         plan: Arc::new(plan),
+        percentiles,
         parameters,
         notes: gathered.notes,
         findings: origin.loaded.findings,
@@ -101,25 +111,4 @@ fn wormhole(
         route_bytes: header.route_bytes,
         overhead_bytes,
     })
-}
-
-fn stop(source: &ScenarioSource) -> Result<StopPlan, LabError> {
-    let stop = &source.scenario.stop;
-    let at = |key: &str, message: String| InputError::at(&source.tree, key, message);
-    if stop.time == Span::ZERO || stop.time > TIME_MAX {
-        return Err(at("stop.time", format!("a run lasts from 1 ps to {TIME_MAX}")).into());
-    }
-    if stop.warm_up() >= stop.time {
-        let message = format!(
-            "the warm-up of {} leaves nothing of a run of {} to measure",
-            stop.warm_up(),
-            stop.time
-        );
-        return Err(at("stop.warm_up", message).into());
-    }
-    if stop.messages == Some(0) {
-        return Err(at("stop.messages", "a run of no messages measures nothing".to_owned()).into());
-    }
-    let plan = StopPlan::at(Time::ZERO + stop.time);
-    Ok(StopPlan { warm_up: Some(Time::ZERO + stop.warm_up()), messages: stop.messages, ..plan })
 }

@@ -1,140 +1,237 @@
-//! One row a traffic class.
+//! What each traffic class offered, what the network took, and how long that took.
 
-use super::Verdict;
+use super::load::{Capacity, bytes_per_ps};
 use super::table::{Builder, Table};
-use crate::run::Simulation;
-use gingham_model::measure::{ClassMeasured, Count};
-use gingham_model::{ClassId, Plan};
+use super::verdict::{self, Asked};
+use super::{Reading, Verdict};
+use gingham_kernel::Span;
+use gingham_model::measure::{ClassMeasured, Estimate, Percentile};
+use gingham_model::{ClassId, Quantity};
+use schemars::JsonSchema;
 use serde::Serialize;
+
+const PS_PER_NS: f64 = 1e3;
+const PS_PER_S: f64 = 1e12;
 
 /// What a class offered, what the network took, and how long that took.
 ///
-/// Loads are fractions of the senders' links, payload only.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+/// Loads are fractions of the senders' links. A half-width is that of the 95 % interval, and
+/// missing where too little was measured for one.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct ClassSummary {
     /// Name of the class.
     pub name: String,
-    /// Hosts that send.
+    /// Hosts that send; a host with several ports counts once a port.
     pub hosts: usize,
     /// What the numbers are worth.
     pub verdict: Verdict,
-    /// Load that the scenario asks for while the class sends; none for a backlogged class and a schedule.
+    /// Why, and what to do next.
+    pub verdict_reason: String,
+    /// Load that the scenario asks for, payload only; over the time in which the class sends;
+    /// missing for a backlogged class and a schedule.
     pub offered_load: Option<f64>,
-    /// Load that the sources drew in the window.
+    /// Load that the sources drew in the window, payload only.
     pub drawn_load: f64,
-    /// Load that was delivered in the window.
+    /// Load that was delivered in the window, payload only.
     pub accepted_load: f64,
-    /// Half-width of its 95 % interval.
+    /// Half-width of the accepted load.
     pub accepted_load_half_width: Option<f64>,
     /// Payload delivered in the window, bytes per second over all hosts of the class.
-    pub accepted_bytes_per_second: f64,
+    pub accepted_bytes_per_s: f64,
+    /// The same with headers, route bytes and trailers, as they leave the source.
+    pub accepted_wire_bytes_per_s: f64,
+    /// The same in flits for each sending host and flit time of its link.
+    pub accepted_flits_per_host_cycle: f64,
     /// Messages created in the window.
     pub messages_created: u64,
-    /// Messages created in the window and delivered.
+    /// Of these, delivered in the window or while they were followed.
     pub messages_followed: u64,
-    /// Messages created in the window and still under way at the end.
+    /// Of these, still under way when following ended.
     pub messages_censored: u64,
-    /// Mean latency from creation to delivery, in nanoseconds.
+    /// Mean latency from creation to delivery, in nanoseconds, of the messages followed.
     pub latency_mean_ns: Option<f64>,
-    /// Half-width of its 95 % interval, by batch means.
+    /// Half-width of the mean latency, in nanoseconds.
     pub latency_half_width_ns: Option<f64>,
+    /// Longest latency, in nanoseconds.
+    pub latency_max_ns: Option<f64>,
+    /// Mean latency from the first flit on the host's cable to delivery, in nanoseconds.
+    pub network_latency_mean_ns: Option<f64>,
+    /// Half-width of the mean network latency, in nanoseconds.
+    pub network_latency_half_width_ns: Option<f64>,
+    /// Mean number of switches traversed.
+    pub hops_mean: Option<f64>,
+    /// Half-width of the mean number of switches.
+    pub hops_half_width: Option<f64>,
+    /// The percentiles of latency that were asked for and can be told.
+    pub percentiles: Vec<PercentileSummary>,
+}
+
+/// A percentile of latency with its 95 % interval, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct PercentileSummary {
+    /// Per cent of the messages whose latency is at most `latency_ns`.
+    pub percentile: f64,
+    /// The latency, within 1 % above the true one of these messages.
+    pub latency_ns: f64,
+    /// Lower end of the interval.
+    pub low_ns: Option<f64>,
+    /// Upper end of the interval; missing where too few messages lie beyond.
+    pub high_ns: Option<f64>,
 }
 
 /// The summary of every class.
-pub(super) fn summaries(simulation: &Simulation) -> Vec<ClassSummary> {
-    ClassId::first(simulation.plan().classes.len()).map(|id| summary(simulation, id)).collect()
+pub(super) fn summaries(reading: &Reading<'_>) -> Vec<ClassSummary> {
+    ClassId::first(reading.plan().classes.len()).map(|id| summary(reading, id)).collect()
 }
 
-fn summary(simulation: &Simulation, id: ClassId) -> ClassSummary {
-    let plan = simulation.plan();
+fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
+    let plan = reading.plan();
     let class = &plan.classes[id.index()];
-    let measured = simulation.ledger().measured();
-    let load = Load::new(plan, id, measured.window().span().as_ps());
-    let of = measured.class(id);
+    let of = reading.measured.class(id);
+    let capacity = Capacity::of(plan, id);
+    let span = reading.measured.window().span();
     let offered_load = plan.offered_load(id);
-    let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(1.0 / load.bytes_per_ps));
-    let latency = of.latency_ps.map(|latency| latency.scaled(1e-3));
-    let latency_half_width_ns = latency.and_then(|latency| latency.half_width);
+    let accepted_load = capacity.load(of.delivered.bytes, span);
+    let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
+    let drawn_load = capacity.load(of.created.bytes, span);
+    let open_loop = class.is_open_loop();
+    let asked = Asked { class: id, open_loop, offered_load, drawn_load, accepted_load };
+    let (verdict, verdict_reason) = verdict::of_class(reading, asked, &of);
+    let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
+    let [latency, network_latency] = [of.latency_ps, of.network_latency_ps].map(in_ns);
     ClassSummary {
         name: class.name.clone(),
         hosts: class.sources.len(),
-        verdict: verdict(class.is_open_loop(), &of),
+        verdict,
+        verdict_reason,
         offered_load,
-        drawn_load: load.of(of.created),
-        accepted_load: load.of(of.delivered),
-        accepted_load_half_width: accepted.and_then(|accepted| accepted.half_width),
-        accepted_bytes_per_second: load.bytes_per_second(of.delivered),
+        drawn_load,
+        accepted_load,
+        accepted_load_half_width: half_width(accepted),
+        accepted_bytes_per_s: per_second(of.delivered.bytes),
+        accepted_wire_bytes_per_s: per_second(of.delivered_wire_bytes),
+        accepted_flits_per_host_cycle: capacity.load(of.delivered_wire_bytes, span),
         messages_created: of.created.messages,
         messages_followed: of.followed_messages,
         messages_censored: of.censored_messages(),
-        latency_mean_ns: latency.map(|latency| latency.mean),
-        latency_half_width_ns,
+        latency_mean_ns: mean(latency),
+        latency_half_width_ns: half_width(latency),
+        latency_max_ns: of.latency_max.map(span_ns),
+        network_latency_mean_ns: mean(network_latency),
+        network_latency_half_width_ns: half_width(network_latency),
+        hops_mean: mean(of.hops),
+        hops_half_width: half_width(of.hops),
+        percentiles: percentiles(reading, id),
     }
 }
 
-/// Turns bytes of the window into fractions of the senders' links.
-struct Load {
-    span_ps: f64,
-    /// Bytes that the links of all senders carry in a picosecond.
-    bytes_per_ps: f64,
+fn percentiles(reading: &Reading<'_>, id: ClassId) -> Vec<PercentileSummary> {
+    let asked = &reading.compiled.percentiles;
+    let shares: Vec<f64> = asked.iter().map(|percent| percent / 100.0).collect();
+    let summary = |(percent, found): (&f64, Option<Percentile>)| {
+        let found = found?;
+        Some(PercentileSummary {
+            percentile: *percent,
+            latency_ns: span_ns(found.latency),
+            low_ns: found.low.map(span_ns),
+            high_ns: found.high.map(span_ns),
+        })
+    };
+    let found = reading.measured.percentiles(id, &shares);
+    asked.iter().zip(found).filter_map(summary).collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
-impl Load {
-    fn new(plan: &Plan, id: ClassId, span_ps: u64) -> Self {
-        let flit_ps = |endpoint| plan.channel(plan.fabric.endpoint_channel(endpoint)).flit.as_ps();
-        let sources = &plan.classes[id.index()].sources;
-        let bytes_per_ps = sources.iter().map(|source| 1.0 / flit_ps(source.endpoint) as f64).sum();
-        Self { span_ps: span_ps as f64, bytes_per_ps }
-    }
-
-    fn of(&self, count: Count) -> f64 {
-        if self.span_ps > 0.0 {
-            count.bytes as f64 / (self.span_ps * self.bytes_per_ps)
-        } else {
-            0.0
-        }
-    }
-
-    fn bytes_per_second(&self, count: Count) -> f64 {
-        if self.span_ps > 0.0 { count.bytes as f64 * 1e12 / self.span_ps } else { 0.0 }
-    }
+fn in_ns(estimate: Option<Estimate>) -> Option<Estimate> {
+    Some(estimate?.scaled(1.0 / PS_PER_NS))
 }
 
-/// Not converged: no interval.
-fn verdict(open_loop: bool, of: &ClassMeasured) -> Verdict {
-    if open_loop && of.is_saturated {
-        Verdict::Saturated
-    } else if of.latency_ps.is_none_or(|latency| latency.half_width.is_none()) {
-        Verdict::NotConverged
-    } else {
-        Verdict::Ok
+fn mean(estimate: Option<Estimate>) -> Option<f64> {
+    Some(estimate?.mean)
+}
+
+fn half_width(estimate: Option<Estimate>) -> Option<f64> {
+    estimate?.half_width
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a latency needs few digits")]
+fn span_ns(span: Span) -> f64 {
+    span.as_ps() as f64 / PS_PER_NS
+}
+
+/// The mean that a stop rule asks about.
+pub(crate) fn estimate_of(of: &ClassMeasured, quantity: Quantity) -> Option<Estimate> {
+    match quantity {
+        Quantity::Latency => of.latency_ps,
+        Quantity::NetworkLatency => of.network_latency_ps,
+        Quantity::AcceptedLoad => of.accepted_bytes_per_ps,
+        Quantity::Hops => of.hops,
     }
 }
 
 /// The table of classes.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "none is negative")]
 pub(super) fn table(classes: &[ClassSummary]) -> Table {
     Builder::new(classes)
         .texts("class", "traffic class", |c| c.name.clone())
         .integers(("hosts", "hosts"), "hosts that send", |c| c.hosts as u64)
+        .texts("verdict", "what the numbers are worth", |c| c.verdict.name().to_owned())
         .known(("offered_load", "1"), "load that the scenario asks for", |c| c.offered_load)
         .reals(("drawn_load", "1"), "load that the sources drew in the window", |c| c.drawn_load)
         .reals(("accepted_load", "1"), "load delivered in the window", |c| c.accepted_load)
-        .known(("accepted_load_half_width", "1"), "half-width of the 95 % interval", |c| {
+        .known(("accepted_load_half_width", "1"), "half-width of its 95 % interval", |c| {
             c.accepted_load_half_width
         })
-        .integers(("accepted_bytes_per_s", "B/s"), "payload delivered in the window", |c| {
-            c.accepted_bytes_per_second as u64
+        .reals(("accepted_bytes_per_s", "B/s"), "payload delivered in the window", |c| {
+            c.accepted_bytes_per_s
         })
+        .reals(
+            ("accepted_wire_bytes_per_s", "B/s"),
+            "the same with headers and trailers, as they leave the source",
+            |c| c.accepted_wire_bytes_per_s,
+        )
+        .reals(
+            ("accepted_flits_per_host_cycle", "flits"),
+            "the same in flits for each sending host and flit time",
+            |c| c.accepted_flits_per_host_cycle,
+        )
         .integers(("messages_created", "messages"), "created in the window", |c| c.messages_created)
         .integers(("messages_followed", "messages"), "of these, delivered", |c| c.messages_followed)
         .integers(("messages_censored", "messages"), "of these, still under way", |c| {
             c.messages_censored
         })
-        .known(("latency_mean_ns", "ns"), "creation to delivery", |c| c.latency_mean_ns)
-        .known(("latency_half_width_ns", "ns"), "half-width of the 95 % interval", |c| {
+        .known(("latency_mean_ns", "ns"), "mean from creation to delivery", |c| c.latency_mean_ns)
+        .known(("latency_half_width_ns", "ns"), "half-width of its 95 % interval", |c| {
             c.latency_half_width_ns
         })
-        .build("classes", "a row a traffic class: the summary's numbers")
+        .known(("latency_max_ns", "ns"), "longest latency", |c| c.latency_max_ns)
+        .known(("network_latency_mean_ns", "ns"), "mean from entry to delivery", |c| {
+            c.network_latency_mean_ns
+        })
+        .known(("network_latency_half_width_ns", "ns"), "half-width of its 95 % interval", |c| {
+            c.network_latency_half_width_ns
+        })
+        .known(("hops_mean", "switches"), "mean number of switches traversed", |c| c.hops_mean)
+        .known(("hops_half_width", "switches"), "half-width of its 95 % interval", |c| {
+            c.hops_half_width
+        })
+        .build("classes", "a row a traffic class: the numbers of the summary")
+}
+
+/// The table of percentiles, a row each that can be told.
+pub(super) fn percentile_table(classes: &[ClassSummary]) -> Table {
+    let row = |class: &ClassSummary| {
+        let name = class.name.clone();
+        class.percentiles.iter().map(move |found| (name.clone(), *found)).collect::<Vec<_>>()
+    };
+    let rows: Vec<(String, PercentileSummary)> = classes.iter().flat_map(row).collect();
+    Builder::new(&rows)
+        .texts("class", "traffic class", |(class, _)| class.clone())
+        .reals(("percentile", "%"), "share of the messages with at most this latency", |(_, p)| {
+            p.percentile
+        })
+        .reals(("latency_ns", "ns"), "latency from creation to delivery", |(_, p)| p.latency_ns)
+        .known(("low_ns", "ns"), "lower end of its 95 % interval", |(_, p)| p.low_ns)
+        .known(("high_ns", "ns"), "upper end; NaN where too few messages lie beyond", |(_, p)| {
+            p.high_ns
+        })
+        .build("percentiles", "a row a class and percentile that can be told")
 }

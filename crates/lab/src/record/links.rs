@@ -1,30 +1,27 @@
 //! One row a channel.
 
+use super::Reading;
 use super::table::{Builder, Table};
-use gingham_model::measure::{ChannelCount, Measured};
+use gingham_model::measure::{ChannelMeasured, Estimate};
 use gingham_model::{ChannelPlan, Plan};
 use gingham_topology::ChannelId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a channel carried.
+/// What a channel carried; nothing is known of an empty window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Link {
     channel: ChannelId,
-    flit_ps: u64,
-    delay_ps: u64,
-    count: ChannelCount,
-    /// Fraction of the window for which flits kept it busy.
-    utilisation: f64,
-    /// Fraction of the window for which its sender was stopped.
-    stopped_share: f64,
+    plan: ChannelPlan,
+    measured: Option<ChannelMeasured>,
 }
 
 /// Sums over all links.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct LinkTotals {
     /// Data flits that started in the window, over all channels: wire bytes times hops.
     pub data_flits: u64,
-    /// Control flits that started in the window.
+    /// Control flits (STOP and GO) that started in the window.
     pub control_flits: u64,
     /// STOPs that were heard in the window.
     pub stops: u64,
@@ -32,50 +29,98 @@ pub struct LinkTotals {
     pub utilisation_max: f64,
 }
 
-/// The rows of the table, by channel; none of an empty window.
-pub(super) fn rows(plan: &Plan, measured: &Measured<'_>) -> Vec<Link> {
-    let row = |channel: ChannelId| {
-        let ChannelPlan { flit, delay, .. } = *plan.channel(channel);
-        let measured = measured.channel(channel)?;
-        Some(Link {
-            channel,
-            flit_ps: flit.as_ps(),
-            delay_ps: delay.as_ps(),
-            count: measured.count,
-            utilisation: measured.utilisation.mean.min(1.0),
-            stopped_share: measured.stopped_share.mean,
-        })
+/// The rows of the table, by channel.
+pub(super) fn rows(reading: &Reading<'_>) -> Vec<Link> {
+    let plan = reading.plan();
+    let row = |channel: ChannelId| Link {
+        channel,
+        plan: *plan.channel(channel),
+        measured: reading.measured.channel(channel),
     };
-    ChannelId::first(plan.channels.len()).filter_map(row).collect()
+    ChannelId::first(plan.channels.len()).map(row).collect()
 }
 
 pub(super) fn totals(rows: &[Link]) -> LinkTotals {
+    let measured = || rows.iter().filter_map(|row| row.measured);
     LinkTotals {
-        data_flits: rows.iter().map(|row| row.count.data_flits).sum(),
-        control_flits: rows.iter().map(|row| row.count.control_flits).sum(),
-        stops: rows.iter().map(|row| row.count.stops).sum(),
-        utilisation_max: rows.iter().map(|row| row.utilisation).fold(0.0, f64::max),
+        data_flits: measured().map(|of| of.count.data_flits).sum(),
+        control_flits: measured().map(|of| of.count.control_flits).sum(),
+        stops: measured().map(|of| of.count.stops).sum(),
+        utilisation_max: measured().map(|of| of.utilisation.mean).fold(0.0, f64::max),
     }
+}
+
+impl Link {
+    fn count(&self, of: impl Fn(&ChannelMeasured) -> u64) -> u64 {
+        self.measured.as_ref().map_or(0, of)
+    }
+
+    fn utilisation(&self) -> Option<Estimate> {
+        Some(self.measured?.utilisation)
+    }
+
+    fn stopped_share(&self) -> Option<Estimate> {
+        Some(self.measured?.stopped_share)
+    }
+
+    fn occupancy(&self) -> Option<Estimate> {
+        self.measured?.occupancy_flits
+    }
+}
+
+fn mean(estimate: Option<Estimate>) -> Option<f64> {
+    Some(estimate?.mean)
+}
+
+fn half_width(estimate: Option<Estimate>) -> Option<f64> {
+    estimate?.half_width
 }
 
 pub(super) fn table(plan: &Plan, rows: &[Link]) -> Table {
     let fabric = &plan.fabric;
     let nodes: Vec<String> = fabric.nodes().iter().map(|node| node.name.clone()).collect();
+    let ends = |row: &Link| plan.ends(row.channel);
+    columns(nodes, rows, ends)
+}
+
+pub(super) fn columns(
+    nodes: Vec<String>,
+    rows: &[Link],
+    ends: impl Fn(&Link) -> gingham_model::Ends,
+) -> Table {
+    let interval = "half-width of its 95 % interval";
     Builder::new(rows)
-        .words("from", "sending node", nodes.clone(), |r| fabric.source(r.channel).node.index())
-        .integers(("from_port", ""), "its port", |r| u64::from(fabric.source(r.channel).port))
-        .words("to", "receiving node", nodes, |r| fabric.target(r.channel).node.index())
-        .integers(("to_port", ""), "its port", |r| u64::from(fabric.target(r.channel).port))
-        .integers(("flit_ps", "ps"), "time of one flit", |r| r.flit_ps)
-        .integers(("delay_ps", "ps"), "propagation delay", |r| r.delay_ps)
-        .integers(("data_flits", "flits"), "data flits in the window", |r| r.count.data_flits)
-        .integers(("control_flits", "flits"), "STOP and GO in the window", |r| {
-            r.count.control_flits
+        .words("from", "sending node", nodes.clone(), |r| ends(r).source.node.index())
+        .integers(("from_port", ""), "its port", |r| u64::from(ends(r).source.port))
+        .words("to", "receiving node", nodes, |r| ends(r).target.node.index())
+        .integers(("to_port", ""), "its port", |r| u64::from(ends(r).target.port))
+        .integers(("flit_ps", "ps"), "time of one flit", |r| r.plan.flit.as_ps())
+        .integers(("delay_ps", "ps"), "propagation delay", |r| r.plan.delay.as_ps())
+        .integers(("data_flits", "flits"), "data flits that started in the window", |r| {
+            r.count(|of| of.count.data_flits)
         })
-        .integers(("stops", "STOPs"), "STOPs heard in the window", |r| r.count.stops)
-        .reals(("utilisation", "1"), "share of the window in which it was busy", |r| r.utilisation)
-        .reals(("stopped_share", "1"), "share of the window for which it was stopped", |r| {
-            r.stopped_share
+        .integers(("control_flits", "flits"), "STOP and GO that started in the window", |r| {
+            r.count(|of| of.count.control_flits)
         })
+        .integers(("stops", "STOPs"), "STOPs heard in the window", |r| r.count(|of| of.count.stops))
+        .known(("utilisation", "1"), "share of the window in which flits kept it busy", |r| {
+            mean(r.utilisation())
+        })
+        .known(("utilisation_half_width", "1"), interval, |r| half_width(r.utilisation()))
+        .known(("stopped_share", "1"), "share of the window for which it was stopped", |r| {
+            mean(r.stopped_share())
+        })
+        .known(("stopped_share_half_width", "1"), interval, |r| half_width(r.stopped_share()))
+        .integers(
+            ("buffer_flits", "flits"),
+            "capacity of the input buffer at its end; 0 where a host consumes",
+            |r| u64::from(r.plan.slack.map_or(0, |slack| slack.capacity)),
+        )
+        .known(
+            ("occupancy_mean_flits", "flits"),
+            "fill of that buffer, on average over time; NaN where a host consumes",
+            |r| mean(r.occupancy()),
+        )
+        .known(("occupancy_half_width_flits", "flits"), interval, |r| half_width(r.occupancy()))
         .build("links", "a row a channel, that is a direction of a cable")
 }

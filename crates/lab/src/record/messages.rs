@@ -5,13 +5,13 @@ use gingham_model::{Delivery, Plan};
 
 /// What stands in the columns of words, by class and by endpoint.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     classes: Vec<String>,
     endpoints: Vec<String>,
 }
 
 impl Names {
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(plan: &Plan) -> Self {
         let endpoint_name = |endpoint| plan.fabric.endpoint_name(endpoint);
         Self {
             classes: plan.classes.iter().map(|class| class.name.clone()).collect(),

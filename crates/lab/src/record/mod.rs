@@ -1,78 +1,145 @@
 //! The record of a run: verdict, a summary by class, and tables.
+//!
+//! ```text
+//!   Ledger ──Measured──► classes ──► verdicts, with what to do next
+//!                    ├─► links                      └─► Record: summary (JSON) and tables (columns)
+//!                    └─► histogram, series, sample
+//! ```
+//!
+//! Invariant: every number of the summary is one of what was measured in another unit; nothing
+//! is estimated here but advice.
 
+mod advice;
 mod classes;
+mod distributions;
 mod links;
+mod load;
 mod messages;
 mod nodes;
 mod table;
 mod verdict;
 
-pub use classes::ClassSummary;
+pub(crate) use classes::estimate_of;
+pub use classes::{ClassSummary, PercentileSummary};
 pub use links::LinkTotals;
+pub(crate) use messages::Names;
 pub use table::{Column, ColumnData, Table};
 pub use verdict::Verdict;
 
 use crate::compile::Compiled;
 use crate::error::DeadlockReport;
 use crate::run::Simulation;
-use gingham_model::Status;
+use gingham_model::measure::Measured;
+use gingham_model::{Delivery, Plan, Status};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Everything that a run leaves behind.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Record {
     /// The worst of the classes' verdicts, or what ended the run early.
     pub verdict: Verdict,
-    /// Why, and what to do next, in a sentence.
+    /// Why, and what to do next.
     pub verdict_reason: String,
-    /// Simulated time at the end, in picoseconds.
-    pub end_ps: u64,
     /// Start of the window that results count from, in picoseconds.
     pub warm_up_ps: u64,
+    /// End of the window, in picoseconds.
+    pub window_end_ps: u64,
+    /// Simulated time at the end of the run, in picoseconds, after what was created in the window was
+    /// followed to its delivery.
+    pub end_ps: u64,
     /// By traffic class.
     pub classes: Vec<ClassSummary>,
     /// Over all links.
     pub links: LinkTotals,
-    /// Notes of the compilation.
+    /// Notes of the compilation: what was decided there and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<String>,
-    /// The circle of waits, if the run deadlocked.
+    /// The channels of the circle of waits, if the run deadlocked.
     pub deadlock: Vec<String>,
-    /// Per-message, per-link and per-class tables.
+    /// A row each message, class, link and so on.
     #[serde(skip)]
     pub tables: Vec<Table>,
 }
 
+/// A run as it stands, and what its ledger says of it.
+#[derive(Debug)]
+struct Reading<'a> {
+    compiled: &'a Compiled,
+    simulation: &'a Simulation,
+    measured: Measured<'a>,
+}
+
+impl Reading<'_> {
+    fn plan(&self) -> &Plan {
+        &self.compiled.plan
+    }
+
+    fn deadlock(&self) -> Vec<String> {
+        match self.simulation.status() {
+            Status::Deadlocked(cycle) => {
+                DeadlockReport::of_run(&self.plan().fabric, &cycle.channels).lines
+            }
+            Status::Running | Status::Finished | Status::Drained => Vec::new(),
+        }
+    }
+}
+
 impl Record {
     pub(crate) fn new(compiled: &Compiled, simulation: &Simulation) -> Self {
-        let plan = &compiled.plan;
-        let classes = classes::summaries(simulation);
-        let (verdict, verdict_reason) = verdict::of_run(simulation.status(), &classes);
-        let deadlock = match simulation.status() {
-            Status::Deadlocked(cycle) => {
-                DeadlockReport::of_run(&plan.fabric, &cycle.channels).lines
-            }
-            _ => Vec::new(),
-        };
-        let measured = simulation.ledger().measured();
-        let links = links::rows(plan, &measured);
+        let reading = Reading { compiled, simulation, measured: simulation.ledger().measured() };
+        let plan = reading.plan();
+        let window = reading.measured.window();
+        let classes = classes::summaries(&reading);
+        let (verdict, verdict_reason) = verdict::of_run(&reading, &classes);
+        let links = links::rows(&reading);
         Self {
             verdict,
             verdict_reason,
+            warm_up_ps: window.start.as_ps(),
+            window_end_ps: window.end.as_ps(),
             end_ps: simulation.now().as_ps(),
-            warm_up_ps: measured.window().start.as_ps(),
             links: links::totals(&links),
             notes: compiled.notes.clone(),
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
-            deadlock,
+            deadlock: reading.deadlock(),
             tables: vec![
-                messages::table(&messages::Names::of(plan), &measured.sample()),
+                message_table(&Names::of(plan), &reading.measured.sample()),
+                classes::table(&classes),
+                classes::percentile_table(&classes),
+                distributions::histogram(&reading),
+                distributions::series(&reading),
                 links::table(plan, &links),
                 nodes::table(&plan.fabric),
-                classes::table(&classes),
             ],
             classes,
         }
     }
+}
+
+/// The table of messages that holds these.
+pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
+    messages::table(names, messages)
+}
+
+/// Every table that a run leaves behind, without rows: what its columns are, mean and count.
+pub fn result_tables() -> Vec<Table> {
+    let no_ends = |_: &links::Link| unreachable!("a table without rows asks for no end");
+    vec![
+        messages::table(&Names::default(), &[]),
+        classes::table(&[]),
+        classes::percentile_table(&[]),
+        distributions::histogram_columns(Vec::new(), &[]),
+        distributions::series_columns(Vec::new(), &[]),
+        links::columns(Vec::new(), &[], no_ends),
+        nodes::columns(&[]),
+    ]
+}
+
+/// JSON Schema of the summary, for reference pages.
+pub fn summary_schema() -> serde_json::Value {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    schemars::SchemaGenerator::new(settings).into_root_schema_for::<Record>().to_value()
 }

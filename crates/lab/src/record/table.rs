@@ -6,8 +6,8 @@
 //!
 //! A table without rows still has its columns: that is how the reference page is made.
 
-/// The values of a column.
-#[derive(Clone, PartialEq, Debug)]
+/// The values of a column. Two are equal where their bits are, so that NaN equals itself.
+#[derive(Clone, Debug)]
 pub enum ColumnData {
     /// Whole numbers.
     Integers(Vec<u64>),
@@ -20,6 +20,22 @@ pub enum ColumnData {
         /// The distinct values.
         values: Vec<String>,
     },
+}
+
+impl PartialEq for ColumnData {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Integers(one), Self::Integers(other)) => one == other,
+            (Self::Reals(one), Self::Reals(other)) => {
+                one.iter().map(|real| real.to_bits()).eq(other.iter().map(|real| real.to_bits()))
+            }
+            (
+                Self::Words { codes, values },
+                Self::Words { codes: other_codes, values: other_values },
+            ) => codes == other_codes && values == other_values,
+            _ => false,
+        }
+    }
 }
 
 impl ColumnData {

@@ -1,61 +1,210 @@
-//! Verdicts: what a run's numbers are worth.
+//! Verdicts: what a run's numbers are worth, why, and what to do next.
 
-use super::ClassSummary;
-use gingham_model::Status;
+use super::advice::{self, percent, two_digits_below};
+use super::classes::estimate_of;
+use super::{ClassSummary, Reading};
+use crate::compile::quantity_name;
+use crate::error::DeadlockReport;
+use gingham_kernel::Time;
+use gingham_model::measure::{ClassMeasured, WarmUp};
+use gingham_model::{ClassId, Status};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+/// A load at which a saturated class should be safe, as a fraction of what the network took.
+const SAFE: f64 = 0.95;
+/// Channels of a cycle that a sentence names.
+const CHANNELS_NAMED: usize = 3;
+
 /// What a result is worth, from best to worst.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The numbers describe a steady state.
+    /// The numbers describe a steady state, each mean with its interval.
     Ok,
-    /// A class was offered more than the network took.
+    /// A class was offered more than the network took, and its source queues grew: its accepted load says
+    /// what the network takes, its latencies only how long the run was.
     Saturated,
-    /// Too little was measured for an interval.
+    /// Too little was measured: no interval, no end of the warm-up in the first half of the run, or
+    /// an interval wider than `stop.relative_width`.
     NotConverged,
-    /// The run was ended before its end.
+    /// The run was ended before its time, as by Ctrl-C; the numbers hold for what was simulated.
     Interrupted,
-    /// Worms wait for each other for ever.
+    /// Worms wait for each other for ever; the numbers describe no steady state.
     Deadlocked,
 }
 
+impl Verdict {
+    /// The name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Saturated => "saturated",
+            Self::NotConverged => "not-converged",
+            Self::Interrupted => "interrupted",
+            Self::Deadlocked => "deadlocked",
+        }
+    }
+}
+
+/// What a verdict on a class needs to know beside what was measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) class: ClassId,
+    /// Whether the class creates messages whatever becomes of them.
+    pub(super) open_loop: bool,
+    pub(super) offered_load: Option<f64>,
+    pub(super) drawn_load: f64,
+    pub(super) accepted_load: f64,
+}
+
+/// The verdict of a class and its reason.
+pub(super) fn of_class(
+    reading: &Reading<'_>,
+    asked: Asked,
+    of: &ClassMeasured,
+) -> (Verdict, String) {
+    if asked.open_loop && of.is_saturated {
+        return (Verdict::Saturated, saturated(asked));
+    }
+    match shortage(reading, of) {
+        Some(reason) => (Verdict::NotConverged, reason),
+        None => (Verdict::Ok, sound(reading, asked, of)),
+    }
+}
+
+fn saturated(asked: Asked) -> String {
+    let Asked { accepted_load, drawn_load, .. } = asked;
+    let took = format!(
+        "the network took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
+         latencies depend on the length of the run",
+        asked.offered_load.unwrap_or(drawn_load)
+    );
+    match asked.offered_load {
+        Some(_) => format!(
+            "{took}: offer less, such as traffic.{}.load = {}",
+            asked.class.index(),
+            two_digits_below(SAFE * accepted_load)
+        ),
+        None => format!("{took}: offer less"),
+    }
+}
+
+/// What there is too little of, if anything, and how much more would do.
+fn shortage(reading: &Reading<'_>, of: &ClassMeasured) -> Option<String> {
+    let more = |factor: f64| advice::more(reading, factor);
+    if of.created.messages == 0 {
+        return Some(format!("its sources created no message in the window: {}", more(10.0)));
+    }
+    if reading.measured.window().warm_up == WarmUp::TooShort {
+        let drifts = "the mean latency still drifts in the second half of the run";
+        return Some(format!("{drifts}: {}", more(2.0)));
+    }
+    let quantity = reading.plan().stop.quantity;
+    let estimate = estimate_of(of, quantity);
+    if [estimate, of.latency_ps].iter().any(|known| known.is_none_or(|it| it.half_width.is_none()))
+    {
+        let followed = of.followed_messages;
+        return Some(format!(
+            "{followed} messages are too few for an interval, which takes 20 batches of them: {}",
+            more(factor_for_interval(followed))
+        ));
+    }
+    let wanted = reading.plan().stop.relative_width?;
+    let known = estimate.and_then(|estimate| estimate.relative_width()).unwrap_or(f64::INFINITY);
+    (known > wanted).then(|| {
+        let name = quantity_name(quantity);
+        let (known_percent, wanted_percent) = (percent(known), percent(wanted));
+        let narrower = known / wanted;
+        format!(
+            "the half-width of {name} is {known_percent} of the mean, and {wanted_percent} was wanted: {}",
+            more(narrower * narrower)
+        )
+    })
+}
+
+/// How much longer a run must last for some messages in each of 20 batches.
+#[expect(clippy::cast_precision_loss, reason = "advice")]
+fn factor_for_interval(followed_messages: u64) -> f64 {
+    (200.0 / followed_messages.max(1) as f64).max(2.0)
+}
+
+fn sound(reading: &Reading<'_>, asked: Asked, of: &ClassMeasured) -> String {
+    let follows = if asked.open_loop {
+        "accepted load follows the offered load"
+    } else {
+        "the class sent all that the network took"
+    };
+    let known = of.latency_ps.and_then(|latency| latency.relative_width());
+    let known = known.map_or_else(String::new, |width| {
+        format!(", and the mean latency is known to {}", percent(width))
+    });
+    let censored = match of.censored_messages() {
+        0 => String::new(),
+        messages => format!(
+            "; {messages} messages were not followed to their delivery, without which the mean is too \
+             good: raise stop.follow beyond {}",
+            reading.plan().stop.follow
+        ),
+    };
+    format!("{follows}{known}{censored}")
+}
+
 /// The verdict of a run and its reason.
-pub(super) fn of_run(status: &Status, classes: &[ClassSummary]) -> (Verdict, String) {
-    match status {
-        Status::Deadlocked(_) => {
-            let reason = "worms wait for each other in a circle; choose a routing algorithm whose \
-                          proof succeeds, such as up-down";
-            (Verdict::Deadlocked, reason.to_owned())
+pub(super) fn of_run(reading: &Reading<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
+    match reading.simulation.status() {
+        Status::Deadlocked(cycle) => {
+            let report = DeadlockReport::of_run(&reading.plan().fabric, &cycle.channels);
+            (Verdict::Deadlocked, deadlocked(&report.channels))
         }
-        Status::Running => {
-            let reason = "ended before its time; the numbers hold for what was simulated";
-            (Verdict::Interrupted, reason.to_owned())
-        }
+        Status::Running => (Verdict::Interrupted, interrupted(reading, classes)),
         Status::Finished | Status::Drained => worst(classes),
+    }
+}
+
+fn deadlocked(channels: &[String]) -> String {
+    let named = channels[..channels.len().min(CHANNELS_NAMED)].join(", ");
+    let rest = if channels.len() > CHANNELS_NAMED { ", ..." } else { "" };
+    format!(
+        "{} worms wait for each other in a circle ({named}{rest}): choose routes that are proven \
+         free of deadlock, such as routing.algorithm = up-down",
+        channels.len()
+    )
+}
+
+fn interrupted(reading: &Reading<'_>, classes: &[ClassSummary]) -> String {
+    let now = reading.simulation.now().since(Time::ZERO);
+    let of = format!(
+        "ended at {} of {}",
+        advice::short(now),
+        reading.plan().stop.time.since(Time::ZERO)
+    );
+    let window = reading.measured.window();
+    let [start, end] = [window.start, window.end].map(|at| advice::short(at.since(Time::ZERO)));
+    match worst(classes) {
+        _ if window.start == window.end => format!("{of}, before anything was measured"),
+        (Verdict::Ok, _) => {
+            format!(
+                "{of}; the numbers hold for the window from {start} to {end}, with their intervals"
+            )
+        }
+        (_, reason) => format!("{of}; in the window from {start} to {end} {reason}"),
     }
 }
 
 fn worst(classes: &[ClassSummary]) -> (Verdict, String) {
     let verdict = classes.iter().map(|class| class.verdict).max().unwrap_or(Verdict::Ok);
-    let of: Vec<_> = classes
-        .iter()
-        .filter(|class| class.verdict == verdict)
-        .map(|class| format!("`{}`", class.name))
-        .collect();
-    let (of, was) = match &of[..] {
-        [one] => (format!("class {one}"), "was"),
-        several => (format!("classes {}", several.join(", ")), "were"),
+    let mut of = classes.iter().filter(|class| class.verdict == verdict);
+    let Some(first) = of.next() else { return (verdict, "nothing was sent".to_owned()) };
+    if verdict == Verdict::Ok {
+        let reason = "accepted load follows the offered load, and every mean has its interval";
+        return (verdict, reason.to_owned());
+    }
+    let others: Vec<_> = of.map(|class| format!("`{}`", class.name)).collect();
+    let likewise = match others.len() {
+        0 => String::new(),
+        1..=4 => format!("; likewise {}", others.join(", ")),
+        many => format!("; likewise {many} other classes"),
     };
-    let reason = match verdict {
-        Verdict::Saturated => format!(
-            "{of} {was} offered more than the network took and its source queues grew: \
-             latencies depend on the length of the run; lower the load"
-        ),
-        Verdict::NotConverged => {
-            format!("{of} delivered too little for an interval; let the run last longer (stop)")
-        }
-        _ => "accepted load follows the offered load, and every mean has its interval".to_owned(),
-    };
-    (verdict, reason)
+    (verdict, format!("class `{}`: {}{likewise}", first.name, first.verdict_reason))
 }

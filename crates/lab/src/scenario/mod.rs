@@ -21,15 +21,17 @@
 //! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
 //! doc comments of the fields are what `gingham` shows as help.
 
+mod measure;
 mod network;
 mod source;
 mod traffic;
 
+pub(crate) use measure::PERCENTILES_DEFAULT;
+pub use measure::{Measure, Stop};
 pub use network::Network;
 pub use source::{Overrides, ScenarioSource};
 pub use traffic::TrafficClass;
 
-use gingham_kernel::Span;
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Form, UpDown};
 use schemars::JsonSchema;
@@ -57,6 +59,9 @@ pub struct Scenario {
     pub traffic: Vec<TrafficClass>,
     /// When the run ends and what counts.
     pub stop: Stop,
+    /// What is kept of the run beside its sums.
+    #[serde(default)]
+    pub measure: Measure,
 }
 
 const fn default_seed() -> u64 {
@@ -89,24 +94,5 @@ pub struct Routing {
 impl Default for Routing {
     fn default() -> Self {
         Self { algorithm: Algorithm::UpDown(UpDown::default()), form: Form::Source }
-    }
-}
-
-/// When the run ends and what counts.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Stop {
-    /// Simulated time at which the run ends at the latest.
-    pub time: Span,
-    /// Results count from here on; a tenth of `time` unless given.
-    pub warm_up: Option<Span>,
-    /// The run ends with the instant in which so many messages created after the warm-up were delivered.
-    pub messages: Option<u64>,
-}
-
-impl Stop {
-    /// The warm-up in force.
-    pub fn warm_up(&self) -> Span {
-        self.warm_up.unwrap_or(Span::from_ps(self.time.as_ps() / 10))
     }
 }

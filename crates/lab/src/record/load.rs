@@ -1,0 +1,39 @@
+//! Bytes in a time as loads.
+//!
+//! A load is a fraction of what the links of a class's senders carry: with a flit of one byte in
+//! `f_i` picoseconds at sender `i`, the class carries at most `sum 1 / f_i` bytes a picosecond.
+
+use gingham_kernel::Span;
+use gingham_model::{ClassId, Plan};
+
+/// What the links of all senders of a class carry.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Capacity {
+    bytes_per_ps: f64,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
+impl Capacity {
+    pub(super) fn of(plan: &Plan, class: ClassId) -> Self {
+        let flit_ps = |endpoint| plan.channel(plan.fabric.endpoint_channel(endpoint)).flit.as_ps();
+        let sources = &plan.classes[class.index()].sources;
+        let bytes_per_ps = sources.iter().map(|source| 1.0 / flit_ps(source.endpoint) as f64).sum();
+        Self { bytes_per_ps }
+    }
+
+    /// The load of so many bytes in a time; zero in no time.
+    pub(super) fn load(self, bytes: u64, span: Span) -> f64 {
+        self.load_of(bytes_per_ps(bytes, span))
+    }
+
+    /// The load of a rate.
+    pub(super) fn load_of(self, bytes_per_ps: f64) -> f64 {
+        bytes_per_ps / self.bytes_per_ps
+    }
+}
+
+/// Bytes a picosecond; zero in no time.
+#[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
+pub(super) fn bytes_per_ps(bytes: u64, span: Span) -> f64 {
+    if span == Span::ZERO { 0.0 } else { bytes as f64 / span.as_ps() as f64 }
+}

@@ -1,0 +1,76 @@
+//! When a run ends, what of it counts, and what is kept.
+
+use gingham_kernel::Span;
+use gingham_model::{KeptMessages, Quantity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When the run ends and what counts.
+///
+/// ```text
+///   0 ── warm-up ──┬────────── window ──────────┬── follow ── end
+///                  │ what is created here counts │ ... and is followed to its delivery
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// Simulated time at which the window that results describe ends at the latest; every other rule
+    /// below may only end it earlier.
+    pub time: Span,
+    /// Results count what happens from here on, rounded up to a section (a 64th to a 32nd of the run so
+    /// far). Unless given, it is found where the mean latency settles, by MSER-5 (White 1997; Franklin
+    /// and White 2008), within the first half of the run.
+    pub warm_up: Option<Span>,
+    /// The window ends as soon as, for every class, the half-width of the 95 % interval is this
+    /// fraction of the mean, above 0 and below 1, such as 0.02; tested at section ends. Without it
+    /// the interval is as wide as `time` leaves it.
+    pub relative_width: Option<f64>,
+    /// The mean that `relative_width` is about; the latency unless given.
+    pub quantity: Option<Quantity>,
+    /// The window ends with the first section by which so many messages, over all classes, were created in
+    /// it and delivered.
+    pub messages: Option<u64>,
+    /// For how long after the window messages created in it are followed at the most, while traffic goes
+    /// on; what is not delivered then is censored, and counted as such. A tenth of `time` unless
+    /// given.
+    pub follow: Option<Span>,
+}
+
+impl Stop {
+    /// The time of following in force.
+    pub fn follow(&self) -> Span {
+        self.follow.unwrap_or(Span::from_ps(self.time.as_ps() / 10))
+    }
+}
+
+/// What is kept of a run beside its sums.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Measure {
+    /// Which messages get a row of their own in the table `messages`: `none`; `sample`, a uniform sample
+    /// of those created in the window (Vitter 1985), the same for the same seed; or `all`, every message
+    /// of the run, which are written to the run folder as they arrive.
+    pub messages: KeptMessages,
+    /// Rows of a sample at the most, from 1 to 10,000,000; each takes about 80 bytes of memory.
+    pub sample_size: u64,
+    /// Percentiles of latency, each above 0 and below 100. The p-th needs 100 / (100 - p)
+    /// messages of a class: the 99.9th a thousand.
+    pub percentiles: Vec<f64>,
+    /// Width of a step of the table `series`, at most 100,000 of them a run; that of the slices in
+    /// which everything is summed up, from 512 to 1,024 of them, unless given.
+    pub step: Option<Span>,
+}
+
+/// What is asked for where nobody asks.
+pub(crate) const PERCENTILES_DEFAULT: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self {
+            messages: KeptMessages::Sample,
+            sample_size: 100_000,
+            percentiles: PERCENTILES_DEFAULT.into(),
+            step: None,
+        }
+    }
+}

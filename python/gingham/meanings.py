@@ -1,0 +1,114 @@
+"""What each number of a result means: from the types that hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gingham._native import result_schema
+from gingham.errors import EXIT_CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Schema = dict[str, Any]
+
+# How `gingham run` ends after a verdict.
+VERDICT_EXITS = {"not-converged": "0; 4 under `--strict`", "interrupted": "130", "deadlocked": "3"}
+
+HEAD = """# The numbers of a result
+
+<!-- nothing to run: tables; the pages that explain results run their code -->
+
+Made from the types that hold the numbers (`gingham.meanings.page`); a test holds the two
+together. `gingham run SCENARIO --json` prints the summary, `-o FOLDER` writes it with the
+tables, and `gingham.load_result(FOLDER)` gives both back: `result.summary`, `result.classes`,
+`result.table(name)`.
+
+Names end in their unit. A half-width is that of the 95 % interval; what is unknown is `null` in
+the summary and NaN in a table.
+"""
+
+TABLES = """Each is a Parquet file of the run folder and an Arrow table in Python, where every field carries
+`meaning` and `unit` as metadata. A unit of 1 is a plain fraction; texts and running numbers have
+none. `.to_pandas()` makes a data frame where pandas is installed (the extra `pandas`).
+"""
+
+
+def page() -> str:
+    """Return the reference page of results, in Markdown."""
+    return "\n".join([HEAD, *verdicts(), *exit_codes(), *summary(), *tables()])
+
+
+def markdown(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the lines of a table and the empty one after it."""
+    columns = list(columns)
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def verdicts() -> Iterator[str]:
+    """Yield what each verdict means, and how the command ends after it."""
+    schema = result_schema()["summary"]["properties"]["verdict"]
+    rows = [
+        (f"`{name}`", text(one), VERDICT_EXITS.get(name, "0"))
+        for one in schema["oneOf"]
+        for name in [one["const"]]
+    ]
+    yield from ["## Verdicts", ""]
+    yield "What a result is worth, from best to worst. A run has the worst verdict of its classes,"
+    yield "or the one of what ended it early; `verdict_reason` says why, and what to do next."
+    yield ""
+    yield from markdown(["verdict", "meaning", "exit code"], rows)
+
+
+def exit_codes() -> Iterator[str]:
+    """Yield what each exit code means."""
+    rows = [(str(code), meaning) for code, meaning in EXIT_CODES.items()]
+    yield from ["## Exit codes", "", "Of every command.", ""]
+    yield from markdown(["code", "meaning"], rows)
+
+
+def summary() -> Iterator[str]:
+    """Yield the fields of the summary."""
+    schema = result_schema()["summary"]
+    properties = schema["properties"]
+    one_class = properties["classes"]["items"]
+    yield from ["## The summary", ""]
+    yield from fields(properties)
+    yield from ["### `classes`: each class", "", text(one_class), ""]
+    yield from fields(one_class["properties"])
+    yield from ["### `classes`, `percentiles`: each percentile", ""]
+    yield from fields(one_class["properties"]["percentiles"]["items"]["properties"])
+    yield from ["### `links`: sums over all links", ""]
+    yield from fields(properties["links"]["properties"])
+
+
+def fields(properties: Schema) -> Iterator[str]:
+    """Yield the fields of an object."""
+    rows = [(f"`{name}`", text(field)) for name, field in properties.items()]
+    yield from markdown(["field", "meaning"], rows)
+
+
+def tables() -> Iterator[str]:
+    """Yield the columns of every table."""
+    yield from ["## Tables", "", TABLES]
+    for table in result_schema()["tables"]:
+        yield from [f"### `{table['name']}`", "", sentence(table["meaning"]), ""]
+        rows = [
+            (f"`{column['name']}`", column["type"], column["unit"], column["meaning"])
+            for column in table["columns"]
+        ]
+        yield from markdown(["column", "type", "unit", "meaning"], rows)
+
+
+def text(schema: Schema) -> str:
+    """Return the description of a schema in one line."""
+    return " ".join(schema["description"].split())
+
+
+def sentence(meaning: str) -> str:
+    """Return a meaning as a sentence."""
+    return meaning[:1].upper() + meaning[1:] + "."
