@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gingham import load_result
+from gingham.cli import _run
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
@@ -53,11 +55,14 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
     folder = lone.parent / "runs" / "lone"
     assert sorted(path.name for path in folder.iterdir()) == [
         "classes.parquet",
+        "histogram.parquet",
         "latency.png",
         "links.parquet",
         "manifest.json",
         "messages.parquet",
         "nodes.parquet",
+        "percentiles.parquet",
+        "series.parquet",
     ]
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["scenario"]["seed"] == 3
@@ -260,6 +265,29 @@ def test_ctrl_c_while_a_big_fabric_is_routed_ends_at_once(tmp_path: Path) -> Non
     assert running.returncode == 130
     assert err == "gingham: interrupted; nothing was written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_printed_table_fits_into_100_columns_and_chooses_its_units(
+    gingham: Command, lone: Path
+) -> None:
+    assert lone.exists()
+    changes = ["--set", "traffic.0.name=background", "--set", "traffic.0.load=0.05"]
+    out = gingham("run", "lone.toml", *changes).out
+    title, _, head, _, row, *rest = out.splitlines()
+    assert max(len(line) for line in [head, row, *rest]) <= 100
+    assert title.startswith("One worm at a time; traffic.0.name=background; ")
+    assert ": 5.00 ms simulated in " in title
+    assert head.split()[:5] == ["class", "hosts", "offered", "accepted", "messages"]
+    # 516 flits of 6.25 ns, two cables and a switch take 3.47 us; few have to wait.
+    assert re.search(r" 3\.[56]\d* ± 0\.\d+ us ", row), row
+
+
+def test_units_are_those_that_suit_a_time() -> None:
+    told = [_run.time_text(ns) for ns in (0, 0.5, 999, 1234, 12_345_678, 2e9)]
+    assert told == ["0 ns", "0.500 ns", "999 ns", "1.23 us", "12.3 ms", "2.00 s"]
+    assert _run.time_with_interval(4334.4, 41.2) == "4.334 ± 0.041 us"
+    assert _run.time_with_interval(4334.4, None) == "4.33 us ± ?"
+    assert _run.time_with_interval(None, None) == "-"
 
 
 def test_too_little_is_4_for_those_who_are_strict(gingham: Command, lone: Path) -> None:

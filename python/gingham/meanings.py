@@ -28,9 +28,9 @@ Names end in their unit. A half-width is that of the 95 % interval; what is unkn
 the summary and NaN in a table.
 """
 
-TABLES = """Each is a Parquet file of the run folder and an Arrow table in Python, where every field carries
-`meaning` and `unit` as metadata. A unit of 1 is a plain fraction; texts and running numbers have
-none. `.to_pandas()` makes a data frame where pandas is installed (the extra `pandas`).
+TABLES = """Each is a Parquet file of the run folder and an Arrow table in Python, where every
+field carries `meaning` and `unit` as metadata. A unit of 1 is a plain fraction; texts and running
+numbers have none. `.to_pandas()` makes a data frame where pandas is installed (the extra `pandas`).
 """
 
 

@@ -143,14 +143,11 @@ fn a_deadlocked_run_names_the_circle_and_the_way_out() {
     while !run.advance(100_000).done {}
     let record = run.record();
     assert_eq!(record.verdict, Verdict::Deadlocked);
-    assert_eq!(record.deadlock.len(), 5);
+    assert!(record.deadlock.len() >= 5, "{:?}", record.deadlock);
     let reason = &record.verdict_reason;
-    assert!(
-        reason.starts_with(&format!(
-            "5 worms wait for each other in a circle ({}",
-            record.deadlock[0]
-        ))
-    );
+    let (worms, first) = (record.deadlock.len(), &record.deadlock[0]);
+    let told = format!("{worms} worms wait for each other in a circle ({first}, ");
+    assert!(reason.starts_with(&told), "{reason}");
     assert!(reason.ends_with("such as routing.algorithm = up-down"), "{reason}");
 }
 
@@ -259,7 +256,7 @@ fn an_interrupted_run_says_so_and_keeps_what_it_has() {
 
 #[test]
 fn tables_have_columns_of_equal_length_and_latency_adds_up() {
-    let record = record(&[]);
+    let record = record(&[("stop.messages", "500")]);
     let messages = record.tables.iter().find(|table| table.name == "messages").unwrap();
     let integers = |name: &str| {
         let column = messages.columns.iter().find(|column| column.name == name).unwrap();

@@ -69,14 +69,20 @@ def print_facts(facts: Iterable[tuple[str, object]]) -> None:
 
 
 def print_table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: str = ""
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    numbers: str = "",
+    tight: bool = False,
 ) -> None:
-    """Print a table; columns named in `numbers` are set to the right."""
+    """Print a table; columns named in `numbers` are set to the right, `tight` ones stand close."""
     from rich import box
     from rich.table import Table
 
     show(text(title, "bold"))
-    table = Table(box=box.SIMPLE_HEAD)
+    padding = (0, 1, 0, 0) if tight else (0, 1)
+    table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=not tight)
     for column in columns:
         table.add_column(column, justify="right" if column in numbers.split() else "left")
     for row in rows:

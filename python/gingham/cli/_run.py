@@ -7,6 +7,7 @@ import sys
 from contextlib import ExitStack
 from difflib import get_close_matches
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4}
+# Columns of a sentence.
+WIDTH = 98
 # Units of time and their nanoseconds.
 UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 
@@ -146,7 +149,8 @@ def report(result: Result) -> OSError | None:
     try:
         print_classes(result)
         show(text(f"verdict: {result.verdict}", "bold"))
-        show(text(f"  {result.summary['verdict_reason']}"))
+        for line in wrap(result.summary["verdict_reason"], WIDTH - 2):
+            show(text(f"  {line}"))
         for line in result.summary["deadlock"]:
             show(text(f"  {line}"))
         sys.stdout.flush()
@@ -177,7 +181,7 @@ def print_classes(result: Result) -> None:
     simulated = time_text(result.summary["end_ps"] / 1e3)
     title = f"{result.scenario.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
     rows = [row(numbers_of) for numbers_of in result.classes]
-    print_table(title, columns, rows, numbers="hosts offered messages p99")
+    print_table(title, columns, rows, numbers="hosts offered messages p99", tight=True)
 
 
 def row(numbers: Mapping[str, Any]) -> list[str]:

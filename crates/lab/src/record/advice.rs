@@ -88,8 +88,9 @@ mod tests {
         assert_eq!(two_digits_below(0.38911).to_string(), "0.38");
         assert_eq!(two_digits_below(0.0389).to_string(), "0.038");
         assert_eq!(two_digits_above(26_100_000_001.0).to_string(), "27000000000");
-        assert_eq!([two_digits_below(0.1), two_digits_above(90.0)], [0.1, 90.0]);
-        assert_eq!(two_digits_below(0.0), 0.0);
+        assert_eq!(two_digits_below(0.1).to_string(), "0.1");
+        assert_eq!(two_digits_above(90.0).to_string(), "90");
+        assert_eq!(two_digits_below(0.0).to_string(), "0");
     }
 
     #[test]

@@ -62,7 +62,8 @@ impl Case {
             warm_up_ps: 0,
             messages: None,
         };
-        let within = draw.below(case.time_ps);
+        // In the last of 64 sections there would be nothing to measure.
+        let within = draw.below(case.time_ps / 64 * 63);
         case.warm_up_ps = pick(&mut draw, &[0, case.time_ps / 10, within]);
         case.messages = (draw.below(3) == 0).then(|| 1 + draw.below(40));
         let classes = std::mem::take(&mut case.classes);
@@ -148,7 +149,7 @@ impl Case {
         let mut time = self.time_ps;
         while time > 1_000 {
             time = time * 3 / 4;
-            let warm_up_ps = self.warm_up_ps.min(time - 1);
+            let warm_up_ps = self.warm_up_ps.min(time / 64 * 63);
             cases.push(Self { time_ps: time, warm_up_ps, ..self.clone() });
         }
         cases.reverse();

@@ -67,6 +67,7 @@ impl Ledger {
     /// A message was delivered.
     pub fn on_delivered(&mut self, delivery: &Delivery) {
         self.delivered_messages += 1;
+        self.records.offer(delivery);
         if self.closed.is_none() {
             self.count_accepted(delivery);
             self.count_journey(delivery);
@@ -153,7 +154,6 @@ impl Ledger {
 
     fn count_journey(&mut self, delivery: &Delivery) {
         self.classes[delivery.message.class.index()].count_journey(&self.grid, delivery);
-        self.records.offer(delivery);
     }
 
     /// Where a stop rule says that the window ends, in sections.
