@@ -101,7 +101,10 @@ fn a_saturated_class_says_which_load_it_took_and_offers_one_below() {
 
 #[test]
 fn a_width_that_was_not_reached_says_how_much_longer_it_takes() {
-    let record = record(&[("stop.relative_width", "0.02"), ("stop.time", "2 ms")]);
+    let of = |time| {
+        record(&[("stop.relative_width", "0.02"), ("stop.warm_up", "200 us"), ("stop.time", time)])
+    };
+    let record = of("2 ms");
     assert_eq!(record.verdict, Verdict::NotConverged);
     let class = &record.classes[1];
     let relative = class.latency_half_width_ns.unwrap() / class.latency_mean_ns.unwrap();
@@ -111,7 +114,7 @@ fn a_width_that_was_not_reached_says_how_much_longer_it_takes() {
     // What it recommends is about enough: it can only go by a half-width that has an error itself.
     let (_, rest) = reason.split_once("last about ").unwrap();
     let (time, _) = rest.split_once(" (stop.time)").unwrap();
-    let longer = self::record(&[("stop.relative_width", "0.02"), ("stop.time", time)]);
+    let longer = of(time);
     let reached = |record: &Record| {
         let class = &record.classes[1];
         class.latency_half_width_ns.unwrap() / class.latency_mean_ns.unwrap()

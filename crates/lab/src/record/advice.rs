@@ -1,29 +1,40 @@
 //! Numbers in advice: rounded as a person would.
 
 use super::Reading;
-use gingham_kernel::{Span, Time};
 use gingham_model::Status;
 
 /// More than what is needed by the estimate, because the estimate has an error of its own.
 const MARGIN: f64 = 1.1;
 
 /// What to change for a window that is so many times as long.
-#[expect(clippy::cast_precision_loss, reason = "advice")]
 pub(super) fn more(reading: &Reading<'_>, factor: f64) -> String {
-    let stop = &reading.plan().stop;
     let window = reading.measured.window();
-    let factor = factor * MARGIN;
+    let warm_up_ps = real(window.start.as_ps());
+    let window_ps = real(window.span().as_ps().max(1));
+    longer(reading, factor, warm_up_ps + window_ps * factor * MARGIN)
+}
+
+/// What to change for a run, warm-up included, that is so many times as long.
+pub(super) fn longer_in_all(reading: &Reading<'_>, factor: f64) -> String {
+    longer(reading, factor, real(reading.measured.window().end.as_ps()) * factor)
+}
+
+fn longer(reading: &Reading<'_>, factor: f64, enough_ps: f64) -> String {
+    let stop = &reading.plan().stop;
     if *reading.simulation.status() == Status::Drained {
         return "its sources had ended; let them send for longer".to_owned();
     }
-    if let (true, Some(messages)) = (window.end < stop.time, stop.messages) {
-        let enough = two_digits_above(messages as f64 * factor);
+    if let (true, Some(messages)) = (reading.measured.window().end < stop.time, stop.messages) {
+        let enough = two_digits_above(real(messages) * factor * MARGIN);
         return format!("raise stop.messages to about {enough:.0}");
     }
-    let warm_up_ps = window.start.as_ps() as f64;
-    let enough_ps = warm_up_ps + window.span().as_ps().max(1) as f64 * factor;
-    let enough = enough_ps.max(stop.time.as_ps() as f64 * MARGIN);
-    format!("let the run last about {} (stop.time)", span(two_digits_above(enough)))
+    let enough_ps = two_digits_above(enough_ps.max(real(stop.time.as_ps()) * MARGIN));
+    format!("let the run last about {} (stop.time)", told(enough_ps))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "advice")]
+fn real(number: u64) -> f64 {
+    number as f64
 }
 
 /// A share as a percentage of two digits.
@@ -32,13 +43,21 @@ pub(super) fn percent(share: f64) -> String {
     if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// A span in three digits at the most.
-pub(super) fn short(exact: Span) -> Span {
+/// An instant or span in three digits.
+pub(super) fn short(ps: u64) -> String {
     let mut unit = 1;
-    while exact.as_ps() / unit >= 1_000 {
+    while ps / unit >= 1_000 {
         unit *= 10;
     }
-    Span::from_ps((exact.as_ps() + unit / 2) / unit * unit)
+    told(real((ps + unit / 2) / unit * unit))
+}
+
+/// Picoseconds in the unit that suits them, as a scenario takes it.
+fn told(ps: f64) -> String {
+    const UNITS: [(&str, f64); 4] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
+    let suits = UNITS.iter().find(|(_, unit_ps)| ps >= *unit_ps);
+    let (name, unit_ps) = *suits.unwrap_or(&("ps", 1.0));
+    format!("{} {name}", ps / unit_ps)
 }
 
 /// The largest number of two digits that is no larger.
@@ -69,16 +88,6 @@ fn in_two_digits(value: f64, round: impl Fn(f64) -> f64) -> f64 {
     if power >= 0 { round(digits) * scale } else { round(digits) / scale }
 }
 
-/// Picoseconds as a span; beyond any run the longest that can be written.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive and saturating"
-)]
-fn span(ps: f64) -> Span {
-    Span::from_ps((ps as u64).min(Time::MAX.as_ps() / 2))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,9 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn a_span_is_short() {
-        assert_eq!(short(Span::from_ps(1_234_567)), Span::from_ps(1_230_000));
-        assert_eq!(short(Span::from_ps(999)), Span::from_ps(999));
-        assert_eq!(short(Span::from_ps(99_951)), Span::from_ps(100_000));
+    fn a_time_is_short_and_in_its_unit() {
+        let told = [0, 999, 99_951, 1_234_567, 3_200_000_000, 26_400_000_000_000].map(short);
+        assert_eq!(told, ["0 ps", "999 ps", "100 ns", "1.23 us", "3.2 ms", "26.4 s"]);
     }
 }

@@ -98,7 +98,7 @@ fn shortage(reading: &Reading<'_>, of: &ClassMeasured) -> Option<String> {
     }
     if reading.measured.window().warm_up == WarmUp::TooShort {
         let drifts = "the mean latency still drifts in the second half of the run";
-        return Some(format!("{drifts}: {}", more(2.0)));
+        return Some(format!("{drifts}: {}", advice::longer_in_all(reading, 2.0)));
     }
     let quantity = reading.plan().stop.quantity;
     let estimate = estimate_of(of, quantity);
@@ -173,14 +173,10 @@ fn deadlocked(channels: &[String]) -> String {
 }
 
 fn interrupted(reading: &Reading<'_>, classes: &[ClassSummary]) -> String {
-    let now = reading.simulation.now().since(Time::ZERO);
-    let of = format!(
-        "ended at {} of {}",
-        advice::short(now),
-        reading.plan().stop.time.since(Time::ZERO)
-    );
+    let [now, time] = [reading.simulation.now(), reading.plan().stop.time].map(Time::as_ps);
+    let of = format!("ended at {} of {}", advice::short(now), advice::short(time));
     let window = reading.measured.window();
-    let [start, end] = [window.start, window.end].map(|at| advice::short(at.since(Time::ZERO)));
+    let [start, end] = [window.start, window.end].map(|at| advice::short(at.as_ps()));
     match worst(classes) {
         _ if window.start == window.end => format!("{of}, before anything was measured"),
         (Verdict::Ok, _) => {
