@@ -15,7 +15,7 @@ from tests.conftest import Finished
 from tests.pictures import Tables
 
 Gingham = Callable[..., Finished]
-KINDS = [kind for kind in plots.KINDS if kind != "series"]
+KINDS = plots.KINDS
 PNG, SVG, PDF = b"\x89PNG\r\n", b"<?xml", b"%PDF-"
 
 
