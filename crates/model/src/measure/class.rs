@@ -13,6 +13,8 @@ const SLICES_PER_VALUE: usize = 5;
 /// The counts of one class.
 #[derive(Clone, Debug)]
 pub(super) struct ClassLedger {
+    /// It creates no message before.
+    pub(super) start: Time,
     /// Sums by slice.
     pub(super) slices: Slices,
     /// Latencies by section of creation.
@@ -29,9 +31,9 @@ pub(super) struct Steps {
 }
 
 impl ClassLedger {
-    pub(super) fn new(step: Option<Span>) -> Self {
+    pub(super) fn new(start: Time, step: Option<Span>) -> Self {
         let steps = step.map(|width| Steps { width, slices: Slices::new() });
-        Self { slices: Slices::new(), latencies: LatencySections::new(), steps }
+        Self { start, slices: Slices::new(), latencies: LatencySections::new(), steps }
     }
 
     /// A message was created.
@@ -75,7 +77,10 @@ impl ClassLedger {
         let series = means.zip((0..).step_by(SLICES_PER_VALUE));
         let (values, places): (Vec<f64>, Vec<usize>) =
             series.filter_map(|(mean, place)| Some((mean?, place))).unzip();
-        truncation(&values).map(|cut| if cut == 0 { 0 } else { places[cut] })
+        truncation(&values).map(|cut| match cut.checked_sub(1) {
+            None => 0,
+            Some(last) => places[last] + SLICES_PER_VALUE,
+        })
     }
 
     fn each_at(&mut self, grid: &Grid, time: Time, count: impl Fn(&mut Slice)) {

@@ -85,6 +85,11 @@ impl Grid {
         assert!(self.sections <= SECTIONS_MAX, "sections merge when there are too many");
     }
 
+    /// Whether the run is twice as long as when this was last so.
+    pub(super) fn has_doubled(&self) -> bool {
+        self.sections == SECTIONS_MAX / 2 || self.is_full()
+    }
+
     /// Whether neighbours must merge before there is room for another section.
     pub(super) fn is_full(&self) -> bool {
         self.sections == SECTIONS_MAX

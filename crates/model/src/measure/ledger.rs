@@ -10,6 +10,11 @@
 //! slower than the rest, and a mean without it too good. Where such a rule holds the window ends with those
 //! sections, so that what was tested is what is reported. A rule about accepted load is asked of all
 //! sections that have ended.
+//!
+//! Whether an interval is narrow is asked each time the run has doubled, must be so twice in a row, and of 1,000
+//! messages at the least. An interval is itself random: a rule that is asked often enough ends the run where it
+//! happens to be too narrow (Law, "Simulation Modeling and Analysis", section 9.5.3;
+//! `docs/concepts/measurement.md` has the figures).
 
 use super::ChannelCount;
 use super::channels::ChannelLedger;
@@ -17,8 +22,11 @@ use super::class::ClassLedger;
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::measured::Measured;
 use super::records::Records;
-use crate::{Delivery, Message, Plan, Quantity, StopPlan, Switching};
+use crate::{ClassPlan, Delivery, Message, Plan, Quantity, StopPlan, Switching};
 use gingham_kernel::Time;
+
+/// An interval of fewer messages ends no run.
+const MESSAGES_MIN: u64 = 1_000;
 
 /// All counts of a run.
 #[derive(Clone, Debug)]
@@ -33,6 +41,8 @@ pub struct Ledger {
     pub(super) closed: Option<usize>,
     /// Messages created before the end of the closed window and not delivered yet.
     followed_left: u64,
+    /// Whether intervals were narrow when last asked.
+    was_narrow: bool,
     end: Time,
     created_messages: u64,
     delivered_messages: u64,
@@ -41,15 +51,17 @@ pub struct Ledger {
 impl Ledger {
     /// An empty ledger for a plan.
     pub fn new(plan: &Plan) -> Self {
+        let class = |class: &ClassPlan| ClassLedger::new(class.active.start, plan.measure.step);
         Self {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,
             switching: plan.switching,
-            classes: vec![ClassLedger::new(plan.measure.step); plan.classes.len()],
+            classes: plan.classes.iter().map(class).collect(),
             channels: ChannelLedger::new(&plan.channels),
             records: Records::new(plan.seed, &plan.measure),
             closed: None,
             followed_left: 0,
+            was_narrow: false,
             end: plan.stop.latest_end(),
             created_messages: 0,
             delivered_messages: 0,
@@ -157,20 +169,26 @@ impl Ledger {
     }
 
     /// Where a stop rule says that the window ends, in sections.
-    fn sections_wanted(&self) -> Option<usize> {
-        if self.stop.messages.is_none() && self.stop.relative_width.is_none() {
-            return None;
-        }
-        let followed = Measured::new(self, self.followed_sections());
-        if self.stop.messages.is_some_and(|wanted| followed.has_messages(wanted)) {
-            return Some(followed.sections());
+    fn sections_wanted(&mut self) -> Option<usize> {
+        if let Some(wanted) = self.stop.messages {
+            let followed = Measured::new(self, self.followed_sections());
+            if followed.has_messages(wanted) {
+                return Some(followed.sections());
+            }
         }
         let width = self.stop.relative_width?;
+        if !self.grid.has_doubled() {
+            return None;
+        }
         let tested = match self.stop.quantity {
-            Quantity::AcceptedLoad => self.measured(),
-            Quantity::Latency | Quantity::NetworkLatency | Quantity::Hops => followed,
+            Quantity::AcceptedLoad => self.grid.sections(),
+            Quantity::Latency | Quantity::NetworkLatency | Quantity::Hops => {
+                self.followed_sections()
+            }
         };
-        tested.is_as_narrow_as(width).then_some(tested.sections())
+        let is_narrow = Measured::new(self, tested).is_as_narrow_as(width, MESSAGES_MIN);
+        let was_narrow = std::mem::replace(&mut self.was_narrow, is_narrow);
+        (is_narrow && was_narrow).then_some(tested)
     }
 
     /// Sections from time zero up to which every message was delivered.

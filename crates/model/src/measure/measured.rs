@@ -73,7 +73,7 @@ impl<'a> Measured<'a> {
 
     /// Whether the intervals are as narrow as the plan wants; true where it does not say.
     pub fn is_narrow_enough(&self) -> bool {
-        self.ledger.stop.relative_width.is_none_or(|width| self.is_as_narrow_as(width))
+        self.ledger.stop.relative_width.is_none_or(|width| self.is_as_narrow_as(width, 0))
     }
 
     /// What a class did in the window.
@@ -159,11 +159,13 @@ impl<'a> Measured<'a> {
         self.sections
     }
 
-    /// Whether every class's interval is that narrow in the quantity of the plan, and the warm-up over.
-    pub(super) fn is_as_narrow_as(&self, width: f64) -> bool {
+    /// Whether every class's interval is that narrow in the quantity of the plan, of so many messages at the
+    /// least, and the warm-up over.
+    pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {
+            let messages = self.sum(class, self.first, self.sections).followed_messages;
             let relative = self.quantity(class).and_then(|estimate| estimate.relative_width());
-            relative.is_some_and(|relative| relative <= width)
+            messages >= messages_min && relative.is_some_and(|relative| relative <= width)
         };
         self.warm_up != WarmUp::TooShort && self.classes().all(is_narrow)
     }

@@ -34,7 +34,7 @@ impl Window {
 }
 
 /// The section after the warm-up of a run of so many sections, and how it was found: that of the class
-/// which takes longest. A class without a message has no say.
+/// which takes longest, and not before every class has started. A class without a message has no say.
 pub(super) fn after_warm_up(
     given: Option<Time>,
     grid: &Grid,
@@ -44,14 +44,18 @@ pub(super) fn after_warm_up(
     if let Some(given) = given {
         return (grid.section_from(given).min(sections), WarmUp::Given);
     }
-    let talking = classes.iter().filter(|class| class.has_journeys(sections));
-    let firsts: Option<Vec<usize>> =
-        talking.map(|class| class.first_steady_slice(sections)).collect();
-    match firsts {
-        Some(slices) => {
-            let last = slices.into_iter().max().unwrap_or(0);
-            (Grid::section_from_slice(last).min(sections), WarmUp::Found)
-        }
+    let started = classes.iter().map(|class| grid.section_from(class.start)).max().unwrap_or(0);
+    let (steady, warm_up) = match steady_section(classes, sections) {
+        Some(section) => (section, WarmUp::Found),
         None => (sections.div_ceil(2), WarmUp::TooShort),
-    }
+    };
+    (steady.max(started).min(sections), warm_up)
+}
+
+/// The section from which on every class is steady; `None` if they are too few to tell.
+fn steady_section(classes: &[ClassLedger], sections: usize) -> Option<usize> {
+    let talking = classes.iter().filter(|class| class.has_journeys(sections));
+    let slices: Option<Vec<usize>> =
+        talking.map(|class| class.first_steady_slice(sections)).collect();
+    Some(Grid::section_from_slice(slices?.into_iter().max().unwrap_or(0)))
 }

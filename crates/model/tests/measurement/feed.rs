@@ -1,0 +1,146 @@
+//! Ledgers that are told of messages without a network.
+
+use gingham_kernel::{Span, Time};
+use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::{
+    ChannelPlan, ClassId, ClassPlan, Delivery, MeasurePlan, Message, MessageId, Plan, StopPlan,
+    Switching, WormholePlan,
+};
+use gingham_topology::EndpointId;
+use gingham_topology::generate::{Generator, TwoHosts};
+use gingham_topology::routing::{Algorithm, Form, UpDown, route};
+
+/// The class of every message, unless a story has several.
+pub(crate) fn class() -> ClassId {
+    ClassId::new(0)
+}
+
+/// A run of two hosts at one switch that lasts `time_ps`, without warm-up, followed for a tenth of that.
+pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
+    let fabric = Generator::TwoHosts(TwoHosts { switches: 1 }).generate(1).unwrap();
+    let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
+    let channel = ChannelPlan { flit: Span::from_ps(10), delay: Span::ZERO, slack: None };
+    let class_plan = |index| ClassPlan {
+        name: format!("class{index}"),
+        active: Time::ZERO..Time::MAX,
+        sources: Vec::new(),
+    };
+    let stop = StopPlan::at(Time::from_ps(time_ps));
+    Plan {
+        seed: 1,
+        channels: vec![channel; fabric.channel_count()],
+        routes,
+        switching: Switching::Wormhole(WormholePlan {
+            routing_delay: Span::ZERO,
+            setup_delay: Span::ZERO,
+            route_bytes: true,
+            overhead_bytes: 3,
+        }),
+        classes: (0..classes).map(class_plan).collect(),
+        stop: StopPlan { warm_up: Some(Time::ZERO), ..stop },
+        measure: MeasurePlan::default(),
+        fabric,
+    }
+}
+
+/// A message on its way: when it was created and is delivered, in picoseconds, and of which class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Journey {
+    pub(crate) class: ClassId,
+    pub(crate) created: u64,
+    /// Its network latency is counted from here.
+    pub(crate) entered: u64,
+    pub(crate) delivered: u64,
+}
+
+/// A journey of the one class that enters when it is created.
+pub(crate) fn journey(created: u64, delivered: u64) -> Journey {
+    Journey { class: class(), created, entered: created, delivered }
+}
+
+/// A ledger, told of journeys in the order of time.
+pub(crate) struct Feed {
+    pub(crate) ledger: Ledger,
+    channels: usize,
+    created: usize,
+}
+
+impl Feed {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self { ledger: Ledger::new(plan), channels: plan.channels.len(), created: 0 }
+    }
+
+    /// Ends sections up to and at `ps`, as a simulation does before the events of that instant.
+    pub(crate) fn end_sections(&mut self, ps: u64) {
+        let counts = vec![ChannelCount::default(); self.channels];
+        while self.ledger.section_end().is_some_and(|end| end <= Time::from_ps(ps)) {
+            self.ledger.on_section_end(&counts);
+        }
+    }
+
+    pub(crate) fn create(&mut self, journey: &Journey) -> Message {
+        self.end_sections(journey.created);
+        let message = Message {
+            id: MessageId::new(self.created),
+            class: journey.class,
+            source: EndpointId::new(0),
+            destination: EndpointId::new(1),
+            payload_bytes: 100,
+            created: Time::from_ps(journey.created),
+        };
+        self.created += 1;
+        self.ledger.on_created(&message);
+        message
+    }
+
+    pub(crate) fn deliver(&mut self, journey: &Journey, message: Message) {
+        self.end_sections(journey.delivered);
+        let delivered = Time::from_ps(journey.delivered);
+        self.ledger.on_delivered(&Delivery {
+            message,
+            entered: Time::from_ps(journey.entered),
+            head_arrived: delivered,
+            delivered,
+            hops: 1,
+        });
+    }
+
+    /// Tells of journeys, given in order of creation, until the ledger says that the run is over.
+    pub(crate) fn run(&mut self, journeys: impl IntoIterator<Item = Journey>) {
+        let mut under_way: Vec<(Journey, Message)> = Vec::new();
+        for next in journeys {
+            self.deliver_until(&mut under_way, next.created);
+            if self.is_over(next.created) {
+                return;
+            }
+            let message = self.create(&next);
+            let place = under_way.partition_point(|(other, _)| other.delivered > next.delivered);
+            under_way.insert(place, (next, message));
+        }
+        self.deliver_until(&mut under_way, u64::MAX);
+        self.end_sections(u64::MAX);
+    }
+
+    /// Delivers what is delivered at `until` or before; the list is sorted by delivery, the next one last.
+    fn deliver_until(&mut self, under_way: &mut Vec<(Journey, Message)>, until: u64) {
+        while let Some((journey, message)) = under_way.last().copied() {
+            if journey.delivered > until || self.is_over(journey.delivered) {
+                return;
+            }
+            under_way.pop();
+            self.deliver(&journey, message);
+        }
+    }
+
+    fn is_over(&mut self, ps: u64) -> bool {
+        self.end_sections(ps);
+        Time::from_ps(ps) > self.ledger.end()
+    }
+}
+
+/// A run told of all these journeys.
+pub(crate) fn told(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> Ledger {
+    let mut feed = Feed::new(plan);
+    feed.run(journeys);
+    feed.ledger
+}

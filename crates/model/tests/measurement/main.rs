@@ -1,0 +1,10 @@
+//! Measurement: stories told to a ledger, and how often its intervals hold what is true.
+
+#![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
+
+mod coverage;
+mod feed;
+mod following;
+mod kept;
+mod rules;
+mod timeline;
