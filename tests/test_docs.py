@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -46,6 +47,13 @@ GENERATED = runpy.run_path(str(ROOT / "docs" / "make_pages.py"))["PAGES"]
 @pytest.mark.parametrize("name", GENERATED)
 def test_a_page_made_of_the_code_is_what_the_code_says(name: str) -> None:
     assert (ROOT / "docs" / "reference" / name).read_text() == GENERATED[name](), "make pages"
+
+
+def test_the_index_links_every_page_for_the_navigation_of_the_site_is_made_of_it() -> None:
+    linked = set(re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "index.md").read_text()))
+    pages_below = {str(path.relative_to(ROOT / "docs")) for path in ROOT.glob("docs/*/*.md")}
+    listed_elsewhere = {page for page in pages_below if re.match(r"adr/\d", page)}
+    assert pages_below - listed_elsewhere <= linked
 
 
 def test_few_blocks_are_skipped() -> None:
