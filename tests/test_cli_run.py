@@ -290,6 +290,50 @@ def test_units_are_those_that_suit_a_time() -> None:
     assert _run.time_with_interval(None, None) == "-"
 
 
+@pytest.mark.parametrize(
+    ("changes", "code", "reason"),
+    [
+        (
+            ["torus", "--set", "traffic.0.load=0.6"],
+            0,
+            (
+                r"verdict: saturated\n  class `uniform`: the network took a load of 0\.\d{3} of 0\.600;"
+                r".* offer\s+less, such as\s+traffic\.0\.load = 0\.\d"
+            ),
+        ),
+        (
+            ["torus", "--set", "stop.time=50 us"],
+            0,
+            r"verdict: not-converged\n  .*let\s+the\s+run\s+last\s+about \d+ us \(stop\.time\)",
+        ),
+        (
+            ["torus", "--set", "stop.relative_width=0.02", "--strict"],
+            4,
+            r"half-width of latency is \d.* % of the mean, and 2\.0 % was wanted",
+        ),
+        (
+            ["ring-deadlock", "--allow-deadlock"],
+            3,
+            r"verdict: deadlocked\n  \d+ worms wait .*such as\s+routing\.algorithm = up-down",
+        ),
+    ],
+)
+def test_a_verdict_says_why_and_what_to_do_next(
+    gingham: Command, changes: list[str], code: int, reason: str
+) -> None:
+    finished = gingham("run", *changes)
+    assert finished.code == code, finished.err
+    assert re.search(reason, finished.out, re.DOTALL), finished.out
+
+
+def test_the_load_that_a_saturated_run_suggests_is_taken(gingham: Command) -> None:
+    out = " ".join(gingham("run", "torus", "--set", "traffic.0.load=0.6").out.split())
+    found = re.search(r"traffic\.0\.load = (0\.\d+)", out)
+    assert found
+    again = gingham("run", "torus", "--set", f"traffic.0.load={found[1]}", "--json")
+    assert json.loads(again.out)["verdict"] == "ok"
+
+
 def test_too_little_is_4_for_those_who_are_strict(gingham: Command, lone: Path) -> None:
     assert lone.exists()
     short = ["--set", "stop.time=100 us", "--json"]

@@ -128,6 +128,7 @@ def run(
     with ExitStack() as stack:
         # Opened first: a place that cannot be written is known before hours of work.
         folder = stack.enter_context(RunFolder(Path(output), force=force)) if output else None
+        require_place(scenario, folder)
         simulation = Simulation(scenario, allow_deadlock, engine)
         result = simulate(simulation, folder, on_progress or ignore)
         if folder:
@@ -141,6 +142,16 @@ def ignore(_progress: Progress) -> None:
     """Show no progress."""
 
 
+def require_place(scenario: Scenario, folder: RunFolder | None) -> None:
+    """Raise `InputError` if all messages are to be kept and there is nowhere to write them."""
+    if folder is None and scenario.resolved()["measure"]["messages"] == "all":
+        scenario.refuse(
+            "measure.messages",
+            "all messages need a place to be written to: name a run folder (--output, or output= "
+            'of gingham.run), or keep a "sample"',
+        )
+
+
 def simulate(
     simulation: Simulation, folder: RunFolder | None, on_progress: Callable[[Progress], object]
 ) -> Result:
@@ -148,12 +159,7 @@ def simulate(
     if not simulation.keeps_all_messages:
         advance_all(simulation, on_progress)
         return simulation.result()
-    if folder is None:
-        simulation.scenario.refuse(
-            "measure.messages",
-            "all messages need a place to be written to: name a run folder (--output, or output= "
-            'of gingham.run), or keep a "sample"',
-        )
+    assert folder is not None, "a run that keeps all messages has a place for them"
     from gingham.saving import MESSAGES, message_writer
 
     with message_writer(folder, simulation.take_messages) as write:

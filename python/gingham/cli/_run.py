@@ -26,7 +26,7 @@ from gingham.cli._output import (
 )
 from gingham.cli._progress import progress_shown
 from gingham.errors import InputError
-from gingham.running import Simulation, simulate
+from gingham.running import Simulation, require_place, simulate
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -100,12 +100,15 @@ def run(
     with ExitStack() as stack:
         # Opened first: a place that cannot be written is known before hours of work.
         folder = stack.enter_context(RunFolder(output, force=force)) if output else None
+        require_place(changed, folder)
         simulation = Simulation(changed, allow_deadlock, engine)
         with progress_shown() as on_progress:
             result = simulate(simulation, folder, on_progress)
         # Shown first: it takes no disk, and whoever pressed Ctrl-C is answered at once.
         unread = None if as_json else report(result)
         if folder:
+            if result.verdict == "interrupted":
+                warn(f"interrupted; writing what was measured to {output}")
             from gingham.saving import save_into
 
             save_into(folder, result)

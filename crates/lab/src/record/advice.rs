@@ -6,6 +6,9 @@ use gingham_model::Status;
 /// More than what is needed by the estimate, because the estimate has an error of its own.
 const MARGIN: f64 = 1.1;
 
+/// A run that its number of messages ends has 20 sections with some in each by then, as a rule.
+const MESSAGES_FOR_INTERVAL: f64 = 500.0;
+
 /// What to change for a window that is so many times as long.
 pub(super) fn more(reading: &Reading<'_>, factor: f64) -> String {
     let window = reading.measured.window();
@@ -21,14 +24,18 @@ pub(super) fn longer_in_all(reading: &Reading<'_>, factor: f64) -> String {
 
 fn longer(reading: &Reading<'_>, factor: f64, enough_ps: f64) -> String {
     let stop = &reading.plan().stop;
-    if *reading.simulation.status() == Status::Drained {
+    let status = reading.simulation.status();
+    if *status == Status::Drained {
         return "its sources had ended; let them send for longer".to_owned();
     }
+    // A run that was interrupted may have been asked to last for much longer than it needs.
+    let floor = if *status == Status::Running { 0.0 } else { real(stop.time.as_ps()) * MARGIN };
     if let (true, Some(messages)) = (reading.measured.window().end < stop.time, stop.messages) {
-        let enough = two_digits_above(real(messages) * factor * MARGIN);
+        let enough =
+            two_digits_above((real(messages) * factor * MARGIN).max(MESSAGES_FOR_INTERVAL));
         return format!("raise stop.messages to about {enough:.0}");
     }
-    let enough_ps = two_digits_above(enough_ps.max(real(stop.time.as_ps()) * MARGIN));
+    let enough_ps = two_digits_above(enough_ps.max(floor));
     format!("let the run last about {} (stop.time)", told(enough_ps))
 }
 

@@ -98,7 +98,8 @@ fn shortage(reading: &Reading<'_>, of: &ClassMeasured) -> Option<String> {
     }
     if reading.measured.window().warm_up == WarmUp::TooShort {
         let drifts = "the mean latency still drifts in the second half of the run";
-        return Some(format!("{drifts}: {}", advice::longer_in_all(reading, 2.0)));
+        let factor = factor_for_interval(of.followed_messages);
+        return Some(format!("{drifts}: {}", advice::longer_in_all(reading, factor)));
     }
     let quantity = reading.plan().stop.quantity;
     let estimate = estimate_of(of, quantity);
