@@ -297,7 +297,8 @@ def test_units_are_those_that_suit_a_time() -> None:
             ["torus", "--set", "traffic.0.load=0.6"],
             0,
             (
-                r"verdict: saturated\n  class `uniform`: the network took a load of 0\.\d{3} of 0\.600;"
+                r"verdict: saturated\n  class `uniform`: the network took a load of 0\.\d+ "
+                r"of 0\.600;"
                 r".* offer\s+less, such as\s+traffic\.0\.load = 0\.\d"
             ),
         ),

@@ -168,11 +168,11 @@ fn progress_follows_the_rule_that_will_end_the_run() {
             }
         }
     };
-    // A second of which a few milliseconds are needed: by time alone the bar would stand at 1 %.
+    // A second of which a few milliseconds are needed: by time alone the bar would stand at a few per cent.
     for rule in [("stop.messages", "2000"), ("stop.relative_width", "0.1")] {
         let seen = of(&[rule, ("stop.time", "1 s")]);
         let (_, end_ps) = *seen.last().unwrap();
-        assert!(end_ps < 50_000_000_000, "{rule:?}: {end_ps}");
+        assert!(end_ps < 200_000_000_000, "{rule:?}: {end_ps}");
         let (fraction, _) = seen.iter().rev().find(|(_, now_ps)| now_ps * 4 < end_ps * 3).unwrap();
         assert!((0.3..1.0).contains(fraction), "{rule:?} at three quarters: {fraction}");
     }
