@@ -31,10 +31,6 @@ class Tables:
     summary: Mapping[str, Any] = field(default_factory=dict)
     scenario: Scenario = field(default_factory=Scenario)
 
-    @property
-    def tables(self) -> list[str]:
-        return list(self.made)
-
     def table(self, name: str) -> pa.Table:
         return self.made[name]
 

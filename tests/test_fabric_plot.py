@@ -117,9 +117,14 @@ def test_the_core_is_as_long_as_the_share_of_time_stopped() -> None:
 
 
 def test_a_fabric_that_carried_nothing_says_so() -> None:
-    figure = drawn(pictures.clos(2, 1, 2))
-    assert "12 channels; none carried anything in the window" in texts(figure)
+    figure = drawn(pictures.clos(2, 1, 2), stops={("leaf0", "spine0"): 1.0})
+    said = " ".join(texts(figure)).replace("\N{NO-BREAK SPACE}", " ")
+    assert "12 channels; none carried anything in the window. Most stopped: leaf0 port 3" in said
     assert not lines(figure.axes[0], "channels").get_segments()
+    # As in a deadlock: idle, and stopped all the time.
+    (core,) = lines(figure.axes[0], "stopped").get_segments()
+    assert np.hypot(*(core[-1] - core[0])) > 30
+    assert "100 %" in said
 
 
 def test_a_fabric_without_cables_says_so() -> None:

@@ -48,15 +48,22 @@ def legend_of(axes: Axes) -> list[str]:
 
 
 def test_messages_stand_in_the_bins_of_their_latencies() -> None:
-    # A quarter at 10 to 11 us, three quarters at 20 to 21 us; the axis ends at the slowest.
-    figure = drawn(histogram(bulk={(10_000 * NS, 11_000 * NS): 25, (20_000 * NS, 21_000 * NS): 75}))
+    # A quarter at 5 to 6 us, three quarters at 20 to 21 us; the axis ends beyond the slowest.
+    figure = drawn(histogram(bulk={(5_000 * NS, 6_000 * NS): 25, (20_000 * NS, 21_000 * NS): 75}))
     edges, shares = bars(figure.axes[0])
-    assert edges[[0, -1]] == pytest.approx([0, 21])
+    assert edges[[0, -1]] == pytest.approx([0, 1.05 * 21])
     middles = (edges[1:] + edges[:-1]) / 2
     assert shares[middles < 15].sum() == pytest.approx(25)
     assert shares[middles > 15].sum() == pytest.approx(75)
-    assert shares[(middles < 9.8) | ((middles > 11.2) & (middles < 19.8))].max() == 0
+    assert shares[(middles < 4.8) | ((middles > 6.2) & (middles < 19.8))].max() == 0
     assert figure.axes[-1].get_xlabel() == "latency from creation to delivery (µs)"
+
+
+def test_latencies_that_are_all_alike_stand_in_the_middle_of_their_axis() -> None:
+    axes = drawn(histogram(only={(28_000 * NS, 28_100 * NS): 1432})).axes[0]
+    low, high = axes.get_xlim()
+    assert 25 < low < 28
+    assert 28.1 < high < 31
 
 
 def test_a_fine_bin_is_shared_among_those_that_it_covers() -> None:

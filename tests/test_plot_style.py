@@ -54,7 +54,8 @@ def test_a_unit_is_as_large_as_fits(largest_ps: float, unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "ceiling"), [(0.0, 1e-6), (0.05, 0.05), (0.051, 0.1), (0.27, 0.5), (0.7, 1.0), (3, 1)]
+    ("value", "ceiling"),
+    [(0.0, 1.0), (1e-9, 1e-6), (0.05, 0.05), (0.051, 0.1), (0.27, 0.5), (0.7, 1.0), (3, 1)],
 )
 def test_a_scale_ends_at_a_round_number(value: float, ceiling: float) -> None:
     assert style.nice_ceiling(value) == pytest.approx(ceiling)

@@ -72,10 +72,6 @@ class Measured(Protocol):
     def summary(self) -> Mapping[str, Any]:
         """The numbers of the run."""
 
-    @property
-    def tables(self) -> list[str]:
-        """The names of its tables."""
-
     def table(self, name: str) -> pa.Table:
         """Return one of its tables."""
 
@@ -89,20 +85,8 @@ def latency(result: Measured) -> Figure:
     """
     from gingham.plots import _latency
 
-    title, classes = result.scenario.title, result.table("classes")
-    if has_histogram(result):
-        tables = result.table("histogram"), result.table("percentiles")
-    else:
-        from gingham.plots import _sample
-
-        messages = result.table("messages")
-        tables = _sample.histogram(messages), _sample.percentiles(messages)
-    return _latency.draw(*tables, classes, title=title)
-
-
-def has_histogram(result: Measured) -> bool:
-    """Whether a result tells the latencies of all messages, and not only of those that it kept."""
-    return "histogram" in result.tables and result.table("histogram").num_rows > 0
+    tables = [result.table(name) for name in ("histogram", "percentiles", "classes")]
+    return _latency.draw(*tables, title=result.scenario.title)
 
 
 def series(result: Measured) -> Figure:
@@ -149,8 +133,6 @@ def draw(kind: Kind, result: Measured) -> Figure:
 def require_rows(kind: Kind, result: Measured) -> None:
     """Raise `InputError` if there is nothing to draw: the table of the picture has no rows."""
     name, why = MAIN_TABLES[kind]
-    if name == "histogram" and not has_histogram(result):
-        name = "messages"
     if result.table(name).num_rows == 0:
         raise InputError(f'the table "{name}" has no rows: {why}', key=name)
 

@@ -73,15 +73,16 @@ def headline(fabric: Network) -> str:
     """Return what the picture shows in numbers: the busiest and the most stopped channel."""
     busy, stopped = np.nan_to_num(fabric.utilisation), np.nan_to_num(fabric.stopped_share)
     idle = int((busy == 0).sum())
-    if idle == len(busy):
-        return f"{len(busy):,} channels; none carried anything in the window"
     busiest, most = int(np.argmax(busy)), int(np.argmax(stopped))
     half_width = fabric.utilisation_half_width[busiest]
     interval = "" if np.isnan(half_width) else f" ± {style.percent(half_width)}"
-    text = (
-        f"{len(busy):,} channels, {idle:,} idle. Busiest: {fabric.channel_name(busiest)}, "
-        f"{style.percent(busy[busiest])}{interval}."
-    )
+    text = f"{len(busy):,} channels, {idle:,} idle."
+    if idle == len(busy):
+        text = f"{len(busy):,} channels; none carried anything in the window."
+    else:
+        text += (
+            f" Busiest: {fabric.channel_name(busiest)}, {style.percent(busy[busiest])}{interval}."
+        )
     if stopped[most] >= STOPPED_MIN:
         text += f" Most stopped: {fabric.channel_name(most)}, {style.percent(stopped[most])}."
     return text

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from gingham.plots._tables import Floats, Indices
 
 BINS = 90
-# A linear axis ends at the largest marked latency times this, or at the largest latency.
-AXIS_MARGIN = 1.25
+# A linear axis ends at the largest marked latency times this, or beyond the largest latency.
+AXIS_MARGIN, SLOWEST_MARGIN = 1.25, 1.05
+# It begins at zero if the smallest latency is less than this share of its end.
+NEAR_ZERO = 0.4
 # The axis is logarithmic where the slowest message in a thousand took so many medians.
 LONG_TAIL, TAIL_SHARE = 6.0, 0.999
 MARKED = (50.0, 99.0)
@@ -177,7 +179,10 @@ def axis_range(shown: list[Class]) -> tuple[float, float, bool]:
         return 0.9 * fastest, 1.1 * slowest, True
     means = [np.nanmax([one.mean.value, one.mean.high]) for one in shown if one.mean]
     marked = max([*(one.distribution.quantile(0.99) for one in shown), *means])
-    return 0.0, float(max(min(slowest, AXIS_MARGIN * marked), 1.0)), False
+    end = float(max(min(SLOWEST_MARGIN * slowest, AXIS_MARGIN * marked), 1.0))
+    if fastest < NEAR_ZERO * end:
+        return 0.0, end, False
+    return min(fastest - (1 - 1 / SLOWEST_MARGIN) * (end - fastest), 0.9 * fastest), end, False
 
 
 def draw_histogram(
@@ -228,7 +233,7 @@ def interval(value: float, low: float, high: float) -> str:
     """Return an interval as text: its half-width, or where it is lopsided its ends."""
     if not np.isfinite(high):
         return f" ({short(low)} to ?)"
-    if abs(high + low - 2 * value) < LOPSIDED * (high - low):
+    if abs(high + low - 2 * value) <= LOPSIDED * (high - low):
         return f" ± {(high - low) / 2:.2g}"
     return f" ({short(low)} to {short(high)})"
 

@@ -39,6 +39,8 @@ NAMED = 10
 # Of fewer channels each is marked.
 MARKED_MAX = 40
 BAR = 0.6
+# The axis of the bars ends at the longest times this, so that text stands beside them.
+BESIDE_BARS = 1.3
 # Room for a name on the left, in characters.
 NAME_LENGTH = 76
 
@@ -138,9 +140,8 @@ def name_busiest(axes: Axes, fabric: Network, kinds: dict[Kind, Indices], busies
         text = f"stopped {style.percent(float(np.nan_to_num(fabric.stopped_share[row])))}"
         said = axes.text(1.0, place, text, size=8, color=style.FAINT, ha="right", va="center")
         said.set_transform(axes.get_yaxis_transform())
-    axes.set_xlim(
-        0, max(float(np.nan_to_num(values + np.nan_to_num(half_widths)).max()), 1e-6) * 1.3
-    )
+    longest = float((values + np.nan_to_num(half_widths)).max())
+    axes.set_xlim(0, BESIDE_BARS * longest if longest > 0 else 1)
     names = [style.clipped(fabric.channel_name(int(row)), NAME_LENGTH) for row in busiest]
     axes.set_yticks(places, names, size=8)
     axes.tick_params(axis="y", length=0)

@@ -63,8 +63,7 @@ class Window:
     @classmethod
     def of(cls, summary: Mapping[str, Any], unit_ps: float) -> Window:
         """Return the window of a run."""
-        start, end = summary["warm_up_ps"] or 0, summary.get("window_end_ps") or summary["end_ps"]
-        return cls(float(start) / unit_ps, float(end) / unit_ps)
+        return cls(summary["warm_up_ps"] / unit_ps, summary["window_end_ps"] / unit_ps)
 
 
 @style.styled

@@ -151,7 +151,12 @@ def log_ticks(axis: Axis) -> None:
 
 
 def nice_ceiling(value: float) -> float:
-    """Return the next of 1, 2, 5 times a power of ten that is not below `value`, at most 1."""
+    """Return the next of 1, 2, 5 times a power of ten that is not below `value`, at most 1.
+
+    A scale on which nothing stands ends at 1, too.
+    """
+    if value <= 0:
+        return 1.0
     steps = (step * 10.0**power for power in range(-6, 1) for step in (1, 2, 5))
     return min(next((step for step in steps if value <= step), 1.0), 1.0)
 
