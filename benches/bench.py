@@ -7,7 +7,8 @@
 A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was
 measured once and stands in `benches/loads.json`. Instructions are counted by valgrind, which gives
 the same number whatever else the machine does; times are of a run without it. What setting up
-costs is measured by itself and taken off.
+costs is measured by itself and taken off. `measuring` is the share of the instructions that the
+ledger takes, with the counts of channels that it asks for.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ FRACTION = 0.6
 # The oracle follows every flit, and a twentieth of the time is enough of it.
 ORACLE_SHARE = 20
 BISECTIONS = 7
+# What a run spends on its measurement, called by what moves flits.
+MEASURING = re.compile(
+    r"^ *([0-9,]+) .*(?:Ledger::on_created|Ledger::on_delivered|Ledger::on_section_end|>::counts) "
+)
+# Copies by single long instructions are counted as one a byte, and are not made.
+WITHOUT_LONG_COPIES = {"GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=1000000000"}
 PICOSECONDS = {"ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 
 Row = dict[str, object]
@@ -98,10 +105,11 @@ def measure(binary: Path, path: Path, engine: str, load: float, *, count: bool) 
     span = end_of(path) // (ORACLE_SHARE if engine == "oracle" else 1)
     settings.append(f"stop.time={span} ps")
     run, peak_kib = timed([binary, path, engine, *settings])
-    instructions = None
+    instructions = measuring = None
     if count and shutil.which("valgrind"):
-        setup = counted([binary, path, "none", *settings])
-        instructions = counted([binary, path, engine, "--bare", *settings]) - setup
+        setup, _ = counted([binary, path, "none", *settings])
+        whole, measuring = counted([binary, path, engine, "--bare", *settings])
+        instructions = whole - setup
     hops = run["byte_hops"]
     return {
         "row": path.stem,
@@ -113,6 +121,7 @@ def measure(binary: Path, path: Path, engine: str, load: float, *, count: bool) 
         "ns_per_byte_hop": 1e9 * run["seconds"] / hops,
         "byte_hops_per_s": hops / run["seconds"],
         "instructions_per_byte_hop": instructions and instructions / hops,
+        "measuring_share": instructions and measuring / instructions,
         "events_per_worm_hop": run["events"] / max(run["worm_hops"], 1),
         "peak_mib": peak_kib / 1024,
         "seconds_per_simulated_ms": run["seconds"] / (run["end_ps"] / 1e9),
@@ -136,14 +145,22 @@ def timed(command: list[object]) -> tuple[Row, int]:
     return json.loads(output), usage.ru_maxrss
 
 
-def counted(command: list[object]) -> int:
-    """Return the instructions that a process takes, counted by valgrind."""
+def counted(command: list[object]) -> tuple[int, int]:
+    """Return the instructions of a process, counted by valgrind: all, and those of measuring."""
     with tempfile.TemporaryDirectory() as folder:
-        tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out"]
-        done = subprocess.run(
-            [*tool, *map(str, command)], check=True, capture_output=True, text=True
-        )
-    return int(re.search(r"Collected : ([0-9]+)", done.stderr).group(1))
+        out = f"{folder}/out"
+        tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
+        done = output_of([*tool, *map(str, command)])
+        functions = output_of(["callgrind_annotate", "--inclusive=yes", "--threshold=100", out])
+    whole = int(re.search(r"Collected : ([0-9]+)", done.stderr).group(1))
+    found = map(MEASURING.match, functions.stdout.splitlines())
+    return whole, sum(int(match.group(1).replace(",", "")) for match in found if match)
+
+
+def output_of(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run one process and return what it printed."""
+    environment = {**os.environ, **WITHOUT_LONG_COPIES}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
 
 
 def record_loads(binary: Path, rows: list[Path]) -> None:
@@ -169,13 +186,14 @@ def line_of(row: Row) -> str:
     instructions = row["instructions_per_byte_hop"]
     counts = "" if instructions is None else f"{instructions:9.2f} instructions"
     change = ""
+    share = "" if instructions is None else f"  measuring {100 * row['measuring_share']:4.1f} %"
     if instructions is not None and row["baseline"]:
         change = f" ({100 * (instructions / row['baseline'] - 1):+.1f} %)"
     return (
         f"{row['row']:18} {row['engine']:6} load {row['load']:.4f}"
         f"  {row['ns_per_byte_hop']:8.3f} ns"
         f"{counts}{change} a byte-hop  {row['byte_hops_per_s']:.2e} byte-hops/s"
-        f"  {row['events_per_worm_hop']:7.1f} events a worm-hop  {row['peak_mib']:6.1f} MiB"
+        f"{share}  {row['events_per_worm_hop']:7.1f} events a worm-hop  {row['peak_mib']:6.1f} MiB"
         f"  {row['seconds_per_simulated_ms']:.4f} s/ms"
     )
 
