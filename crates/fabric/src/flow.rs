@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::excess::first_lead;
 use crate::run::Pieces;
 use crate::simulation::Simulation;
-use crate::state::{Head, Input};
+use crate::state::{Head, Input, Sender};
 use gingham_topology::ChannelId;
 
 impl Simulation {
@@ -203,6 +203,9 @@ impl Simulation {
     fn predict(&mut self, channel: ChannelId) {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");
         let sender = &self.senders[channel.index()];
+        if !input.wants_stop && self.streams_through(sender, input) {
+            return;
+        }
         let gone = self.gone(channel);
         // Fewer flits than the mark in all: nothing can pass it.
         if !input.wants_stop && sender.schedule.end() - gone <= u64::from(input.slack.stop) {
@@ -228,6 +231,33 @@ impl Simulation {
         }
     }
 
+    /// Whether a fill surely stays at or below the STOP mark: the common case of one worm that streams through,
+    /// its arrivals one run and its departures one run that is no slower. A flit then waits no longer than the
+    /// first of the run did, so that those that wait together arrived within that time; what follows the run
+    /// may come on top.
+    fn streams_through(&self, sender: &Sender, input: &Input) -> bool {
+        let Head::Connected { output } = input.head else { return false };
+        let output = &self.senders[output.index()];
+        let (Some(arriving), Some(leaving)) =
+            (sender.schedule.last_run(), output.schedule.last_run())
+        else {
+            return false;
+        };
+        let first_leaving = leaving.first.max(output.worm_first);
+        let first = input.taken + (first_leaving - output.worm_first);
+        // What left before the run has left, or does so before any of it.
+        let is_alone = leaving.time <= self.now || leaving.first <= output.worm_first;
+        let is_begun = leaving.end() > output.worm_first;
+        let is_slower = arriving.first <= first && arriving.period >= leaving.period;
+        if !(is_alone && is_begun && is_slower) {
+            return false;
+        }
+        let behind = arriving.end() - (first + leaving.end() - first_leaving);
+        let wait = leaving.start_of(first_leaving) - (arriving.start_of(first) + sender.latency);
+        let together = u64::from(input.slack.stop).checked_sub(behind);
+        together.is_some_and(|together| wait <= together * arriving.period)
+    }
+
     /// When a fill passes the STOP mark, or falls below the GO mark if STOP is wanted.
     fn crossing(&self, channel: ChannelId, input: &Input, fill: u64, gone: u64) -> Option<u64> {
         let sender = &self.senders[channel.index()];
@@ -241,7 +271,7 @@ impl Simulation {
             };
         };
         let output = &self.senders[output.index()];
-        let first = output.worm_first.max(output.schedule.started_by(self.now));
+        let first = output.worm_first + (gone - input.taken);
         let departures = output.schedule.pieces_from(first, 0);
         if input.wants_stop {
             first_lead(departures, arrivals, fill - go + 1)
@@ -284,11 +314,7 @@ fn departures(start: u64, flit: u64, piece: &crate::run::Run, left: u64) -> (u64
 }
 
 /// The sender of `channel` to change, and the one of `other` to read.
-fn two(
-    senders: &mut [crate::state::Sender],
-    channel: ChannelId,
-    other: ChannelId,
-) -> (&mut crate::state::Sender, &crate::state::Sender) {
+fn two(senders: &mut [Sender], channel: ChannelId, other: ChannelId) -> (&mut Sender, &Sender) {
     let [sender, feeder] = senders
         .get_disjoint_mut([channel.index(), other.index()])
         .expect("a channel does not feed itself");

@@ -108,6 +108,11 @@ impl Schedule {
         self.runs.last().map(Run::last_start)
     }
 
+    /// The last run that is held.
+    pub(crate) fn last_run(&self) -> Option<&Run> {
+        self.runs.last()
+    }
+
     /// Start of a flit that is still held; `None` for one that was not scheduled.
     pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.first <= number)?;
