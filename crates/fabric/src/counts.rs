@@ -16,43 +16,65 @@
 use crate::simulation::Simulation;
 use crate::state::{Head, Input, Sender};
 use gingham_model::measure::ChannelCount;
+use gingham_topology::ChannelId;
 
 impl Simulation {
     /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts(Some(self.now), self.now)
+        let count = |channel| self.count(channel, Some(self.now), self.now);
+        ChannelId::first(self.senders.len()).map(count).collect()
     }
 
-    /// Counts by channel of all that was before `time`, when nothing more is to happen before.
-    pub(crate) fn counts_before(&self, time: u64) -> Vec<ChannelCount> {
-        self.counts(time.checked_sub(1), time)
+    /// Remembers that the counts of `channel` change.
+    pub(crate) fn touch(&mut self, channel: ChannelId) {
+        let sender = &mut self.senders[channel.index()];
+        if !std::mem::replace(&mut sender.touched, true) {
+            self.touched.push(channel);
+        }
     }
 
-    /// Counts of what started at `last_start` or before, with what lasts counted up to `end`.
-    fn counts(&self, last_start: Option<u64>, end: u64) -> Vec<ChannelCount> {
-        let ends = self.senders.iter().zip(&self.inputs);
-        let count = |(counted, (sender, input)): (&ChannelCount, (&Sender, &Option<Input>))| {
-            let (started, arrived) = if sender.is_silent_from(end) {
-                (sender.schedule.end(), sender.schedule.end())
-            } else {
-                let started = last_start.map_or(0, |last| sender.schedule.started_by(last));
-                (started, sender.arrived_by(end))
-            };
-            let occupancy = |input| self.occupancy_flit_ps(sender, input, arrived, end);
-            ChannelCount {
-                data_flits: started,
-                stopped_ps: counted.stopped_ps
-                    + sender.stopped_since.map_or(0, |since| end - since),
-                occupancy_flit_ps: input.as_ref().map_or(0, occupancy),
-                ..*counted
-            }
-        };
-        self.counts.iter().zip(ends).map(count).collect()
+    /// A section ends at `time`, and nothing more is to happen before: tells the ledger. Only channels that something
+    /// happened to since they were last at rest are counted again.
+    pub(crate) fn end_section(&mut self, time: u64) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.retain(|channel| {
+            self.section_counts[channel.index()] = self.count(*channel, time.checked_sub(1), time);
+            let is_touched = !self.is_at_rest(*channel, time);
+            self.senders[channel.index()].touched = is_touched;
+            is_touched
+        });
+        self.touched = touched;
+        self.ledger.on_section_end(&self.section_counts);
     }
 
-    /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds, when
-    /// so many flits have arrived from `sender`.
-    fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
+    /// Whether nothing that counts at `channel` goes on at `time`: no worm holds it, no flit is on it or in the
+    /// buffer at its end, and nobody stops it.
+    fn is_at_rest(&self, channel: ChannelId, time: u64) -> bool {
+        let sender = &self.senders[channel.index()];
+        let is_empty = |input: &Input| input.taken == sender.schedule.end();
+        sender.worm.is_none()
+            && sender.stopped_since.is_none()
+            && sender.is_silent_from(time)
+            && self.inputs[channel.index()].as_ref().is_none_or(is_empty)
+    }
+
+    /// Counts of a channel: of what started at `last_start` or before, with what lasts counted up to `end`.
+    fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
+        let sender = &self.senders[channel.index()];
+        let stopped_ps = sender.stopped_since.map_or(0, |since| end - since);
+        let occupancy = |input| self.occupancy_flit_ps(sender, input, end);
+        let counted = self.counts[channel.index()];
+        ChannelCount {
+            data_flits: last_start.map_or(0, |last| sender.schedule.started_by(last)),
+            stopped_ps: counted.stopped_ps + stopped_ps,
+            occupancy_flit_ps: self.inputs[channel.index()].as_ref().map_or(0, occupancy),
+            ..counted
+        }
+    }
+
+    /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds.
+    fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, time: u64) -> u128 {
+        let arrived = sender.arrived_by(time);
         let latencies = i128::from(arrived) * i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + latencies;
         let (mut left, mut departures) = (input.taken, input.taken_sum);

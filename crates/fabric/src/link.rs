@@ -10,6 +10,7 @@ impl Simulation {
     pub(crate) fn hear(&mut self, channel: ChannelId, stop: bool) {
         let since = self.senders[channel.index()].stopped_since;
         assert_ne!(since.is_some(), stop, "STOP and GO alternate on a channel");
+        self.touch(channel);
         if stop {
             self.senders[channel.index()].stopped_since = Some(self.now);
             self.counts[channel.index()].stops += 1;
@@ -81,6 +82,7 @@ impl Simulation {
         let until = sender.control_until;
         let collides = sender.schedule.last_start_by(until - 1).is_some_and(|start| start >= from);
         self.counts[speaking.index()].control_flits += 1;
+        self.touch(speaking);
         self.schedule(arrival, Event::ControlArrives { channel, stop });
         if collides && self.cut(speaking, from) {
             self.extend(speaking);

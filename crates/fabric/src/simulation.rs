@@ -42,7 +42,12 @@ pub struct Simulation {
     /// By channel.
     pub(crate) places: Vec<Place>,
     pub(crate) ledger: Ledger,
+    /// By channel: what is counted as it comes.
     pub(crate) counts: Vec<ChannelCount>,
+    /// By channel: all counts at the last section end.
+    pub(crate) section_counts: Vec<ChannelCount>,
+    /// Channels whose counts may have changed since.
+    pub(crate) touched: Vec<ChannelId>,
     pub(crate) messages_created: usize,
     /// Sources whose next message is scheduled.
     pub(crate) arrivals_pending: usize,
@@ -88,6 +93,8 @@ impl Simulation {
             places: channels().map(|channel| Place::of(&plan, channel)).collect(),
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
+            section_counts: vec![ChannelCount::default(); plan.channels.len()],
+            touched: Vec::with_capacity(plan.channels.len()),
             messages_created: 0,
             arrivals_pending: 0,
             events: 0,
@@ -210,8 +217,7 @@ impl Simulation {
     fn pause(&mut self) {
         let last = self.last_before_look();
         if self.pause <= last {
-            let counts = self.counts_before(self.pause);
-            self.ledger.on_section_end(&counts);
+            self.end_section(self.pause);
         } else {
             self.look_around(last);
         }

@@ -36,6 +36,8 @@ pub(crate) struct Sender {
     pub(crate) control_until: u64,
     /// Since when the other end forbids data, if it does.
     pub(crate) stopped_since: Option<u64>,
+    /// Whether it stands in the list of those whose counts may have changed.
+    pub(crate) touched: bool,
     /// When the `Release` that is scheduled comes, if one is: the tail may leave later than then.
     pub(crate) release_at: Option<u64>,
 }
@@ -55,6 +57,7 @@ impl Sender {
             delivered: false,
             control_until: 0,
             stopped_since: None,
+            touched: false,
             release_at: None,
         }
     }

@@ -125,6 +125,7 @@ impl Simulation {
 
     /// Gives `channel` to a worm, whose first flit may start at `ready`.
     pub(crate) fn begin(&mut self, channel: ChannelId, worm: Incoming, ready: u64) {
+        self.touch(channel);
         let sender = &mut self.senders[channel.index()];
         let first = sender.schedule.end();
         sender.worm = Some(worm.worm);
