@@ -255,9 +255,10 @@ impl Simulation {
 
     /// A circle of waits, if there is one; [`WaitCycle`] says why that is a deadlock.
     fn find_cycle(&self) -> Option<WaitCycle> {
-        let waits: Vec<(ChannelId, Wait)> = ChannelId::first(self.senders.len())
-            .filter_map(|channel| Some((channel, Wait::one(self.waits_for(channel)?))))
-            .collect();
+        // Where a worm waits something happened since all was at rest.
+        let wait = |channel: &ChannelId| Some((*channel, Wait::one(self.waits_for(*channel)?)));
+        let mut waits: Vec<(ChannelId, Wait)> = self.touched.iter().filter_map(wait).collect();
+        waits.sort_unstable_by_key(|(channel, _)| *channel);
         WaitCycle::find(&waits)
     }
 
