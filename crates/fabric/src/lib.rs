@@ -9,6 +9,7 @@
 //!   excess    when a fill crosses a mark, from the runs that come in and go out
 //!   state     the two ends of a channel
 //!   flow      schedules flits as far as is known, and takes back what cannot be
+//!   arbiter   who requests an output, and whose turn is next
 //!   switch    headers, requests, grants, releases
 //!   link      STOP and GO
 //!   counts    what channels carried, and how full buffers were
@@ -19,6 +20,7 @@
 //! Invariants: every delivery happens at the picosecond at which the oracle has it; what has started is
 //! never changed; the engine never imports the oracle.
 
+mod arbiter;
 mod counts;
 mod event;
 mod excess;

@@ -1,9 +1,9 @@
 //! The simulation: one event at a time, few events a worm.
 
+use crate::arbiter::Arbiter;
 use crate::event::{Event, INDEX_MAX, Packed};
 use crate::state::{Head, Input, Sender};
 use crate::worm::Worms;
-use gingham_fairq::RoundRobin;
 use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
@@ -36,9 +36,7 @@ pub struct Simulation {
     /// By channel; none where the channel ends at a host.
     pub(crate) inputs: Vec<Option<Input>>,
     /// By channel.
-    pub(crate) arbiters: Vec<RoundRobin>,
-    /// By channel: the input ports whose worms request it, a bit a port.
-    pub(crate) requests: Vec<PortSet>,
+    pub(crate) arbiters: Vec<Arbiter>,
     /// By channel.
     pub(crate) places: Vec<Place>,
     pub(crate) ledger: Ledger,
@@ -88,8 +86,7 @@ impl Simulation {
             worms: Worms::default(),
             senders: plan.channels.iter().map(Sender::new).collect(),
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
-            arbiters: channels().map(|channel| RoundRobin::new(ports(channel))).collect(),
-            requests: channels().map(|channel| PortSet::new(ports(channel))).collect(),
+            arbiters: channels().map(|channel| Arbiter::new(ports(channel))).collect(),
             places: channels().map(|channel| Place::of(&plan, channel)).collect(),
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
@@ -292,42 +289,5 @@ impl Place {
         let ends = plan.ends(channel);
         let sender = plan.fabric.endpoint_at(ends.source);
         Self { sender, target: ends.target.node, target_port: ends.target.port }
-    }
-}
-
-/// A set of ports of a switch.
-#[derive(Clone, Debug)]
-pub(crate) struct PortSet {
-    words: Vec<u64>,
-    count: u32,
-}
-
-impl PortSet {
-    fn new(ports: usize) -> Self {
-        Self { words: vec![0; ports.div_ceil(64)], count: 0 }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    pub(crate) fn insert(&mut self, port: usize) {
-        debug_assert!(!self.contains(port), "a port requests once");
-        self.words[port / 64] |= 1 << (port % 64);
-        self.count += 1;
-    }
-
-    pub(crate) fn remove(&mut self, port: usize) {
-        debug_assert!(self.contains(port), "a port that requested is granted");
-        self.words[port / 64] &= !(1 << (port % 64));
-        self.count -= 1;
-    }
-
-    pub(crate) fn words(&self) -> &[u64] {
-        &self.words
-    }
-
-    fn contains(&self, port: usize) -> bool {
-        self.words[port / 64] & (1 << (port % 64)) != 0
     }
 }

@@ -80,7 +80,7 @@ impl Simulation {
         let Head::Routing { output } = input.head else { panic!("a request follows routing") };
         input.head = Head::Waiting { output };
         let port = usize::from(self.places[channel.index()].target_port);
-        self.requests[output.index()].insert(port);
+        self.arbiters[output.index()].request(port);
         self.arbitrate_soon(output);
     }
 
@@ -88,7 +88,7 @@ impl Simulation {
 
     /// Arbitrates in phase 5 of this instant: now, if nothing else is to happen before.
     fn arbitrate_soon(&mut self, output: ChannelId) {
-        if self.senders[output.index()].worm.is_some() || self.requests[output.index()].is_empty() {
+        if self.senders[output.index()].worm.is_some() || self.arbiters[output.index()].is_idle() {
             return;
         }
         if self.instant_is_over() {
@@ -99,13 +99,10 @@ impl Simulation {
     }
 
     pub(crate) fn arbitrate(&mut self, output: ChannelId) {
-        let requests = &mut self.requests[output.index()];
-        if self.senders[output.index()].worm.is_some() || requests.is_empty() {
+        if self.senders[output.index()].worm.is_some() {
             return;
         }
-        let granted = self.arbiters[output.index()].grant_among(requests.words());
-        let port = granted.expect("a port requests");
-        requests.remove(port);
+        let Some(port) = self.arbiters[output.index()].grant() else { return };
         let node = self.places[Fabric::reverse(output).index()].target;
         let port = u16::try_from(port).expect("a port fits 16 bits");
         let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");

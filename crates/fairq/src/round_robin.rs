@@ -28,7 +28,7 @@ impl RoundRobin {
     /// which `demands` holds.
     pub fn grant(&mut self, demands: impl Fn(usize) -> bool) -> Option<usize> {
         let winner = (self.next..self.count).chain(0..self.next).find(|index| demands(*index))?;
-        self.next = (winner + 1) % self.count;
+        self.pass(winner);
         Some(winner)
     }
 
@@ -42,8 +42,13 @@ impl RoundRobin {
             let onward = (word + 1..contenders.len()).chain(0..=word);
             onward.into_iter().find_map(|word| first_at(word, contenders[word]))
         })?;
-        self.next = (winner + 1) % self.count;
+        self.pass(winner);
         Some(winner)
+    }
+
+    /// The next search starts after `winner`.
+    fn pass(&mut self, winner: usize) {
+        self.next = if winner + 1 == self.count { 0 } else { winner + 1 };
     }
 }
 
