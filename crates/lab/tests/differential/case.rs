@@ -20,8 +20,10 @@ pub(crate) struct Case {
     network: Vec<String>,
     classes: Vec<String>,
     time_ps: u64,
-    warm_up_ps: u64,
-    messages: Option<u64>,
+    /// Found by the run if not given.
+    warm_up_ps: Option<u64>,
+    /// Further lines of `[stop]`.
+    rules: Vec<String>,
 }
 
 impl Case {
@@ -53,25 +55,42 @@ impl Case {
             seed,
             nodes,
             cables,
-            routing: pick(&mut draw, &["up-down", "up-down", "up-down", "shortest-path"])
-                .to_owned(),
+            routing: pick(&mut draw, &["up-down", "shortest-path"]).to_owned(),
             form: pick(&mut draw, &["source", "source", "table"]),
             network: random_network(&mut draw),
             classes,
             time_ps: 4_000_000 + draw.below(30_000_000),
-            warm_up_ps: 0,
-            messages: None,
+            warm_up_ps: None,
+            rules: Vec::new(),
         };
-        // In the last of 64 sections there would be nothing to measure.
-        let within = draw.below(case.time_ps / 64 * 63);
-        case.warm_up_ps = pick(&mut draw, &[0, case.time_ps / 10, within]);
-        case.messages = (draw.below(3) == 0).then(|| 1 + draw.below(40));
+        case.draw_stop(&mut draw);
         let classes = std::mem::take(&mut case.classes);
         case.classes = classes.into_iter().filter(|class| case.has_senders(class)).collect();
         if case.classes.is_empty() {
             case.classes.push("load = 0.3\nlength = { fixed = \"64 B\" }\n".to_owned());
         }
         case
+    }
+
+    fn draw_stop(&mut self, draw: &mut Stream) {
+        // In the last of 64 sections there would be nothing to measure.
+        let within = draw.below(self.time_ps / 64 * 63);
+        let given = [None, Some(0), Some(self.time_ps / 10), Some(within)];
+        self.warm_up_ps = pick(draw, &given);
+        if draw.below(3) == 0 {
+            self.rules.push(format!("messages = {}", 1 + draw.below(40)));
+        }
+        if draw.below(3) == 0 {
+            // Two thirds of the run must be left for an interval.
+            self.warm_up_ps = self.warm_up_ps.map(|warm_up| warm_up.min(self.time_ps / 4));
+            self.rules.push(format!("relative_width = {}", pick(draw, &[0.9, 0.5, 0.2])));
+            let quantities = ["latency", "network-latency", "accepted-load", "hops"];
+            self.rules.push(format!("quantity = \"{}\"", pick(draw, &quantities)));
+        }
+        if draw.below(2) == 0 {
+            let follow = pick(draw, &[0, self.time_ps / 100, self.time_ps / 2, 2 * self.time_ps]);
+            self.rules.push(format!("follow = \"{follow} ps\""));
+        }
     }
 
     /// Whether any host sends in a class: under a permutation each may map to itself.
@@ -110,12 +129,11 @@ impl Case {
         for class in &self.classes {
             writeln!(text, "[[traffic]]\n{class}").unwrap();
         }
-        let (time, warm_up) = (self.time_ps, self.warm_up_ps);
-        writeln!(text, "[stop]\ntime = \"{time} ps\"\nwarm_up = \"{warm_up} ps\"").unwrap();
-        if let Some(messages) = self.messages {
-            writeln!(text, "messages = {messages}").unwrap();
+        writeln!(text, "[stop]\ntime = \"{} ps\"", self.time_ps).unwrap();
+        if let Some(warm_up) = self.warm_up_ps {
+            writeln!(text, "warm_up = \"{warm_up} ps\"").unwrap();
         }
-        text
+        text + &self.rules.join("\n") + "\n"
     }
 
     /// The smallest case found that still fails, with what it shows.
@@ -149,13 +167,18 @@ impl Case {
         let mut time = self.time_ps;
         while time > 1_000 {
             time = time * 3 / 4;
-            let warm_up_ps = self.warm_up_ps.min(time / 64 * 63);
+            let warm_up_ps = self.warm_up_ps.map(|warm_up| warm_up.min(time / 4));
             cases.push(Self { time_ps: time, warm_up_ps, ..self.clone() });
         }
         cases.reverse();
         for index in 0..self.classes.len() {
             let mut case = self.clone();
             case.classes.remove(index);
+            cases.push(case);
+        }
+        for index in 0..self.rules.len() {
+            let mut case = self.clone();
+            case.rules.remove(index);
             cases.push(case);
         }
         for index in (0..self.nodes.len()).rev() {

@@ -10,6 +10,7 @@ use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::measure::ChannelCount;
 use gingham_model::{Delivery, KeptMessages, MeasurePlan, Plan, Status};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
@@ -83,6 +84,9 @@ fn engine_and_oracle_agree_on_kept_cases() {
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
         let source = ScenarioSource::load(&path, &Overrides::default()).unwrap();
         let compiled = compile(&source, true).unwrap();
         assert_eq!(difference(&compiled.plan), None, "{}", path.display());
@@ -101,6 +105,28 @@ fn engine_and_oracle_agree_on_random_scenarios() {
             panic!("seed {seed}: {found}\n--- replay ---\n{}", smaller.to_toml());
         }
     }
+}
+
+/// The comparison is worth what its cases reach: here, every way in which a run ends.
+#[test]
+fn random_scenarios_end_in_every_way() {
+    let mut endings = BTreeMap::new();
+    for seed in 0..300 {
+        let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
+        let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+        let status = simulation.advance(u64::MAX).clone();
+        let (ledger, end) = (simulation.ledger(), simulation.now());
+        let ending = match status {
+            Status::Deadlocked(_) => "deadlocked",
+            Status::Drained => "drained",
+            _ if !ledger.is_complete() => "some were not delivered",
+            _ if end < plan.stop.time => "ended by a rule",
+            _ if end == plan.stop.time => "nothing was left to follow",
+            _ => "all were followed",
+        };
+        *endings.entry(ending).or_insert(0_u32) += 1;
+    }
+    assert_eq!(endings.len(), 6, "{endings:?}");
 }
 
 /// How many cases to try, and from which seed on, as `make oracle` says.
