@@ -3,18 +3,18 @@
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::latencies::LatencySections;
 use super::slices::{Slice, Slices};
-use super::warm_up::truncation;
 use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
+use std::ops::Range;
 
 /// Slices whose mean is one value of the series in which the warm-up is looked for.
-const SLICES_PER_VALUE: usize = 5;
+pub(super) const SLICES_PER_VALUE: usize = 5;
 
 /// The counts of one class.
 #[derive(Clone, Debug)]
 pub(super) struct ClassLedger {
-    /// It creates no message before.
-    pub(super) start: Time,
+    /// It creates messages from the first of these instants on, and before the second.
+    pub(super) active: Range<Time>,
     /// Sums by slice.
     pub(super) slices: Slices,
     /// Latencies by section of creation.
@@ -31,9 +31,9 @@ pub(super) struct Steps {
 }
 
 impl ClassLedger {
-    pub(super) fn new(start: Time, step: Option<Span>) -> Self {
+    pub(super) fn new(active: Range<Time>, step: Option<Span>) -> Self {
         let steps = step.map(|width| Steps { width, slices: Slices::new() });
-        Self { start, slices: Slices::new(), latencies: LatencySections::new(), steps }
+        Self { active, slices: Slices::new(), latencies: LatencySections::new(), steps }
     }
 
     /// A message was created.
@@ -62,25 +62,16 @@ impl ClassLedger {
         self.latencies.double();
     }
 
-    /// Whether a message that was created in the first `sections` sections was delivered.
-    pub(super) fn has_journeys(&self, sections: usize) -> bool {
-        self.slices.sum(0, sections * SLICES_PER_SECTION).followed_messages > 0
-    }
-
-    /// The first slice that MSER-5 keeps of so many sections; none if they are too few to tell.
-    pub(super) fn first_steady_slice(&self, sections: usize) -> Option<usize> {
+    /// Mean latencies of groups of slices, of so many sections, and the first slice after each group; groups
+    /// without a message are left out.
+    pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {
             let group: Slice = group.iter().sum();
             group.latency_mean_ps()
         });
-        let series = means.zip((0..).step_by(SLICES_PER_VALUE));
-        let (values, places): (Vec<f64>, Vec<usize>) =
-            series.filter_map(|(mean, place)| Some((mean?, place))).unzip();
-        truncation(&values).map(|cut| match cut.checked_sub(1) {
-            None => 0,
-            Some(last) => places[last] + SLICES_PER_VALUE,
-        })
+        let ends = (SLICES_PER_VALUE..).step_by(SLICES_PER_VALUE);
+        means.zip(ends).filter_map(|(mean, end)| Some((mean?, end))).unzip()
     }
 
     fn each_at(&mut self, grid: &Grid, time: Time, count: impl Fn(&mut Slice)) {

@@ -51,7 +51,7 @@ pub struct Ledger {
 impl Ledger {
     /// An empty ledger for a plan.
     pub fn new(plan: &Plan) -> Self {
-        let class = |class: &ClassPlan| ClassLedger::new(class.active.start, plan.measure.step);
+        let class = |class: &ClassPlan| ClassLedger::new(class.active.clone(), plan.measure.step);
         Self {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,

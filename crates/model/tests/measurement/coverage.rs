@@ -84,20 +84,17 @@ fn latency_held(ledgers: &[Ledger], load: f64) -> usize {
 
 #[test]
 fn mean_latency_of_a_single_server_lies_within_its_interval() {
-    // (messages, load, runs that must hold it): found are 191, 192, 192, and 179 where 20,000 messages are few: at
-    // a load of 0.8 the interval is then 7 % of the mean, and too narrow, because neighbouring batches go together.
-    for (messages, load, least) in
-        [(5_000, 0.3, 186), (20_000, 0.5, 186), (100_000, 0.8, 186), (20_000, 0.8, 172)]
-    {
+    // Found are 192, 194, 189 and 194.
+    for (messages, load) in [(5_000, 0.3), (20_000, 0.5), (20_000, 0.8), (100_000, 0.9)] {
         let ledgers = ledgers(&run_of(messages, load), |seed| single_server(seed, load));
         let held = latency_held(&ledgers, load);
         assert!(
-            (least..=199).contains(&held),
+            (186..=199).contains(&held),
             "{held} of {SEEDS} with {messages} messages at {load}"
         );
         let short =
             count(&ledgers, |ledger| ledger.measured().window().warm_up == WarmUp::TooShort);
-        assert!(short <= 4, "{short} runs are called too short");
+        assert!(short <= 2, "{short} runs are called too short");
         let saturated = count(&ledgers, |ledger| ledger.measured().class(class()).is_saturated);
         assert_eq!(saturated, 0, "at {load}");
     }
@@ -116,9 +113,9 @@ fn accepted_load_of_a_single_server_lies_within_its_interval() {
 
 #[test]
 fn an_interval_that_ends_its_run_still_holds_the_truth() {
-    // Found are 187, 190 and 177: a rule that is asked again and again ends where an interval is too narrow by
+    // Found are 193, 195 and 183: a rule that is asked again and again ends where an interval is too narrow by
     // chance, and the more so the less was measured.
-    for (width, load, least) in [(0.1, 0.5, 180), (0.05, 0.5, 180), (0.1, 0.8, 170)] {
+    for (width, load, least) in [(0.1, 0.5, 186), (0.05, 0.5, 186), (0.1, 0.8, 178)] {
         let mut plan = run_of(1_000_000, load);
         plan.stop.relative_width = Some(width);
         let ledgers = ledgers(&plan, |seed| single_server(seed, load));
@@ -140,14 +137,14 @@ fn percentiles_of_independent_messages_lie_within_their_intervals() {
             let high = found.high.map_or(f64::INFINITY, |high| real(high.as_ps()) * 1.005);
             (low..=high).contains(&truth)
         });
-        // Found are 198, 197, 195 and 191: bars make intervals a little wider.
+        // Found are 198, 197, 194 and 190: bars make intervals a little wider.
         assert!(held >= 186, "{held} of {SEEDS} for the share {share}");
     }
 }
 
 #[test]
 fn percentiles_that_too_few_messages_tell_of_are_left_open() {
-    // 2,000 messages: the 99.9th percentile has two above it, and no upper end unless by chance (found: in 196
+    // 2,000 messages: the 99.9th percentile has two above it, and no upper end unless by chance (found: in 197
     // runs); the 99.99th would need 10,000.
     let ledgers = ledgers(&run_of(2_000, 0.5), |seed| independent(seed, 0.5));
     let found = |ledger: &Ledger, share| ledger.measured().percentiles(class(), &[share])[0];

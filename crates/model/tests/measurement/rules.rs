@@ -145,6 +145,25 @@ fn the_window_does_not_begin_before_every_class_has_started() {
 }
 
 #[test]
+fn a_class_that_stops_has_no_say() {
+    let mut plan = plan(2, TIME);
+    plan.stop.warm_up = None;
+    plan.classes[1].active.end = Time::from_ps(4_000);
+    // The second class gets slower and slower until it stops; the first is steady.
+    let journeys = every_slice(|_| 0).zip(0..1_024).map(|(told, index)| {
+        let second = index < 400 && index % 2 == 1;
+        let latency = if second { 1 + index / 2 } else { 5 + index / 5 % 2 };
+        Journey {
+            class: ClassId::new(usize::from(second)),
+            delivered: told.created + latency,
+            ..told
+        }
+    });
+    let (found, _) = window(&plan, journeys);
+    assert_eq!((found.start, found.warm_up), (Time::ZERO, WarmUp::Found));
+}
+
+#[test]
 fn latency_that_grows_to_the_end_is_too_short_and_stops_no_run() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = None;

@@ -1,0 +1,76 @@
+//! A torus at 80 % of its saturation.
+
+use crate::runs::{SEEDS, holds, lasting, latency_ps, plan, run};
+use gingham_kernel::Time;
+use gingham_model::ClassId;
+use gingham_model::measure::{Ledger, Step, WarmUp};
+
+/// A 4 x 4 torus of two hosts a switch takes up to 0.2 of a host's link under up*/down* routes.
+const TORUS: &str = r#"
+    topology.generate.torus.dimensions = [4, 4]
+    topology.generate.torus.hosts_per_switch = 2
+    [network]
+    preset = "myrinet-1280"
+    [[traffic]]
+    name = "steady"
+    load = 0.16
+    length = { fixed = "512 B" }
+    [stop]
+    time = "10 ms"
+"#;
+
+/// In the first half millisecond everyone sends as much again and more.
+const STORM: &str = r#"
+    [[traffic]]
+    name = "storm"
+    load = 0.3
+    length = { fixed = "512 B" }
+    stop = "500 us"
+"#;
+
+/// Mean latency in the long run, of which any other is a hundredth.
+fn truth_ps() -> f64 {
+    let mut long = lasting(&plan(TORUS), 1_000_000_000_000);
+    long.stop.warm_up = Some(Time::from_ps(100_000_000_000));
+    latency_ps(&run(&long, 1_000)).mean
+}
+
+fn count(ledgers: &[Ledger], is_so: impl Fn(&Ledger) -> bool) -> usize {
+    ledgers.iter().filter(|ledger| is_so(ledger)).count()
+}
+
+/// Mean latency of everything from time zero on, in picoseconds.
+#[expect(clippy::cast_precision_loss, reason = "thousands of messages")]
+fn uncut_latency_ps(ledger: &Ledger) -> f64 {
+    let series = ledger.measured().series(ClassId::new(0));
+    let messages: u64 = series.iter().map(|step| step.created.messages).sum();
+    let sum = |step: &Step| step.latency_mean_ps.unwrap_or(0.0) * step.created.messages as f64;
+    series.iter().map(sum).sum::<f64>() / messages as f64
+}
+
+#[test]
+fn intervals_hold_the_mean_of_the_long_run() {
+    let (plan, truth) = (plan(TORUS), truth_ps());
+    let runs: Vec<Ledger> = (0..SEEDS).map(|seed| run(&plan, seed)).collect();
+    // Found: 94 hold it. An empty torus is full within microseconds: there is hardly a warm-up to find.
+    let held = count(&runs, |ledger| holds(&latency_ps(ledger), truth));
+    assert!(held >= 91, "{held} of {SEEDS}");
+    let short = count(&runs, |ledger| ledger.measured().window().warm_up == WarmUp::TooShort);
+    assert!(short <= 3, "{short} are called too short");
+}
+
+#[test]
+fn a_storm_at_the_start_is_cut_off() {
+    let stormy = plan(&TORUS.replace("    [stop]", &format!("{STORM}    [stop]")));
+    let truth = truth_ps();
+    // Found: all 100 are nearer to the truth than without warm-up, which is eightfold wrong, and 94 hold it.
+    let runs: Vec<Ledger> = (0..SEEDS).map(|seed| run(&stormy, seed)).collect();
+    let is_nearer = |ledger: &Ledger| {
+        let [found, uncut] = [latency_ps(ledger).mean, uncut_latency_ps(ledger)];
+        (found - truth).abs() < (uncut - truth).abs()
+    };
+    let nearer = count(&runs, is_nearer);
+    assert!(nearer >= 95, "{nearer} of {SEEDS} are nearer");
+    let held = count(&runs, |ledger| holds(&latency_ps(ledger), truth));
+    assert!(held >= 91, "{held} of {SEEDS}");
+}
