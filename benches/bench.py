@@ -29,7 +29,7 @@ ROWS = HERE / "rows"
 LOADS = HERE / "loads.json"
 BASELINE = HERE / "baseline.json"
 FRACTION = 0.6
-# The oracle follows every flit, and a twentieth of the time is enough of it.
+# The oracle follows every flit: a twentieth of the time is enough, unless a row says otherwise.
 ORACLE_SHARE = 20
 BISECTIONS = 7
 # What a run spends on its measurement, called by what moves flits.
@@ -102,7 +102,7 @@ def measure(binary: Path, path: Path, engine: str, load: float, *, count: bool) 
     if not is_there(path):
         return None
     settings = [f"traffic.0.load={FRACTION * load:.6f}"]
-    span = end_of(path) // (ORACLE_SHARE if engine == "oracle" else 1)
+    span = end_of(path) // (oracle_share(path) if engine == "oracle" else 1)
     settings.append(f"stop.time={span} ps")
     run, peak_kib = timed([binary, path, engine, *settings])
     instructions = measuring = None
@@ -132,6 +132,12 @@ def end_of(path: Path) -> int:
     """Return the simulated time of a row in picoseconds."""
     number, unit = re.search(r'^time = "([0-9]+) (\w+)"', path.read_text(), re.MULTILINE).groups()
     return int(number) * PICOSECONDS[unit]
+
+
+def oracle_share(path: Path) -> int:
+    """Return which part of a row's time the oracle simulates: one in so many."""
+    said = re.search(r"^# The oracle follows a ([0-9]+)th of it", path.read_text(), re.MULTILINE)
+    return int(said.group(1)) if said else ORACLE_SHARE
 
 
 def timed(command: list[object]) -> tuple[Row, int]:

@@ -6,7 +6,7 @@
 //! `--bare` nothing is summed up after the run, so that counted instructions are those of the run.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{ColumnData, Engine, Run, Table, compile};
+use gingham_lab::{ClassSummary, Engine, Run, compile};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -61,7 +61,7 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
         return Ok(json!({ "hosts": hosts }).to_string());
     }
     let record = run.record();
-    let worm_hops: u64 = record.tables.iter().map(worm_hops).sum();
+    let worm_hops: f64 = record.classes.iter().map(worm_hops).sum();
     let line = json!({
         "hosts": hosts,
         "seconds": seconds,
@@ -75,13 +75,10 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     Ok(line.to_string())
 }
 
-/// Channels that the delivered worms of a table of messages went through.
-fn worm_hops(table: &Table) -> u64 {
-    let column = table.columns.iter().find(|column| column.name == "switches");
-    match column.map(|column| &column.data) {
-        Some(ColumnData::Integers(switches)) => switches.iter().map(|count| count + 1).sum(),
-        _ => 0,
-    }
+/// Channels that the delivered worms of a class went through.
+#[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
+fn worm_hops(class: &ClassSummary) -> f64 {
+    class.messages_followed as f64 * (class.hops_mean.unwrap_or(0.0) + 1.0)
 }
 
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]

@@ -62,20 +62,26 @@ impl Simulation {
     /// Counts of a channel: of what started at `last_start` or before, with what lasts counted up to `end`.
     fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
         let sender = &self.senders[channel.index()];
+        let (started, arrived) = if sender.is_silent_from(end) {
+            (sender.schedule.end(), sender.schedule.end())
+        } else {
+            let started = last_start.map_or(0, |last| sender.schedule.started_by(last));
+            (started, sender.arrived_by(end))
+        };
         let stopped_ps = sender.stopped_since.map_or(0, |since| end - since);
-        let occupancy = |input| self.occupancy_flit_ps(sender, input, end);
+        let occupancy = |input| self.occupancy_flit_ps(sender, input, arrived, end);
         let counted = self.counts[channel.index()];
         ChannelCount {
-            data_flits: last_start.map_or(0, |last| sender.schedule.started_by(last)),
+            data_flits: started,
             stopped_ps: counted.stopped_ps + stopped_ps,
             occupancy_flit_ps: self.inputs[channel.index()].as_ref().map_or(0, occupancy),
             ..counted
         }
     }
 
-    /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds.
-    fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, time: u64) -> u128 {
-        let arrived = sender.arrived_by(time);
+    /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds, when so many
+    /// flits have arrived from `sender`.
+    fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latencies = i128::from(arrived) * i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + latencies;
         let (mut left, mut departures) = (input.taken, input.taken_sum);
