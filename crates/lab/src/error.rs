@@ -1,7 +1,7 @@
 //! What can go wrong between a scenario and its record, and is not our fault.
 
 use crate::input::InputError;
-use gingham_topology::routing::{RouteError, Routes, describe_cycle};
+use gingham_topology::routing::{Buffer, RouteError, Routes, describe_cycle};
 use gingham_topology::{ChannelId, Fabric};
 use std::fmt;
 
@@ -40,14 +40,15 @@ pub struct DeadlockReport {
 
 impl DeadlockReport {
     /// The report on routes that could deadlock.
-    pub fn of_routes(fabric: &Fabric, routes: &Routes, cycle: &[ChannelId]) -> Self {
+    pub fn of_routes(fabric: &Fabric, routes: &Routes, cycle: &[Buffer]) -> Self {
         let summary = "these routes can deadlock: packets that fill the channels of this cycle \
                        would wait for each other for ever"
             .to_owned();
         let mut lines: Vec<String> =
             describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
         lines.push(CURE.to_owned());
-        Self { summary, channels: names(fabric, cycle), lines }
+        let channels: Vec<ChannelId> = cycle.iter().map(|buffer| buffer.channel).collect();
+        Self { summary, channels: names(fabric, &channels), lines }
     }
 
     /// The report on worms that stand still.

@@ -31,6 +31,12 @@ pub enum FindingKind {
     UncabledHost,
     /// Parallel or uneven uplinks and the like: lawful, and worth knowing.
     Unevenness,
+    /// A LID that tables have entries for and no port of the fabric has.
+    UnknownLid,
+    /// A switch whose tables lead management packets for another switch astray.
+    UnreachedSwitch,
+    /// Something that decides on lanes is missing, and a default stands in.
+    MissingLane,
     /// A part of the source that this format's reader passes over.
     Ignored,
 }
@@ -55,6 +61,9 @@ impl FindingKind {
             Self::Island => "island",
             Self::UncabledHost => "uncabled-host",
             Self::Unevenness => "unevenness",
+            Self::UnknownLid => "unknown-lid",
+            Self::UnreachedSwitch => "unreached-switch",
+            Self::MissingLane => "missing-lane",
             Self::Ignored => "ignored",
         }
     }

@@ -13,6 +13,7 @@ mod grid;
 pub mod numbering;
 pub mod routing;
 mod speed;
+pub mod subnet;
 
 pub use fabric::{
     Address, Cable, CableError, ChannelId, DraftNode, EndpointId, Fabric, FabricBuilder, Guid,

@@ -87,8 +87,8 @@ fn prove(fabric: &Fabric, routes: &Routes, allow_deadlock: bool) -> Result<Proof
     // Only hosts send: what aggregation nodes and routers could do to each other is no matter here.
     let proof = routing::prove_between_hosts(fabric, routes);
     match &proof {
-        Proof::Cycle { channels } if !allow_deadlock => {
-            let report = DeadlockReport::of_routes(fabric, routes, channels);
+        Proof::Cycle { buffers } if !allow_deadlock => {
+            let report = DeadlockReport::of_routes(fabric, routes, buffers);
             Err(LabError::Deadlock(Box::new(report)))
         }
         _ => Ok(proof),

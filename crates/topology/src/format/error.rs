@@ -16,11 +16,11 @@ pub struct FormatError {
 }
 
 impl FormatError {
-    pub(super) fn whole(message: impl Into<String>, expected: impl Into<String>) -> Self {
+    pub(crate) fn whole(message: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { line: 0, column: None, message: message.into(), expected: expected.into() }
     }
 
-    pub(super) fn at(
+    pub(crate) fn at(
         line: u32,
         column: Option<u32>,
         message: impl Into<String>,
@@ -80,7 +80,7 @@ fn position(text: &str, offset: usize) -> (u32, u32) {
 }
 
 /// A count of lines or columns; nobody reads a file that overflows it.
-pub(super) fn count(number: usize) -> u32 {
+pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 

@@ -28,6 +28,7 @@ mod error;
 mod ibnetdiscover;
 mod toml;
 
+pub(crate) use error::count;
 pub use error::{FormatError, WriteError};
 
 use crate::{Fabric, Finding};

@@ -1,19 +1,19 @@
 //! Strongly connected components, to see at once whether dependencies close a cycle.
 //!
 //! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on
-//! Computing 1(2), 1972) in O(channels + dependencies), with a stack of its own in place of
-//! recursion: a path of dependencies may be as long as there are channels.
+//! Computing 1(2), 1972) in O(buffers + dependencies), with a stack of its own in place of
+//! recursion: a path of dependencies may be as long as there are buffers.
 
 use super::dependency::DependencyGraph;
-use crate::ChannelId;
+use super::route_set::BufferId;
 
-/// A channel that the search has not come to.
+/// A buffer that the search has not come to.
 const UNSEEN: u32 = u32::MAX;
 
-/// Which channels lie on common cycles.
+/// Which buffers lie on common cycles.
 #[derive(Debug)]
 pub(super) struct Components {
-    /// By channel. A component is numbered before every component that leads to it.
+    /// By buffer. A component is numbered before every component that leads to it.
     pub(super) of: Vec<u32>,
     /// Number of components.
     pub(super) count: u32,
@@ -22,22 +22,22 @@ pub(super) struct Components {
 /// The state of the search.
 struct Search<'a> {
     graph: &'a DependencyGraph,
-    /// When a channel was found.
+    /// When a buffer was found.
     found: Vec<u32>,
-    /// The earliest found channel on the stack that is known to be reachable from a channel.
+    /// The earliest found buffer on the stack that is known to be reachable from a buffer.
     low: Vec<u32>,
     clock: u32,
-    /// Channels found whose component is not complete.
-    open: Vec<ChannelId>,
-    /// The path of the search: a channel, and the next of its successors to look at.
-    path: Vec<(ChannelId, usize)>,
+    /// Buffers found whose component is not complete.
+    open: Vec<BufferId>,
+    /// The path of the search: a buffer, and the next of its successors to look at.
+    path: Vec<(BufferId, usize)>,
     components: Components,
 }
 
 impl Components {
     /// The components of the graph.
     pub(super) fn new(graph: &DependencyGraph) -> Self {
-        let count = graph.channel_count();
+        let count = graph.buffer_count();
         let mut search = Search {
             graph,
             found: vec![UNSEEN; count],
@@ -47,9 +47,9 @@ impl Components {
             path: Vec::new(),
             components: Self { of: vec![UNSEEN; count], count: 0 },
         };
-        for channel in ChannelId::first(count) {
-            if search.found[channel.index()] == UNSEEN {
-                search.run_from(channel);
+        for buffer in BufferId::first(count) {
+            if search.found[buffer.index()] == UNSEEN {
+                search.run_from(buffer);
             }
         }
         search.components
@@ -57,52 +57,52 @@ impl Components {
 }
 
 impl Search<'_> {
-    fn run_from(&mut self, start: ChannelId) {
+    fn run_from(&mut self, start: BufferId) {
         self.enter(start);
-        while let Some((channel, next)) = self.path.pop() {
-            match self.graph.successors(channel).get(next) {
+        while let Some((buffer, next)) = self.path.pop() {
+            match self.graph.successors(buffer).get(next) {
                 Some(&successor) => {
-                    self.path.push((channel, next + 1));
-                    self.look_at(channel, successor);
+                    self.path.push((buffer, next + 1));
+                    self.look_at(buffer, successor);
                 }
-                None => self.leave(channel),
+                None => self.leave(buffer),
             }
         }
     }
 
-    fn enter(&mut self, channel: ChannelId) {
-        self.found[channel.index()] = self.clock;
-        self.low[channel.index()] = self.clock;
+    fn enter(&mut self, buffer: BufferId) {
+        self.found[buffer.index()] = self.clock;
+        self.low[buffer.index()] = self.clock;
         self.clock += 1;
-        self.open.push(channel);
-        self.path.push((channel, 0));
+        self.open.push(buffer);
+        self.path.push((buffer, 0));
     }
 
-    fn look_at(&mut self, channel: ChannelId, successor: ChannelId) {
+    fn look_at(&mut self, buffer: BufferId, successor: BufferId) {
         if self.found[successor.index()] == UNSEEN {
             self.enter(successor);
         } else if self.components.of[successor.index()] == UNSEEN {
-            self.lower(channel, self.found[successor.index()]);
+            self.lower(buffer, self.found[successor.index()]);
         }
     }
 
-    fn lower(&mut self, channel: ChannelId, reached: u32) {
-        let low = &mut self.low[channel.index()];
+    fn lower(&mut self, buffer: BufferId, reached: u32) {
+        let low = &mut self.low[buffer.index()];
         *low = (*low).min(reached);
     }
 
-    fn leave(&mut self, channel: ChannelId) {
-        let low = self.low[channel.index()];
+    fn leave(&mut self, buffer: BufferId) {
+        let low = self.low[buffer.index()];
         if let Some(&(parent, _)) = self.path.last() {
             self.lower(parent, low);
         }
-        if low == self.found[channel.index()] {
-            self.close(channel);
+        if low == self.found[buffer.index()] {
+            self.close(buffer);
         }
     }
 
-    /// All channels found since `head` and still open are its component.
-    fn close(&mut self, head: ChannelId) {
+    /// All buffers found since `head` and still open are its component.
+    fn close(&mut self, head: BufferId) {
         loop {
             let member = self.open.pop().expect("the head of a component is open");
             self.components.of[member.index()] = self.components.count;
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_long_chain_needs_no_recursion() {
         let count = 300_000;
-        let edges: Vec<_> = (1..count).map(|channel| (channel - 1, channel)).collect();
+        let edges: Vec<_> = (1..count).map(|buffer| (buffer - 1, buffer)).collect();
         let components = Components::new(&DependencyGraph::from_edges(count, &edges));
         assert_eq!(components.of[0] as usize, count - 1);
         assert_eq!(components.of[count - 1], 0);

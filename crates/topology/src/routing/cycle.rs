@@ -7,29 +7,29 @@
 //!   s0[2] -> s1[1]   closes the cycle
 //! ```
 //!
-//! From each channel on a cycle, in ascending order, breadth-first search looks for the
-//! shortest way back that comes through no lower channel, and gives up where it would
+//! From each buffer on a cycle, in ascending order, breadth-first search looks for the
+//! shortest way back that comes through no lower buffer, and gives up where it would
 //! become as long as the shortest cycle known. Successors are looked at in ascending order, so the
-//! answer is the one shortest cycle that, written from its lowest channel, is
-//! lexicographically least. Worst case O(channels x dependencies) within the components that
-//! have cycles; cycles of a few channels are found long before.
+//! answer is the one shortest cycle that, written from its lowest buffer, is
+//! lexicographically least. Worst case O(buffers x dependencies) within the components that
+//! have cycles; cycles of a few buffers are found long before.
 
-use super::Routes;
 use super::components::Components;
 use super::dependency::DependencyGraph;
 use super::graph::SwitchGraph;
-use crate::{ChannelId, EndpointId, Fabric};
-use std::collections::VecDeque;
+use super::route_set::{Buffer, BufferId, LanedWalk, RouteSet};
+use crate::{EndpointId, Fabric};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
-/// The lexicographically least of the shortest cycles, from its lowest channel on.
+/// The lexicographically least of the shortest cycles, from its lowest buffer on.
 pub(super) fn shortest_cycle(
     graph: &DependencyGraph,
     components: &Components,
-) -> Option<Vec<ChannelId>> {
-    let mut best: Option<Vec<ChannelId>> = None;
+) -> Option<Vec<BufferId>> {
+    let mut best: Option<Vec<BufferId>> = None;
     let mut search = Search::new(graph, components);
-    for start in ChannelId::first(graph.channel_count()) {
+    for start in BufferId::first(graph.buffer_count()) {
         let length_max = best.as_ref().map_or(usize::MAX, |cycle| cycle.len() - 1);
         if let Some(cycle) = search.back_to(start, length_max) {
             best = Some(cycle);
@@ -38,35 +38,35 @@ pub(super) fn shortest_cycle(
     best
 }
 
-/// Buffers of the searches from one channel after the other.
+/// Buffers of the searches from one buffer after the other.
 struct Search<'a> {
     graph: &'a DependencyGraph,
     components: &'a Components,
-    /// By channel: the start of the last search that found it, and from where.
-    found: Vec<Option<(ChannelId, ChannelId)>>,
-    queue: VecDeque<(ChannelId, usize)>,
+    /// By buffer: the start of the last search that found it, and from where.
+    found: Vec<Option<(BufferId, BufferId)>>,
+    queue: VecDeque<(BufferId, usize)>,
 }
 
 impl<'a> Search<'a> {
     fn new(graph: &'a DependencyGraph, components: &'a Components) -> Self {
-        let found = vec![None; graph.channel_count()];
+        let found = vec![None; graph.buffer_count()];
         Self { graph, components, found, queue: VecDeque::new() }
     }
 
-    /// The shortest cycle through `start` and higher channels, of at most `length_max`.
-    fn back_to(&mut self, start: ChannelId, length_max: usize) -> Option<Vec<ChannelId>> {
+    /// The shortest cycle through `start` and higher buffers, of at most `length_max`.
+    fn back_to(&mut self, start: BufferId, length_max: usize) -> Option<Vec<BufferId>> {
         self.queue.clear();
         self.queue.push_back((start, 1));
-        while let Some((channel, length)) = self.queue.pop_front() {
+        while let Some((buffer, length)) = self.queue.pop_front() {
             if length > length_max {
                 return None;
             }
-            for &next in self.graph.successors(channel) {
+            for &next in self.graph.successors(buffer) {
                 if next == start {
-                    return Some(self.way_to(channel, start));
+                    return Some(self.way_to(buffer, start));
                 }
                 if next > start && self.is_new(start, next) {
-                    self.found[next.index()] = Some((start, channel));
+                    self.found[next.index()] = Some((start, buffer));
                     self.queue.push_back((next, length + 1));
                 }
             }
@@ -74,64 +74,75 @@ impl<'a> Search<'a> {
         None
     }
 
-    fn is_new(&self, start: ChannelId, next: ChannelId) -> bool {
+    fn is_new(&self, start: BufferId, next: BufferId) -> bool {
         let seen = self.found[next.index()].is_some_and(|(search, _)| search == start);
         !seen && self.components.of[next.index()] == self.components.of[start.index()]
     }
 
-    fn way_to(&self, end: ChannelId, start: ChannelId) -> Vec<ChannelId> {
+    fn way_to(&self, end: BufferId, start: BufferId) -> Vec<BufferId> {
         let mut way = vec![end];
-        let mut channel = end;
-        while channel != start {
-            channel = self.found[channel.index()].expect("the way back was found").1;
-            way.push(channel);
+        let mut buffer = end;
+        while buffer != start {
+            buffer = self.found[buffer.index()].expect("the way back was found").1;
+            way.push(buffer);
         }
         way.reverse();
         way
     }
 }
 
-/// For each channel of a cycle, one pair of endpoints whose route takes the next channel right
+/// For each buffer of a cycle, one pair of endpoints whose route takes the next buffer right
 /// after it, if any does; a pair of hosts, if there is one.
-pub fn cycle_witnesses(
+pub fn cycle_witnesses<'a>(
     fabric: &Fabric,
-    routes: &Routes,
-    cycle: &[ChannelId],
+    routes: impl Into<RouteSet<'a>>,
+    cycle: &[Buffer],
 ) -> Vec<Option<(EndpointId, EndpointId)>> {
     let graph = SwitchGraph::new(fabric);
-    let mut place = vec![None; fabric.channel_count()];
-    for (index, channel) in cycle.iter().enumerate() {
-        place[channel.index()] = Some(index);
-    }
+    let place: BTreeMap<Buffer, usize> =
+        cycle.iter().enumerate().map(|(index, buffer)| (*buffer, index)).collect();
     let mut witnesses = vec![None; cycle.len()];
     let mut by_hosts = vec![None; cycle.len()];
-    routes.walk_all(fabric, &graph, |walk| {
-        for pair in walk.channels.windows(2) {
-            if let Some(index) = place[pair[0].index()]
+    let mut look_at = |laned: &LanedWalk<'_>| {
+        for (held, wanted) in laned.turns() {
+            if let Some(&index) = place.get(&held)
                 && by_hosts[index].is_none()
-                && cycle[(index + 1) % cycle.len()] == pair[1]
+                && cycle[(index + 1) % cycle.len()] == wanted
             {
-                let found = |from| (from, walk.to);
-                witnesses[index] = witnesses[index].or(walk.senders(&graph).next().map(found));
-                by_hosts[index] = walk.host_sender(&graph).map(found);
+                let to = laned.walk.to;
+                witnesses[index] = witnesses[index].or(Some((laned.sender, to)));
+                by_hosts[index] = laned.host_sender.map(|from| (from, to));
             }
         }
-    });
+    };
+    routes.into().walk_all(fabric, &graph, &mut look_at);
     by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
 }
 
-/// The cycle for people: a line for each channel, with a pair of endpoints whose route goes on to
-/// the next, and the first channel again at the end.
-pub fn describe_cycle(fabric: &Fabric, routes: &Routes, cycle: &[ChannelId]) -> String {
-    let name = |channel: &ChannelId| fabric.channel_name(*channel);
-    let width = cycle.iter().map(|channel| name(channel).chars().count()).max().unwrap_or(0);
+/// A buffer as people name it: its channel, and the lane where there are several.
+pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String {
+    let channel = fabric.channel_name(buffer.channel);
+    if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
+}
+
+/// The cycle for people: a line for each buffer, with a pair of endpoints whose route goes on to
+/// the next, and the first buffer again at the end.
+pub fn describe_cycle<'a>(
+    fabric: &Fabric,
+    routes: impl Into<RouteSet<'a>>,
+    cycle: &[Buffer],
+) -> String {
+    let routes = routes.into();
+    let lane_count = routes.lane_count();
+    let name = |buffer: &Buffer| buffer_name(fabric, *buffer, lane_count);
+    let width = cycle.iter().map(|buffer| name(buffer).chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for (channel, witness) in cycle.iter().zip(cycle_witnesses(fabric, routes, cycle)) {
+    for (buffer, witness) in cycle.iter().zip(cycle_witnesses(fabric, routes, cycle)) {
         let reason = witness.map_or_else(String::new, |(from, to)| {
             let (from, to) = (fabric.endpoint_name(from), fabric.endpoint_name(to));
             format!("then the next, from {from} to {to}")
         });
-        writeln!(text, "{:width$}   {reason}", name(channel)).expect("a string takes text");
+        writeln!(text, "{:width$}   {reason}", name(buffer)).expect("a string takes text");
     }
     if let Some(first) = cycle.first() {
         writeln!(text, "{:width$}   closes the cycle", name(first)).expect("a string takes text");
@@ -143,10 +154,10 @@ pub fn describe_cycle(fabric: &Fabric, routes: &Routes, cycle: &[ChannelId]) -> 
 mod tests {
     use super::*;
 
-    fn shortest(channel_count: usize, edges: &[(usize, usize)]) -> Option<Vec<usize>> {
-        let graph = DependencyGraph::from_edges(channel_count, edges);
+    fn shortest(buffer_count: usize, edges: &[(usize, usize)]) -> Option<Vec<usize>> {
+        let graph = DependencyGraph::from_edges(buffer_count, edges);
         let cycle = shortest_cycle(&graph, &Components::new(&graph))?;
-        Some(cycle.into_iter().map(ChannelId::index).collect())
+        Some(cycle.into_iter().map(BufferId::index).collect())
     }
 
     #[test]
@@ -163,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_that_waits_for_itself_and_no_cycle_at_all() {
+    fn a_buffer_that_waits_for_itself_and_no_cycle_at_all() {
         assert_eq!(shortest(3, &[(0, 1), (1, 0), (2, 2)]), Some(vec![2]));
         assert_eq!(shortest(3, &[(0, 1), (1, 2), (0, 2)]), None);
     }

@@ -1,10 +1,12 @@
-//! The channel dependency graph: which channel a packet may hold while it waits for which.
+//! The dependency graph: which buffer a packet may hold while it waits for which.
 //!
 //! ```text
 //!   route h0 ► s0 ► s1 ► s2 ► h2     (s0 ► s1) depends on (s1 ► s2)
+//!   with lanes:  lane 0, lane 1      (s0 ► s1, lane 0) depends on (s1 ► s2, lane 1)
 //! ```
 //!
-//! Its vertices are the channels; an edge leads from one channel between switches to another if
+//! Its vertices are the buffers, one a channel and lane (with one lane: the channels); an edge
+//! leads from a buffer between switches to another if
 //! some route takes the second right after the first. Channels from and to endpoints have no
 //! edges here: nothing waits for the first kind and the second waits for nothing, so neither
 //! lies on a cycle, and a switch with many endpoints would have an edge for every pair. Routes
@@ -16,68 +18,76 @@
 //! An endpoint takes a packet in completely, so dependencies end there: also in the middle of
 //! a path that visits a host on the way. Table entries count only where a packet of some
 //! endpoint meets them. Packets that stray hold channels too, so their paths count as
-//! far as they go; a loop closes a cycle.
+//! far as they go; a loop closes a cycle. Where a pair has alternatives, the dependencies of
+//! all of them are in the graph together.
 //!
 //! Both channels of an edge meet in one switch, so edges are collected in one row of bits an
-//! incoming channel, with a bit for each channel that leaves the switch: O(1) an edge however many
+//! incoming buffer, with a bit for each buffer that leaves the switch: O(1) an edge however many
 //! routes share it.
 
-use super::Routes;
 use super::graph::SwitchGraph;
-use super::routes::Walk;
+use super::route_set::{Buffer, BufferId, LanedWalk, RouteSet};
+use super::table_routes::End;
 use crate::{ChannelId, Fabric, NodeId};
 
-/// For each channel between switches, those that some route takes right after it.
+/// For each buffer between switches, those that some route takes right after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
-    /// Where the successors of a channel begin, with one entry more than channels.
+    lane_count: usize,
+    /// Where the successors of a buffer begin, with one entry more than buffers.
     first: Vec<usize>,
-    successors: Vec<ChannelId>,
+    successors: Vec<BufferId>,
 }
 
 impl DependencyGraph {
     /// The dependencies of all routes between all endpoints.
-    pub fn new(fabric: &Fabric, routes: &Routes) -> Self {
-        Self::collect(fabric, routes, |_, _| true)
+    pub fn new<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
+        Self::collect(fabric, routes.into(), |_| true)
     }
 
     /// The dependencies of the routes from hosts to hosts alone, for fabrics in which no packet
     /// begins or ends at aggregation nodes and routers.
-    pub fn between_hosts(fabric: &Fabric, routes: &Routes) -> Self {
-        Self::collect(fabric, routes, |walk, graph| walk.host_pairs(graph) > 0)
+    pub fn between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
+        Self::collect(fabric, routes.into(), |laned| laned.host_sender.is_some())
+    }
+
+    /// The dependencies of the routes that come to an end, be it the wrong one: those that go
+    /// round for ever are left out.
+    pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
+        Self::collect(fabric, routes.into(), |laned| laned.walk.end != End::Loop)
     }
 
     fn collect(
         fabric: &Fabric,
-        routes: &Routes,
-        counts: impl Fn(&Walk<'_>, &SwitchGraph) -> bool,
+        routes: RouteSet<'_>,
+        counts: impl Fn(&LanedWalk<'_>) -> bool,
     ) -> Self {
         let graph = SwitchGraph::new(fabric);
-        let mut turns = Turns::new(fabric);
-        routes.walk_all(fabric, &graph, |walk| {
-            if counts(walk, &graph) {
-                for pair in walk.channels.windows(2) {
-                    turns.add(pair[0], pair[1]);
+        let mut turns = Turns::new(fabric, routes.lane_count());
+        routes.walk_all(fabric, &graph, |laned| {
+            if counts(laned) {
+                for (held, wanted) in laned.turns() {
+                    turns.add(held, wanted);
                 }
             }
         });
         turns.into_graph(fabric)
     }
 
-    /// A graph over channels from its edges; for tests of what reads it.
+    /// A graph over buffers of one lane from its edges; for tests of what reads it.
     #[cfg(test)]
-    pub(super) fn from_edges(channel_count: usize, edges: &[(usize, usize)]) -> Self {
+    pub(super) fn from_edges(buffer_count: usize, edges: &[(usize, usize)]) -> Self {
         let mut edges = edges.to_vec();
         edges.sort_unstable();
         edges.dedup();
-        let before = |channel| edges.partition_point(|(from, _)| *from < channel);
-        let first = (0..=channel_count).map(before).collect();
-        let successors = edges.iter().map(|(_, to)| ChannelId::new(*to)).collect();
-        Self { first, successors }
+        let before = |buffer| edges.partition_point(|(from, _)| *from < buffer);
+        let first = (0..=buffer_count).map(before).collect();
+        let successors = edges.iter().map(|(_, to)| BufferId::new(*to)).collect();
+        Self { lane_count: 1, first, successors }
     }
 
-    /// Number of channels.
-    pub fn channel_count(&self) -> usize {
+    /// Number of buffers: channels times lanes.
+    pub fn buffer_count(&self) -> usize {
         self.first.len() - 1
     }
 
@@ -86,16 +96,23 @@ impl DependencyGraph {
         self.successors.len()
     }
 
-    /// The channels between switches that a packet in `channel` may wait for, in ascending order.
-    pub fn successors(&self, channel: ChannelId) -> &[ChannelId] {
-        &self.successors[self.first[channel.index()]..self.first[channel.index() + 1]]
+    /// The buffers between switches that a packet in `buffer` may wait for, in ascending order.
+    pub fn successors(&self, buffer: BufferId) -> &[BufferId] {
+        &self.successors[self.first[buffer.index()]..self.first[buffer.index() + 1]]
+    }
+
+    /// Channel and lane of a buffer.
+    pub fn buffer(&self, id: BufferId) -> Buffer {
+        let lane = u8::try_from(id.index() % self.lane_count).expect("a lane is a small number");
+        Buffer { channel: ChannelId::new(id.index() / self.lane_count), lane }
     }
 }
 
-/// The pairs of channels that follow each other, in rows of bits.
+/// The pairs of buffers that follow each other, in rows of bits.
 #[derive(Debug)]
 struct Turns {
-    /// By incoming channel: a bit for each column, or nothing as long as no bit is set.
+    lane_count: usize,
+    /// By incoming buffer: a bit for each column and lane, or nothing as long as no bit is set.
     rows: Vec<Vec<u64>>,
     /// By channel: its column among the channels that leave the same switch for another switch,
     /// or `None` if either end is no switch.
@@ -107,7 +124,7 @@ struct Turns {
 }
 
 impl Turns {
-    fn new(fabric: &Fabric) -> Self {
+    fn new(fabric: &Fabric, lane_count: usize) -> Self {
         let is_switch = |node| fabric.node(node).is_switch();
         let mut columns = vec![None; fabric.channel_count()];
         let mut widths = vec![0; fabric.switches().len()];
@@ -121,34 +138,57 @@ impl Turns {
         }
         let channels = ChannelId::first(fabric.channel_count());
         let targets = channels.map(|channel| fabric.target(channel).node).collect();
-        Self { rows: vec![Vec::new(); columns.len()], columns, widths, targets }
+        let rows = vec![Vec::new(); columns.len() * lane_count];
+        Self { lane_count, rows, columns, widths, targets }
     }
 
-    /// Notes that a route takes `outgoing` right after `incoming`.
-    fn add(&mut self, incoming: ChannelId, outgoing: ChannelId) {
-        let columns = (self.columns[incoming.index()], self.columns[outgoing.index()]);
+    /// The bit of a lane of a channel that leaves a switch.
+    fn bit(&self, column: u32, lane: u8) -> usize {
+        column as usize * self.lane_count + usize::from(lane)
+    }
+
+    /// Notes that a route takes the buffer `wanted` right after `held`.
+    fn add(&mut self, held: Buffer, wanted: Buffer) {
+        let columns = (self.columns[held.channel.index()], self.columns[wanted.channel.index()]);
         let (Some(_), Some(column)) = columns else { return };
-        let row = &mut self.rows[incoming.index()];
+        let bit = self.bit(column, wanted.lane);
+        let width = self.widths[self.targets[held.channel.index()].index()] as usize;
+        let row = &mut self.rows[held.channel.index() * self.lane_count + usize::from(held.lane)];
         if row.is_empty() {
-            let width = self.widths[self.targets[incoming.index()].index()];
-            row.resize(width.div_ceil(64) as usize, 0);
+            row.resize((width * self.lane_count).div_ceil(64), 0);
         }
-        row[column as usize / 64] |= 1 << (column % 64);
+        row[bit / 64] |= 1 << (bit % 64);
     }
 
     fn into_graph(self, fabric: &Fabric) -> DependencyGraph {
         let (mut first, mut successors) = (vec![0], Vec::new());
-        for (row, target) in self.rows.iter().zip(&self.targets) {
+        for (buffer, row) in self.rows.iter().enumerate() {
             if !row.is_empty() {
-                let is_set = |column: u32| row[column as usize / 64] >> (column % 64) & 1 == 1;
-                let follows =
-                    |channel: &ChannelId| self.columns[channel.index()].is_some_and(is_set);
-                successors.extend(fabric.channels_from(*target).filter(follows));
+                let switch = self.targets[buffer / self.lane_count];
+                successors.extend(self.wanted(fabric, switch, row));
             }
             let begin = first.last().copied().unwrap_or(0);
             successors[begin..].sort_unstable();
             first.push(successors.len());
         }
-        DependencyGraph { first, successors }
+        DependencyGraph { lane_count: self.lane_count, first, successors }
+    }
+
+    /// The buffers that leave a switch and whose bits are set in a row.
+    fn wanted<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        switch: NodeId,
+        row: &'a [u64],
+    ) -> impl Iterator<Item = BufferId> + 'a {
+        fabric.channels_from(switch).flat_map(move |channel| {
+            let lanes = (0..=u8::MAX).take(self.lane_count);
+            lanes.filter_map(move |lane| {
+                let bit = self.bit(self.columns[channel.index()]?, lane);
+                let is_set = row[bit / 64] >> (bit % 64) & 1 == 1;
+                let buffer = channel.index() * self.lane_count + usize::from(lane);
+                is_set.then(|| BufferId::new(buffer))
+            })
+        })
     }
 }

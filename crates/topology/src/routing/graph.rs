@@ -168,6 +168,12 @@ impl SwitchGraph {
     }
 }
 
+/// One more than the highest port of a node that has a cable, its own port 0 counted.
+pub(super) fn ports_in_use(fabric: &Fabric, node: NodeId) -> usize {
+    let port = |channel| usize::from(fabric.source(channel).port);
+    1 + fabric.channels_from(node).map(port).max().unwrap_or(0)
+}
+
 fn steps_from(fabric: &Fabric, switch: NodeId) -> impl Iterator<Item = Step> {
     fabric
         .channels_from(switch)

@@ -27,13 +27,12 @@
 //!   orientation of `up_down.rs`, and puts a host where a path would turn from down to up. A
 //!   path is a list of channels whatever it visits; dependencies and [`Path::legs`] already end
 //!   where a channel ends at an endpoint.
-//! * **Several paths a pair**: each alternative is a [`Routes`] of its own; the proof is of the
-//!   union of their dependencies, which `dependency.rs` collects walk by walk.
-//! * **Lanes**: in `dependency.rs` a vertex becomes channel x lanes + lane, with the lane of a
-//!   hop given by the map from service level to lane; the rows of bits grow with the lanes.
-//!   `components.rs` and the search in `cycle.rs` use nothing of a channel but its index.
-//! * **Imported tables**: a reader in `format` fills a [`TableRoutes`] entry by entry;
-//!   [`Routes::trace`] finds loops and black holes, the proof takes stray packets into account.
+//!
+//! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each alternative, the
+//! service level of each pair, and the map from level to lane at each hop. The proof is of all
+//! of them together, buffer by buffer; routes alone are the case of one alternative and one lane.
+//! Tables of a running fabric come from `subnet`: [`Routes::trace`] finds their loops and black
+//! holes, and the proof takes stray packets into account.
 //!
 //! Invariant: routes depend on the fabric, the algorithm and the form, and on nothing else.
 
@@ -45,9 +44,13 @@ mod cycle;
 mod dependency;
 mod dimension_order;
 mod graph;
+mod lane_map;
+mod lane_use;
 mod orientation;
 mod proof;
+mod route_set;
 mod routes;
+mod service_levels;
 mod shortest_path;
 mod source_routes;
 mod statistics;
@@ -56,10 +59,14 @@ mod trace;
 mod up_down;
 
 pub use algorithm::{Algorithm, DimensionOrder, Form, Root, ShortestPath, UpDown};
-pub use cycle::{cycle_witnesses, describe_cycle};
+pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
 pub use dependency::DependencyGraph;
-pub use proof::{Proof, prove, prove_between_hosts};
+pub use lane_map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
+pub use lane_use::{LaneDrop, LaneUse};
+pub use proof::{Proof, prove, prove_between_hosts, prove_without_loops};
+pub use route_set::{Buffer, BufferId, Lanes, RouteSet};
 pub use routes::{Path, Routes};
+pub use service_levels::ServiceLevels;
 pub use source_routes::SourceRoutes;
 pub use statistics::{AllToAll, Statistics};
 pub use table_routes::TableRoutes;
@@ -102,6 +109,11 @@ pub enum RouteError {
 /// Routes (one for each switch and endpoint) that are computed at most: at a handful of hops
 /// each some six gigabytes.
 pub const ROUTES_MAX: usize = 200_000_000;
+
+/// For every switch, the lowest switch that cables join it to.
+pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
+    SwitchGraph::new(fabric).islands()
+}
 
 fn suggestion(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))

@@ -1,43 +1,44 @@
 //! The proof that routes cannot deadlock, or a cycle that shows how they can.
 //!
 //! ```text
-//!   routes ──► dependency graph ──► components ─┬─ all single: number the channels
+//!   routes ──► dependency graph ──► components ─┬─ all single: number the buffers 
 //!                                                └─ one with a cycle: a shortest one
 //! ```
 //!
-//! A numbering of the channels in which every route takes ever higher numbers proves freedom: the
-//! packet in the highest channel that is held can always go on, so none waits for ever (Dally
+//! A numbering of the buffers (channels, where there is one lane) in which every route takes ever higher numbers proves freedom: the
+//! packet in the highest buffer that is held can always go on, so none waits for ever (Dally
 //! and Seitz, 1987, theorem 1). Where a path visits a host, its numbers begin anew. Anybody can
 //! check the numbering without knowing how it was found.
 //!
-//! Without such a numbering there is a cycle, and packets that hold its channels all at once wait
+//! Without such a numbering there is a cycle, and packets that hold its buffers all at once wait
 //! for each other for ever. For tables such packets always exist; for source routes they nearly
 //! always do (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies",
 //! IEEE Transactions on Computers 50(9), 2001, constructs exceptions), and we take none on trust.
 //!
-//! Cost: one walk along all routes, then O(channels + dependencies).
+//! Cost: one walk along all routes, then O(buffers + dependencies).
 
-use super::Routes;
 use super::components::Components;
 use super::cycle::shortest_cycle;
 use super::dependency::DependencyGraph;
-use crate::{ChannelId, Fabric};
+use super::route_set::{Buffer, BufferId, RouteSet};
+use crate::Fabric;
 
 /// What can be said of routes and deadlock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Proof {
     /// Packets cannot block each other in a circle.
     Free {
-        /// The number of each channel: every route takes ever higher ones. Channels from
-        /// endpoints have the lowest number, channels into endpoints the highest.
+        /// The number of each buffer, by `channel * lanes + lane`: every route takes ever higher
+        /// ones. Channels from endpoints have the lowest number, channels into endpoints the
+        /// highest.
         order: Vec<u32>,
     },
-    /// Packets that hold these channels all at once would.
+    /// Packets that hold these buffers all at once would.
     Cycle {
-        /// A shortest cycle of channels, each waiting for the next and the last for the
+        /// A shortest cycle of buffers, each waiting for the next and the last for the
         /// first. Of all shortest ones it is the lexicographically least, written from
-        /// its lowest channel.
-        channels: Vec<ChannelId>,
+        /// its lowest buffer.
+        buffers: Vec<Buffer>,
     },
 }
 
@@ -45,11 +46,13 @@ impl Proof {
     /// Proves or refutes from the dependency graph of the fabric's routes.
     pub fn new(fabric: &Fabric, graph: &DependencyGraph) -> Self {
         let components = Components::new(graph);
-        if let Some(channels) = shortest_cycle(graph, &components) {
-            return Self::Cycle { channels };
+        if let Some(cycle) = shortest_cycle(graph, &components) {
+            let buffers = cycle.into_iter().map(|buffer| graph.buffer(buffer)).collect();
+            return Self::Cycle { buffers };
         }
         let is_switch = |node| fabric.node(node).is_switch();
-        let number = |(channel, component): (ChannelId, &u32)| {
+        let number = |(buffer, component): (BufferId, &u32)| {
+            let channel = graph.buffer(buffer).channel;
             if !is_switch(fabric.source(channel).node) {
                 0
             } else if is_switch(fabric.target(channel).node) {
@@ -58,8 +61,8 @@ impl Proof {
                 components.count + 1
             }
         };
-        let channels = ChannelId::first(graph.channel_count());
-        Self::Free { order: channels.zip(&components.of).map(number).collect() }
+        let buffers = BufferId::first(graph.buffer_count());
+        Self::Free { order: buffers.zip(&components.of).map(number).collect() }
     }
 
     /// Whether the routes are free of deadlock.
@@ -73,12 +76,18 @@ impl Proof {
 /// Aggregation nodes on the spines of a fat tree send to each other down to a leaf and up
 /// again. Shortest paths are then not free of deadlock, though they are between hosts:
 /// [`prove_between_hosts`].
-pub fn prove(fabric: &Fabric, routes: &Routes) -> Proof {
+pub fn prove<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::new(fabric, routes))
 }
 
 /// Proves or refutes that packets from hosts to hosts cannot deadlock on these routes, if
 /// nothing else is on the way.
-pub fn prove_between_hosts(fabric: &Fabric, routes: &Routes) -> Proof {
+pub fn prove_between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::between_hosts(fabric, routes))
+}
+
+/// Proves or refutes that packets on routes that come to an end cannot deadlock: whether there
+/// is a danger beside that of the loops that [`crate::Routes::trace`] finds.
+pub fn prove_without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
+    Proof::new(fabric, &DependencyGraph::without_loops(fabric, routes))
 }

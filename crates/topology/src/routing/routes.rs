@@ -50,6 +50,11 @@ pub(super) fn ends_at_switch(fabric: &Fabric, channel: ChannelId) -> bool {
     fabric.node(fabric.target(channel).node).is_switch()
 }
 
+/// Whether a channel leads from a switch to a switch.
+pub(super) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
+    ends_at_switch(fabric, channel) && fabric.node(fabric.source(channel).node).is_switch()
+}
+
 /// What follows a packet from a source switch to a destination.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {

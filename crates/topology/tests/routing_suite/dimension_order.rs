@@ -53,7 +53,7 @@ fn a_circle_is_crossed_the_shorter_way_and_upwards_in_doubt() {
 fn cycle_length(fabric: &Fabric, form: Form) -> usize {
     match prove(fabric, &routed(fabric, &dimension_order(), form)) {
         Proof::Free { .. } => 0,
-        Proof::Cycle { channels } => channels.len(),
+        Proof::Cycle { buffers } => buffers.len(),
     }
 }
 

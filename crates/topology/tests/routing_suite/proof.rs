@@ -2,12 +2,12 @@
 //! paths alone.
 
 use crate::support::{
-    FORMS, Plan, any_plan, endpoint, fabric, generated, joins_switches, pairs, ring, routed,
+    FORMS, Plan, any_plan, channels_of, endpoint, fabric, generated, joins_switches, pairs, ring, routed,
     shortest_path, up_down,
 };
 use gingham_topology::generate::{FoldedClos, Generator, KAryNTree};
 use gingham_topology::routing::{
-    DependencyGraph, Path, Proof, Root, Routes, cycle_witnesses, describe_cycle, prove,
+    BufferId, DependencyGraph, Path, Proof, Root, Routes, cycle_witnesses, describe_cycle, prove,
     prove_between_hosts,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeKind};
@@ -64,9 +64,10 @@ fn assert_proved(fabric: &Fabric, routes: &Routes) {
                 assert!(order[from.index()] < order[to.index()], "{from:?} before {to:?}");
             }
         }
-        Proof::Cycle { channels } => {
+        Proof::Cycle { buffers } => {
+            let channels = channels_of(&buffers);
             assert_eq!(least_cycle(&turns), Some(channels.clone()));
-            for (place, witness) in cycle_witnesses(fabric, routes, &channels).iter().enumerate() {
+            for (place, witness) in cycle_witnesses(fabric, routes, &buffers).iter().enumerate() {
                 let (from, to) = witness.expect("some route makes the dependency");
                 let path = routes.path(fabric, from, to).expect("a witness has a path");
                 let pair = [channels[place], channels[(place + 1) % channels.len()]];
@@ -102,8 +103,10 @@ proptest! {
 }
 
 fn dependencies(graph: &DependencyGraph) -> Vec<(ChannelId, ChannelId)> {
-    let from = |channel| graph.successors(channel).iter().map(move |next| (channel, *next));
-    let all: Vec<_> = ChannelId::first(graph.channel_count()).flat_map(from).collect();
+    let channel = |id| graph.buffer(id).channel;
+    let from =
+        |id| graph.successors(id).iter().map(move |next| (channel(id), channel(*next)));
+    let all: Vec<_> = BufferId::first(graph.buffer_count()).flat_map(from).collect();
     assert_eq!(all.len(), graph.dependency_count());
     all
 }
@@ -127,12 +130,12 @@ fn a_ring_closes_a_cycle_of_its_own_length() {
     for (switches, hosts) in [(4, 2), (5, 1), (6, 1), (7, 2), (8, 1)] {
         let fabric = ring(switches, hosts);
         for form in FORMS {
-            let Proof::Cycle { channels } =
+            let Proof::Cycle { buffers } =
                 prove(&fabric, &routed(&fabric, &shortest_path(), form))
             else {
                 panic!("a ring of {switches} deadlocks");
             };
-            assert_eq!(channels.len(), switches);
+            assert_eq!(buffers.len(), switches);
         }
     }
     for form in FORMS {
@@ -168,13 +171,13 @@ fn aggregation_nodes_on_spines_close_a_cycle_and_hosts_alone_do_not() {
         for form in FORMS {
             let routes = routed(&fabric, &shortest_path(), form);
             assert!(prove_between_hosts(&fabric, &routes).is_free());
-            let Proof::Cycle { channels } = prove(&fabric, &routes) else {
+            let Proof::Cycle { buffers } = prove(&fabric, &routes) else {
                 panic!("all six switches turn packets");
             };
-            assert_eq!(channels.len(), 6);
+            assert_eq!(buffers.len(), 6);
             assert_proved(&fabric, &routes);
-            let witnesses = cycle_witnesses(&fabric, &routes, &channels);
-            for (channel, witness) in channels.iter().zip(witnesses) {
+            let witnesses = cycle_witnesses(&fabric, &routes, &buffers);
+            for (channel, witness) in channels_of(&buffers).iter().zip(witnesses) {
                 let (from, to) = witness.expect("some route makes the dependency");
                 let by_hosts = fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to);
                 let at_spine = !is_leaf(fabric.target(*channel).node.index());
@@ -193,8 +196,8 @@ fn witnesses_are_hosts_where_hosts_will_do() {
     let fabric = Plan { switches: 6, residents, cables, peers: 0 }.build();
     for form in FORMS {
         let routes = routed(&fabric, &shortest_path(), form);
-        let Proof::Cycle { channels } = prove(&fabric, &routes) else { panic!("a ring of five") };
-        let witnesses = cycle_witnesses(&fabric, &routes, &channels);
+        let Proof::Cycle { buffers } = prove(&fabric, &routes) else { panic!("a ring of five") };
+        let witnesses = cycle_witnesses(&fabric, &routes, &buffers);
         let are_hosts = |witness: &Option<(EndpointId, EndpointId)>| {
             witness.is_some_and(|(from, to)| {
                 [from, to].map(|end| fabric.is_host_endpoint(end)) == [true; 2]
@@ -209,10 +212,10 @@ fn a_cycle_is_shown_channel_by_channel() {
     // Every host sends to the one two switches on by the switch between.
     let fabric = fabric(5, &[0, 1, 2, 3, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
     let routes = routed(&fabric, &shortest_path(), FORMS[1]);
-    let Proof::Cycle { channels } = prove(&fabric, &routes) else {
+    let Proof::Cycle { buffers } = prove(&fabric, &routes) else {
         panic!("a ring of five deadlocks");
     };
-    insta::assert_snapshot!(describe_cycle(&fabric, &routes, &channels), @"
+    insta::assert_snapshot!(describe_cycle(&fabric, &routes, &buffers), @"
     s0[2] -> s1[2]   then the next, from h0 to h2
     s1[3] -> s2[2]   then the next, from h1 to h3
     s2[3] -> s3[2]   then the next, from h2 to h4
@@ -220,6 +223,6 @@ fn a_cycle_is_shown_channel_by_channel() {
     s4[3] -> s0[3]   then the next, from h4 to h1
     s0[2] -> s1[2]   closes the cycle
     ");
-    let witness = cycle_witnesses(&fabric, &routes, &channels)[0];
+    let witness = cycle_witnesses(&fabric, &routes, &buffers)[0];
     assert_eq!(witness, Some((endpoint(&fabric, "h0"), endpoint(&fabric, "h2"))));
 }

@@ -2,7 +2,9 @@
 
 use gingham_kernel::Length;
 use gingham_topology::generate::Generator;
-use gingham_topology::routing::{Algorithm, Form, Root, Routes, ShortestPath, UpDown, route};
+use gingham_topology::routing::{
+    Algorithm, Buffer, Form, Proof, Root, Routes, ShortestPath, UpDown, route,
+};
 use gingham_topology::{
     ChannelId, EndpointId, Fabric, FabricBuilder, Guid, LinkSpeed, NodeId, NodeKind,
 };
@@ -136,6 +138,17 @@ pub(crate) fn way(fabric: &Fabric, routes: &Routes, from: &str, to: &str) -> Str
 /// Routes in a form, which must succeed.
 pub(crate) fn routed(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Routes {
     route(fabric, algorithm, form).expect("the algorithm applies")
+}
+
+/// The channels of a cycle.
+pub(crate) fn channels_of(cycle: &[Buffer]) -> Vec<ChannelId> {
+    cycle.iter().map(|buffer| buffer.channel).collect()
+}
+
+/// The refutation by a cycle of these channels, on one lane.
+pub(crate) fn cycle_of(channels: &[ChannelId]) -> Proof {
+    let buffers = channels.iter().map(|channel| Buffer { channel: *channel, lane: 0 }).collect();
+    Proof::Cycle { buffers }
 }
 
 /// The switch of an endpoint; `None` if its cable leads to another endpoint.

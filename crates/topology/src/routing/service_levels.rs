@@ -1,0 +1,52 @@
+//! The service level that each pair of endpoints sends on.
+//!
+//! A subnet manager decides on it by pair: routing engines that need several lanes give pairs
+//! the level whose lanes close no cycle, and adapters learn it from the path record that they
+//! ask for.
+
+use super::lane_map::LEVELS;
+use crate::{EndpointId, Fabric};
+
+/// The level of every ordered pair, and alternative of its destination.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ServiceLevels {
+    endpoint_count: usize,
+    /// By alternative, then by source, then by destination; empty if all pairs have level 0.
+    levels: Vec<u8>,
+}
+
+impl ServiceLevels {
+    /// Level 0 for every pair.
+    pub fn zero(fabric: &Fabric) -> Self {
+        Self { endpoint_count: fabric.endpoints().len(), levels: Vec::new() }
+    }
+
+    /// The level that `level(from, to, alternative)` gives, which must be below 16.
+    pub fn by_pair(
+        fabric: &Fabric,
+        alternatives: u8,
+        mut level: impl FnMut(EndpointId, EndpointId, u8) -> u8,
+    ) -> Self {
+        let endpoint_count = fabric.endpoints().len();
+        let mut levels = Vec::with_capacity(usize::from(alternatives) * endpoint_count.pow(2));
+        for alternative in 0..alternatives {
+            for from in fabric.endpoint_ids() {
+                for to in fabric.endpoint_ids() {
+                    let level = level(from, to, alternative);
+                    assert!(usize::from(level) < LEVELS, "a level has four bits");
+                    levels.push(level);
+                }
+            }
+        }
+        Self { endpoint_count, levels }
+    }
+
+    /// The level of packets from one endpoint to an alternative of another.
+    pub fn level(&self, from: EndpointId, to: EndpointId, alternative: u8) -> u8 {
+        if self.levels.is_empty() {
+            return 0;
+        }
+        let row = usize::from(alternative) * self.endpoint_count + from.index();
+        self.levels[row * self.endpoint_count + to.index()]
+    }
+}

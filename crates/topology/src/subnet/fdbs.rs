@@ -1,0 +1,38 @@
+//! The tables in OpenSM's `opensm.fdbs`; `table_dump.rs` shows the text.
+//!
+//! A table has no closing line. OpenSM writes a line for every LID from 1 to the highest into
+//! each, so that a shorter table is one that was cut.
+//!
+//! Source: OpenSM, `osm_dump.c`, `dump_ucast_routes`.
+
+use super::line::{Line, truncated};
+use super::table_dump::{Entry, TableDump, lid, port};
+use crate::format::FormatError;
+
+/// How the heading of a table begins.
+pub(super) const HEADING: &str = "dump_ucast_routes:";
+
+/// `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
+pub(super) fn entry<'a>(line: Line<'a>) -> Result<Entry<'a>, FormatError> {
+    let mut fields = line.text.split(':').map(str::trim);
+    let lid = lid(line, fields.next())?;
+    let port = match fields.next() {
+        Some("UNREACHABLE") => None,
+        field => port(line, field)?,
+    };
+    Ok(Entry { line: line.number, lid, port, port_guid: None, name: None })
+}
+
+/// Refuses a text whose last table is shorter than the others.
+pub(super) fn refuse_short(dump: &TableDump<'_>) -> Result<(), FormatError> {
+    let Some((last, before)) = dump.tables.split_last() else { return Ok(()) };
+    let usual = before.iter().map(|table| table.entries.len()).max();
+    match usual {
+        Some(usual) if last.entries.len() < usual => {
+            let (guid, count) = (last.guid, last.entries.len());
+            let what = format!("the last table, of switch {guid}, has {count} of {usual} entries");
+            Err(truncated(last.line, &what))
+        }
+        _ => Ok(()),
+    }
+}

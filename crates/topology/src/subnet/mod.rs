@@ -1,0 +1,33 @@
+//! What a subnet manager decided, read from the texts that its tools leave, and written back.
+//!
+//! ```text
+//!   dump_lfts, opensm-lfts.dump, opensm.fdbs ──► TableDump ──┐
+//!   ibnetdiscover ──► Fabric ──► Lids ───────────────────────┴─► Forwarding ─► Routes (an LMC
+//!                                 │                                              path each)
+//!   opensm-sl2vl.dump, smpquery, opensm.conf ──► LaneMap ────┬─► Lanes ─► proof by lane
+//!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
+//! ```
+//!
+//! A reader has two steps: the text alone, line by line, and then the join with the fabric,
+//! which knows who has which LID. A text that does not follow its format, or is of another fabric,
+//! is a [`FormatError`](crate::format::FormatError) with the line. What can be joined and
+//! cannot be right is a [`Finding`](crate::Finding); loops and black holes are found by following
+//! the routes ([`Routes::trace`](crate::Routes::trace)).
+//!
+//! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
+//! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture
+//! Specification, Volume 1, sections 7.6 (lanes and service levels), 14.2.5 (their tables).
+//!
+//! Invariants: no reader panics, whatever the text; findings come in one order.
+
+mod fdbs;
+mod forwarding;
+mod lids;
+mod line;
+mod switch_tables;
+mod table_dump;
+
+pub use forwarding::{Forwarding, join};
+pub use lids::{LID_MAX, Lids, Owner};
+pub use switch_tables::SwitchTables;
+pub use table_dump::{Entry, SwitchTable, TableDump};
