@@ -1,4 +1,5 @@
-//! Fabric files: one of the places where a path is opened (others: the scenario, and the files beside it).
+//! Fabric files: one of the places where a path is opened (others: the scenario, the files beside it,
+//! and `subnet_files`).
 
 use crate::input::InputError;
 use gingham_topology::format::{self, Format, FormatError};
@@ -50,7 +51,7 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
 
 /// A format error in the form that all input errors have. What was expected goes where they
 /// keep it; other advice stays with the message.
-fn from_format(name: &str, error: &FormatError) -> InputError {
+pub(crate) fn from_format(name: &str, error: &FormatError) -> InputError {
     let line = (error.line > 0).then_some(error.line);
     let (message, expected) = match error.expected.strip_prefix("expected ") {
         Some(expected) => (error.message.clone(), Some(expected.to_owned())),

@@ -16,6 +16,7 @@ pub mod input;
 mod record;
 mod run;
 pub mod scenario;
+mod subnet_files;
 
 pub use catalogue::{
     Entry, ExampleFile, KINDS, Kind, KindStanding, Standing, catalogue, scenario_schema,
@@ -29,3 +30,4 @@ pub use record::{
     result_tables, summary_schema,
 };
 pub use run::{Engine, Progress, Run};
+pub use subnet_files::{LoadedRoutes, SubnetFiles, load_routes};

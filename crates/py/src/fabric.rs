@@ -21,10 +21,12 @@ use crate::{error, json as convert};
 #[derive(Debug)]
 pub(crate) struct Fabric {
     inner: Arc<CoreFabric>,
+    /// Where it comes from, for messages.
+    file: String,
 }
 
 /// Line, severity, kind, text.
-type FindingRow = (Option<u32>, &'static str, &'static str, String);
+pub(crate) type FindingRow = (Option<u32>, &'static str, &'static str, String);
 /// Kind, name, GUID, description, number of ports.
 type NodeRow = (&'static str, String, Option<String>, String, u16);
 /// Two ends, each a node's index and a port; speed; length in millimetres.
@@ -40,7 +42,8 @@ impl Fabric {
         let path = Path::new(path).to_owned();
         let loaded = interruptible(py, move || load_fabric(&path))?;
         let loaded = loaded.map_err(|refused| error::input(py, &refused))?;
-        Ok((Self { inner: Arc::new(loaded.fabric) }, finding_rows(&loaded.findings)))
+        let fabric = Self { inner: Arc::new(loaded.fabric), file: path.to_owned() };
+        Ok((fabric, finding_rows(&loaded.findings)))
     }
 
     /// A fabric of a generator's shape.
@@ -57,7 +60,7 @@ impl Fabric {
             .map_err(|refused| error::input(py, &refused))?;
         let made = interruptible(py, move || generator.generate(seed))?;
         let made = made.map_err(|refused| error::refusal(py, refused))?;
-        Ok(Self { inner: Arc::new(made) })
+        Ok(Self { inner: Arc::new(made), file: "the fabric".to_owned() })
     }
 
     /// The text of a file, and a sentence for each thing that the format cannot hold.
@@ -99,6 +102,19 @@ impl Fabric {
     fn route(&self, py: Python<'_>, algorithm: &Bound<'_, PyAny>, form: &str) -> PyResult<Routes> {
         Routes::compute(py, &self.inner, algorithm, form)
     }
+
+    /// Routes as a subnet manager decided on them, from its files: forwarding tables, tables
+    /// from service level to lane, service levels.
+    #[pyo3(signature = (tables, lanes=None, levels=None))]
+    fn load_routes(
+        &self,
+        py: Python<'_>,
+        tables: &str,
+        lanes: Option<&str>,
+        levels: Option<&str>,
+    ) -> PyResult<Routes> {
+        Routes::load(py, &self.inner, &self.file, tables, lanes, levels)
+    }
 }
 
 fn node_row(node: &Node) -> NodeRow {
@@ -134,14 +150,15 @@ fn summary_json(summary: &Summary) -> Value {
 }
 
 fn finding_rows(findings: &[Finding]) -> Vec<FindingRow> {
-    let row = |finding: &Finding| {
-        let severity = match finding.kind.severity() {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-        };
-        (finding.line, severity, finding.kind.name(), finding.text.clone())
+    findings.iter().map(finding_row).collect()
+}
+
+pub(crate) fn finding_row(finding: &Finding) -> FindingRow {
+    let severity = match finding.kind.severity() {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
     };
-    findings.iter().map(row).collect()
+    (finding.line, severity, finding.kind.name(), finding.text.clone())
 }
 
 /// The file formats that fabrics are read from and written to.

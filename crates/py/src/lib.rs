@@ -18,6 +18,7 @@ mod json;
 mod patience;
 mod routes;
 mod run;
+mod subnet;
 
 use pyo3::pymodule;
 
@@ -30,9 +31,15 @@ mod _core {
     #[pymodule_export]
     use crate::routes::Routes;
     #[pymodule_export]
+<<<<<<< HEAD
     use crate::run::{
         Scenario, Simulation, catalogue, result_schema, scenario_schema, switching_kinds,
     };
+=======
+    use crate::run::{Scenario, Simulation, catalogue, scenario_schema, switching_kinds};
+    #[pymodule_export]
+    use crate::subnet::qos_conf;
+>>>>>>> 5fac63b (Lanes, service levels and arbitration read from OpenSM's texts; tables, opensm.conf lines and Slurm's topology.conf written; bisection measured)
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]

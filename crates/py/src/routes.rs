@@ -2,13 +2,15 @@
 
 use gingham_lab::input::Tree;
 use gingham_topology::routing::{
-    self, Algorithm, AllToAll, Form, Proof, Routes as CoreRoutes, Statistics, prove,
+    self, Algorithm, AllToAll, Bisection, Form, Lanes, Proof, RouteSet, Routes as CoreRoutes,
+    Sharing, Statistics, SwitchTables, prove, prove_without_loops,
 };
-use gingham_topology::{ChannelId, EndpointId, Fabric};
+use gingham_topology::{ChannelId, EndpointId, Fabric, Finding};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+use crate::fabric::finding_row;
 use crate::patience::interruptible;
 use crate::{error, json as convert};
 
@@ -16,10 +18,24 @@ use crate::{error, json as convert};
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Routes {
-    fabric: Arc<Fabric>,
-    inner: CoreRoutes,
+    pub(crate) fabric: Arc<Fabric>,
+    /// For each alternative of the LMC.
+    pub(crate) alternatives: Vec<CoreRoutes>,
+    lanes: Option<Lanes>,
+    pub(crate) decided: Decided,
     proof: Proof,
+    findings: Vec<(String, Finding)>,
 }
+
+/// Who decided on routes, and how management packets reach the switches.
+#[derive(Debug)]
+pub(crate) enum Decided {
+    ByAlgorithm(Algorithm),
+    BySubnet(SwitchTables),
+}
+
+/// File, line, severity, kind, text.
+type FindingRow = (String, Option<u32>, &'static str, &'static str, String);
 
 /// What a request for routes consists of.
 #[derive(serde::Deserialize)]
@@ -41,14 +57,34 @@ impl Routes {
             .and_then(|tree| tree.read())
             .map_err(|refused| error::input(py, &refused))?;
         let fabric = Arc::clone(fabric);
-        let shared = Arc::clone(&fabric);
         let computed = interruptible(py, move || {
-            let routes = routing::route(&shared, &algorithm, form)?;
-            let proof = prove(&shared, &routes);
-            Ok::<_, routing::RouteError>((routes, proof))
+            let routes = routing::route(&fabric, &algorithm, form)?;
+            let decided = Decided::ByAlgorithm(algorithm);
+            Ok::<_, routing::RouteError>(Self::proved(fabric, vec![routes], None, decided, vec![]))
         })?;
-        let (routes, proof) = computed.map_err(|refused| error::refusal(py, refused))?;
-        Ok(Self { fabric, inner: routes, proof })
+        computed.map_err(|refused| error::refusal(py, refused))
+    }
+
+    /// Proves or refutes routes.
+    pub(crate) fn proved(
+        fabric: Arc<Fabric>,
+        alternatives: Vec<CoreRoutes>,
+        lanes: Option<Lanes>,
+        decided: Decided,
+        findings: Vec<(String, Finding)>,
+    ) -> Self {
+        let set = RouteSet { alternatives: &alternatives, lanes: lanes.as_ref() };
+        let proof = prove(&fabric, set);
+        Self { fabric, alternatives, lanes, decided, proof, findings }
+    }
+
+    fn set(&self) -> RouteSet<'_> {
+        RouteSet { alternatives: &self.alternatives, lanes: self.lanes.as_ref() }
+    }
+
+    /// The first alternative of every pair.
+    fn first(&self) -> &CoreRoutes {
+        &self.alternatives[0]
     }
 
     fn endpoint(&self, py: Python<'_>, name: &str) -> PyResult<EndpointId> {
@@ -62,37 +98,153 @@ impl Routes {
     fn names(&self, channels: &[ChannelId]) -> Vec<String> {
         channels.iter().map(|channel| self.fabric.channel_name(*channel)).collect()
     }
+
+    fn cycle_names(&self, proof: &Proof) -> Vec<String> {
+        let lanes = self.set().lane_count();
+        match proof {
+            Proof::Free { .. } => Vec::new(),
+            Proof::Cycle { buffers } => buffers
+                .iter()
+                .map(|buffer| routing::buffer_name(&self.fabric, *buffer, lanes))
+                .collect(),
+        }
+    }
+
+    fn channel(&self, py: Python<'_>, name: &str) -> PyResult<ChannelId> {
+        let mut channels = ChannelId::first(self.fabric.channel_count());
+        channels
+            .find(|channel| self.fabric.channel_name(*channel) == name)
+            .ok_or_else(|| error::refusal(py, format!("\"{name}\" is no channel of this fabric")))
+    }
 }
 
 #[pymethods]
 impl Routes {
-    /// A shortest cycle of channels that wait for one another; empty if there is none.
-    fn cycle(&self) -> Vec<String> {
-        match &self.proof {
-            Proof::Free { .. } => Vec::new(),
-            Proof::Cycle { channels } => self.names(channels),
+    /// A shortest cycle of channels (and lanes) that wait for one another; empty if there is none.
+    /// Without loops, those that packets close which go round for ever are left out.
+    #[pyo3(signature = (*, without_loops=false))]
+    fn cycle(&self, py: Python<'_>, without_loops: bool) -> Vec<String> {
+        if !without_loops || self.proof.is_free() {
+            return self.cycle_names(&self.proof);
         }
+        self.cycle_names(&py.detach(|| prove_without_loops(&self.fabric, self.set())))
     }
 
     /// The proof in a sentence, or the cycle with a route for each of its steps.
     fn explain(&self) -> String {
         match &self.proof {
-            Proof::Free { order } => format!(
-                "free of deadlock: {} channels are numbered so that every route takes ever \
-                 higher ones",
-                order.len()
-            ),
-            Proof::Cycle { channels } => format!(
+            Proof::Free { order } => {
+                let what =
+                    if self.set().lane_count() > 1 { "lanes of channels" } else { "channels" };
+                let count = order.len();
+                format!(
+                    "free of deadlock: {count} {what} are numbered so that every route takes ever \
+                     higher ones"
+                )
+            }
+            Proof::Cycle { buffers } => format!(
                 "can deadlock: packets that hold the channels of this cycle wait for each other\n{}",
-                routing::describe_cycle(&self.fabric, &self.inner, channels).trim_end()
+                routing::describe_cycle(&self.fabric, self.set(), buffers).trim_end()
             ),
         }
     }
 
+    /// How many alternatives a pair has at most.
+    fn alternatives(&self) -> usize {
+        self.alternatives.len()
+    }
+
+    /// The lanes on which packets travel between switches.
+    fn lanes(&self, py: Python<'_>) -> Vec<u32> {
+        let lanes = py.detach(|| self.set().lane_use(&self.fabric)).lanes;
+        lanes.into_iter().map(u32::from).collect()
+    }
+
+    /// What the files had to say beside the routes.
+    fn findings(&self) -> Vec<FindingRow> {
+        let row = |(file, finding): &(String, Finding)| {
+            let (line, severity, kind, text) = finding_row(finding);
+            (file.clone(), line, severity, kind, text)
+        };
+        self.findings.iter().map(row).collect()
+    }
+
+    /// A sentence for each way in which packets do not arrive.
+    fn faults(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| {
+            let mut faults = Vec::new();
+            for (number, routes) in self.alternatives.iter().enumerate() {
+                let of = match self.alternatives.len() {
+                    1 => String::new(),
+                    count => format!(" [alternative {} of {count}]", number + 1),
+                };
+                let trace = routes.trace(&self.fabric);
+                faults.extend(trace.faults.iter().map(|fault| fault.describe(&self.fabric) + &of));
+            }
+            let drops = self.set().lane_use(&self.fabric).drops;
+            faults.extend(drops.iter().map(|drop| drop.describe(&self.fabric)));
+            faults
+        })
+    }
+
     /// Path lengths, loads of channels, and the bound on all-to-all traffic.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let statistics = py.detach(|| Statistics::new(&self.fabric, &self.inner));
+        let statistics = py.detach(|| Statistics::new(&self.fabric, self.first()));
         convert::to_python(py, &statistics_json(&self.fabric, &statistics))
+    }
+
+    /// Names of all endpoints, and for each as source the number of switches to each.
+    fn lengths(&self, py: Python<'_>) -> (Vec<String>, Vec<Vec<Option<usize>>>) {
+        let names = |fabric: &Fabric| {
+            fabric.endpoint_ids().map(|endpoint| fabric.endpoint_name(endpoint)).collect()
+        };
+        let matrix = py.detach(|| self.first().lengths(&self.fabric));
+        (names(&self.fabric), matrix)
+    }
+
+    /// What random matchings of half of the hosts with the other half see; `None` without two
+    /// hosts.
+    fn bisection<'py>(
+        &self,
+        py: Python<'py>,
+        samples: u32,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let measured = py.detach(|| Bisection::new(&self.fabric, self.set(), samples, seed));
+        convert::to_python(py, &measured.map_or(Value::Null, bisection_json))
+    }
+
+    /// The pairs of hosts that share a channel, by default the busiest between switches.
+    #[pyo3(signature = (channel, at_most))]
+    fn sharing<'py>(
+        &self,
+        py: Python<'py>,
+        channel: Option<&str>,
+        at_most: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let fabric = &*self.fabric;
+        let channel = match channel {
+            Some(name) => Some(self.channel(py, name)?),
+            None => Statistics::new(fabric, self.first()).busiest.first().copied(),
+        };
+        let sharing =
+            channel.map(|channel| py.detach(|| Sharing::new(fabric, self.set(), channel, at_most)));
+        let json = sharing.map(|sharing| {
+            let names = |(from, to): &(EndpointId, EndpointId)| {
+                [fabric.endpoint_name(*from), fabric.endpoint_name(*to)]
+            };
+            json!({
+                "channel": fabric.channel_name(sharing.channel),
+                "pairs": sharing.pairs,
+                "examples": sharing.examples.iter().map(names).collect::<Vec<_>>(),
+            })
+        });
+        convert::to_python(py, &json.unwrap_or(Value::Null))
+    }
+
+    /// The tables as a text that OpenSM loads.
+    fn tables(&self, py: Python<'_>) -> PyResult<String> {
+        self.tables_text(py)
     }
 
     /// The channels from one endpoint to another; `None` if no route leads there.
@@ -103,9 +255,20 @@ impl Routes {
         destination: &str,
     ) -> PyResult<Option<Vec<String>>> {
         let (from, to) = (self.endpoint(py, source)?, self.endpoint(py, destination)?);
-        let path = self.inner.path(&self.fabric, from, to);
+        let path = self.first().path(&self.fabric, from, to);
         Ok(path.map(|path| self.names(path.channels())))
     }
+}
+
+fn bisection_json(measured: Bisection) -> Value {
+    json!({
+        "samples": measured.samples,
+        "pairs": measured.flows,
+        "busiest": measured.busiest.mean,
+        "busiest_half_width": measured.busiest.half_width,
+        "bandwidth": measured.bandwidth.mean,
+        "bandwidth_half_width": measured.bandwidth.half_width,
+    })
 }
 
 fn statistics_json(fabric: &Fabric, statistics: &Statistics) -> Value {

@@ -65,7 +65,7 @@ fn formats_have_names_and_extensions() {
     assert_eq!(
         error,
         "\"ibnetdiscovr\" is no format; did you mean \"ibnetdiscover\"? \
-         Formats are ibnetdiscover, ibsim, anynet, toml, dot"
+         Formats are ibnetdiscover, ibsim, anynet, toml, dot, slurm"
     );
 }
 

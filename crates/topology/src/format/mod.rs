@@ -12,6 +12,7 @@
 //! | anynet (BookSim) | yes | yes | numbers of routers and nodes, and who is joined |
 //! | toml | yes | yes | everything |
 //! | dot (Graphviz) | no | yes | a picture |
+//! | slurm | no | yes | which nodes share a switch |
 //!
 //! A text that does not follow its format is a [`FormatError`] with line, column and cure.
 //! A text that follows it and contradicts itself is read as far as it makes sense, and each
@@ -26,6 +27,7 @@ mod anynet;
 mod dot;
 mod error;
 mod ibnetdiscover;
+mod slurm;
 mod toml;
 
 pub(crate) use error::count;
@@ -48,6 +50,8 @@ pub enum Format {
     Toml,
     /// A drawing for Graphviz; write only.
     Dot,
+    /// The `topology.conf` by which Slurm places jobs; write only.
+    Slurm,
 }
 
 /// A fabric, and what is wrong with its source.
@@ -80,6 +84,10 @@ pub fn read(text: &str, format: Format) -> Result<Reading, FormatError> {
             "a Graphviz drawing cannot be read back",
             "give the file that it was drawn from",
         )),
+        Format::Slurm => Err(FormatError::whole(
+            "Slurm's topology.conf says nothing of ports and cables",
+            "give the file that it was written from",
+        )),
     }?;
     if reading.fabric.nodes().is_empty() {
         return Err(FormatError::whole("the file names no node", format.cure()));
@@ -98,6 +106,7 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
         Format::Anynet => anynet::write(fabric),
         Format::Toml => Ok(toml::write(fabric)),
         Format::Dot => Ok(dot::write(fabric)),
+        Format::Slurm => Ok(slurm::write(fabric)),
     }
 }
 
@@ -132,8 +141,14 @@ fn refuse_junk(text: &str, format: Format) -> Result<(), FormatError> {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 5] =
-        [Self::Ibnetdiscover, Self::IbnetdiscoverForIbsim, Self::Anynet, Self::Toml, Self::Dot];
+    pub const ALL: [Self; 6] = [
+        Self::Ibnetdiscover,
+        Self::IbnetdiscoverForIbsim,
+        Self::Anynet,
+        Self::Toml,
+        Self::Dot,
+        Self::Slurm,
+    ];
 
     /// The name a user writes.
     pub const fn name(self) -> &'static str {
@@ -143,6 +158,7 @@ impl Format {
             Self::Anynet => "anynet",
             Self::Toml => "toml",
             Self::Dot => "dot",
+            Self::Slurm => "slurm",
         }
     }
 
@@ -154,12 +170,13 @@ impl Format {
             Self::Anynet => &["anynet"],
             Self::Toml => &["toml"],
             Self::Dot => &["dot", "gv"],
+            Self::Slurm => &["conf"],
         }
     }
 
     /// Whether the format can be read.
     pub const fn is_readable(self) -> bool {
-        !matches!(self, Self::Dot)
+        !matches!(self, Self::Dot | Self::Slurm)
     }
 
     /// The format that a file name extension means, whatever its case.
@@ -183,6 +200,7 @@ impl Format {
             Self::Anynet => "expected lines such as `router 0 node 0 router 1`",
             Self::Toml => "expected tables such as `[[switch]]`, `[[host]]` and `[[cable]]`",
             Self::Dot => "a drawing can only be written",
+            Self::Slurm => "this format can only be written",
         }
     }
 }

@@ -47,8 +47,7 @@ impl LaneMap {
 
     /// The same row everywhere.
     pub fn uniform(fabric: &Fabric, row: LaneRow) -> Self {
-        let widths: Vec<_> =
-            fabric.switches().map(|switch| ports_in_use(fabric, switch)).collect();
+        let widths: Vec<_> = fabric.switches().map(|switch| ports_in_use(fabric, switch)).collect();
         Self {
             rows: vec![row],
             switches: widths.iter().map(|width| vec![0; width * width]).collect(),

@@ -69,10 +69,7 @@ impl RouteSet<'_> {
             }
             if let Some(drop) = dropped(fabric, laned) {
                 let key = (drop.incoming, drop.outgoing, drop.level);
-                drops
-                    .entry(key)
-                    .and_modify(|known| known.pairs += drop.pairs)
-                    .or_insert(drop);
+                drops.entry(key).and_modify(|known| known.pairs += drop.pairs).or_insert(drop);
             }
         });
         let lanes = (0..=MANAGEMENT_LANE).filter(|lane| used >> lane & 1 == 1).collect();

@@ -38,6 +38,7 @@
 
 mod algorithm;
 mod assignment;
+mod bisection;
 mod choices;
 mod components;
 mod cycle;
@@ -51,14 +52,17 @@ mod proof;
 mod route_set;
 mod routes;
 mod service_levels;
+mod sharing;
 mod shortest_path;
 mod source_routes;
 mod statistics;
+mod switch_tables;
 mod table_routes;
 mod trace;
 mod up_down;
 
 pub use algorithm::{Algorithm, DimensionOrder, Form, Root, ShortestPath, UpDown};
+pub use bisection::{Bisection, SampleMean};
 pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
 pub use dependency::DependencyGraph;
 pub use lane_map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
@@ -67,12 +71,14 @@ pub use proof::{Proof, prove, prove_between_hosts, prove_without_loops};
 pub use route_set::{Buffer, BufferId, Lanes, RouteSet};
 pub use routes::{Path, Routes};
 pub use service_levels::ServiceLevels;
+pub use sharing::Sharing;
 pub use source_routes::SourceRoutes;
 pub use statistics::{AllToAll, Statistics};
+pub use switch_tables::SwitchTables;
 pub use table_routes::TableRoutes;
 pub use trace::{Fault, Stray, Trace};
 
-use crate::{Fabric, Grid, GridError, NodeId};
+use crate::{EndpointId, Fabric, Grid, GridError, NodeId};
 use choices::Choices;
 use graph::SwitchGraph;
 
@@ -115,6 +121,14 @@ pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
     SwitchGraph::new(fabric).islands()
 }
 
+/// The switch that an endpoint hangs on; `None` if its cable leads to another endpoint.
+pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
+    match graph::attachment(fabric, endpoint) {
+        graph::Attachment::Switch(switch) => Some(switch),
+        graph::Attachment::Peer(_) => None,
+    }
+}
+
 fn suggestion(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
 }
@@ -127,23 +141,45 @@ pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Route
         return Err(RouteError::TooLarge { switches, endpoints });
     }
     let graph = SwitchGraph::new(fabric);
-    let assign = |toward: &dyn Fn(NodeId) -> Choices| match form {
+    with_choices(fabric, &graph, algorithm, form, |toward| match form {
         Form::Source => Routes::Source(assignment::source_routes(fabric, &graph, toward)),
         Form::Table => Routes::Table(assignment::table_routes(fabric, &graph, toward)),
-    };
+    })
+}
+
+/// Tables by which every switch reaches every other, as management packets need; they follow
+/// the same rule as the routes between endpoints.
+pub fn route_to_switches(
+    fabric: &Fabric,
+    algorithm: &Algorithm,
+) -> Result<SwitchTables, RouteError> {
+    let graph = SwitchGraph::new(fabric);
+    with_choices(fabric, &graph, algorithm, Form::Table, |toward| {
+        SwitchTables::by_choices(fabric, &graph, toward)
+    })
+}
+
+/// Hands `decide` what the algorithm says of each destination switch.
+fn with_choices<T>(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    algorithm: &Algorithm,
+    form: Form,
+    decide: impl FnOnce(&dyn Fn(NodeId) -> Choices) -> T,
+) -> Result<T, RouteError> {
     Ok(match algorithm {
         Algorithm::ShortestPath(ShortestPath {}) => {
-            assign(&|destination| shortest_path::toward(&graph, destination))
+            decide(&|destination| shortest_path::toward(graph, destination))
         }
         Algorithm::DimensionOrder(DimensionOrder {}) => {
             let grid = Grid::recognise(fabric)?;
-            assign(&|destination| dimension_order::toward(&graph, &grid, destination))
+            decide(&|destination| dimension_order::toward(graph, &grid, destination))
         }
         Algorithm::UpDown(parameters) => {
-            let orientation = up_down::orientation(fabric, &graph, parameters)?;
-            assign(&|destination| match form {
-                Form::Source => up_down::toward_by_source(&graph, &orientation, destination),
-                Form::Table => up_down::toward_by_table(&graph, &orientation, destination),
+            let orientation = up_down::orientation(fabric, graph, parameters)?;
+            decide(&|destination| match form {
+                Form::Source => up_down::toward_by_source(graph, &orientation, destination),
+                Form::Table => up_down::toward_by_table(graph, &orientation, destination),
             })
         }
     })

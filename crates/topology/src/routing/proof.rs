@@ -1,7 +1,7 @@
 //! The proof that routes cannot deadlock, or a cycle that shows how they can.
 //!
 //! ```text
-//!   routes ──► dependency graph ──► components ─┬─ all single: number the buffers 
+//!   routes ──► dependency graph ──► components ─┬─ all single: number the buffers
 //!                                                └─ one with a cycle: a shortest one
 //! ```
 //!

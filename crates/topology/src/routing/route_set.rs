@@ -184,13 +184,9 @@ fn group(
                 group.host_sender = group.host_sender.or(host);
                 group.sender_count += 1;
             }
-            None => groups.push(Group {
-                level,
-                entrance,
-                sender,
-                host_sender: host,
-                sender_count: 1,
-            }),
+            None => {
+                groups.push(Group { level, entrance, sender, host_sender: host, sender_count: 1 });
+            }
         }
     }
 }
@@ -210,13 +206,7 @@ fn entrance(
 }
 
 /// The lane of each channel, up to where the packet is dropped.
-fn take_lanes(
-    fabric: &Fabric,
-    walk: &Walk<'_>,
-    lanes: &Lanes,
-    group: &Group,
-    taken: &mut Vec<u8>,
-) {
+fn take_lanes(fabric: &Fabric, walk: &Walk<'_>, lanes: &Lanes, group: &Group, taken: &mut Vec<u8>) {
     let Entrance::Lane(first) = group.entrance else { return };
     taken.push(first);
     for pair in walk.channels.windows(2) {

@@ -115,6 +115,45 @@ impl Routes {
         }
     }
 
+    /// The channels from the switch `source` on, and how they end.
+    pub(super) fn onward<'a>(
+        &'a self,
+        fabric: &Fabric,
+        walker: &'a mut Walker,
+        source: NodeId,
+        to: EndpointId,
+    ) -> (&'a [ChannelId], End) {
+        match self {
+            Self::Source(routes) => routes
+                .path(source, to)
+                .map_or((&[][..], End::NoEntry(source)), |channels| (channels, End::Arrived)),
+            Self::Table(tables) => walker.walk(fabric, tables, source, to),
+        }
+    }
+
+    /// For each endpoint as source, the number of switches on the path to each; `None` where no
+    /// route leads, and to itself.
+    pub fn lengths(&self, fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
+        let graph = SwitchGraph::new(fabric);
+        let count = graph.endpoint_count();
+        let mut lengths = vec![vec![None; count]; count];
+        for from in fabric.endpoint_ids() {
+            if let Attachment::Peer(to) = graph.attachment(from) {
+                lengths[from.index()][to.index()] = Some(0);
+            }
+        }
+        self.walk_all(fabric, &graph, |walk| {
+            if walk.end == End::Arrived {
+                let onward = |channel: &&ChannelId| ends_at_switch(fabric, **channel);
+                let switches = 1 + walk.channels.iter().filter(onward).count();
+                for from in walk.senders(&graph) {
+                    lengths[from.index()][walk.to.index()] = Some(switches);
+                }
+            }
+        });
+        lengths
+    }
+
     /// Follows the routes from every switch with endpoints to every endpoint on a switch, in
     /// canonical order: by the switch of the destination, the destination, the source. Left out is
     /// a destination that is the only endpoint of the source switch.
@@ -131,14 +170,7 @@ impl Routes {
                 if graph.residents(source).iter().all(|resident| *resident == to) {
                     continue;
                 }
-                let (channels, end) = match self {
-                    Self::Source(routes) => routes
-                        .path(source, to)
-                        .map_or((&[][..], End::NoEntry(source)), |channels| {
-                            (channels, End::Arrived)
-                        }),
-                    Self::Table(tables) => walker.walk(fabric, tables, source, to),
-                };
+                let (channels, end) = self.onward(fabric, &mut walker, source, to);
                 visit(&Walk { source, to, channels, end });
             }
         }

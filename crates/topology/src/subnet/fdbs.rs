@@ -13,7 +13,7 @@ use crate::format::FormatError;
 pub(super) const HEADING: &str = "dump_ucast_routes:";
 
 /// `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
-pub(super) fn entry<'a>(line: Line<'a>) -> Result<Entry<'a>, FormatError> {
+pub(super) fn entry(line: Line<'_>) -> Result<Entry<'_>, FormatError> {
     let mut fields = line.text.split(':').map(str::trim);
     let lid = lid(line, fields.next())?;
     let port = match fields.next() {

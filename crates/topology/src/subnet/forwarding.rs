@@ -12,10 +12,9 @@
 //! away.
 
 use super::lids::{Lids, Owner, name, port_guid};
-use super::switch_tables::SwitchTables;
 use super::table_dump::{Entry, SwitchTable, TableDump};
 use crate::format::FormatError;
-use crate::routing::{Routes, TableRoutes, islands};
+use crate::routing::{Routes, SwitchTables, TableRoutes, islands};
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId};
 use std::collections::BTreeMap;
 
@@ -106,8 +105,7 @@ impl<'a> Joiner<'a> {
     fn check(&self, switch: NodeId, entry: &Entry<'_>) -> Result<(), FormatError> {
         let node = self.fabric.node(switch);
         if let Some(port) = entry.port.filter(|port| u16::from(*port) > node.ports) {
-            let message =
-                format!("switch {} has ports 0 to {}, not {port}", node.name, node.ports);
+            let message = format!("switch {} has ports 0 to {}, not {port}", node.name, node.ports);
             return Err(FormatError::at(entry.line, None, message, SAME_TIME));
         }
         let Some(owner) = self.lids.owner(entry.lid) else { return Ok(()) };

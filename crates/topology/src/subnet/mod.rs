@@ -20,14 +20,24 @@
 //!
 //! Invariants: no reader panics, whatever the text; findings come in one order.
 
+pub mod arbitration;
+pub mod conf;
 mod fdbs;
 mod forwarding;
+mod lane_dump;
+mod lane_join;
+mod level_dump;
 mod lids;
 mod line;
-mod switch_tables;
 mod table_dump;
+mod write;
 
+pub use arbitration::{Arbitration, PortArbitration, Slot};
+pub use conf::{PortKind, QosConf};
 pub use forwarding::{Forwarding, join};
+pub use lane_dump::{LaneDump, LaneEntry, LaneTable, TableOwner};
+pub use lane_join::join_lanes;
+pub use level_dump::{HEADING as LEVEL_HEADING, LevelDump, LevelRow, join_levels};
 pub use lids::{LID_MAX, Lids, Owner};
-pub use switch_tables::SwitchTables;
 pub use table_dump::{Entry, SwitchTable, TableDump};
+pub use write::write as write_tables;

@@ -194,12 +194,13 @@ fn closing(text: &str) -> Option<(u64, bool)> {
 
 /// Headings of columns, comments, and what tools say beside their output.
 fn is_passed_over(text: &str) -> bool {
-    const BEGINNINGS: [&str; 6] = ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];
+    const BEGINNINGS: [&str; 6] =
+        ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];
     text.is_empty() || BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
 /// `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
-fn entry<'a>(line: Line<'a>) -> Result<Entry<'a>, FormatError> {
+fn entry(line: Line<'_>) -> Result<Entry<'_>, FormatError> {
     let mut words = line.text.split_ascii_whitespace();
     let lid = lid(line, words.next())?;
     Ok(Entry {

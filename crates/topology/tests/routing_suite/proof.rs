@@ -2,8 +2,8 @@
 //! paths alone.
 
 use crate::support::{
-    FORMS, Plan, any_plan, channels_of, endpoint, fabric, generated, joins_switches, pairs, ring, routed,
-    shortest_path, up_down,
+    FORMS, Plan, any_plan, channels_of, endpoint, fabric, generated, joins_switches, pairs, ring,
+    routed, shortest_path, up_down,
 };
 use gingham_topology::generate::{FoldedClos, Generator, KAryNTree};
 use gingham_topology::routing::{
@@ -104,8 +104,7 @@ proptest! {
 
 fn dependencies(graph: &DependencyGraph) -> Vec<(ChannelId, ChannelId)> {
     let channel = |id| graph.buffer(id).channel;
-    let from =
-        |id| graph.successors(id).iter().map(move |next| (channel(id), channel(*next)));
+    let from = |id| graph.successors(id).iter().map(move |next| (channel(id), channel(*next)));
     let all: Vec<_> = BufferId::first(graph.buffer_count()).flat_map(from).collect();
     assert_eq!(all.len(), graph.dependency_count());
     all
@@ -130,8 +129,7 @@ fn a_ring_closes_a_cycle_of_its_own_length() {
     for (switches, hosts) in [(4, 2), (5, 1), (6, 1), (7, 2), (8, 1)] {
         let fabric = ring(switches, hosts);
         for form in FORMS {
-            let Proof::Cycle { buffers } =
-                prove(&fabric, &routed(&fabric, &shortest_path(), form))
+            let Proof::Cycle { buffers } = prove(&fabric, &routed(&fabric, &shortest_path(), form))
             else {
                 panic!("a ring of {switches} deadlocks");
             };

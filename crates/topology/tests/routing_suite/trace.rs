@@ -1,6 +1,8 @@
 //! Tables that are wrong, and what the trace says of them.
 
-use crate::support::{FORMS, Plan, any_plan, cycle_of, endpoint, fabric, pairs, routed, shortest_path};
+use crate::support::{
+    FORMS, Plan, any_plan, cycle_of, endpoint, fabric, pairs, routed, shortest_path,
+};
 use gingham_topology::routing::{Routes, Stray, TableRoutes, Trace, prove};
 use gingham_topology::{ChannelId, Fabric, NodeId, NodeKind};
 use proptest::prelude::*;

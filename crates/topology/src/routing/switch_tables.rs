@@ -3,6 +3,8 @@
 //! They are kept apart from those for endpoints: no host's packet takes them, management has a
 //! lane of its own (VL 15 or the lane of a management class), and nothing here enters the proof.
 
+use super::choices::{Choices, State};
+use super::graph::SwitchGraph;
 use crate::{Fabric, Finding, FindingKind, NodeId};
 
 /// No entry; a switch reaches itself without one.
@@ -34,14 +36,35 @@ impl SwitchTables {
         self.ports[to.index() * self.switch_count + switch.index()] = port.unwrap_or(NO_PORT);
     }
 
+    /// Entries by an algorithm's choices in the table form; of equally long ways, those to different
+    /// switches take different ones in turn.
+    pub(super) fn by_choices(
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        toward: &dyn Fn(NodeId) -> Choices,
+    ) -> Self {
+        let mut tables = Self::new(fabric);
+        for to in graph.switches() {
+            let choices = toward(to);
+            for switch in graph.switches() {
+                let onward = choices.from(State::new(switch.index()));
+                if !onward.is_empty() {
+                    let choice = onward[to.index() % onward.len()];
+                    let port = fabric.source(choice.channel).port;
+                    tables.set_port(switch, to, Some(port));
+                }
+            }
+        }
+        tables
+    }
+
     /// One finding a destination switch that some others do not reach, though cables join them.
-    pub(super) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
+    pub(crate) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for to in fabric.switches() {
             let joined = |from: &NodeId| islands[from.index()] == islands[to.index()];
-            let mut astray = fabric
-                .switches()
-                .filter(|from| joined(from) && !self.reaches(fabric, *from, to));
+            let mut astray =
+                fabric.switches().filter(|from| joined(from) && !self.reaches(fabric, *from, to));
             if let Some(first) = astray.next() {
                 let name = |node| &fabric.node(node).name;
                 let text = format!(

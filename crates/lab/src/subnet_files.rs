@@ -1,0 +1,80 @@
+//! Files that tell what a subnet manager decided: another place where a path is opened.
+
+use crate::fabric_file::{from_format, read};
+use crate::input::InputError;
+use gingham_topology::format::{self, FormatError};
+use gingham_topology::routing::{LaneMap, Lanes, Routes, ServiceLevels, SwitchTables};
+use gingham_topology::subnet::{self, LaneDump, LevelDump, Lids, TableDump};
+use gingham_topology::{Fabric, Finding};
+use std::path::{Path, PathBuf};
+
+/// Which files tell of routes and lanes.
+#[derive(Clone, Debug)]
+pub struct SubnetFiles {
+    /// The fabric's own file, for messages.
+    pub fabric: String,
+    /// Forwarding tables.
+    pub tables: PathBuf,
+    /// Tables from service level to lane.
+    pub lanes: Option<PathBuf>,
+    /// Service levels of pairs.
+    pub levels: Option<PathBuf>,
+}
+
+/// Routes and lanes as a subnet manager decided on them.
+#[derive(Clone, Debug)]
+pub struct LoadedRoutes {
+    /// Routes, for each alternative of the LMC.
+    pub alternatives: Vec<Routes>,
+    /// Lanes; `None` if no file tells anything of them.
+    pub lanes: Option<Lanes>,
+    /// Routes to the switches themselves.
+    pub to_switches: SwitchTables,
+    /// File and finding.
+    pub findings: Vec<(String, Finding)>,
+}
+
+/// Reads the files and joins them with the fabric that they belong to.
+///
+/// Without service levels every pair sends on SL 0. Without tables of lanes the levels run on
+/// the lanes that OpenSM gives where nothing is configured.
+pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes, InputError> {
+    let lids = Lids::of(fabric).map_err(|error| from_format(&files.fabric, &error))?;
+    let (forwarding, mut findings) = with_text(&files.tables, |text| {
+        let forwarding = subnet::join(fabric, &lids, &TableDump::read(text)?)?;
+        let findings = forwarding.findings.clone();
+        Ok((forwarding, findings))
+    })?;
+    let map = files.lanes.as_ref().map(|path| {
+        with_text(path, |text| subnet::join_lanes(fabric, &lids, &LaneDump::read(text)?))
+    });
+    let levels = files.levels.as_ref().map(|path| {
+        with_text(path, |text| subnet::join_levels(fabric, &lids, &LevelDump::read(text)?))
+    });
+    let (map, found) = map.transpose()?.unzip();
+    findings.extend(found.into_iter().flatten());
+    let (levels, found) = levels.transpose()?.unzip();
+    findings.extend(found.into_iter().flatten());
+    let lanes = (map.is_some() || levels.is_some()).then(|| Lanes {
+        map: map.unwrap_or_else(|| LaneMap::uniform(fabric, LaneMap::DEFAULT)),
+        levels: levels.unwrap_or_else(|| ServiceLevels::zero(fabric)),
+    });
+    Ok(LoadedRoutes {
+        alternatives: forwarding.alternatives,
+        lanes,
+        to_switches: forwarding.to_switches,
+        findings,
+    })
+}
+
+/// Reads the file at `path` by `read_text`; findings and errors name it.
+fn with_text<T>(
+    path: &Path,
+    read_text: impl FnOnce(&str) -> Result<(T, Vec<Finding>), FormatError>,
+) -> Result<(T, Vec<(String, Finding)>), InputError> {
+    let name = path.display().to_string();
+    let bytes = read(path)?;
+    let joined = format::decode(&bytes).and_then(read_text);
+    let (value, findings) = joined.map_err(|error| from_format(&name, &error))?;
+    Ok((value, findings.into_iter().map(|finding| (name.clone(), finding)).collect()))
+}

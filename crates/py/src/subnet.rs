@@ -1,0 +1,82 @@
+//! Routes of a running subnet: its files become `Routes`, and routes become its files.
+
+use gingham_lab::{SubnetFiles, load_routes};
+use gingham_topology::subnet::conf;
+use gingham_topology::subnet::{Arbitration, Lids, Slot, write_tables};
+use gingham_topology::{Fabric, routing};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error;
+use crate::patience::interruptible;
+use crate::routes::{Decided, Routes};
+
+impl Routes {
+    /// The routes in the files of a subnet manager.
+    pub(crate) fn load(
+        py: Python<'_>,
+        fabric: &Arc<Fabric>,
+        fabric_file: &str,
+        tables: &str,
+        lanes: Option<&str>,
+        levels: Option<&str>,
+    ) -> PyResult<Self> {
+        let files = SubnetFiles {
+            fabric: fabric_file.to_owned(),
+            tables: tables.into(),
+            lanes: lanes.map(PathBuf::from),
+            levels: levels.map(PathBuf::from),
+        };
+        let fabric = Arc::clone(fabric);
+        let loaded = interruptible(py, move || {
+            let loaded = load_routes(&fabric, &files)?;
+            let decided = Decided::BySubnet(loaded.to_switches);
+            let (alternatives, lanes) = (loaded.alternatives, loaded.lanes);
+            let findings = loaded.findings;
+            Ok(Self::proved(fabric, alternatives, lanes, decided, findings))
+        })?;
+        loaded.map_err(|refused| error::input(py, &refused))
+    }
+
+    /// The file of tables that `opensm -R file -U FILE` loads.
+    pub(crate) fn tables_text(&self, py: Python<'_>) -> PyResult<String> {
+        let fabric = &self.fabric;
+        let to_switches = match &self.decided {
+            Decided::BySubnet(tables) => tables.clone(),
+            Decided::ByAlgorithm(algorithm) => {
+                let tables = py.detach(|| routing::route_to_switches(fabric, algorithm));
+                tables.map_err(|refused| error::refusal(py, refused))?
+            }
+        };
+        let lids = Lids::of(fabric).map_err(|refused| error::refusal(py, refused))?;
+        py.detach(|| write_tables(fabric, &lids, &self.alternatives, &to_switches))
+            .map_err(|refused| error::refusal(py, refused))
+    }
+}
+
+/// Lines of `opensm.conf`: the lane of each service level, and the slots of the arbiter as
+/// pairs of lane and weight; `None` for OpenSM's default slots.
+#[pyfunction]
+#[pyo3(signature = (lanes, high=None, low=None, high_limit=0))]
+pub(crate) fn qos_conf(
+    py: Python<'_>,
+    lanes: Vec<u8>,
+    high: Option<Vec<(u8, u8)>>,
+    low: Option<Vec<(u8, u8)>>,
+    high_limit: u8,
+) -> PyResult<String> {
+    let is_row = lanes.iter().all(|lane| *lane <= routing::MANAGEMENT_LANE);
+    let row = lanes.try_into().ok().filter(|_| is_row);
+    let row = row.ok_or_else(|| error::refusal(py, "expected 16 lanes from 0 to 15, one an SL"))?;
+    let default = Arbitration::default();
+    let slots = |slots: Vec<(u8, u8)>| {
+        slots.into_iter().map(|(lane, weight)| Slot { lane, weight }).collect()
+    };
+    let arbitration = Arbitration {
+        high_limit,
+        high: high.map_or(default.high, slots),
+        low: low.map_or(default.low, slots),
+    };
+    conf::write(&row, &arbitration).map_err(|refused| error::refusal(py, refused))
+}
