@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +14,6 @@ from gingham.errors import InputError
 from gingham.routes import Routes
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
     from typing import Self
 
@@ -27,6 +27,8 @@ class Finding:
     severity: Literal["note", "warning"]
     kind: str
     text: str
+    # Of the several files of routes, the one that it is about.
+    file: str | None = None
 
     def __str__(self) -> str:
         """Return it as one line."""
@@ -150,6 +152,32 @@ class Fabric:
         """
         request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)
         return Routes(self._core.route(request, form))
+
+    def load_routes(
+        self,
+        tables: str | os.PathLike[str],
+        *,
+        sl2vl: str | os.PathLike[str] | None = None,
+        sl: str | os.PathLike[str] | None = None,
+    ) -> Routes:
+        """Read the routes that a subnet manager decided on, from the files of its tools.
+
+        `tables` is the output of `dump_lfts` or `dump_fts`, or OpenSM's `opensm-lfts.dump` or
+        `opensm.fdbs`; `sl2vl` is OpenSM's `opensm-sl2vl.dump`, outputs of `smpquery sl2vl`, or
+        `opensm.conf`; `sl` is a table of service levels (`source_lid,destination_lid,sl`) or the
+        output of `saquery -p`. The fabric must be of the same subnet and moment, because LIDs
+        join them. Without `sl` every pair sends on SL 0.
+
+        What cannot be right and can be joined is kept in `Routes.findings`, packets that do not
+        arrive in `Routes.faults`; `InputError` if a file cannot be read or is of another fabric.
+        """
+        for path in (tables, sl2vl, sl):
+            if path is not None:
+                require_file(Path(path))
+        lanes, levels = (None if path is None else os.fspath(path) for path in (sl2vl, sl))
+        core = self._core.load_routes(os.fspath(tables), lanes, levels)
+        rows = core.findings()
+        return Routes(core, tuple(Finding(*row, file=file) for file, *row in rows))
 
     def __repr__(self) -> str:
         """Return what it is in one line."""

@@ -1,21 +1,28 @@
-"""Routes: what they cost, and whether they can deadlock."""
+"""Routes: what they cost, whether they arrive, and whether they can deadlock."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gingham._files import write_bytes
 from gingham.errors import DeadlockError
 
 if TYPE_CHECKING:
+    import os
+
     from gingham._native import CoreRoutes
+    from gingham.fabric import Finding
 
 
 class Routes:
-    """The routes of a fabric, proved or refuted."""
+    """The routes of a fabric, computed or read from a subnet manager, proved or refuted."""
 
-    def __init__(self, core: CoreRoutes) -> None:
-        """Wrap the compiled routes; use `Fabric.route`."""
+    def __init__(self, core: CoreRoutes, findings: tuple[Finding, ...] = ()) -> None:
+        """Wrap the compiled routes; use `Fabric.route` or `Fabric.load_routes`."""
         self._core = core
+        # What was wrong with the files that the routes were read from.
+        self.findings = findings
 
     @property
     def is_deadlock_free(self) -> bool:
@@ -24,8 +31,36 @@ class Routes:
 
     @property
     def cycle(self) -> list[str]:
-        """A shortest cycle of channels that wait for one another; empty if there is none."""
+        """A shortest cycle of channels that wait for one another; empty if there is none.
+
+        Where packets travel on several lanes, each channel is followed by its lane.
+        """
         return self._core.cycle()
+
+    @property
+    def cycle_without_loops(self) -> list[str]:
+        """The same without the packets that go round for ever, which are faults by themselves."""
+        return self._core.cycle_without_loops()
+
+    @property
+    def cycle_between_hosts(self) -> list[str]:
+        """The same between hosts alone, as if aggregation nodes and routers sent nothing."""
+        return self._core.cycle_between_hosts()
+
+    @property
+    def faults(self) -> list[str]:
+        """A sentence for each way in which packets stray: loops, black holes, dropped lanes."""
+        return self._core.faults()
+
+    @property
+    def alternatives(self) -> int:
+        """How many paths a pair has at most: two to the power of the LMC."""
+        return self._core.alternatives()
+
+    @property
+    def lanes(self) -> list[int]:
+        """The lanes on which packets travel between switches."""
+        return self._core.lanes()
 
     def require_deadlock_free(self) -> None:
         """Raise `DeadlockError` with the shortest cycle if there is one."""
@@ -37,9 +72,43 @@ class Routes:
         return self._core.explain()
 
     def statistics(self) -> dict[str, Any]:
-        """Return path lengths, loads of channels, and the bound on all-to-all traffic."""
+        """Return path lengths, loads of channels, and the bound on all-to-all traffic.
+
+        Of several alternatives a pair takes the first, here and in all that follows.
+        """
         return self._core.statistics()
+
+    def lengths(self) -> tuple[list[str], list[list[int | None]]]:
+        """Return the names of all endpoints, and the number of switches between each two.
+
+        Rows are sources; `None` stands where no route leads, and on the diagonal.
+        """
+        return self._core.lengths()
+
+    def bisection(self, *, samples: int = 1000, seed: int = 1) -> dict[str, Any] | None:
+        """Return what random matchings of half of the hosts with the other half see.
+
+        `bandwidth` is the mean share that a flow gets of its link (effective bisection
+        bandwidth), `busiest` the mean number of flows on the busiest channel, each with the half
+        width of its 95 % interval. `None` without two hosts.
+        """
+        return self._core.bisection(samples, seed)
+
+    def sharing(self, channel: str | None = None, *, at_most: int = 20) -> dict[str, Any] | None:
+        """Return how many pairs of hosts share a channel, and some of them.
+
+        Without a name it is the busiest channel between switches; `None` if all are idle.
+        """
+        return self._core.sharing(channel, at_most)
 
     def path(self, source: str, destination: str) -> list[str] | None:
         """Return the channels from one host to another, or `None` if no route leads there."""
         return self._core.path(source, destination)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the tables to the file at `path`, for `opensm -R file -U FILE`.
+
+        Only routes in the form of tables are a file of tables. A fabric without LIDs gets some,
+        from 1 on. An existing file is replaced only with `force`.
+        """
+        write_bytes(Path(path), self._core.tables().encode(), force=force)

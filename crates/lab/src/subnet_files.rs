@@ -55,9 +55,9 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
     findings.extend(found.into_iter().flatten());
     let (levels, found) = levels.transpose()?.unzip();
     findings.extend(found.into_iter().flatten());
-    let lanes = (map.is_some() || levels.is_some()).then(|| Lanes {
-        map: map.unwrap_or_else(|| LaneMap::uniform(fabric, LaneMap::DEFAULT)),
-        levels: levels.unwrap_or_else(|| ServiceLevels::zero(fabric)),
+    let lanes = (map.is_some() || levels.is_some()).then(|| {
+        let map = map.unwrap_or_else(|| LaneMap::uniform(fabric, LaneMap::DEFAULT));
+        Lanes::new(fabric, map, levels.unwrap_or_else(|| ServiceLevels::zero(fabric)))
     });
     Ok(LoadedRoutes {
         alternatives: forwarding.alternatives,

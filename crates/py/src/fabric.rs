@@ -39,10 +39,10 @@ impl Fabric {
     /// The fabric in a file, and what its reader found.
     #[staticmethod]
     fn load(py: Python<'_>, path: &str) -> PyResult<(Self, Vec<FindingRow>)> {
-        let path = Path::new(path).to_owned();
+        let (file, path) = (path.to_owned(), Path::new(path).to_owned());
         let loaded = interruptible(py, move || load_fabric(&path))?;
         let loaded = loaded.map_err(|refused| error::input(py, &refused))?;
-        let fabric = Self { inner: Arc::new(loaded.fabric), file: path.to_owned() };
+        let fabric = Self { inner: Arc::new(loaded.fabric), file };
         Ok((fabric, finding_rows(&loaded.findings)))
     }
 

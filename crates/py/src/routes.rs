@@ -3,7 +3,7 @@
 use gingham_lab::input::Tree;
 use gingham_topology::routing::{
     self, Algorithm, AllToAll, Bisection, Form, Lanes, Proof, RouteSet, Routes as CoreRoutes,
-    Sharing, Statistics, SwitchTables, prove, prove_without_loops,
+    Sharing, Statistics, SwitchTables, prove, prove_between_hosts, prove_without_loops,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Finding};
 use pyo3::prelude::*;
@@ -121,13 +121,24 @@ impl Routes {
 #[pymethods]
 impl Routes {
     /// A shortest cycle of channels (and lanes) that wait for one another; empty if there is none.
-    /// Without loops, those that packets close which go round for ever are left out.
-    #[pyo3(signature = (*, without_loops=false))]
-    fn cycle(&self, py: Python<'_>, without_loops: bool) -> Vec<String> {
-        if !without_loops || self.proof.is_free() {
-            return self.cycle_names(&self.proof);
+    fn cycle(&self) -> Vec<String> {
+        self.cycle_names(&self.proof)
+    }
+
+    /// The same without the packets that go round for ever.
+    fn cycle_without_loops(&self, py: Python<'_>) -> Vec<String> {
+        if self.proof.is_free() {
+            return Vec::new();
         }
         self.cycle_names(&py.detach(|| prove_without_loops(&self.fabric, self.set())))
+    }
+
+    /// The same between hosts alone, as if aggregation nodes and routers sent nothing.
+    fn cycle_between_hosts(&self, py: Python<'_>) -> Vec<String> {
+        if self.proof.is_free() {
+            return Vec::new();
+        }
+        self.cycle_names(&py.detach(|| prove_between_hosts(&self.fabric, self.set())))
     }
 
     /// The proof in a sentence, or the cycle with a route for each of its steps.

@@ -37,6 +37,7 @@ def fabric() -> None:
       .toml           our own format, complete and short to write by hand
       .anynet         the network file of BookSim
       .dot            a drawing for Graphviz (written only)
+      .conf           Slurm's topology.conf (written only)
     """
 
 
@@ -101,6 +102,7 @@ def convert(file: Path, output: Path, format_name: str | None, force: bool, as_j
     Examples:
       gingham fabric convert cluster.ibnetdiscover -o cluster.toml
       gingham fabric convert cluster.ibnetdiscover -o cluster.dot
+      gingham fabric convert cluster.ibnetdiscover -o topology.conf
     """
     notes = load(file).save(output, format=format_name, force=force)
     for note in notes:

@@ -8,16 +8,16 @@ import click
 
 from gingham._native import catalogue
 from gingham.cli._fabric import load
-from gingham.cli._options import FABRIC_FILE
-from gingham.cli._output import json_option, print_facts, print_json, print_table
+from gingham.cli._options import FABRIC_FILE, force_option, output_option
+from gingham.cli._output import json_option, print_json
+from gingham.cli._route_check import DEADLOCK_EXIT, check
+from gingham.cli._route_facts import print_routes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from gingham.routes import Routes
 
-DEADLOCK_EXIT = 3
 ROOTS = ("lowest-id", "smallest-distance")
 
 
@@ -26,7 +26,33 @@ def names() -> list[str]:
     return [line["name"] for line in catalogue() if line["concept"] == "routing"]
 
 
-@click.command()
+class WithDefault(click.Group):
+    """A group in which arguments that name no command are those of `compute`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the command before them."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = [compute.name or "", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=WithDefault)
+def route() -> None:
+    """Route a fabric, or check the routes of a running one.
+
+    `compute` may be left out.
+
+    \b
+    Examples:
+      gingham route net.ibnetdiscover --algorithm up-down
+      gingham route check net.ibnetdiscover --lfts lfts.txt
+    """
+
+
+route.add_command(check)
+
+
+@route.command()
 @click.argument("file", type=FABRIC_FILE)
 @click.option(
     "--algorithm",
@@ -46,9 +72,17 @@ def names() -> list[str]:
     metavar="NAME",
     help="Root of up-down: lowest-id, smallest-distance, or the name of a switch.",
 )
+@output_option(help="File of tables to write, for `opensm -R file -U FILE`; needs --form table.")
+@force_option
 @json_option
-def route(
-    file: Path, algorithm: str, form: Literal["source", "table"], root: str | None, as_json: bool
+def compute(
+    file: Path,
+    algorithm: str,
+    form: Literal["source", "table"],
+    root: str | None,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Route the fabric in FILE, and prove that the routes cannot deadlock.
 
@@ -60,9 +94,14 @@ def route(
       gingham route net.ibnetdiscover --algorithm up-down
       gingham route net.ibnetdiscover --algorithm up-down --root spine3 --form table
       gingham route torus-5x5.toml --algorithm dimension-order   # can deadlock: exits with 3
+      gingham route net.ibnetdiscover --algorithm up-down --form table -o tables.lfts
     """
+    if output is not None and form != "table":
+        raise click.UsageError("only tables can be written; give --form table")
     parameters = {} if root is None else {"root": root if root in ROOTS else {"named": root}}
     routes = load(file).route(algorithm, form=form, **parameters)
+    if output is not None:
+        routes.save(output, force=force)
     if as_json:
         print_json({"file": str(file), "algorithm": algorithm, "form": form, **as_facts(routes)})
     else:
@@ -78,34 +117,3 @@ def as_facts(routes: Routes) -> dict[str, Any]:
         "cycle": routes.cycle,
         "statistics": routes.statistics(),
     }
-
-
-def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return what is worth knowing of all paths together."""
-    unreachable = statistics["unreachable_pairs"]
-    apart = f", {unreachable} without a route" if unreachable else ""
-    yield "pairs of hosts", f"{statistics['host_pairs']}{apart}"
-    if statistics["mean_switches"] is None:
-        return
-    mean, most = statistics["mean_switches"], statistics["max_switches"]
-    yield "switches on a path", f"{mean:.3f} in the mean, {most} at most"
-    yield "shortest possible", f"{statistics['minimal_share']:.1%} of the paths"
-    if statistics["mean_channel_paths"] is not None:
-        mean, most = statistics["mean_channel_paths"], statistics["max_channel_paths"]
-        yield "paths over a channel", f"{mean:.1f} in the mean, {most} at most"
-    bound = statistics["all_to_all"]
-    if bound is not None:
-        rate = f" of {bound['rate']}" if bound["rate"] else ""
-        yield "bound on all-to-all load", f"{bound['load']:.3f}{rate}, by {bound['bottleneck']}"
-
-
-def print_routes(routes: Routes) -> None:
-    """Print lengths, loads and the proof."""
-    statistics = routes.statistics()
-    print_facts(summary(statistics))
-    lengths = enumerate(statistics["pairs_by_switches"])
-    rows: list[tuple[object, ...]] = [(switches, pairs) for switches, pairs in lengths if pairs]
-    print_table("Path lengths", ["switches", "pairs"], rows, numbers="switches pairs")
-    rows = [(entry["channel"], entry["paths"]) for entry in statistics["busiest"]]
-    print_table("Busiest channels", ["channel", "paths"], rows, numbers="paths")
-    click.echo(routes.explain())

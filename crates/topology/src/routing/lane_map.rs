@@ -90,11 +90,16 @@ impl LaneMap {
         outgoing: ChannelId,
         level: u8,
     ) -> Option<u8> {
+        lane(&self.rows[self.row(fabric, incoming, outgoing)], level)
+    }
+
+    /// Which of the rows holds between two channels.
+    fn row(&self, fabric: &Fabric, incoming: ChannelId, outgoing: ChannelId) -> usize {
         let (input, output) = (fabric.target(incoming), fabric.source(outgoing));
         assert_eq!(input.node, output.node, "a packet leaves the switch that it came to");
         let switch = input.node.index();
         let place = usize::from(input.port) * self.widths[switch] + usize::from(output.port);
-        lane(&self.rows[self.switches[switch][place] as usize], level)
+        self.switches[switch][place] as usize
     }
 
     /// The lane of an adapter's packets on its own channel; `None` if they are dropped.
@@ -102,10 +107,21 @@ impl LaneMap {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }
 
-    /// One more than the highest lane that any row has, management's left out; at least 1.
-    pub fn lane_count(&self) -> usize {
-        let lanes = self.rows.iter().flatten().filter(|lane| **lane < MANAGEMENT_LANE);
-        1 + usize::from(lanes.copied().max().unwrap_or(0))
+    /// The highest lane that packets of these levels (a bit each) may take between cabled ports;
+    /// 0 if there are none.
+    pub(super) fn highest_lane(&self, fabric: &Fabric, levels: u16) -> u8 {
+        let mut used = vec![false; self.rows.len()];
+        for switch in fabric.switches() {
+            for incoming in fabric.channels_from(switch).map(Fabric::reverse) {
+                for outgoing in fabric.channels_from(switch) {
+                    used[self.row(fabric, incoming, outgoing)] = true;
+                }
+            }
+        }
+        let is_sent = |level: &usize| levels >> level & 1 == 1;
+        let rows = self.rows.iter().zip(used).filter(|(_, used)| *used).map(|(row, _)| row);
+        let lanes = rows.flat_map(|row| (0..LEVELS).filter(is_sent).map(|level| row[level]));
+        lanes.filter(|lane| *lane < MANAGEMENT_LANE).max().unwrap_or(0)
     }
 }
 

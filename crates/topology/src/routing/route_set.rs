@@ -35,10 +35,32 @@ pub struct Buffer {
 /// What decides on lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lanes {
-    /// Which lane a service level takes at each hop.
-    pub map: LaneMap,
-    /// Which service level a pair sends on.
-    pub levels: ServiceLevels,
+    map: LaneMap,
+    levels: ServiceLevels,
+    count: usize,
+}
+
+impl Lanes {
+    /// Which lane a service level takes at each hop, and which level a pair sends on.
+    pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
+        let count = 1 + usize::from(map.highest_lane(fabric, levels.in_use()));
+        Self { map, levels, count }
+    }
+
+    /// The lane of each service level, hop by hop.
+    pub fn map(&self) -> &LaneMap {
+        &self.map
+    }
+
+    /// The service level of each pair.
+    pub fn levels(&self) -> &ServiceLevels {
+        &self.levels
+    }
+
+    /// One more than the highest lane that a packet may take between switches.
+    pub fn count(&self) -> usize {
+        self.count
+    }
 }
 
 /// The routes of a fabric: alternatives for each pair, any of which a packet may take, and
@@ -98,9 +120,9 @@ struct Group {
 }
 
 impl RouteSet<'_> {
-    /// Number of lanes that may be in use.
+    /// Number of lanes, up to the highest that may be in use.
     pub fn lane_count(&self) -> usize {
-        self.lanes.map_or(1, |lanes| lanes.map.lane_count())
+        self.lanes.map_or(1, Lanes::count)
     }
 
     /// Follows every walk of every alternative on all lanes that packets take there, in

@@ -41,6 +41,14 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
+    /// The levels in use, a bit each.
+    pub(super) fn in_use(&self) -> u16 {
+        if self.levels.is_empty() {
+            return 1;
+        }
+        self.levels.iter().fold(0, |levels, level| levels | 1 << level)
+    }
+
     /// The level of packets from one endpoint to an alternative of another.
     pub fn level(&self, from: EndpointId, to: EndpointId, alternative: u8) -> u8 {
         if self.levels.is_empty() {

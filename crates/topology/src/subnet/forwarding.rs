@@ -185,12 +185,13 @@ impl<'a> Joiner<'a> {
             return Ok(());
         }
         let message = format!(
-            "no table for {} of the topology's {} switches: {}",
+            "this is the last table, and {} of the topology's {} switches have none: {}",
             missing.len(),
             self.lines.len(),
             listed(&missing)
         );
-        Err(FormatError::whole(message, format!("if the text is whole, {SAME_TIME}")))
+        let last = self.lines.iter().flatten().max().copied().unwrap_or(1);
+        Err(FormatError::at(last, None, message, format!("if the text is whole, {SAME_TIME}")))
     }
 
     fn finish(mut self) -> Forwarding {

@@ -2,6 +2,7 @@
 
 mod dimension_order;
 mod irregular_bands;
+mod lanes;
 mod proof;
 mod real_dumps;
 mod shortest_path;

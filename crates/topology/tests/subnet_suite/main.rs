@@ -1,0 +1,10 @@
+//! What a subnet manager decided: read, joined with its fabric, proved, written back.
+
+mod bisection;
+mod lanes;
+mod messages;
+mod monkey;
+mod opensm_files;
+mod support;
+mod tables;
+mod written;

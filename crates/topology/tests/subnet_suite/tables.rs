@@ -1,0 +1,164 @@
+//! Tables of a ring of four, followed by hand.
+
+use crate::support::{clockwise, host, joined, port, ring, ring_tables, tables};
+use gingham_topology::routing::{Proof, Stray, prove, prove_without_loops};
+use gingham_topology::subnet::{LID_MAX, Lids, Owner, TableDump};
+use gingham_topology::{FindingKind, NodeId};
+
+#[test]
+fn lids_have_owners_and_alternatives() {
+    let fabric = ring(1);
+    let lids = Lids::of(&fabric).unwrap();
+    assert_eq!(lids.owner(3), Some(Owner::Switch(NodeId::new(2))));
+    let owner = |alternative| Some(Owner::Endpoint { endpoint: host(&fabric, 1), alternative });
+    assert_eq!([19, 20, 21, 22].map(|lid| lids.owner(lid)), [None, owner(0), owner(1), None]);
+    assert_eq!([0, 9, LID_MAX].map(|lid| lids.owner(lid)), [None; 3]);
+    assert_eq!((lids.alternatives(), lids.count_of(host(&fabric, 0))), (2, 2));
+    assert_eq!(
+        [0, 1, 2, 3].map(|a| lids.of_endpoint(host(&fabric, 1), a)),
+        [20, 21, 20, 21].map(Some)
+    );
+    assert_eq!(lids.all().count(), 4 + 8);
+}
+
+#[test]
+fn entries_become_ports_by_alternative() {
+    let fabric = ring(1);
+    let forwarding = joined(&fabric, &ring_tables(1));
+    assert_eq!(forwarding.findings, vec![]);
+    assert_eq!(forwarding.alternatives.len(), 2);
+    for (number, routes) in forwarding.alternatives.iter().enumerate() {
+        for from in 0..4 {
+            for to in 0..4 {
+                let expected = u16::from(port(from, to, number == 0));
+                let found = tables(routes).port(NodeId::new(from), host(&fabric, to));
+                assert_eq!(found, Some(expected), "s{from} to h{to}, alternative {number}");
+            }
+        }
+    }
+    let to_switches = &forwarding.to_switches;
+    assert_eq!(to_switches.port(NodeId::new(0), NodeId::new(3)), Some(3));
+    assert_eq!(
+        to_switches.port(NodeId::new(0), NodeId::new(0)),
+        None,
+        "a switch needs no way to itself"
+    );
+}
+
+#[test]
+fn the_ways_round_a_ring_close_a_cycle() {
+    let fabric = ring(0);
+    let forwarding = joined(&fabric, &ring_tables(0));
+    let Proof::Cycle { buffers } = prove(&fabric, &forwarding.alternatives[0]) else {
+        panic!("all opposite pairs go clockwise")
+    };
+    let mut expected: Vec<_> = (0..4).map(|from| clockwise(&fabric, from)).collect();
+    let lowest = (0..4).min_by_key(|place| expected[*place]).unwrap();
+    expected.rotate_left(lowest);
+    let found: Vec<_> = buffers.iter().map(|buffer| (buffer.channel, buffer.lane)).collect();
+    assert_eq!(found, expected.into_iter().map(|channel| (channel, 0)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_loop_is_a_fault_and_no_deadlock_by_itself() {
+    // Opposite pairs with s0 or s1 at the start are sent clockwise and the others back, which
+    // leaves no cycle. Then s0 and s1 send packets for h2 to each other.
+    let fabric = ring(0);
+    let mut text = ring_tables(0);
+    for (switch, lid) in [(2, 16), (3, 20)] {
+        text = with_entry(&text, switch, lid, "003");
+    }
+    let forwarding = joined(&fabric, &text);
+    assert!(prove(&fabric, &forwarding.alternatives[0]).is_free());
+    let forwarding = joined(&fabric, &with_entry(&text, 1, 24, "003"));
+    let routes = &forwarding.alternatives[0];
+    let [fault] = &routes.trace(&fabric).faults[..] else { panic!("one destination") };
+    let there = clockwise(&fabric, 0);
+    let back = fabric.outgoing(NodeId::new(1), 3).unwrap();
+    assert_eq!(
+        (&fault.stray, fault.to, fault.sources),
+        (&Stray::Loop(vec![there, back]), host(&fabric, 2), 2)
+    );
+    assert!(!prove(&fabric, routes).is_free());
+    assert!(prove_without_loops(&fabric, routes).is_free());
+}
+
+/// The text with another port for a LID in the table of a switch.
+fn with_entry(text: &str, switch: usize, lid: u16, port: &str) -> String {
+    let start = text.find(&format!("(s{switch}):")).unwrap();
+    let entry = format!("0x{lid:04x} ");
+    let at = start + text[start..].find(&entry).unwrap() + entry.len();
+    format!("{}{port}{}", &text[..at], &text[at + 3..])
+}
+
+#[test]
+fn entries_that_are_missing_or_lead_out_of_the_fabric_are_black_holes() {
+    let fabric = ring(0);
+    let cases = [
+        ("255", Stray::NoEntry(NodeId::new(3))),
+        ("000", Stray::NoEntry(NodeId::new(3))),
+        ("004", Stray::Uncabled { switch: NodeId::new(3), port: 4 }),
+        ("001", Stray::WrongEndpoint(host(&fabric, 3))),
+    ];
+    for (port, stray) in cases {
+        let forwarding = joined(&fabric, &with_entry(&ring_tables(0), 3, 16, port));
+        let trace = forwarding.alternatives[0].trace(&fabric);
+        // Of h2 and h3, which come through s3.
+        assert_eq!(trace.arrived_pairs, 12 - 2, "{port}");
+        let [fault] = &trace.faults[..] else { panic!("one fault: {trace:?}") };
+        assert_eq!((&fault.stray, fault.sources), (&stray, 2), "{port}");
+    }
+}
+
+#[test]
+fn what_can_be_joined_and_cannot_be_right_is_found() {
+    let fabric = ring(0);
+    let text = ring_tables(0);
+    let with =
+        |lines: &str| text.replace("8 valid lids dumped ", &format!("{lines}9 valid lids dumped "));
+    let found = |text: &str| {
+        let findings = joined(&fabric, text).findings;
+        findings.into_iter().map(|f| (f.line, f.kind, f.text)).collect::<Vec<_>>()
+    };
+    let unknown = "4 switches have entries for LID 9, which no port of the topology has";
+    assert_eq!(
+        found(&with("0x0009 002\n")),
+        [(Some(12), FindingKind::UnknownLid, unknown.to_owned())]
+    );
+    assert_eq!(found(&with("0x0009 255\n")), [], "no entry for nobody");
+    let found_again = found(&with("0x0010 003\n"));
+    assert_eq!(found_again.len(), 3, "s3 has port 3 already");
+    assert_eq!(
+        found_again[0].2,
+        "s0 has a second entry for LID 16, port 3; the first, port 1, is kept"
+    );
+    let astray = found(&with_entry(&text, 1, 3, "003"));
+    let lost = "management packets for switch s2 do not arrive from 2 switches, such as s0";
+    assert_eq!(astray, [(None, FindingKind::UnreachedSwitch, lost.to_owned())]);
+}
+
+#[test]
+fn the_three_texts_say_the_same() {
+    let fabric = ring(0);
+    let by_tool = ring_tables(0);
+    let mut by_manager = String::from("ibwarn: [17] something of the tool\n");
+    let mut fdbs = String::new();
+    for table in TableDump::read(&by_tool).unwrap().tables {
+        by_manager +=
+            &format!("Unicast lids [0-28] of switch Lid 1 guid 0x{} ('s'):\n", table.guid);
+        fdbs += &format!(
+            "dump_ucast_routes: Switch 0x{}\nLID    : Port : Hops : Optimal\n",
+            table.guid
+        );
+        for entry in table.entries {
+            let (lid, port) = (entry.lid, entry.port.unwrap());
+            by_manager += &format!("0x{lid:04x} {port:03} # Switch\n");
+            fdbs += &format!("0x{lid:04X} : {port:03}  : 01   : yes\n");
+        }
+        by_manager += "28 lids dumped\n";
+        fdbs += "0x0009 : UNREACHABLE\n";
+    }
+    let expected = joined(&fabric, &by_tool);
+    assert_eq!(joined(&fabric, &by_manager), expected);
+    assert_eq!(joined(&fabric, &fdbs), expected);
+}

@@ -1,0 +1,164 @@
+"""`gingham route check`: are the routes that a subnet manager decided on safe and balanced?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham.cli._fabric import load
+from gingham.cli._options import FABRIC_FILE, SEED
+from gingham.cli._output import json_option, print_facts, print_json, print_table
+from gingham.cli._route_facts import print_loads, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gingham.routes import Routes
+
+DEADLOCK_EXIT = 3
+FINDINGS_EXIT = 5
+# How many faults, findings and pairs are printed; --json has all faults and findings.
+SHOWN_MAX = 10
+
+
+@click.command()
+@click.argument("topology", type=FABRIC_FILE)
+@click.option(
+    "--lfts",
+    type=FABRIC_FILE,
+    required=True,
+    help="Forwarding tables: from dump_lfts or dump_fts, or opensm-lfts.dump or opensm.fdbs.",
+)
+@click.option(
+    "--sl2vl",
+    type=FABRIC_FILE,
+    help="Lanes by service level: opensm-sl2vl.dump, from smpquery sl2vl, or opensm.conf.",
+)
+@click.option(
+    "--sl",
+    type=FABRIC_FILE,
+    help="Service levels by pair: source_lid,destination_lid,sl, or from saquery -p.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(2, 1_000_000),
+    default=1000,
+    show_default=True,
+    help="Random matchings for the bisection.",
+)
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Decides on the matchings.")
+@json_option
+def check(
+    topology: Path,
+    lfts: Path,
+    sl2vl: Path | None,
+    sl: Path | None,
+    samples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Check the routes of a running subnet against its TOPOLOGY, a dump of ibnetdiscover.
+
+    Follows every pair of hosts through the tables; finds loops, black holes and packets that have
+    no lane; proves that no packets can deadlock, lane by lane, or shows a shortest cycle; and
+    tells how evenly the routes use the cables.
+
+    The exit code is 3 if packets can deadlock, else 5 if anything was found, else 0.
+
+    \b
+    Examples:
+      ibnetdiscover > net.ibnetdiscover; dump_lfts > lfts.txt
+      gingham route check net.ibnetdiscover --lfts lfts.txt
+      gingham route check net.ibnetdiscover --lfts opensm-lfts.dump --sl2vl opensm-sl2vl.dump \\
+        --sl levels.csv
+    """
+    routes = load(topology).load_routes(lfts, sl2vl=sl2vl, sl=sl)
+    facts = as_facts(routes, samples, seed)
+    if as_json:
+        print_json({"file": str(topology), "lfts": str(lfts), **facts})
+    else:
+        print_check(routes, facts)
+    raise click.exceptions.Exit(exit_code(facts))
+
+
+def as_facts(routes: Routes, samples: int, seed: int) -> dict[str, Any]:
+    """Return all that is known of the routes."""
+    return {
+        "deadlock_free": routes.is_deadlock_free,
+        "deadlock_free_between_hosts": not routes.cycle_between_hosts,
+        "cycle": routes.cycle,
+        "cycle_without_loops": routes.cycle_without_loops,
+        "alternatives": routes.alternatives,
+        "lanes": routes.lanes,
+        "faults": routes.faults,
+        "findings": [asdict(finding) for finding in routes.findings],
+        "statistics": routes.statistics(),
+        "bisection": routes.bisection(samples=samples, seed=seed),
+        "sharing": routes.sharing(at_most=SHOWN_MAX),
+    }
+
+
+def exit_code(facts: dict[str, Any]) -> int:
+    """Return 3 for a possible deadlock, 5 for what a check found, else 0.
+
+    Packets that go round for ever are a fault; they are no deadlock by themselves.
+    """
+    if facts["cycle_without_loops"]:
+        return DEADLOCK_EXIT
+    warned = any(finding["severity"] == "warning" for finding in facts["findings"])
+    return FINDINGS_EXIT if facts["faults"] or warned else 0
+
+
+def print_check(routes: Routes, facts: dict[str, Any]) -> None:
+    """Print what was found, then loads, then the proof."""
+    print_facts([*summary(facts["statistics"]), *more(facts)])
+    print_loads(facts["statistics"])
+    sharing = facts["sharing"]
+    if sharing is not None:
+        title = f"Pairs of hosts over {sharing['channel']} ({among(sharing)})"
+        print_table(title, ["from", "to"], sharing["examples"])
+    findings = facts["findings"]
+    if findings:
+        columns = ["file", "line", "severity", "kind", "finding"]
+        rows = [[f["file"], f["line"], f["severity"], f["kind"], f["text"]] for f in findings]
+        print_table(counted("Findings", rows), columns, rows[:SHOWN_MAX], numbers="line")
+    faults = facts["faults"]
+    if faults:
+        print_table(counted("Faults", faults), ["fault"], [[fault] for fault in faults[:SHOWN_MAX]])
+    click.echo(routes.explain())
+    if facts["cycle"] and not facts["cycle_without_loops"]:
+        click.echo("only packets that go round for ever close this cycle: mend the faults above")
+    elif facts["cycle"] and facts["deadlock_free_between_hosts"]:
+        click.echo("between hosts alone the routes are free of deadlock")
+
+
+def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return what only imported routes are asked for."""
+    measured = facts["bisection"]
+    if measured is not None:
+        yield (
+            "bisection, busiest channel",
+            f"{measured['busiest']:.2f} ± {measured['busiest_half_width']:.2f} of "
+            f"{measured['pairs']} flows in the mean",
+        )
+        yield (
+            "effective bisection bandwidth",
+            f"{measured['bandwidth']:.3f} ± {measured['bandwidth_half_width']:.3f} of a link",
+        )
+    if facts["alternatives"] > 1:
+        yield "alternatives of a pair", f"{facts['alternatives']}, of which loads count the first"
+    yield "lanes in use", ", ".join(map(str, facts["lanes"])) or "none"
+
+
+def among(sharing: dict[str, Any]) -> str:
+    """Return how many pairs there are, and how many are shown."""
+    shown = len(sharing["examples"])
+    return f"{sharing['pairs']}" if shown == sharing["pairs"] else f"{shown} of {sharing['pairs']}"
+
+
+def counted(title: str, rows: list[Any]) -> str:
+    """Return the title of a table that may be cut."""
+    return f"{title} ({SHOWN_MAX} of {len(rows)})" if len(rows) > SHOWN_MAX else title

@@ -1,0 +1,50 @@
+"""Routes as a person reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham.cli._output import print_facts, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gingham.routes import Routes
+
+
+def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return what is worth knowing of all paths together."""
+    unreachable = statistics["unreachable_pairs"]
+    apart = f", {unreachable} without a route" if unreachable else ""
+    yield "pairs of hosts", f"{statistics['host_pairs']}{apart}"
+    if statistics["mean_switches"] is None:
+        return
+    mean, most = statistics["mean_switches"], statistics["max_switches"]
+    yield "switches on a path", f"{mean:.3f} in the mean, {most} at most"
+    yield "shortest possible", f"{statistics['minimal_share']:.1%} of the paths"
+    if statistics["mean_channel_paths"] is not None:
+        mean, most = statistics["mean_channel_paths"], statistics["max_channel_paths"]
+        yield "paths over a channel", f"{mean:.1f} in the mean, {most} at most"
+    bound = statistics["all_to_all"]
+    if bound is not None:
+        rate = f" of {bound['rate']}" if bound["rate"] else ""
+        yield "bound on all-to-all load", f"{bound['load']:.3f}{rate}, by {bound['bottleneck']}"
+
+
+def print_loads(statistics: dict[str, Any]) -> None:
+    """Print lengths of paths and the busiest channels."""
+    lengths = enumerate(statistics["pairs_by_switches"])
+    rows: list[tuple[object, ...]] = [(switches, pairs) for switches, pairs in lengths if pairs]
+    print_table("Path lengths", ["switches", "pairs"], rows, numbers="switches pairs")
+    rows = [(entry["channel"], entry["paths"]) for entry in statistics["busiest"]]
+    print_table("Busiest channels", ["channel", "paths"], rows, numbers="paths")
+
+
+def print_routes(routes: Routes) -> None:
+    """Print lengths, loads and the proof."""
+    statistics = routes.statistics()
+    print_facts(summary(statistics))
+    print_loads(statistics)
+    click.echo(routes.explain())
