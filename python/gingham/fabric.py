@@ -32,8 +32,9 @@ class Finding:
 
     def __str__(self) -> str:
         """Return it as one line."""
+        file = f"{self.file}: " if self.file else ""
         place = f"line {self.line}: " if self.line else ""
-        return f"{place}{self.kind}: {self.text}"
+        return f"{file}{place}{self.kind}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,11 @@ class Fabric:
                 require_file(Path(path))
         lanes, levels = (None if path is None else os.fspath(path) for path in (sl2vl, sl))
         core = self._core.load_routes(os.fspath(tables), lanes, levels)
-        rows = core.findings()
-        return Routes(core, tuple(Finding(*row, file=file) for file, *row in rows))
+        findings = (
+            Finding(line, severity, kind, text, file)
+            for file, line, severity, kind, text in core.findings()
+        )
+        return Routes(core, tuple(findings))
 
     def __repr__(self) -> str:
         """Return what it is in one line."""

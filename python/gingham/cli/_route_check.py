@@ -1,4 +1,4 @@
-"""`gingham route check`: are the routes that a subnet manager decided on safe and balanced?"""
+"""`gingham route check`: whether the routes that a subnet manager decided on are safe."""
 
 from __future__ import annotations
 
@@ -139,15 +139,11 @@ def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Return what only imported routes are asked for."""
     measured = facts["bisection"]
     if measured is not None:
-        yield (
-            "bisection, busiest channel",
-            f"{measured['busiest']:.2f} ± {measured['busiest_half_width']:.2f} of "
-            f"{measured['pairs']} flows in the mean",
-        )
-        yield (
-            "effective bisection bandwidth",
-            f"{measured['bandwidth']:.3f} ± {measured['bandwidth_half_width']:.3f} of a link",
-        )
+        busiest, half_width = measured["busiest"], measured["busiest_half_width"]
+        flows = f"{busiest:.2f} ± {half_width:.2f} of {measured['pairs']} flows in the mean"
+        yield "bisection, busiest channel", flows
+        bandwidth, half_width = measured["bandwidth"], measured["bandwidth_half_width"]
+        yield "effective bisection bandwidth", f"{bandwidth:.3f} ± {half_width:.3f} of a link"
     if facts["alternatives"] > 1:
         yield "alternatives of a pair", f"{facts['alternatives']}, of which loads count the first"
     yield "lanes in use", ", ".join(map(str, facts["lanes"])) or "none"

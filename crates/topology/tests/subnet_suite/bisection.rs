@@ -16,10 +16,10 @@ fn routed(fabric: &Fabric, form: Form) -> Routes {
 fn dumbbell(hosts: u64) -> Fabric {
     let mut builder = FabricBuilder::new();
     let sides = [1, 2].map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(n), 40));
-    builder.join(sides[0], sides[1]).unwrap();
+    builder.join(sides[0], sides[1]).expect("the case is sound");
     for n in 0..2 * hosts {
         let host = builder.add_plain(NodeKind::Host, &format!("h{n}"), Guid(100 + n), 1);
-        builder.join(sides[usize::from(n >= hosts)], host).unwrap();
+        builder.join(sides[usize::from(n >= hosts)], host).expect("the case is sound");
     }
     builder.build()
 }
@@ -49,16 +49,20 @@ fn one_host_a_leaf_never_shares_in_a_folded_clos() {
 
 /// Mean share and mean load of the busiest channel over all matchings, by trying each.
 fn over_all_matchings(fabric: &Fabric, routes: &Routes) -> (f64, f64) {
-    let hosts: Vec<EndpointId> = fabric.endpoint_ids().collect();
+    let mut hosts: Vec<EndpointId> = fabric.endpoint_ids().collect();
     let (mut shares, mut busiest, mut count) = (0.0, 0.0, 0.0);
-    permute(&mut hosts.clone(), 0, &mut |order| {
+    permute(&mut hosts, 0, &mut |order| {
         let pairs = order[..order.len() / 2].iter().zip(&order[order.len() / 2..]);
-        let paths: Vec<_> = pairs.map(|(a, b)| routes.path(fabric, *a, *b).unwrap()).collect();
+        let paths: Vec<_> =
+            pairs.map(|(a, b)| routes.path(fabric, *a, *b).expect("the case is sound")).collect();
         let load = |channel| paths.iter().filter(|p| p.channels().contains(channel)).count();
-        let worst = paths.iter().map(|path| path.channels().iter().map(load).max().unwrap());
-        let worst: Vec<f64> = worst.map(|load| f64::from(u32::try_from(load).unwrap())).collect();
+        let worst = paths
+            .iter()
+            .map(|path| path.channels().iter().map(load).max().expect("the case is sound"));
+        let worst: Vec<f64> =
+            worst.map(|load| f64::from(u32::try_from(load).expect("the case is sound"))).collect();
         shares += worst.iter().map(|load| 1.0 / load).sum::<f64>()
-            / f64::from(u32::try_from(worst.len()).unwrap());
+            / f64::from(u32::try_from(worst.len()).expect("the case is sound"));
         busiest += worst.iter().copied().fold(0.0, f64::max);
         count += 1.0;
     });

@@ -6,6 +6,7 @@ use gingham_topology::routing::{
 };
 use gingham_topology::subnet::{LaneDump, LevelDump, Lids, join_lanes, join_levels};
 use gingham_topology::{Fabric, FindingKind, NodeId};
+use std::fmt::Write as _;
 
 /// SL n on lane n.
 const IDENTITY: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -128,20 +129,33 @@ fn lane_texts() -> [(&'static str, String); 3] {
     let strokes = row.replace("  ", "| ");
     let (mut by_manager, mut by_tool) = (String::new(), String::new());
     for s in 0..4 {
-        by_manager +=
-            &format!("Switch 0x{:016x}, base LID {}, \"s{s}\"\n#in out : 0  1\n", 16 + s, 1 + s);
+        writeln!(
+            by_manager,
+            "Switch 0x{:016x}, base LID {}, \"s{s}\"\n#in out : 0  1",
+            16 + s,
+            1 + s
+        )
+        .expect("a string takes any text");
         for output in 1..4 {
-            by_tool += &format!("# SL2VL table: Lid {}\n#                 SL: | 0| 1|\n", 1 + s);
+            writeln!(by_tool, "# SL2VL table: Lid {}\n#                 SL: | 0| 1|", 1 + s)
+                .expect("a string takes any text");
             for input in 0..4 {
-                by_manager += &format!("{input}   {output}   : {row} \n");
-                by_tool += &format!("ports: in {input:2}, out {output:2}: | {strokes}|\n");
+                writeln!(by_manager, "{input}   {output}   : {row} ")
+                    .expect("a string takes any text");
+                writeln!(by_tool, "ports: in {input:2}, out {output:2}: | {strokes}|")
+                    .expect("a string takes any text");
             }
         }
-        by_manager +=
-            &format!("Channel Adapter 0x{:016x}, base LID {}, \"h{s}\"\n", 0x200 + s, 16 + 4 * s);
-        by_manager += &format!("0   0   : {row} \n");
-        by_tool +=
-            &format!("# SL2VL table: Lid {}\nports: in  0, out  0: | {strokes}|\n", 16 + 4 * s);
+        writeln!(
+            by_manager,
+            "Channel Adapter 0x{:016x}, base LID {}, \"h{s}\"",
+            0x200 + s,
+            16 + 4 * s
+        )
+        .expect("a string takes any text");
+        writeln!(by_manager, "0   0   : {row} ").expect("a string takes any text");
+        writeln!(by_tool, "# SL2VL table: Lid {}\nports: in  0, out  0: | {strokes}|", 16 + 4 * s)
+            .expect("a string takes any text");
     }
     let conf = format!("qos TRUE\nqos_sl2vl {}\n", row.replace("  ", ","));
     [("opensm-sl2vl.dump", by_manager), ("smpquery", by_tool), ("opensm.conf", conf)]

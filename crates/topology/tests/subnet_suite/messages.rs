@@ -67,9 +67,11 @@ fn tables() {
 fn fdbs() {
     let fabric = ring(0);
     let table = |guid: u32, rows: usize| {
-        let rows: String =
-            (1..=rows).map(|lid| format!("0x{lid:04X} : 001  : 01   : yes\n")).collect();
-        format!("dump_ucast_routes: Switch 0x{guid:016x}\nLID    : Port : Hops : Optimal\n{rows}")
+        let heading = format!("dump_ucast_routes: Switch 0x{guid:016x}");
+        let rows = (1..=rows).map(|lid| format!("0x{lid:04X} : 001  : 01   : yes"));
+        let columns = "LID    : Port : Hops : Optimal".to_owned();
+        let lines: Vec<String> = [heading, columns].into_iter().chain(rows).collect();
+        lines.join("\n") + "\n"
     };
     let short = [table(0x10, 4), table(0x11, 4), table(0x12, 2)].concat();
     insta::assert_snapshot!(shown(&[

@@ -17,8 +17,9 @@ fn fabric() -> Fabric {
 }
 
 fn forwarding(fabric: &Fabric, text: &str) -> Forwarding {
-    let lids = Lids::of(fabric).unwrap();
-    join(fabric, &lids, &TableDump::read(text).unwrap()).unwrap()
+    let lids = Lids::of(fabric).expect("the case is sound");
+    join(fabric, &lids, &TableDump::read(text).expect("the case is sound"))
+        .expect("the case is sound")
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub(crate) fn ring_tables(lmc: u8) -> String {
             1 + s,
             16 + s
         )
-        .unwrap();
+        .expect("the case is sound");
         text.push_str("  Lid  Out   Destination\n       Port     Info \n");
         let mut count = 0;
         for to in 0..4 {
@@ -69,18 +69,19 @@ pub(crate) fn ring_tables(lmc: u8) -> String {
                 1 + to,
                 16 + to
             )
-            .unwrap();
+            .expect("the case is sound");
             count += 1;
         }
         for to in 0..4 {
             for path in 0..1 << lmc {
                 // The paths to a host go clockwise and back in turn.
                 let port = port(s, to, path % 2 == 0);
-                writeln!(text, "0x{:04x} {port:03} ", 16 + 4 * to + path).unwrap();
+                writeln!(text, "0x{:04x} {port:03} ", 16 + 4 * to + path)
+                    .expect("the case is sound");
                 count += 1;
             }
         }
-        writeln!(text, "{count} valid lids dumped ").unwrap();
+        writeln!(text, "{count} valid lids dumped ").expect("the case is sound");
     }
     text
 }

@@ -4,6 +4,7 @@ use crate::support::{clockwise, host, joined, port, ring, ring_tables, tables};
 use gingham_topology::routing::{Proof, Stray, prove, prove_without_loops};
 use gingham_topology::subnet::{LID_MAX, Lids, Owner, TableDump};
 use gingham_topology::{FindingKind, NodeId};
+use std::fmt::Write as _;
 
 #[test]
 fn lids_have_owners_and_alternatives() {
@@ -85,9 +86,9 @@ fn a_loop_is_a_fault_and_no_deadlock_by_itself() {
 
 /// The text with another port for a LID in the table of a switch.
 fn with_entry(text: &str, switch: usize, lid: u16, port: &str) -> String {
-    let start = text.find(&format!("(s{switch}):")).unwrap();
+    let start = text.find(&format!("(s{switch}):")).expect("the case is sound");
     let entry = format!("0x{lid:04x} ");
-    let at = start + text[start..].find(&entry).unwrap() + entry.len();
+    let at = start + text[start..].find(&entry).expect("the case is sound") + entry.len();
     format!("{}{port}{}", &text[..at], &text[at + 3..])
 }
 
@@ -144,16 +145,20 @@ fn the_three_texts_say_the_same() {
     let mut by_manager = String::from("ibwarn: [17] something of the tool\n");
     let mut fdbs = String::new();
     for table in TableDump::read(&by_tool).unwrap().tables {
-        by_manager +=
-            &format!("Unicast lids [0-28] of switch Lid 1 guid 0x{} ('s'):\n", table.guid);
-        fdbs += &format!(
-            "dump_ucast_routes: Switch 0x{}\nLID    : Port : Hops : Optimal\n",
+        writeln!(by_manager, "Unicast lids [0-28] of switch Lid 1 guid 0x{} ('s'):", table.guid)
+            .expect("a string takes any text");
+        writeln!(
+            fdbs,
+            "dump_ucast_routes: Switch 0x{}\nLID    : Port : Hops : Optimal",
             table.guid
-        );
+        )
+        .expect("a string takes any text");
         for entry in table.entries {
             let (lid, port) = (entry.lid, entry.port.unwrap());
-            by_manager += &format!("0x{lid:04x} {port:03} # Switch\n");
-            fdbs += &format!("0x{lid:04X} : {port:03}  : 01   : yes\n");
+            writeln!(by_manager, "0x{lid:04x} {port:03} # Switch")
+                .expect("a string takes any text");
+            writeln!(fdbs, "0x{lid:04X} : {port:03}  : 01   : yes")
+                .expect("a string takes any text");
         }
         by_manager += "28 lids dumped\n";
         fdbs += "0x0009 : UNREACHABLE\n";

@@ -99,7 +99,7 @@ fn tables_without_lids_in_the_fabric_must_carry_the_names() {
 }
 
 fn slurm(fabric: &Fabric) -> String {
-    format::write(fabric, Format::Slurm).unwrap().text
+    format::write(fabric, Format::Slurm).expect("the case is sound").text
 }
 
 #[test]

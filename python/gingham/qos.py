@@ -1,0 +1,39 @@
+"""Lines for OpenSM's configuration: lanes by service level, and arbitration among lanes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gingham._native import qos_conf
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    # Lane, and weight in units of 64 bytes.
+    Slot = tuple[int, int]
+
+
+def conf_lines(
+    lanes: Sequence[int],
+    *,
+    high: Sequence[Slot] | None = None,
+    low: Sequence[Slot] | None = None,
+    high_limit: int = 0,
+) -> str:
+    """Return lines of `opensm.conf` that give every port these tables.
+
+    `lanes` has the lane of each of the 16 service levels, 15 for none. `high` and `low` are the
+    slots of the two arbitration tables, OpenSM's own where they are left out; `high_limit` is how
+    much of high priority goes before low priority gets a turn, in units of 4096 bytes.
+
+    >>> print(conf_lines([0, 1] + 14 * [0], low=[(0, 64), (1, 192)], high=[]))
+    # Written by gingham; lines for /etc/opensm/opensm.conf.
+    qos TRUE
+    qos_max_vls 2
+    qos_high_limit 0
+    qos_vlarb_high (null)
+    qos_vlarb_low 0:64,1:192
+    qos_sl2vl 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0
+    <BLANKLINE>
+    """
+    return qos_conf(lanes, high, low, high_limit)

@@ -1,0 +1,203 @@
+"""`gingham route` and `gingham route check`, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import gingham as package
+from gingham import qos
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+
+# A ring of five, cut between the fifth switch and the first: pairs whose path comes through there
+# send on SL 1. LIDs are those that a fabric without any gets: switches from 1, then hosts.
+CROSSING = {(4, 1), (5, 1), (5, 2), (2, 5), (1, 5), (1, 4)}
+LEVELS = "source_lid,destination_lid,sl\n" + "".join(
+    f"{source},{destination},{int((source, destination) in CROSSING)}\n"
+    for source in range(1, 6)
+    for destination in range(1, 6)
+    if source != destination
+)
+TWO_LANES = "qos TRUE\nqos_max_vls 2\nqos_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1\n"
+
+
+@pytest.fixture
+def ring(gingham: Command, tmp_path: Path) -> Path:
+    """A ring of five, and beside it the tables of its shortest paths."""
+    network = tmp_path / "ring.toml"
+    made = gingham("fabric", "make", "ring", "--switches", 5, "-o", network)
+    assert made.code == 0, made.err
+    tables = tmp_path / "ring.lfts"
+    routed = routed_to(gingham, network, tables, "shortest-path")
+    assert routed.code == 3, routed.err
+    return network
+
+
+@pytest.fixture
+def clos(gingham: Command, tmp_path: Path) -> Path:
+    """Leaves and spines, and beside them the tables of up*/down*."""
+    network = tmp_path / "clos.ibnetdiscover"
+    sizes = ("--leaves", 3, "--spines", 2, "--hosts-per-leaf", 2)
+    made = gingham("fabric", "make", "folded-clos", *sizes, "-o", network)
+    assert made.code == 0, made.err
+    routed = routed_to(gingham, network, tmp_path / "clos.lfts", "up-down")
+    assert routed.code == 0, routed.err
+    return network
+
+
+def routed_to(gingham: Command, network: Path, tables: Path, algorithm: str) -> Finished:
+    return gingham("route", network, "--algorithm", algorithm, "--form", "table", "-o", tables)
+
+
+def changed(tables: Path, switch: str, lid: int, port: str) -> Path:
+    """Write the tables with another port for a LID at a switch beside them."""
+    head, mark, tail = tables.read_text().partition(f"('{switch}'):")
+    assert mark, switch
+    entry = f"0x{lid:04x} "
+    at = tail.index(entry) + len(entry)
+    other = tables.with_name("changed.lfts")
+    other.write_text(f"{head}{mark}{tail[:at]}{port}{tail[at + 3 :]}")
+    return other
+
+
+def test_the_name_of_the_default_command_may_be_left_out(gingham: Command, clos: Path) -> None:
+    short = gingham("route", clos, "--algorithm", "up-down")
+    long = gingham("route", "compute", clos, "--algorithm", "up-down")
+    options_first = gingham("route", "--algorithm", "up-down", clos)
+    assert short == long == options_first
+    assert short.code == 0
+    helped = gingham("route", "--help")
+    assert helped.code == 0
+    assert {"check", "compute"} <= set(helped.out.split())
+
+
+def test_tables_are_written_once_and_only_tables(gingham: Command, clos: Path) -> None:
+    again = routed_to(gingham, clos, clos.with_name("clos.lfts"), "up-down")
+    assert (again.code, "exists already" in again.err) == (2, True)
+    source = gingham("route", clos, "--algorithm", "up-down", "-o", "source.lfts")
+    assert (source.code, "--form table" in source.err) == (2, True)
+
+
+def test_sound_routes_pass(gingham: Command, clos: Path) -> None:
+    checked = gingham("route", "check", clos, "--lfts", clos.with_name("clos.lfts"), "--json")
+    assert (checked.code, checked.err) == (0, "")
+    facts = json.loads(checked.out)
+    assert (facts["deadlock_free"], facts["faults"], facts["findings"]) == (True, [], [])
+    assert facts["statistics"]["host_pairs"] == 30
+    assert (facts["alternatives"], facts["lanes"]) == (1, [0])
+    # Of six hosts three send; two of a leaf may meet on a spine, all of them never.
+    assert facts["bisection"]["pairs"] == 3
+    assert 0.5 < facts["bisection"]["bandwidth"] <= 1
+    assert facts["sharing"]["pairs"] == facts["statistics"]["max_channel_paths"]
+    shown = gingham("route", "check", clos, "--lfts", clos.with_name("clos.lfts"))
+    assert (shown.code, shown.err) == (0, "")
+    assert "effective bisection bandwidth" in shown.out
+    assert "free of deadlock" in shown.out
+
+
+def test_a_ring_can_deadlock_and_two_lanes_mend_it(gingham: Command, ring: Path) -> None:
+    command = ("route", "check", ring, "--lfts", ring.with_name("ring.lfts"))
+    refused = gingham(*command)
+    assert (refused.code, "closes the cycle" in refused.out) == (3, True)
+    levels, lanes = ring.with_name("levels.csv"), ring.with_name("opensm.conf")
+    levels.write_text(LEVELS)
+    lanes.write_text(TWO_LANES)
+    mended = gingham(*command, "--sl", levels, "--sl2vl", lanes, "--json")
+    assert (mended.code, mended.err) == (0, "")
+    assert json.loads(mended.out)["lanes"] == [0, 1]
+    lanes.write_text(TWO_LANES.replace("max_vls 2", "max_vls 1"))
+    one_lane = gingham(*command, "--sl", levels, "--sl2vl", lanes)
+    assert one_lane.code == 3
+    lanes.write_text(TWO_LANES.replace("0,1,", "0,15,", 1))
+    dropped = gingham(*command, "--sl", levels, "--sl2vl", lanes, "--json")
+    assert dropped.code == 5
+    assert all("maps to lane 15" in fault for fault in json.loads(dropped.out)["faults"])
+
+
+def test_loops_and_black_holes_are_found(gingham: Command, clos: Path) -> None:
+    tables = clos.with_name("clos.lfts")
+    # h2-1 has the last LID, 11. Its leaf sends it back up, where it comes from.
+    loop = changed(tables, "leaf2", 11, "003")
+    checked = gingham("route", "check", clos, "--lfts", loop)
+    assert checked.code == 5
+    assert "go round for ever" in checked.out
+    assert "only packets that go round for ever close this cycle" in checked.out
+    hole = changed(tables, "spine0", 11, "255")
+    checked = gingham("route", "check", clos, "--lfts", hole, "--json")
+    assert checked.code == 5
+    [fault] = json.loads(checked.out)["faults"]
+    assert fault.startswith("packets for h2-1 are lost at spine0, which has no entry for it")
+
+
+def test_entries_for_nobody_are_found(gingham: Command, clos: Path) -> None:
+    tables = clos.with_name("clos.lfts")
+    stale = clos.with_name("stale.lfts")
+    stale.write_text(tables.read_text().replace("11 lids dumped", "0x000c 001\n12 lids dumped", 1))
+    checked = gingham("route", "check", clos, "--lfts", stale, "--json")
+    assert checked.code == 5
+    [finding] = json.loads(checked.out)["findings"]
+    assert (finding["file"], finding["kind"]) == (str(stale), "unknown-lid")
+    assert finding["line"] == 13
+
+
+def test_what_cannot_be_is_one_message_with_file_and_line(gingham: Command, clos: Path) -> None:
+    # Spines come before leaves; a table has a heading, 11 entries and a closing line.
+    tables = clos.with_name("clos.lfts")
+    strange = changed(tables, "leaf0", 11, "009")
+    half = clos.with_name("half.lfts")
+    half.write_text(tables.read_text()[:400])
+    for file, line, words in [
+        (strange, 38, "has ports 0 to 4, not 9"),
+        (half, 11, "looks truncated"),
+        (clos, 5, "cannot read"),
+        (clos.with_name("none.lfts"), None, "no such file"),
+    ]:
+        refused = gingham("route", "check", clos, "--lfts", file)
+        assert (refused.code, refused.out) == (2, ""), refused
+        place = f"{file}:" if line is None else f"{file}:{line}: "
+        assert refused.err.startswith(f"gingham: {place}"), refused.err
+        assert words in refused.err
+
+
+def test_two_hosts_with_one_lid_are_told_by_name(gingham: Command, clos: Path) -> None:
+    twice = clos.with_name("twice.ibnetdiscover")
+    twice.write_text(clos.read_text().replace('# "leaf', '# lid 7 lmc 0 "leaf'))
+    refused = gingham("route", "check", twice, "--lfts", clos.with_name("clos.lfts"))
+    assert refused.code == 2
+    assert refused.err.startswith(f"gingham: {twice}: LID 7 belongs to h0-0 and to h0-1")
+
+
+def test_the_api_reads_what_it_wrote(clos: Path, tmp_path: Path) -> None:
+    fabric = package.Fabric.load(clos)
+    routes = fabric.route("up-down", form="table")
+    routes.save(tmp_path / "written.lfts")
+    read = fabric.load_routes(tmp_path / "written.lfts")
+    assert (read.findings, read.faults, read.alternatives, read.lanes) == ((), [], 1, [0])
+    assert read.lengths() == routes.lengths()
+    names, lengths = read.lengths()
+    assert (names[0], lengths[0]) == ("h0-0", [None, 1, 3, 3, 3, 3])
+    assert read.statistics() == routes.statistics()
+    assert read.bisection(samples=50) == routes.bisection(samples=50)
+    channel = read.path("h0-0", "h1-0")
+    assert channel is not None
+    sharing = read.sharing(channel[1], at_most=1)
+    assert sharing is not None
+    assert (sharing["channel"], len(sharing["examples"])) == (channel[1], 1)
+    with pytest.raises(package.InputError, match="no channel of this fabric"):
+        read.sharing("nothing")
+    with pytest.raises(package.InputError, match="exists already"):
+        routes.save(tmp_path / "written.lfts")
+    with pytest.raises(package.InputError, match='route in the form "table"'):
+        fabric.route("up-down").save(tmp_path / "source.lfts")
+
+
+def test_lines_for_opensm_are_refused_where_no_port_takes_them() -> None:
+    with pytest.raises(package.InputError, match="16 lanes"):
+        qos.conf_lines([0, 1])
+    with pytest.raises(package.InputError, match="no port takes these slots"):
+        qos.conf_lines([0] * 16, low=[(15, 1)])
