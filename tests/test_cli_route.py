@@ -201,3 +201,33 @@ def test_lines_for_opensm_are_refused_where_no_port_takes_them() -> None:
         qos.conf_lines([0, 1])
     with pytest.raises(package.InputError, match="no port takes these slots"):
         qos.conf_lines([0] * 16, low=[(15, 1)])
+
+
+VLARB = """\
+# VLArbitration tables: Lid 5 port 2 LowCap 8 HighCap 8
+# Low priority VL Arbitration Table:
+VL    : |0x0 |0x1 |
+WEIGHT: |0x0 |0x4 |
+# High priority VL Arbitration Table:
+VL    : |0x0 |0x1 |
+WEIGHT: |0xff|0x0 |
+"""
+
+
+def test_arbitration_is_read_from_ports_and_from_the_configuration(tmp_path: Path) -> None:
+    asked = tmp_path / "vlarb.txt"
+    asked.write_text(VLARB + VLARB.replace("port 2", "port 3"))
+    first, second = qos.load_arbitration(asked)
+    assert (first.lid, first.port, first.kind, first.high_limit) == (5, 2, None, None)
+    assert (first.high, first.low) == ([(0, 255), (1, 0)], [(0, 0), (1, 4)])
+    assert second.port == 3
+    configured = tmp_path / "opensm.conf"
+    configured.write_text("qos TRUE\nqos_high_limit 2\nqos_swe_vlarb_low 1:9\n")
+    by_kind = {of.kind: of for of in qos.load_arbitration(configured)}
+    assert set(by_kind) == {"ca", "sw0", "swe", "rtr"}
+    assert (by_kind["swe"].low, by_kind["swe"].high_limit) == ([(1, 9)], 2)
+    # OpenSM's own: lane 0 at high priority, the others at low priority with weight 4.
+    assert by_kind["ca"].low == [(0, 0)] + [(lane, 4) for lane in range(1, 15)]
+    asked.write_text(VLARB.replace("|0x4 |", "|4x |"))
+    with pytest.raises(package.InputError, match=r"vlarb\.txt:4: "):
+        qos.load_arbitration(asked)

@@ -8,6 +8,18 @@ __version__: str
 
 def catalogue() -> list[dict[str, Any]]: ...
 def formats() -> list[tuple[str, list[str], bool]]: ...
+def load_arbitration(
+    path: str,
+) -> list[
+    tuple[
+        int | None,
+        int | None,
+        str | None,
+        int | None,
+        list[tuple[int, int]],
+        list[tuple[int, int]],
+    ]
+]: ...
 def panic(message: str) -> None: ...
 def qos_conf(
     lanes: Sequence[int],

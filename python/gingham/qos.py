@@ -1,9 +1,14 @@
-"""Lines for OpenSM's configuration: lanes by service level, and arbitration among lanes."""
+"""Lanes by service level and arbitration among lanes: OpenSM's lines, and what ports say."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gingham._files import require_file
+from gingham._native import load_arbitration as load_rows
 from gingham._native import qos_conf
 
 if TYPE_CHECKING:
@@ -11,6 +16,30 @@ if TYPE_CHECKING:
 
     # Lane, and weight in units of 64 bytes.
     Slot = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Arbitration:
+    """The tables by which a port, or each port of a kind, shares itself among its lanes."""
+
+    # Of a single port: its LID, and its number if it is a switch's.
+    lid: int | None
+    port: int | None
+    # Of a configuration file: "ca", "sw0", "swe" (cabled ports of switches) or "rtr".
+    kind: str | None
+    # How much of high priority goes first, in units of 4096 bytes; unknown for single ports.
+    high_limit: int | None
+    high: list[Slot]
+    low: list[Slot]
+
+
+def load_arbitration(path: str | os.PathLike[str]) -> list[Arbitration]:
+    """Read the outputs of `smpquery vlarb`, one after the other, or an `opensm.conf`.
+
+    Where the configuration says nothing, the tables are OpenSM's defaults.
+    """
+    require_file(Path(path))
+    return [Arbitration(*row) for row in load_rows(os.fspath(path))]
 
 
 def conf_lines(

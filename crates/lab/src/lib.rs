@@ -30,4 +30,6 @@ pub use record::{
     result_tables, summary_schema,
 };
 pub use run::{Engine, Progress, Run};
-pub use subnet_files::{LoadedRoutes, SubnetFiles, load_routes};
+pub use subnet_files::{
+    LoadedArbitration, LoadedRoutes, SubnetFiles, load_arbitration, load_routes,
+};

@@ -4,7 +4,9 @@ use crate::fabric_file::{from_format, read};
 use crate::input::InputError;
 use gingham_topology::format::{self, FormatError};
 use gingham_topology::routing::{LaneMap, Lanes, Routes, ServiceLevels, SwitchTables};
-use gingham_topology::subnet::{self, LaneDump, LevelDump, Lids, TableDump};
+use gingham_topology::subnet::{
+    self, Arbitration, LaneDump, LevelDump, Lids, PortArbitration, PortKind, QosConf, TableDump,
+};
 use gingham_topology::{Fabric, Finding};
 use std::path::{Path, PathBuf};
 
@@ -65,6 +67,31 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
         to_switches: forwarding.to_switches,
         findings,
     })
+}
+
+/// The arbitration among lanes that a file tells of.
+#[derive(Clone, Debug)]
+pub enum LoadedArbitration {
+    /// Of single ports, as `smpquery` asked them.
+    Ports(Vec<PortArbitration>),
+    /// Of all ports of a kind, as OpenSM is configured.
+    Kinds(Vec<(PortKind, Arbitration)>),
+}
+
+/// Reads arbitration tables: outputs of `smpquery vlarb`, or `opensm.conf`.
+pub fn load_arbitration(path: &Path) -> Result<LoadedArbitration, InputError> {
+    let (loaded, _) = with_text(path, |text| {
+        let is_conf = text.lines().any(|line| line.starts_with("qos"));
+        let loaded = if is_conf {
+            let conf = QosConf::read(text)?;
+            let kinds = PortKind::ALL.map(|kind| (kind, conf.arbitration(kind)));
+            LoadedArbitration::Kinds(kinds.into())
+        } else {
+            LoadedArbitration::Ports(subnet::arbitration::read(text)?)
+        };
+        Ok((loaded, Vec::new()))
+    })?;
+    Ok(loaded)
 }
 
 /// Reads the file at `path` by `read_text`; findings and errors name it.

@@ -31,15 +31,11 @@ mod _core {
     #[pymodule_export]
     use crate::routes::Routes;
     #[pymodule_export]
-<<<<<<< HEAD
     use crate::run::{
         Scenario, Simulation, catalogue, result_schema, scenario_schema, switching_kinds,
     };
-=======
-    use crate::run::{Scenario, Simulation, catalogue, scenario_schema, switching_kinds};
     #[pymodule_export]
-    use crate::subnet::qos_conf;
->>>>>>> 5fac63b (Lanes, service levels and arbitration read from OpenSM's texts; tables, opensm.conf lines and Slurm's topology.conf written; bisection measured)
+    use crate::subnet::{load_arbitration, qos_conf};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]

@@ -1,11 +1,11 @@
 //! Routes of a running subnet: its files become `Routes`, and routes become its files.
 
-use gingham_lab::{SubnetFiles, load_routes};
+use gingham_lab::{LoadedArbitration, SubnetFiles, load_routes};
 use gingham_topology::subnet::conf;
 use gingham_topology::subnet::{Arbitration, Lids, Slot, write_tables};
 use gingham_topology::{Fabric, routing};
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error;
@@ -79,4 +79,28 @@ pub(crate) fn qos_conf(
         low: low.map_or(default.low, slots),
     };
     conf::write(&row, &arbitration).map_err(|refused| error::refusal(py, refused))
+}
+
+/// LID, port, kind of ports, limit of high priority, slots of high and of low priority.
+type ArbitrationRow =
+    (Option<u16>, Option<u8>, Option<&'static str>, Option<u8>, Vec<(u8, u8)>, Vec<(u8, u8)>);
+
+/// The arbitration tables of single ports, or of all ports of a kind.
+#[pyfunction]
+pub(crate) fn load_arbitration(py: Python<'_>, path: &str) -> PyResult<Vec<ArbitrationRow>> {
+    let loaded = gingham_lab::load_arbitration(Path::new(path));
+    let slots = |slots: &[Slot]| slots.iter().map(|slot| (slot.lane, slot.weight)).collect();
+    Ok(match loaded.map_err(|refused| error::input(py, &refused))? {
+        LoadedArbitration::Ports(ports) => ports
+            .iter()
+            .map(|of| (Some(of.lid), Some(of.port), None, None, slots(&of.high), slots(&of.low)))
+            .collect(),
+        LoadedArbitration::Kinds(kinds) => kinds
+            .iter()
+            .map(|(kind, of)| {
+                let limit = Some(of.high_limit);
+                (None, None, Some(kind.name()), limit, slots(&of.high), slots(&of.low))
+            })
+            .collect(),
+    })
 }

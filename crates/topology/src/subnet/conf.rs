@@ -45,12 +45,16 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    const fn prefix(self) -> &'static str {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Adapter, Self::SwitchItself, Self::SwitchOuter, Self::Router];
+
+    /// As OpenSM's file has it.
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Adapter => "qos_ca_",
-            Self::SwitchItself => "qos_sw0_",
-            Self::SwitchOuter => "qos_swe_",
-            Self::Router => "qos_rtr_",
+            Self::Adapter => "ca",
+            Self::SwitchItself => "sw0",
+            Self::SwitchOuter => "swe",
+            Self::Router => "rtr",
         }
     }
 }
@@ -117,7 +121,7 @@ impl QosConf {
     }
 
     fn value(&self, kind: PortKind, name: &str) -> Option<&Value> {
-        let own = self.values.get(&format!("{}{name}", kind.prefix()));
+        let own = self.values.get(&format!("qos_{}_{name}", kind.name()));
         own.or_else(|| self.values.get(&format!("qos_{name}"))).map(|(_, value)| value)
     }
 

@@ -13,6 +13,11 @@ use std::fmt::Write as _;
 /// clockwise to the next switch, port 3 back. Switch n has LID 1 + n, host n LID 16 + 4 n and
 /// 2^lmc - 1 more.
 pub(crate) fn ring(lmc: u8) -> Fabric {
+    ring_with(|_| lmc)
+}
+
+/// The same with an LMC for each host.
+pub(crate) fn ring_with(lmc: impl Fn(u16) -> u8) -> Fabric {
     let mut builder = FabricBuilder::new();
     let address =
         |guid, lid, lmc| Address { guid: Some(Guid(guid)), lid: Some(lid), lmc: Some(lmc) };
@@ -27,7 +32,10 @@ pub(crate) fn ring(lmc: u8) -> Fabric {
     for (n, switch) in (0..4_u16).zip(&switches) {
         let guid = 0x100 + u64::from(n);
         let node = builder.add_plain(NodeKind::Host, &format!("h{n}"), Guid(guid), 1);
-        builder.node_mut(node).addresses.insert(1, address(0x200 + u64::from(n), 16 + 4 * n, lmc));
+        builder
+            .node_mut(node)
+            .addresses
+            .insert(1, address(0x200 + u64::from(n), 16 + 4 * n, lmc(n)));
         builder.add_cable([(*switch, 1), (node, 1)], None, None).expect("the ports are free");
     }
     for n in 0..4 {

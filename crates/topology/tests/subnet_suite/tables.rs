@@ -1,8 +1,8 @@
 //! Tables of a ring of four, followed by hand.
 
-use crate::support::{clockwise, host, joined, port, ring, ring_tables, tables};
+use crate::support::{clockwise, host, joined, port, ring, ring_tables, ring_with, tables};
 use gingham_topology::routing::{Proof, Stray, prove, prove_without_loops};
-use gingham_topology::subnet::{LID_MAX, Lids, Owner, TableDump};
+use gingham_topology::subnet::{LID_MAX, LevelDump, Lids, Owner, TableDump, join_levels};
 use gingham_topology::{FindingKind, NodeId};
 use std::fmt::Write as _;
 
@@ -44,6 +44,27 @@ fn entries_become_ports_by_alternative() {
         None,
         "a switch needs no way to itself"
     );
+}
+
+#[test]
+fn an_endpoint_with_fewer_alternatives_repeats_its_own() {
+    let fabric = ring_with(|host| u8::from(host != 1));
+    let forwarding = joined(&fabric, &ring_tables(1));
+    let port = |alternative: usize, to| {
+        tables(&forwarding.alternatives[alternative]).port(NodeId::new(3), host(&fabric, to))
+    };
+    assert_eq!(forwarding.alternatives.len(), 2);
+    // From s3 to h1, which is opposite, path 0 goes clockwise; h1 has no path 1 any more.
+    assert_eq!([port(0, 1), port(1, 1)], [Some(2), Some(2)]);
+    assert_eq!([port(0, 2), port(1, 2)], [Some(3), Some(3)]);
+    let [finding] = &forwarding.findings[..] else { panic!("one LID of nobody") };
+    assert_eq!((finding.line, finding.kind), (Some(11), FindingKind::UnknownLid));
+    // So do its service levels.
+    let text = "source_lid,destination_lid,sl\n28,20,3\n28,24,1\n28,25,2\n";
+    let lids = Lids::of(&fabric).unwrap();
+    let (levels, _) = join_levels(&fabric, &lids, &LevelDump::read(text).unwrap()).unwrap();
+    let level = |to, alternative| levels.level(host(&fabric, 3), host(&fabric, to), alternative);
+    assert_eq!([level(1, 0), level(1, 1), level(2, 0), level(2, 1)], [3, 3, 1, 2]);
 }
 
 #[test]
