@@ -1,0 +1,151 @@
+"""Programs that end with a block, whatever ends the block.
+
+::
+
+    with Children(folder, environment) as children:
+        children.start("ibsim", "-s", "net.ibsim", out="ibsim.log")
+        seen = children.run("ibsim-run", "ibnetdiscover", timeout_s=60)
+    # here both are gone, and were waited for
+
+Three ways lead to that end. The block ends, well or by an exception: every child is killed by
+its own process id, what it started with it, and waited for. An interrupt comes: it is held back
+while a child starts or ends, so that none is forgotten half-way. We are killed outright: the
+kernel kills what we started (`setpriv --pdeathsig`, where it is installed).
+
+Invariant: after the block no child runs. What children write stays in their folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gingham.errors import EnvironmentProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+# A killed process is gone in milliseconds; beyond this the machine is not ours to mend.
+END_TIMEOUT_S = 10.0
+SIGNALS_HELD = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a program ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Children:
+    """Programs started in one folder and with one environment; used as a context."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        """Prepare; nothing is started yet."""
+        self.folder = folder
+        self.environment = dict(environment)
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End every child."""
+        with signals_held():
+            while self._running:
+                end(self._running[-1])
+                self._running.pop()
+
+    def start(self, *command: str, out: str, err: str | None = None) -> subprocess.Popen[bytes]:
+        """Start a program that runs until it ends or the block does.
+
+        What it says goes to the files `out` and `err` of the folder, or all of it to `out`: a
+        pipe that nobody reads would block it.
+        """
+        with contextlib.ExitStack() as stack:
+            output = stack.enter_context((self.folder / out).open("wb"))
+            errors = stack.enter_context((self.folder / err).open("wb")) if err else output
+            stack.enter_context(signals_held())
+            child = subprocess.Popen(
+                [*mortal(), *command],
+                cwd=self.folder,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+            self._running.append(child)
+        return child
+
+    def stop(self, child: subprocess.Popen[bytes]) -> None:
+        """End a child before the block does."""
+        with signals_held():
+            end(child)
+            self._running.remove(child)
+
+    def run(self, *command: str, timeout_s: float) -> Finished:
+        """Run a program to its end and return what it said.
+
+        `EnvironmentProblem` if it has not ended after `timeout_s`; then it is gone as well.
+        """
+        name = next(part for part in command if part != "ibsim-run").rpartition("/")[2]
+        out, err = f"{name}.out", f"{name}.err"
+        child = self.start(*command, out=out, err=err)
+        try:
+            code = child.wait(timeout_s)
+        except subprocess.TimeoutExpired as error:
+            message = f"{name}: had not ended after {timeout_s:.0f} s, and was stopped"
+            raise EnvironmentProblem(message) from error
+        finally:
+            self.stop(child)
+        return Finished(code, self.read(out), self.read(err))
+
+    def read(self, name: str) -> str:
+        """Return what the file `name` of the folder holds by now; nothing if it is not there."""
+        try:
+            return (self.folder / name).read_text(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+
+def mortal() -> list[str]:
+    """Return the words before a command that let it die when we do."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    """Kill a child with what it started, and wait for it."""
+    if child.poll() is None:
+        # Not before the poll: the id of a child that was waited for may be another's by now.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.kill()
+    child.wait(END_TIMEOUT_S)
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold back interrupts inside the block; they arrive when it ends."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS_HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,176 @@
+"""OpenSM on a simulated fabric: one engine, what it really did, and why if it did not.
+
+::
+
+    ibsim-run opensm -R lash -Q ──► osm.log             "lash tables configured on all switches"
+                     (runs on)      opensm-lfts.dump    tables of all switches
+                                    opensm-sl2vl.dump   lanes by service level
+
+OpenSM keeps running, so that its subnet administrator can be asked. It sweeps once: nothing in
+the fabric changes. Quality of service is on (`-Q`), for engines with lanes need their SL-to-VL
+tables in the switches; multicast is off, which is slow and of no interest here. Its files lie
+in the scratch folder, and those in `/etc/opensm` are not read unless asked for.
+
+An engine that cannot do a topology is replaced by `minhop`, and OpenSM counts that as success:
+only the line "tables configured" of its log tells. `no_fallback` is of no use: then it tries for
+ever. Whatever happens, a run ends with its timeout.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gingham.errors import EnvironmentProblem
+from gingham.opensm.programs import require
+from gingham.opensm.simulator import quoted
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from gingham.opensm.simulator import Simulator
+
+ENGINES = (
+    "minhop",
+    "updn",
+    "dnup",
+    "ftree",
+    "dor",
+    "lash",
+    "sssp",
+    "dfsssp",
+    "nue",
+    "torus-2QoS",
+)
+
+LOG = "osm.log"
+OUTPUT = "osm.out"
+TIMEOUT_S = 120.0
+POLL_S = 0.02
+
+# The log's second line of the same name tells of the tables; ERR marks what went wrong.
+CONFIGURED = re.compile(r"osm_ucast_mgr_process: (\S+) tables configured on all switches")
+UP = "SUBNET UP"
+COMPLAINT = re.compile(r"0x01 -> (?:[a-z0-9_]+: )?(.*)")
+LOG_PREFIX = re.compile(r"^.*\] 0x[0-9a-fA-F]{2} -> ")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What OpenSM is asked to do."""
+
+    # A name of `ENGINES`, or "file" with `tables`.
+    engine: str
+    # GUIDs of root switches, a line each.
+    roots: Path | None = None
+    # Shape of the torus, for torus-2QoS.
+    torus: Path | None = None
+    # Forwarding tables to load, for the engine "file".
+    tables: Path | None = None
+    # Settings of opensm.conf.
+    settings: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manager:
+    """OpenSM, done with the fabric and still running."""
+
+    request: Request
+    # The engine whose tables are in the switches.
+    ran: str
+    # OpenSM's own words where something went wrong.
+    complaints: tuple[str, ...]
+    folder: Path
+    # From the start of the program until the subnet was up.
+    seconds: float
+
+    @property
+    def tables(self) -> Path:
+        """The forwarding tables of all switches."""
+        return self.folder / "opensm-lfts.dump"
+
+    @property
+    def lanes(self) -> Path:
+        """The SL-to-VL tables of all switches."""
+        return self.folder / "opensm-sl2vl.dump"
+
+
+def manage(simulator: Simulator, request: Request, *, timeout_s: float = TIMEOUT_S) -> Manager:
+    """Let OpenSM configure the fabric; it runs on until the simulator ends.
+
+    `EnvironmentProblem` with OpenSM's own words if it is missing, fails, or is not done in time.
+    """
+    require("opensm")
+    start = time.monotonic()
+    (simulator.folder / CONFIGURATION).write_text(configuration(simulator.folder, request))
+    child = simulator.start("opensm", *arguments(request), out=OUTPUT)
+    wait_until_up(simulator, child, start + timeout_s)
+    log = simulator.children.read(LOG)
+    return Manager(
+        request=request,
+        ran=CONFIGURED.findall(log)[-1],
+        complaints=tuple(complaints(log)),
+        folder=simulator.folder,
+        seconds=time.monotonic() - start,
+    )
+
+
+CONFIGURATION = "opensm.conf"
+
+
+def arguments(request: Request) -> list[str]:
+    """Return the words after `opensm`."""
+    # Errors, what happens, and dumps of the tables.
+    words = ["-F", CONFIGURATION, "-f", LOG, "-e", "-D", "0x43", "-s", "0", "-Q"]
+    words += ["-R", request.engine]
+    files = {"-a": request.roots, "--torus_config": request.torus, "-U": request.tables}
+    for option, file in files.items():
+        if file is not None:
+            words += [option, str(file.resolve())]
+    return words
+
+
+def configuration(folder: Path, request: Request) -> str:
+    """Return an opensm.conf that keeps every file in the scratch folder."""
+    nothing = folder / "none"
+    settings = {
+        "dump_files_dir": str(folder),
+        "partition_config_file": str(nothing),
+        "per_module_logging_file": str(nothing),
+        "qos_policy_file": str(nothing),
+        "prefix_routes_file": str(nothing),
+        "torus_config": str(nothing),
+        "disable_multicast": "TRUE",
+        "force_log_flush": "TRUE",
+        **(request.settings or {}),
+    }
+    return "".join(f"{key} {value}\n" for key, value in settings.items())
+
+
+def wait_until_up(
+    simulator: Simulator, child: subprocess.Popen[bytes], deadline: float
+) -> None:
+    """Wait until the log says that the subnet is up and which tables are in the switches."""
+    while True:
+        over = child.poll() is not None
+        log = simulator.children.read(LOG)
+        if UP in log and CONFIGURED.search(log):
+            return
+        if over:
+            simulator.require_running()
+            said = quoted("\n".join(complaints(log)) or simulator.children.read(OUTPUT))
+            raise EnvironmentProblem(f"opensm: ended with code {child.returncode}{said}")
+        if time.monotonic() > deadline:
+            said = quoted("\n".join(complaints(log)) or log)
+            raise EnvironmentProblem(f"opensm: the subnet was not up in time{said}")
+        time.sleep(POLL_S)
+
+
+def complaints(log: str) -> list[str]:
+    """Return what the log calls errors, each once, without times and addresses."""
+    found = (COMPLAINT.search(line) for line in log.splitlines())
+    return list(dict.fromkeys(match[1].strip() for match in found if match))

@@ -1,0 +1,190 @@
+"""A fabric played by `ibsim`, for the programs of a real cluster to manage and to look at.
+
+::
+
+    fabric ──► scratch/net.ibsim ──► ibsim ◄── a socket of its own ──► ibsim-run opensm
+                                                                   └─► ibsim-run ibnetdiscover
+
+ibsim answers the subnet management packets of every switch and adapter of the fabric; programs
+reach it through `ibsim-run`, which puts a library of the simulator before that of the kernel. A
+program sits at one node of the fabric, which `SIM_HOST` names: here by its kind and node GUID
+as they stand in the file, for descriptions need not be unique.
+
+What ibsim 0.10 makes up: the GUIDs of adapters' ports (node GUID + port), and 4xSDR as the speed
+of every cable. LIDs that the file gives are kept. Lists that the subnet administrator splits
+over several packets are cut short after the first, without a word.
+
+Everything lies in one scratch folder, which is gone after the block, as ibsim is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gingham.errors import EnvironmentProblem, InputError
+from gingham.fabric import Fabric
+from gingham.opensm.children import Children, Finished, signals_held
+from gingham.opensm.programs import require, search_path
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+
+LOG = "ibsim.log"
+NETWORK = "net.ibsim"
+READY_TIMEOUT_S = 30.0
+POLL_S = 0.02
+# Highest unicast LID of an InfiniBand subnet, and with 0 the entries of a full table.
+UNICAST_LIDS = 0xC000
+
+
+class Simulator:
+    """A running ibsim and the folder in which it runs; made by `simulated`."""
+
+    def __init__(self, children: Children, player: subprocess.Popen[bytes]) -> None:
+        """Keep what runs; use `simulated`."""
+        self.children = children
+        self._player = player
+
+    @property
+    def folder(self) -> Path:
+        """The scratch folder."""
+        return self.children.folder
+
+    def run(self, *command: str, timeout_s: float) -> Finished:
+        """Run a program on the fabric to its end; `EnvironmentProblem` if it fails."""
+        finished = self.children.run("ibsim-run", *command, timeout_s=timeout_s)
+        if finished.code != 0:
+            self.require_running()
+            raise EnvironmentProblem(f"{command[0]}: failed{quoted(finished.err or finished.out)}")
+        return finished
+
+    def start(self, *command: str, out: str) -> subprocess.Popen[bytes]:
+        """Start a program on the fabric that runs until the simulator ends."""
+        return self.children.start("ibsim-run", *command, out=out)
+
+    def require_running(self) -> None:
+        """Raise `EnvironmentProblem` in ibsim's own words if it has ended by itself."""
+        if self._player.poll() is not None:
+            raise EnvironmentProblem(f"ibsim: ended by itself{quoted(self.children.read(LOG))}")
+
+    def discovered(self, *, timeout_s: float = 60) -> str:
+        """Return what `ibnetdiscover` prints of the fabric."""
+        return self.run("ibnetdiscover", timeout_s=timeout_s).out
+
+
+@contextlib.contextmanager
+def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]:
+    """Play `fabric` inside the block, seen by programs from `host`, the name of a node.
+
+    Without a name programs sit at the first host. `EnvironmentProblem` if ibsim is missing or
+    fails, `InputError` if the fabric has no such host.
+    """
+    require("ibsim", "ibsim-run")
+    with scratch_folder() as folder:
+        fabric.save(folder / NETWORK)
+        # Read back, for what has no GUID gets one when it is written.
+        played = Fabric.load(folder / NETWORK)
+        environment = {
+            **os.environ,
+            "PATH": search_path(),
+            "IBSIM_SOCKNAME": folder.name,
+            "SIM_HOST": seat(played, host),
+            "TMPDIR": str(folder),
+            # Where OpenSM keeps what it knows of the fabric, for its next start.
+            "OSM_CACHE_DIR": str(folder),
+            "OSM_TMP_DIR": str(folder),
+            "LC_ALL": "C",
+        }
+        with Children(folder, environment) as children:
+            player = children.start("ibsim", "-s", "-n", *limits(fabric), NETWORK, out=LOG)
+            simulator = Simulator(children, player)
+            wait_until_ready(simulator)
+            yield simulator
+
+
+def limits(fabric: Fabric) -> list[str]:
+    """Return the options that let ibsim hold the whole fabric, and tables for every LID."""
+    nodes = fabric.nodes
+    switches = sum(node.kind == "switch" for node in nodes)
+    # A switch has port 0 beside those that are counted.
+    ports = sum(node.ports + 1 for node in nodes)
+    counts = {"-N": len(nodes), "-S": switches, "-P": ports, "-L": UNICAST_LIDS}
+    return [word for option, count in counts.items() for word in (option, str(count))]
+
+
+def seat(played: Fabric, host: str | None) -> str:
+    """Return how the network file names a host, such as `H-0000400000000000`.
+
+    Without a name it is the first host of the largest connected part.
+    """
+    hosts = [node for node in played.nodes if node.kind == "host"]
+    part = largest_part(played) if host is None else {host}
+    chosen = next((node for node in hosts if node.name in part), None)
+    if chosen is None:
+        what = "no host with a cable" if host is None else f'no host "{host}"'
+        raise InputError(f"a subnet manager runs on a host, and the fabric has {what}")
+    return f"H-{chosen.guid}"
+
+
+def largest_part(fabric: Fabric) -> set[str]:
+    """Return the names of the nodes in the largest connected part; the first one of equals."""
+    neighbours: dict[str, list[str]] = {node.name: [] for node in fabric.nodes}
+    for cable in fabric.cables:
+        (one, _), (other, _) = cable.ends
+        neighbours[one].append(other)
+        neighbours[other].append(one)
+    largest: set[str] = set()
+    left = dict.fromkeys(neighbours)
+    while left:
+        part = reached({next(iter(left))}, neighbours)
+        largest = max(largest, part, key=len)
+        left = {name: None for name in left if name not in part}
+    return largest
+
+
+def reached(start: set[str], neighbours: dict[str, list[str]]) -> set[str]:
+    """Return all names that can be reached from `start`."""
+    seen, edge = set(start), set(start)
+    while edge:
+        edge = {other for name in edge for other in neighbours[name]} - seen
+        seen |= edge
+    return seen
+
+
+def wait_until_ready(simulator: Simulator) -> None:
+    """Wait until ibsim listens: a client that comes earlier sleeps for two seconds."""
+    listening = f"@{simulator.folder.name}:ctl"
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while listening not in Path("/proc/net/unix").read_text():
+        simulator.require_running()
+        if time.monotonic() > deadline:
+            said = quoted(simulator.children.read(LOG))
+            raise EnvironmentProblem(f"ibsim: not ready after {READY_TIMEOUT_S:.0f} s{said}")
+        time.sleep(POLL_S)
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Make a folder that is gone after the block."""
+    with contextlib.ExitStack() as stack:
+        with signals_held():
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="gingham-", ignore_cleanup_errors=True)
+            )
+        try:
+            yield Path(folder)
+        finally:
+            with signals_held():
+                stack.close()
+
+
+def quoted(words: str, *, lines_max: int = 6) -> str:
+    """Return the last lines that a program said, set under our message."""
+    lines = [line.rstrip() for line in words.splitlines() if line.strip()]
+    return "".join(f"\n  {line}" for line in lines[-lines_max:])
