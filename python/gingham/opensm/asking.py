@@ -2,16 +2,17 @@
 
 ::
 
-    source,destination LIDs ──► standard input
-                                PathRecord Get to the LID of the administrator, one at a time
-    source,destination,SL   ◄── standard output
+    python asking.py QUESTIONS ANSWERS
+
+    QUESTIONS: source,destination    LIDs, a pair a line
+    ANSWERS:   source,destination,SL in the same order; "-" for the SL where there is no path
 
 It talks management datagrams over `libibumad`, which `ibsim-run` leads to the simulator; on a
 machine with an adapter it would ask the administrator of the real subnet. One question is under
 way at any time: the simulator knows the sender of an answer by the last question alone.
 
-A pair without a path has `-` for its SL. Layouts: InfiniBand Architecture Specification 1,
-13.4.3 (header), 15.2.1.1 (administration), 15.2.5.16 (path record).
+Layouts: InfiniBand Architecture Specification, Volume 1, sections 13.4.3 (header), 15.2.1.1
+(administration), 15.2.5.16 (path record). It stands alone, for it is run by its path.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+from pathlib import Path
 
 LIBRARY = "libibumad.so.3"
 CLASS_ADMINISTRATION, CLASS_VERSION, RMPP_VERSION = 0x03, 2, 1
@@ -143,14 +145,15 @@ def read_answer(datagram: bytes, source: int, destination: int) -> int | None:
     return int(service & 0xF)
 
 
-def main() -> None:
-    """Answer each line of the standard input."""
+def answer(questions: Path, answers: Path) -> None:
+    """Ask for each pair of `questions`."""
     administrator = Administrator()
-    for line in sys.stdin:
-        source, destination = map(int, line.split(","))
-        level = administrator.service_level_of(source, destination)
-        sys.stdout.write(f"{source},{destination},{'-' if level is None else level}\n")
+    with questions.open() as asked, answers.open("w") as said:
+        for line in asked:
+            source, destination = map(int, line.split(","))
+            level = administrator.service_level_of(source, destination)
+            said.write(f"{source},{destination},{'-' if level is None else level}\n")
 
 
 if __name__ == "__main__":
-    main()
+    answer(Path(sys.argv[1]), Path(sys.argv[2]))

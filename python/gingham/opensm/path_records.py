@@ -1,0 +1,232 @@
+"""Service levels: what OpenSM tells an adapter that asks for a path.
+
+Engines that need several lanes give each path a service level (SL), which the switches map to
+a lane. No file of OpenSM holds them: they are asked for, pair by pair. Of how much the level
+depends says how few questions are enough:
+
+======================================  ===============================  =======================
+engine                                  the level depends on             questions
+======================================  ===============================  =======================
+minhop, updn, dnup, ftree, dor, sssp    nothing                          one
+lash, torus-2QoS                        switch and switch                switches²
+nue                                     switch of the source, LID of     switches x LIDs
+                                        the destination
+dfsssp                                  both LIDs: it spreads paths      LIDs²
+                                        over all lanes that it has
+======================================  ===============================  =======================
+
+Several processes ask at once, each from a host of its own: the simulator brings an answer to
+the process whose question was the last from that host.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from gingham.errors import EnvironmentProblem
+from gingham.opensm import asking
+from gingham.opensm.simulator import quoted
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gingham.opensm.simulator import Simulator
+
+Dependence: TypeAlias = Literal["nothing", "switches", "switch-and-destination", "pair"]
+Pair: TypeAlias = tuple[int, int]
+
+DEPENDENCE: dict[str, Dependence] = {
+    "lash": "switches",
+    "torus-2QoS": "switches",
+    "nue": "switch-and-destination",
+    "dfsssp": "pair",
+}
+
+ASKERS_MAX = 4
+POLL_S = 0.05
+# A simulated fabric answers some ten thousand questions a second.
+START_TIMEOUT_S = 60.0
+QUESTION_TIMEOUT_S = 0.005
+
+HEADER = "source_lid,destination_lid,sl\n"
+ADAPTER = re.compile(r'^Ca\t.*"(?P<place>H-[0-9a-f]{16})"')
+PORT = re.compile(
+    r'^\[\d+\]\([0-9a-f]+\)\s+"S-[0-9a-f]+"\[\d+\].*# lid (?P<lid>\d+) lmc (?P<lmc>\d+) '
+    r'".*" lid (?P<switch>\d+)'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port of an adapter."""
+
+    # How the simulator names its node.
+    place: str
+    lid: int
+    # It has 2^lmc LIDs.
+    lmc: int
+    # LID of the switch at the other end of its cable.
+    switch: int
+
+    @property
+    def lids(self) -> range:
+        """All LIDs of the port."""
+        return range(self.lid, self.lid + (1 << self.lmc))
+
+
+def ports(dump: str) -> list[Port]:
+    """Return the adapter ports with a cable to a switch in what ibnetdiscover printed."""
+    found, place = [], ""
+    for line in dump.splitlines():
+        if match := ADAPTER.match(line):
+            place = match["place"]
+        elif match := PORT.match(line):
+            lid, lmc, switch = (int(match[name]) for name in ("lid", "lmc", "switch"))
+            found.append(Port(place, lid, lmc, switch))
+    return found
+
+
+def write_service_levels(
+    simulator: Simulator,
+    engine: str,
+    dump: str,
+    path: Path,
+    *,
+    on_progress: Callable[[float], None] | None = None,
+) -> None:
+    """Write the SL of every path between adapters to `path`: `source_lid,destination_lid,sl`.
+
+    `engine` is the one that ran, `dump` what ibnetdiscover prints, `on_progress` is given the
+    share of the questions that were answered. Pairs without a path are left out.
+    """
+    found = ports(dump)
+    asked = questions(found, DEPENDENCE.get(engine, "nothing"))
+    levels = ask(simulator, sorted(set(asked.values())), found, on_progress)
+    with path.open("w") as file:
+        file.write(HEADER)
+        for (source, destination), question in asked.items():
+            level = levels[question]
+            if level is not None:
+                file.write(f"{source},{destination},{level}\n")
+
+
+def questions(found: Sequence[Port], dependence: Dependence) -> dict[Pair, Pair]:
+    """Return for each pair of LIDs, of different ports, the pair to ask about in its place."""
+    asked: dict[Pair, Pair] = {}
+    first: dict[object, Pair] = {}
+    for source in found:
+        for destination in found:
+            if source.lid == destination.lid:
+                continue
+            for lid in destination.lids:
+                pair = (source.lid, lid)
+                key = what_decides(dependence, source, destination, pair)
+                asked[pair] = first.setdefault(key, pair)
+    return asked
+
+
+def what_decides(
+    dependence: Dependence, source: Port, destination: Port, pair: Pair
+) -> tuple[int, ...]:
+    """Return what the level of a pair depends on; equal for pairs with equal levels."""
+    match dependence:
+        case "nothing":
+            return ()
+        case "switches":
+            return source.switch, destination.switch
+        case "switch-and-destination":
+            return source.switch, pair[1]
+        case "pair":
+            return pair
+
+
+def ask(
+    simulator: Simulator,
+    pairs: Sequence[Pair],
+    found: Sequence[Port],
+    on_progress: Callable[[float], None] | None = None,
+) -> dict[Pair, int | None]:
+    """Return the SL that the administrator gives for each pair, or `None` for no path."""
+    places = list(dict.fromkeys(port.place for port in found))[:ASKERS_MAX]
+    shares = [Share(simulator.folder, index) for index in range(len(places))]
+    askers = []
+    for share, place in zip(shares, places, strict=True):
+        share.write(pairs[share.index :: len(places)])
+        askers.append(share.start(simulator, place))
+    wait_for(simulator, shares, askers, len(pairs), on_progress)
+    for asker in askers:
+        simulator.children.stop(asker)
+    return {pair: level for share in shares for pair, level in share.answers()}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The questions of one process, in files of the scratch folder."""
+
+    folder: Path
+    index: int
+
+    @property
+    def questions(self) -> Path:
+        """A pair a line."""
+        return self.folder / f"questions-{self.index}.csv"
+
+    @property
+    def said(self) -> Path:
+        """The answers so far."""
+        return self.folder / f"answers-{self.index}.csv"
+
+    @property
+    def log(self) -> str:
+        """The name of the file with what the process complains of."""
+        return f"asking-{self.index}.log"
+
+    def write(self, pairs: Sequence[Pair]) -> None:
+        """Write the questions."""
+        self.questions.write_text("".join(f"{one},{other}\n" for one, other in pairs))
+
+    def start(self, simulator: Simulator, place: str) -> subprocess.Popen[bytes]:
+        """Start the process at a node of the fabric."""
+        program = [sys.executable, "-I", asking.__file__, str(self.questions), str(self.said)]
+        command = ["env", f"SIM_HOST={place}", "ibsim-run", *program]
+        return simulator.children.start(*command, out=self.log)
+
+    def answers(self) -> Iterator[tuple[Pair, int | None]]:
+        """Return the answers."""
+        for line in self.said.read_text().splitlines():
+            source, destination, level = line.split(",")
+            yield (int(source), int(destination)), None if level == "-" else int(level)
+
+    def bytes_said(self) -> int:
+        """Return how long the answers are so far."""
+        return self.said.stat().st_size if self.said.exists() else 0
+
+
+def wait_for(
+    simulator: Simulator,
+    shares: Sequence[Share],
+    askers: Sequence[subprocess.Popen[bytes]],
+    count: int,
+    on_progress: Callable[[float], None] | None,
+) -> None:
+    """Wait until all have their answers; `EnvironmentProblem` if one fails or all take long."""
+    deadline = time.monotonic() + START_TIMEOUT_S + count * QUESTION_TIMEOUT_S
+    # An answer is its question with a comma and a level.
+    size = sum(share.questions.stat().st_size for share in shares) + 2 * count
+    while any(asker.poll() is None for asker in askers):
+        simulator.require_running()
+        if time.monotonic() > deadline:
+            raise EnvironmentProblem("opensm: its subnet administrator is too slow in answering")
+        if on_progress and size:
+            on_progress(min(sum(share.bytes_said() for share in shares) / size, 1.0))
+        time.sleep(POLL_S)
+    for share, asker in zip(shares, askers, strict=True):
+        if asker.returncode != 0:
+            said = quoted(simulator.children.read(share.log), lines_max=1)
+            raise EnvironmentProblem(f"opensm: the subnet administrator was asked in vain{said}")
