@@ -47,6 +47,7 @@ ENGINES = (
     "torus-2QoS",
 )
 
+CONFIGURATION = "opensm.conf"
 LOG = "osm.log"
 OUTPUT = "osm.out"
 TIMEOUT_S = 120.0
@@ -55,8 +56,11 @@ POLL_S = 0.02
 # The log's second line of the same name tells of the tables; ERR marks what went wrong.
 CONFIGURED = re.compile(r"osm_ucast_mgr_process: (\S+) tables configured on all switches")
 UP = "SUBNET UP"
-COMPLAINT = re.compile(r"0x01 -> (?:[a-z0-9_]+: )?(.*)")
-LOG_PREFIX = re.compile(r"^.*\] 0x[0-9a-fA-F]{2} -> ")
+# Level 1 are errors; that an engine gives up is told on level 2 at times.
+COMPLAINT = re.compile(r"0x01 -> (?:[a-z0-9_]+: )?(.*)|0x02 -> [a-z0-9_]+: (disabling .*)")
+SCRATCH = re.compile(r"/\S*/gingham-[^/\s]+/")
+# Said whenever quality of service is on and there is no policy.
+EXPECTED = "Failed opening QoS policy file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +123,6 @@ def manage(simulator: Simulator, request: Request, *, timeout_s: float = TIMEOUT
     )
 
 
-CONFIGURATION = "opensm.conf"
-
-
 def arguments(request: Request) -> list[str]:
     """Return the words after `opensm`."""
     # Errors, what happens, and dumps of the tables.
@@ -143,7 +144,7 @@ def configuration(folder: Path, request: Request) -> str:
         "per_module_logging_file": str(nothing),
         "qos_policy_file": str(nothing),
         "prefix_routes_file": str(nothing),
-        "torus_config": str(nothing),
+        "torus_config": str(folder / "torus-2QoS.conf"),
         "disable_multicast": "TRUE",
         "force_log_flush": "TRUE",
         **(request.settings or {}),
@@ -171,6 +172,8 @@ def wait_until_up(
 
 
 def complaints(log: str) -> list[str]:
-    """Return what the log calls errors, each once, without times and addresses."""
+    """Return what the log tells of errors, each once, without times, addresses and folders."""
     found = (COMPLAINT.search(line) for line in log.splitlines())
-    return list(dict.fromkeys(match[1].strip() for match in found if match))
+    words = ((match[1] or match[2]).strip() for match in found if match)
+    kept = (SCRATCH.sub("", text) for text in words if EXPECTED not in text)
+    return list(dict.fromkeys(kept))

@@ -106,44 +106,43 @@ def write_service_levels(
     share of the questions that were answered. Pairs without a path are left out.
     """
     found = ports(dump)
-    asked = questions(found, DEPENDENCE.get(engine, "nothing"))
-    levels = ask(simulator, sorted(set(asked.values())), found, on_progress)
+    rows = questions(found, DEPENDENCE.get(engine, "nothing"))
+    levels = ask(simulator, sorted(set(rows.values())), found, on_progress)
     with path.open("w") as file:
         file.write(HEADER)
-        for (source, destination), question in asked.items():
+        for (source, destination), question in rows.items():
             level = levels[question]
             if level is not None:
                 file.write(f"{source},{destination},{level}\n")
 
 
 def questions(found: Sequence[Port], dependence: Dependence) -> dict[Pair, Pair]:
-    """Return for each pair of LIDs, of different ports, the pair to ask about in its place."""
-    asked: dict[Pair, Pair] = {}
-    first: dict[object, Pair] = {}
+    """Return the rows of the table, each with the pair of LIDs to ask about.
+
+    In a row the LID of a switch stands for all adapters at it.
+    """
+    rows: dict[Pair, Pair] = {}
     for source in found:
         for destination in found:
             if source.lid == destination.lid:
                 continue
             for lid in destination.lids:
-                pair = (source.lid, lid)
-                key = what_decides(dependence, source, destination, pair)
-                asked[pair] = first.setdefault(key, pair)
-    return asked
+                rows.setdefault(row_of(dependence, source, destination, lid), (source.lid, lid))
+    if dependence == "nothing" and rows:
+        anyone = next(iter(rows.values()))
+        return dict.fromkeys(rows, anyone)
+    return rows
 
 
-def what_decides(
-    dependence: Dependence, source: Port, destination: Port, pair: Pair
-) -> tuple[int, ...]:
-    """Return what the level of a pair depends on; equal for pairs with equal levels."""
+def row_of(dependence: Dependence, source: Port, destination: Port, lid: int) -> Pair:
+    """Return the row that holds the level from a port to a LID of another."""
     match dependence:
-        case "nothing":
-            return ()
-        case "switches":
+        case "nothing" | "switches":
             return source.switch, destination.switch
         case "switch-and-destination":
-            return source.switch, pair[1]
+            return source.switch, lid
         case "pair":
-            return pair
+            return source.lid, lid
 
 
 def ask(

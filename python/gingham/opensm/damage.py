@@ -1,0 +1,74 @@
+"""A fabric with cables or switches missing, drawn by a seed.
+
+What is drawn depends on the seed and on the names alone: cables and switches are put in order
+by a hash of both, and the first ones go. So the same seed breaks the same things of a fabric
+read from another format, and three broken cables are two broken cables and one more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from gingham.errors import InputError
+from gingham.fabric import Fabric
+from gingham.opensm.simulator import scratch_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Breakable: TypeAlias = Literal["cables", "switches"]
+
+
+def broken(fabric: Fabric, count: int, what: Breakable, *, seed: int) -> tuple[Fabric, list[str]]:
+    """Return the fabric without `count` cables between switches, or switches, and their names.
+
+    `InputError` if there are not so many.
+    """
+    names = candidates(fabric, what)
+    if count > len(names):
+        kinds = "cables between switches" if what == "cables" else "switches"
+        raise InputError(f"cannot break {count} {kinds}: the fabric has {len(names)}")
+    gone = sorted(names, key=lambda name: drawn(seed, name))[:count]
+    return without(fabric, set(gone)), sorted(gone)
+
+
+def candidates(fabric: Fabric, what: Breakable) -> list[str]:
+    """Return the names of what may break."""
+    switches = {node.name for node in fabric.nodes if node.kind == "switch"}
+    if what == "switches":
+        return sorted(switches)
+    ends = (cable.ends for cable in fabric.cables)
+    return [cable_name(*pair) for pair in ends if {pair[0][0], pair[1][0]} <= switches]
+
+
+def cable_name(one: tuple[str, int], other: tuple[str, int]) -> str:
+    """Return how a cable is called, by its ends."""
+    return f"{one[0]}[{one[1]}] - {other[0]}[{other[1]}]"
+
+
+def drawn(seed: int, name: str) -> bytes:
+    """Return a number for a name that only the seed knows."""
+    return hashlib.sha256(f"{seed} {name}".encode()).digest()
+
+
+def without(fabric: Fabric, gone: Iterable[str]) -> Fabric:
+    """Return the fabric without the switches and cables of these names."""
+    text, _ = fabric.text("toml")
+    missing = frozenset(gone)
+    with scratch_folder() as folder:
+        path = folder / "broken.toml"
+        blocks = text.split("\n\n")
+        kept = (block for block in blocks if not is_gone(block, missing))
+        path.write_text("\n\n".join(kept) + "\n")
+        return Fabric.load(path)
+
+
+def is_gone(block: str, gone: frozenset[str]) -> bool:
+    """Whether a block of our fabric format is a node or cable that is gone, or a cable to one."""
+    ((kind, (entry,)),) = tomllib.loads(block).items() or [("", ({},))]
+    if kind != "cable":
+        return entry.get("name") in gone
+    nodes = {end.rpartition("[")[0] for end in entry["ends"]}
+    return bool(gone & {" - ".join(entry["ends"]), *nodes})
