@@ -108,9 +108,7 @@ class Administrator:
         """Return the answer to the last question, or `None` if none comes in time."""
         while True:
             length = ctypes.c_int(DATAGRAM_BYTES)
-            agent = self.library.umad_recv(
-                self.port, self.packet, ctypes.byref(length), TIMEOUT_MS
-            )
+            agent = self.library.umad_recv(self.port, self.packet, ctypes.byref(length), TIMEOUT_MS)
             if agent < 0 or self.library.umad_status(self.packet) != 0:
                 return None
             datagram = ctypes.string_at(self.datagram, DATAGRAM_BYTES)

@@ -67,8 +67,10 @@ def without(fabric: Fabric, gone: Iterable[str]) -> Fabric:
 
 def is_gone(block: str, gone: frozenset[str]) -> bool:
     """Whether a block of our fabric format is a node or cable that is gone, or a cable to one."""
-    ((kind, (entry,)),) = tomllib.loads(block).items() or [("", ({},))]
-    if kind != "cable":
-        return entry.get("name") in gone
-    nodes = {end.rpartition("[")[0] for end in entry["ends"]}
-    return bool(gone & {" - ".join(entry["ends"]), *nodes})
+    for kind, entries in tomllib.loads(block).items():
+        (entry,) = entries
+        if kind != "cable":
+            return entry["name"] in gone
+        nodes = {end.rpartition("[")[0] for end in entry["ends"]}
+        return bool(gone & {" - ".join(entry["ends"]), *nodes})
+    return False

@@ -152,9 +152,7 @@ def configuration(folder: Path, request: Request) -> str:
     return "".join(f"{key} {value}\n" for key, value in settings.items())
 
 
-def wait_until_up(
-    simulator: Simulator, child: subprocess.Popen[bytes], deadline: float
-) -> None:
+def wait_until_up(simulator: Simulator, child: subprocess.Popen[bytes], deadline: float) -> None:
     """Wait until the log says that the subnet is up and which tables are in the switches."""
     while True:
         over = child.poll() is not None

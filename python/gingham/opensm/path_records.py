@@ -25,7 +25,6 @@ import re
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gingham.errors import EnvironmentProblem
@@ -35,6 +34,7 @@ from gingham.opensm.simulator import quoted
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from gingham.opensm.simulator import Simulator
 

@@ -24,19 +24,20 @@ if TYPE_CHECKING:
     from gingham.fabric import Fabric, Node
 
 AXES = "xyz"
+DIMENSIONS = (2, 3)
 # A circle needs three; between two switches there is one way only.
 CIRCLE_MIN = 3
 
 
 def torus_configuration(fabric: Fabric) -> str | None:
-    """Return torus-2QoS.conf for a fabric, or `None` if it is no torus or mesh of 2 or 3 dimensions."""
+    """Return torus-2QoS.conf for a fabric, or `None` if it is no grid of 2 or 3 dimensions."""
     try:
         fabric.route("dimension-order", form="table")
     except InputError:
         return None
     cells = coordinates(fabric)
     sizes = [size + 1 for size in map(max, zip(*cells, strict=True))]
-    if not 2 <= len(sizes) <= len(AXES):
+    if len(sizes) not in DIMENSIONS:
         return None
     joined = {
         frozenset((one, other)) for (one, _), (other, _) in (cable.ends for cable in fabric.cables)
@@ -73,9 +74,7 @@ def numbers_in(name: str) -> list[int]:
 
 def step(cell: tuple[int, ...], axis: int, distance: int) -> tuple[int, ...]:
     """Return the cell that lies so far up an axis."""
-    return tuple(
-        place + distance if index == axis else place for index, place in enumerate(cell)
-    )
+    return tuple(place + distance if index == axis else place for index, place in enumerate(cell))
 
 
 def joined_at(
