@@ -7,71 +7,14 @@ Left out of the comparison is what ibsim makes up: the GUIDs of ports, and 4xSDR
 
 from __future__ import annotations
 
-import contextlib
-import os
-import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gingham import Fabric
-from tests.conftest import SEARCH, require_programs
-
-DEADLINE_S = 60
-RETRY_S = 0.2
-
-
-@contextlib.contextmanager
-def simulated(network: Path, fabric: Fabric) -> Iterator[dict[str, str]]:
-    """Play `fabric` with ibsim; gives the environment in which programs see it."""
-    nodes = fabric.nodes
-    switches = sum(node.kind == "switch" for node in nodes)
-    # A switch has port 0 beside those that are counted.
-    ports = sum(node.ports + 1 for node in nodes)
-    limits = ["-N", str(len(nodes)), "-S", str(switches), "-P", str(ports)]
-    environment = {
-        **os.environ,
-        "PATH": SEARCH,
-        "IBSIM_SOCKNAME": f"gingham-{os.getpid()}-{network.stem}",
-        "TMPDIR": str(network.parent),
-    }
-    with (network.parent / "ibsim.log").open("wb") as log:
-        player = subprocess.Popen(
-            ["ibsim", "-s", "-n", *limits, str(network)],
-            cwd=network.parent,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-        )
-        try:
-            yield environment
-            assert player.poll() is None, "ibsim ended by itself"
-        finally:
-            player.kill()
-            player.wait(timeout=DEADLINE_S)
-
-
-def discovered(environment: dict[str, str], host: str) -> str:
-    """Return what ibnetdiscover prints from `host`, as soon as the simulator answers."""
-    deadline = time.monotonic() + DEADLINE_S
-    while True:
-        finished = subprocess.run(
-            ["ibsim-run", "ibnetdiscover"],
-            env={**environment, "SIM_HOST": host},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
-        if finished.returncode == 0 and finished.stdout:
-            return finished.stdout
-        assert time.monotonic() < deadline, finished.stderr
-        time.sleep(RETRY_S)
+from gingham.opensm.simulator import simulated
+from tests.conftest import require_programs
 
 
 def content(fabric: Fabric) -> dict[str, Any]:
@@ -100,11 +43,8 @@ def test_ibnetdiscover_sees_what_was_generated(name: str, tmp_path: Path) -> Non
     require_programs("ibsim-utils infiniband-diags", "ibsim", "ibsim-run", "ibnetdiscover")
     kind, parameters = FABRICS[name]
     made = Fabric.make(kind, **parameters)
-    network = tmp_path / f"{name}.ibsim"
-    made.save(network)
-    host = next(node.description for node in made.nodes if node.kind == "host")
-    with simulated(network, made) as environment:
-        dump = discovered(environment, host)
+    with simulated(made) as simulator:
+        dump = simulator.discovered()
     (tmp_path / "dump.ibnetdiscover").write_text(dump)
     seen = Fabric.load(tmp_path / "dump.ibnetdiscover")
     assert not [str(finding) for finding in seen.findings if finding.severity == "warning"]

@@ -4,16 +4,19 @@ Engines that need several lanes give each path a service level (SL), which the s
 a lane. No file of OpenSM holds them: they are asked for, pair by pair. Of how much the level
 depends says how few questions are enough:
 
-======================================  ===============================  =======================
-engine                                  the level depends on             questions
-======================================  ===============================  =======================
-minhop, updn, dnup, ftree, dor, sssp    nothing                          one
-lash, torus-2QoS                        switch and switch                switches²
-nue                                     switch of the source, LID of     switches x LIDs
-                                        the destination
-dfsssp                                  both LIDs: it spreads paths      LIDs²
-                                        over all lanes that it has
-======================================  ===============================  =======================
+======================================  =====================================  ===============
+engine                                  the level depends on                   questions
+======================================  =====================================  ===============
+minhop, updn, dnup, ftree, dor, sssp    nothing                                one
+lash, torus-2QoS                        switch and switch                      switches²
+nue                                     source's switch, LID of destination    switches x LIDs
+dfsssp                                  the same, and chance                   switches x LIDs
+======================================  =====================================  ===============
+
+DFSSSP puts each path into a layer and owns several levels for each layer where it has lanes to
+spare; which of them a path gets is drawn anew for every question. Written is the lowest level
+of the layer, for all its paths: what is free of deadlock when the paths of a layer meet on one
+lane is so however they are spread. Which levels a layer owns is found by asking one pair often.
 
 Several processes ask at once, each from a host of its own: the simulator brings an answer to
 the process whose question was the last from that host.
@@ -33,20 +36,25 @@ from gingham.opensm.simulator import quoted
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from gingham.opensm.simulator import Simulator
 
 Dependence: TypeAlias = Literal["nothing", "switches", "switch-and-destination", "pair"]
+Levels: TypeAlias = dict["Pair", "int | None"]
 Pair: TypeAlias = tuple[int, int]
 
 DEPENDENCE: dict[str, Dependence] = {
     "lash": "switches",
     "torus-2QoS": "switches",
     "nue": "switch-and-destination",
-    "dfsssp": "pair",
+    "dfsssp": "switch-and-destination",
 }
+# Engines that draw among several levels, and how often one pair is asked to see all of them:
+# that one of eight is missed has a chance of 2 in 10^11.
+DRAWING = ("dfsssp",)
+DRAWS = 200
 
 ASKERS_MAX = 4
 POLL_S = 0.05
@@ -107,7 +115,10 @@ def write_service_levels(
     """
     found = ports(dump)
     rows = questions(found, DEPENDENCE.get(engine, "nothing"))
-    levels = ask(simulator, sorted(set(rows.values())), found, on_progress)
+    asked = sorted(set(rows.values()))
+    levels = dict(zip(asked, ask(simulator, asked, found, on_progress), strict=True))
+    if engine in DRAWING:
+        levels = lowest_of_layers(levels, layers(simulator, levels, found))
     with path.open("w") as file:
         file.write(HEADER)
         for (source, destination), question in rows.items():
@@ -145,12 +156,28 @@ def row_of(dependence: Dependence, source: Port, destination: Port, lid: int) ->
             return source.lid, lid
 
 
+def layers(simulator: Simulator, levels: Levels, found: Sequence[Port]) -> list[set[int]]:
+    """Return the sets of levels among which an engine draws, by asking a pair of each often."""
+    sets: list[set[int]] = []
+    for pair, level in levels.items():
+        if level is not None and not any(level in known for known in sets):
+            answers = ask(simulator, [pair] * DRAWS, found)
+            sets.append({level, *(answer for answer in answers if answer is not None)})
+    return sets
+
+
+def lowest_of_layers(levels: Levels, sets: Sequence[set[int]]) -> Levels:
+    """Return the levels with each replaced by the lowest of its set."""
+    lowest = {level: min(known) for known in sets for level in known}
+    return {pair: None if level is None else lowest[level] for pair, level in levels.items()}
+
+
 def ask(
     simulator: Simulator,
     pairs: Sequence[Pair],
     found: Sequence[Port],
     on_progress: Callable[[float], None] | None = None,
-) -> dict[Pair, int | None]:
+) -> list[int | None]:
     """Return the SL that the administrator gives for each pair, or `None` for no path."""
     places = list(dict.fromkeys(port.place for port in found))[:ASKERS_MAX]
     shares = [Share(simulator.folder, index) for index in range(len(places))]
@@ -161,7 +188,10 @@ def ask(
     wait_for(simulator, shares, askers, len(pairs), on_progress)
     for asker in askers:
         simulator.children.stop(asker)
-    return {pair: level for share in shares for pair, level in share.answers()}
+    levels: list[int | None] = [None] * len(pairs)
+    for share in shares:
+        levels[share.index :: len(places)] = share.levels()
+    return levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +226,11 @@ class Share:
         command = ["env", f"SIM_HOST={place}", "ibsim-run", *program]
         return simulator.children.start(*command, out=self.log)
 
-    def answers(self) -> Iterator[tuple[Pair, int | None]]:
-        """Return the answers."""
-        for line in self.said.read_text().splitlines():
-            source, destination, level = line.split(",")
-            yield (int(source), int(destination)), None if level == "-" else int(level)
+    def levels(self) -> list[int | None]:
+        """Return the answers, in the order of the questions."""
+        rows = self.said.read_text().splitlines()
+        words = (row.rpartition(",")[2] for row in rows)
+        return [None if word == "-" else int(word) for word in words]
 
     def bytes_said(self) -> int:
         """Return how long the answers are so far."""
