@@ -17,6 +17,7 @@ from gingham.cli._example import example
 from gingham.cli._explain import explain as explain_command
 from gingham.cli._explain import schema
 from gingham.cli._fabric import fabric
+from gingham.cli._opensm import opensm
 from gingham.cli._output import for_programs, say
 from gingham.cli._plot import plot
 from gingham.cli._route import route
@@ -69,6 +70,7 @@ def gingham() -> None:
 
 gingham.add_command(fabric)
 gingham.add_command(route)
+gingham.add_command(opensm)
 gingham.add_command(run_command)
 gingham.add_command(plot)
 gingham.add_command(example)

@@ -68,3 +68,58 @@ def lines() -> Callable[[Progress], None]:
         say(said, progress=now.fraction, messages_delivered=delivered)
 
     return on_progress
+
+
+@contextmanager
+def steps_shown(count: int) -> Iterator[Callable[[str, str], None]]:
+    """Show how far a work of `count` steps is; told of a step's name and what is done in it."""
+    if sys.stderr.isatty() and not for_programs.get():
+        with steps_bar(count) as on_step:
+            yield on_step
+    else:
+        yield steps_lines(count)
+
+
+@contextmanager
+def steps_bar(count: int) -> Iterator[Callable[[str, str], None]]:
+    """Show a bar that moves when another step begins."""
+    from rich import progress as rich
+    from rich.console import Console
+
+    columns = [
+        rich.SpinnerColumn(),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeElapsedColumn(),
+        rich.TextColumn("{task.description}", markup=False),
+    ]
+    shown = rich.Progress(*columns, console=Console(stderr=True), transient=True)
+    task = shown.add_task("", total=count)
+    begun: list[str] = []
+    with shown:
+
+        def on_step(name: str, what: str) -> None:
+            if name not in begun:
+                begun.append(name)
+            shown.update(task, completed=len(begun) - 1, description=f"{name}: {what}")
+
+        yield on_step
+
+
+def steps_lines(count: int) -> Callable[[str, str], None]:
+    """Return what prints a line at the beginning of a step, unless one was printed just now."""
+    last = time.monotonic() + QUIET_SECONDS - LINE_SECONDS
+    begun: list[str] = []
+
+    def on_step(name: str, what: str) -> None:
+        nonlocal last
+        if name not in begun:
+            begun.append(name)
+        moment = time.monotonic()
+        if moment - last < LINE_SECONDS:
+            return
+        last = moment
+        done = len(begun) - 1
+        say(f"{done} of {count} done; {name}: {what}", done=done, steps=count, step=name, at=what)
+
+    return on_step

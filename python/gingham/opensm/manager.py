@@ -102,6 +102,11 @@ class Manager:
         """The SL-to-VL tables of all switches."""
         return self.folder / "opensm-sl2vl.dump"
 
+    @property
+    def log(self) -> Path:
+        """What OpenSM told."""
+        return self.folder / LOG
+
 
 def manage(simulator: Simulator, request: Request, *, timeout_s: float = TIMEOUT_S) -> Manager:
     """Let OpenSM configure the fabric; it runs on until the simulator ends.

@@ -88,13 +88,11 @@ def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]
     require("ibsim", "ibsim-run")
     with scratch_folder() as folder:
         fabric.save(folder / NETWORK)
-        # Read back, for what has no GUID gets one when it is written.
-        played = Fabric.load(folder / NETWORK)
         environment = {
             **os.environ,
             "PATH": search_path(),
             "IBSIM_SOCKNAME": folder.name,
-            "SIM_HOST": seat(played, host),
+            "SIM_HOST": seat(with_guids(fabric), host),
             "TMPDIR": str(folder),
             # Where OpenSM keeps what it knows of the fabric, for its next start.
             "OSM_CACHE_DIR": str(folder),
@@ -130,6 +128,15 @@ def seat(played: Fabric, host: str | None) -> str:
         what = "no host with a cable" if host is None else f'no host "{host}"'
         raise InputError(f"a subnet manager runs on a host, and the fabric has {what}")
     return f"H-{chosen.guid}"
+
+
+def with_guids(fabric: Fabric) -> Fabric:
+    """Return the fabric with a GUID for every node, as nodes without one get it when written."""
+    if all(node.guid for node in fabric.nodes):
+        return fabric
+    with scratch_folder() as folder:
+        fabric.save(folder / "net.ibnetdiscover")
+        return Fabric.load(folder / "net.ibnetdiscover")
 
 
 def largest_part(fabric: Fabric) -> set[str]:

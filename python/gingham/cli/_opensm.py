@@ -1,0 +1,322 @@
+"""`gingham opensm`: what the engines of the real OpenSM make of a fabric."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from gingham._rundir import RunFolder
+from gingham.cli._fabric import load
+from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
+from gingham.cli._output import json_option, print_json, print_table, show, text
+from gingham.cli._progress import steps_shown
+from gingham.opensm.compare import SAMPLES, Plan, Row, compare
+from gingham.opensm.damage import broken
+from gingham.opensm.manager import ENGINES, TIMEOUT_S
+from gingham.opensm.roots import read_roots
+from gingham.opensm.simulator import scratch_folder, with_guids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from gingham.fabric import Fabric
+    from gingham.opensm.damage import Breakable
+    from gingham.plots.comparison import Line
+
+FAILURE_EXIT = 6
+PICTURE = "comparison.png"
+
+
+class EngineList(click.ParamType[list[str]]):
+    """Names of engines with commas between them."""
+
+    name = "engines"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[str]:
+        """Return `minhop,lash` as a list of names."""
+        if isinstance(value, list):
+            return value
+        one = click.Choice(ENGINES, case_sensitive=False)
+        names = [one.convert(name.strip(), param, ctx) for name in str(value).split(",")]
+        return list(dict.fromkeys(names))
+
+
+def setting(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """Return KEY=VALUE options as a dict."""
+    pairs = [value.partition("=") for value in values]
+    wrong = [key for key, equals, _ in pairs if not equals or not key.strip()]
+    if wrong:
+        raise click.BadParameter(f'"{wrong[0]}" is no KEY=VALUE such as nue_max_num_vls=8')
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+@click.group()
+def opensm() -> None:
+    """Let the real OpenSM route a fabric, and see what it decides.
+
+    Nothing of a running cluster is touched: the programs opensm and ibsim run here, on a
+    simulated fabric, and are gone afterwards.
+
+    \b
+    Example:
+      gingham opensm compare cluster.ibnetdiscover --engines minhop,updn,lash
+    """
+
+
+@opensm.command("compare")
+@click.argument("topology", type=FABRIC_FILE)
+@click.option(
+    "--engines",
+    type=EngineList(),
+    default=",".join(ENGINES),
+    show_default=True,
+    help="Routing engines of OpenSM.",
+)
+@click.option(
+    "--roots",
+    "roots_file",
+    type=FABRIC_FILE,
+    help="File of root switches for updn, dnup, ftree and our up-down: a name or GUID a line.",
+)
+@click.option(
+    "--torus",
+    type=FABRIC_FILE,
+    help="torus-2QoS.conf; without it, the coordinates in the names of switches.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=setting,
+    help="Setting of opensm.conf, such as nue_max_num_vls=8; may be given several times.",
+)
+@click.option(
+    "--break",
+    "break_count",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Compare once more with N cables or switches gone.",
+)
+@click.option(
+    "--what",
+    type=click.Choice(["cables", "switches"]),
+    default="cables",
+    show_default=True,
+    help="What breaks: cables between switches, or switches.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(2, 1_000_000),
+    default=SAMPLES,
+    show_default=True,
+    help="Random matchings for the bisection.",
+)
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Decides on all chance.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1),
+    default=TIMEOUT_S,
+    show_default=True,
+    help="Seconds that OpenSM may take for one engine.",
+)
+@output_option(help="Folder to write: picture, numbers, OpenSM's files of every engine.")
+@force_option
+@json_option
+def compare_command(
+    topology: Path,
+    engines: list[str],
+    roots_file: Path | None,
+    torus: Path | None,
+    settings: dict[str, str],
+    break_count: int | None,
+    what: Breakable,
+    samples: int,
+    seed: int,
+    timeout: float,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Compare what each engine of OpenSM makes of the fabric in TOPOLOGY.
+
+    Starts ibsim and OpenSM once an engine, imports tables, lanes and service levels, and proves
+    or refutes the routes. An engine that cannot do a topology is replaced by minhop; the table
+    tells. Our own algorithms stand below.
+
+    \b
+      ran        the engine whose routes these are
+      switches   on the path of a pair of hosts, in the mean; at most
+      lanes      in use between switches
+      busiest    pairs of hosts whose path takes the busiest link, one way
+      bandwidth  effective bisection bandwidth: the mean share of its link that a flow gets when
+                 a random half of the hosts sends to the other half; half of the 95 % interval
+      lost       pairs of hosts that do not reach each other
+      packets    whether they can wait for one another in a circle, lane by lane
+
+    \b
+    Examples:
+      gingham opensm compare cluster.ibnetdiscover
+      gingham opensm compare cluster.ibnetdiscover --engines updn,nue --set nue_max_num_vls=8
+      gingham opensm compare torus.toml --engines dor,lash,torus-2QoS --break 3 -o broken
+    """
+    fabric = with_guids(load(topology))
+    roots = read_roots(roots_file, fabric) if roots_file else []
+    plan = Plan(engines, roots, torus, settings, timeout, samples, seed)
+    with ExitStack() as stack:
+        # Opened first: a place that cannot be written is known before minutes of work.
+        folder = stack.enter_context(RunFolder(output, force=force)) if output else None
+        after, gone = broken(fabric, break_count, what, seed=seed) if break_count else (None, [])
+        before_rows, after_rows = run(plan, [fabric] if after is None else [fabric, after])
+        report = report_of(topology, plan, before_rows, gone, after_rows)
+        if folder:
+            write(folder, topology.name, before_rows, after_rows, report)
+    if as_json:
+        print_json(report)
+    else:
+        print_rows(str(topology), before_rows)
+        if gone:
+            print_rows(f"without {', '.join(gone)}", after_rows)
+        if output:
+            show(text(f"written: {output}"))
+    if any(row.failed for row in (*before_rows, *after_rows)):
+        raise click.exceptions.Exit(FAILURE_EXIT)
+
+
+def run(plan: Plan, fabrics: Sequence[Fabric]) -> tuple[list[Row], list[Row]]:
+    """Compare on one or two fabrics, with progress; return the rows of both."""
+    with scratch_folder() as folder, steps_shown(plan.steps * len(fabrics)) as on_step:
+        tables = [
+            compare(fabric, plan, folder, on_step=partial(labelled, on_step, label))
+            for label, fabric in zip(("", " (broken)"), fabrics, strict=False)
+        ]
+    before, after = (*tables, []) if len(tables) == 1 else tables
+    return before, after
+
+
+def labelled(on_step: Callable[[str, str], None], label: str, engine: str, what: str) -> None:
+    """Tell of a step under the name of an engine with a label."""
+    on_step(engine + label, what)
+
+
+def report_of(
+    topology: Path,
+    plan: Plan,
+    before: Sequence[Row],
+    gone: Sequence[str],
+    after: Sequence[Row],
+) -> dict[str, Any]:
+    """Return the comparison for programs."""
+    report: dict[str, Any] = {
+        "kind": "opensm-comparison",
+        "file": str(topology),
+        "roots": list(plan.roots),
+        "settings": dict(plan.settings),
+        "samples": plan.samples,
+        "seed": plan.seed,
+        "rows": [row.as_json() for row in before],
+    }
+    if gone:
+        report["gone"] = list(gone)
+        report["rows_without"] = [row.as_json() for row in after]
+    return report
+
+
+def write(
+    folder: RunFolder,
+    title: str,
+    before: Sequence[Row],
+    after: Sequence[Row],
+    report: Mapping[str, Any],
+) -> None:
+    """Fill the folder: the picture, OpenSM's files of every engine, the numbers."""
+    from gingham.plots import comparison
+
+    def draw(handle: BinaryIO) -> None:
+        lines, broken_lines = ([*map(line, rows)] for rows in (before, after))
+        comparison.write(handle, title, lines, broken_lines)
+
+    folder.write(PICTURE, draw)
+    for rows, ending in ((before, ""), (after, "-broken")):
+        for row in rows:
+            for name, content in row.texts.items():
+                folder.write(f"{row.engine}{ending}.{name}", partial(put, content))
+    folder.complete(report)
+
+
+def put(content: str, handle: BinaryIO) -> None:
+    """Write a text."""
+    handle.write(content.encode())
+
+
+def line(row: Row) -> Line:
+    """Return the line of a row in the picture."""
+    from gingham.plots.comparison import Line
+
+    facts = row.facts
+    numbers = {
+        **{key: facts.get(key) for key in ("mean_switches", "max_channel_paths")},
+        **(facts.get("bisection") or {}),
+        "lanes": len(facts["lanes"]) if facts else None,
+    }
+    values = {key: value for key, value in numbers.items() if value is not None}
+    return Line(title_of(row), values, bool(facts.get("deadlock_free")))
+
+
+def title_of(row: Row) -> str:
+    """Return how a row is called."""
+    if row.by == "gingham":
+        return f"gingham {row.engine}"
+    replaced = "" if row.ran in {row.engine, "failed"} else f" ({row.ran})"
+    return f"{row.engine}{replaced}"
+
+
+def print_rows(title: str, rows: Sequence[Row]) -> None:
+    """Print a table, and below it why engines did not run."""
+    numbers = "switches most lanes busiest bandwidth lost"
+    columns = ["engine", "ran", *numbers.split(), "packets"]
+    print_table(title, columns, map(cells, rows), numbers=numbers)
+    for row in rows:
+        if row.failed or row.ran != row.engine:
+            why = "; ".join(row.words) or "OpenSM does not say why"
+            what = "failed" if row.failed else f"was replaced by {row.ran}"
+            show(text(f"{row.engine} {what}: {why}"))
+
+
+def cells(row: Row) -> list[str]:
+    """Return a row as a person reads it."""
+    name = f"gingham {row.engine}" if row.by == "gingham" else row.engine
+    facts = row.facts
+    if not facts:
+        return [name, row.ran]
+    return [name, row.ran, *numbers_of(facts), verdict(facts)]
+
+
+def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Return the numbers of a row in words."""
+    mean = facts["mean_switches"]
+    yield "" if mean is None else f"{mean:.3f}"
+    yield "" if facts["max_switches"] is None else f"{facts['max_switches']}"
+    yield f"{len(facts['lanes'])}"
+    yield "" if facts["max_channel_paths"] is None else f"{facts['max_channel_paths']:,}"
+    bisection = facts["bisection"]
+    if bisection is None:
+        yield ""
+    else:
+        yield f"{bisection['bandwidth']:.3f} ± {bisection['bandwidth_half_width']:.3f}"
+    yield f"{facts['unreachable_pairs']:,}"
+
+
+def verdict(facts: Mapping[str, Any]) -> str:
+    """Return whether packets can deadlock."""
+    if facts["deadlock_free"]:
+        return "free of deadlock"
+    if facts["deadlock_free_between_hosts"]:
+        return "free of deadlock between hosts"
+    return f"can deadlock, in a cycle of {len(facts['cycle'])}"

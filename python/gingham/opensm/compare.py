@@ -1,0 +1,183 @@
+"""What each engine of OpenSM makes of a fabric, beside our own algorithms, in one table.
+
+A row tells what really ran, how long paths are, how many lanes they need, how loaded the busiest
+link is, and whether packets can deadlock. All measures are computed by the same code from the
+routes alone, whoever decided on them; the seed of the random matchings is the same for all, so
+that rows differ by their routes and by nothing else.
+
+An engine that fails has a row that says so; the others are compared all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from gingham.errors import EnvironmentProblem, InputError
+from gingham.opensm.decision import PROGRAMS, decide
+from gingham.opensm.manager import TIMEOUT_S, Request
+from gingham.opensm.programs import require
+from gingham.opensm.torus import torus_configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from gingham.fabric import Fabric
+    from gingham.routes import Routes
+
+SAMPLES = 1000
+# Ours, in the form that switches hold.
+OWN_ALGORITHMS = ("up-down", "shortest-path", "dimension-order")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One engine or algorithm on one fabric."""
+
+    by: Literal["opensm", "gingham"]
+    # What was asked for, and what ran in its place or as it is.
+    engine: str
+    ran: str
+    # The words of whoever refused or failed, if the row has no numbers or another engine ran.
+    words: tuple[str, ...] = ()
+    # Path lengths, loads, lanes, proof; empty if it failed.
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    # OpenSM's files, by the end of their names.
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there are no routes."""
+        return not self.facts
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all but the files."""
+        names = ("by", "engine", "ran", "words", "facts")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is compared."""
+
+    engines: Sequence[str]
+    # Switches by name, for updn, dnup and ftree, and for our up-down where it is one.
+    roots: Sequence[str] = ()
+    # torus-2QoS.conf; without it, that of the fabric's own shape.
+    torus: Path | None = None
+    # Settings of opensm.conf.
+    settings: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = TIMEOUT_S
+    samples: int = SAMPLES
+    seed: int = 1
+
+    @property
+    def steps(self) -> int:
+        """How many rows there will be at most."""
+        return len(self.engines) + len(OWN_ALGORITHMS)
+
+
+def compare(
+    fabric: Fabric,
+    plan: Plan,
+    folder: Path,
+    *,
+    on_step: Callable[[str, str], None] | None = None,
+) -> list[Row]:
+    """Return a row for each engine of the plan, then for each of our algorithms that applies.
+
+    `folder` takes files for OpenSM and is the caller's to remove. `on_step` is told which engine
+    is under way and at what. `EnvironmentProblem` if programs are missing, or if every engine
+    fails.
+    """
+    require(*PROGRAMS)
+    tell = on_step or (lambda _engine, _what: None)
+    roots, torus = root_file(fabric, plan.roots, folder), plan.torus or torus_file(fabric, folder)
+    rows = []
+    for engine in plan.engines:
+        request = Request(engine, roots=roots, torus=torus, settings=plan.settings)
+        rows.append(row_of_opensm(fabric, request, plan, tell))
+    failures = [row for row in rows if row.failed]
+    if failures and len(failures) == len(rows):
+        raise EnvironmentProblem(failures[0].words[0])
+    return [*rows, *rows_of_ours(fabric, plan, tell)]
+
+
+def row_of_opensm(
+    fabric: Fabric, request: Request, plan: Plan, tell: Callable[[str, str], None]
+) -> Row:
+    """Return the row of an engine."""
+    name = request.engine
+    try:
+        decision = decide(
+            fabric,
+            request,
+            timeout_s=plan.timeout_s,
+            on_progress=lambda what: tell(name, what),
+        )
+    except EnvironmentProblem as error:
+        return Row("opensm", name, "failed", (str(error),))
+    tell(name, "measuring")
+    facts = {"seconds": round(decision.seconds, 3), **measured(decision.routes, plan)}
+    words = decision.complaints
+    return Row("opensm", name, decision.ran, words, facts, decision.texts)
+
+
+def rows_of_ours(fabric: Fabric, plan: Plan, tell: Callable[[str, str], None]) -> list[Row]:
+    """Return the rows of our algorithms; those that do not apply have none."""
+    rows = []
+    for algorithm in OWN_ALGORITHMS:
+        tell(algorithm, "routing")
+        parameters: dict[str, Any] = {}
+        if algorithm == "up-down" and len(plan.roots) == 1:
+            parameters["root"] = {"named": plan.roots[0]}
+        try:
+            routes = fabric.route(algorithm, form="table", **parameters)
+        except InputError:
+            # Dimension order wants a grid.
+            continue
+        tell(algorithm, "measuring")
+        rows.append(Row("gingham", algorithm, algorithm, (), measured(routes, plan)))
+    return rows
+
+
+def measured(routes: Routes, plan: Plan) -> dict[str, Any]:
+    """Return what a row tells of routes."""
+    statistics = routes.statistics()
+    return {
+        "host_pairs": statistics["host_pairs"],
+        "unreachable_pairs": statistics["unreachable_pairs"],
+        "mean_switches": statistics["mean_switches"],
+        "max_switches": statistics["max_switches"],
+        "minimal_share": statistics["minimal_share"],
+        "lanes": routes.lanes,
+        "max_channel_paths": statistics["max_channel_paths"],
+        "mean_channel_paths": statistics["mean_channel_paths"],
+        "all_to_all": statistics["all_to_all"],
+        "bisection": routes.bisection(samples=plan.samples, seed=plan.seed),
+        "deadlock_free": routes.is_deadlock_free,
+        "deadlock_free_between_hosts": not routes.cycle_between_hosts,
+        "cycle": routes.cycle,
+        "faults": routes.faults,
+    }
+
+
+def root_file(fabric: Fabric, roots: Sequence[str], folder: Path) -> Path | None:
+    """Write the GUIDs of the roots for OpenSM; return where, or `None` without roots."""
+    if not roots:
+        return None
+    guids = {node.name: node.guid for node in fabric.nodes}
+    path = folder / "roots"
+    path.write_text("".join(f"0x{guids[name]}\n" for name in roots))
+    return path
+
+
+def torus_file(fabric: Fabric, folder: Path) -> Path | None:
+    """Write the shape of the fabric for torus-2QoS; return where, or `None` if it is no grid."""
+    text = torus_configuration(fabric)
+    if text is None:
+        return None
+    path = folder / "torus-2QoS.conf"
+    path.write_text(text)
+    return path

@@ -1,0 +1,50 @@
+"""Root switches, as a file names them: a switch a line, by GUID as OpenSM takes it, or by name."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from gingham._files import require_file
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gingham.fabric import Fabric
+
+GUID = re.compile(r"^0x[0-9a-fA-F]{1,16}$")
+
+
+def read_roots(path: Path, fabric: Fabric) -> list[str]:
+    """Return the names of the switches in the file; `InputError` with the line of what is none."""
+    require_file(path)
+    switches = [node for node in fabric.nodes if node.kind == "switch"]
+    by_guid = {int(node.guid, 16): node.name for node in switches if node.guid}
+    names = {node.name for node in switches}
+    roots = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+        word = line.partition("#")[0].strip()
+        if not word:
+            continue
+        name = by_guid.get(int(word, 16)) if GUID.match(word) else word
+        if name not in names:
+            raise refused(path, number, word, names)
+        roots.append(name)
+    if not roots:
+        raise InputError(f"{path}: names no root; expected a switch a line", file=str(path))
+    return list(dict.fromkeys(roots))
+
+
+def refused(path: Path, line: int, word: str, names: set[str]) -> InputError:
+    """Return the error for a word that is no switch."""
+    close = get_close_matches(word, names, n=1)
+    meant = f'; did you mean "{close[0]}"?' if close else ""
+    return InputError(
+        f'{path}:{line}: "{word}" is no switch of this fabric{meant}\n'
+        "  expected the name of a switch, or its GUID such as 0x0002c902004827b0",
+        file=str(path),
+        line=line,
+        nearest=close[0] if close else None,
+    )

@@ -1,0 +1,133 @@
+"""Routing engines side by side, as a picture: a panel a measure, a line an engine.
+
+::
+
+    minhop      ●               ●            ○ ●          can deadlock
+    updn          ●           ●            ○   ●          free of deadlock
+              busiest link   lanes     bandwidth
+
+Filled marks are the fabric as it is, hollow ones the fabric with something broken. Routes that can
+deadlock are red and have crosses, so that the picture tells it without colours, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+
+FREE, DEADLOCK = "#3d6a9e", "#b3282d"
+LINE_INCHES, PANEL_INCHES, MARGIN_INCHES = 0.32, 2.3, 1.6
+MARGIN = 0.12
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A panel."""
+
+    # Key of the value in a line, and of the half width of its interval, if it has one.
+    key: str
+    title: str
+    half_width: str | None = None
+
+
+MEASURES = (
+    Measure("mean_switches", "switches on a path\n(mean)"),
+    Measure("lanes", "lanes in use"),
+    Measure("max_channel_paths", "pairs on the busiest link\n(all to all)"),
+    Measure("bandwidth", "effective bisection\nbandwidth", "bandwidth_half_width"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one engine made of the fabric."""
+
+    name: str
+    # By the keys of the measures; what is missing is not drawn.
+    values: Mapping[str, float]
+    deadlock_free: bool
+
+
+def write(handle: BinaryIO, title: str, lines: Sequence[Line], broken: Sequence[Line] = ()) -> None:
+    """Write a PNG of the lines; those of the broken fabric are joined to them by their names."""
+    figure = draw(title, lines, broken)
+    FigureCanvasAgg(figure)
+    figure.savefig(handle, format="png")
+
+
+def draw(title: str, lines: Sequence[Line], broken: Sequence[Line] = ()) -> Figure:
+    """Return the picture as a figure."""
+    width = MARGIN_INCHES + PANEL_INCHES * len(MEASURES)
+    height = MARGIN_INCHES + LINE_INCHES * len(lines)
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
+    figure.suptitle(title)
+    panels = figure.subplots(1, len(MEASURES), sharey=True, squeeze=False)[0]
+    places = {line.name: place for place, line in enumerate(lines)}
+    for axis, measure in zip(panels, MEASURES, strict=True):
+        panel(axis, measure, places, lines, hollow=False)
+        panel(axis, measure, places, broken, hollow=True)
+        axis.set_xlim(0, reach(measure, [*lines, *broken]))
+    panels[0].set_yticks(list(places.values()), list(places))
+    panels[0].set_ylim(len(lines) - 0.5, -0.5)
+    figure.legend(*legend(panels[0], broken), loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def panel(
+    axis: Axes,
+    measure: Measure,
+    places: Mapping[str, int],
+    lines: Sequence[Line],
+    *,
+    hollow: bool,
+) -> None:
+    """Draw the marks of one measure."""
+    axis.set_title(measure.title, size=9)
+    axis.grid(axis="y", color="#e0e0e0", linewidth=0.6)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(axis="y", length=0)
+    for line in lines:
+        value = line.values.get(measure.key)
+        if value is None or line.name not in places:
+            continue
+        colour = FREE if line.deadlock_free else DEADLOCK
+        half_width = line.values.get(measure.half_width or "")
+        axis.errorbar(
+            value,
+            places[line.name],
+            xerr=half_width,
+            marker="o" if line.deadlock_free else "X",
+            markersize=7,
+            color=colour,
+            markerfacecolor="white" if hollow else colour,
+            linestyle="none",
+            zorder=2 if hollow else 3,
+        )
+
+
+def reach(measure: Measure, lines: Sequence[Line]) -> float:
+    """Return where the axis of a measure ends."""
+    values = [line.values[measure.key] for line in lines if measure.key in line.values]
+    return max(values, default=1.0) * (1 + MARGIN) or 1.0
+
+
+def legend(axis: Axes, broken: Sequence[Line]) -> tuple[list[object], list[str]]:
+    """Return marks and words of the legend."""
+    marks: list[object] = []
+    words = ["free of deadlock", "can deadlock"]
+    for marker, colour in (("o", FREE), ("X", DEADLOCK)):
+        marks += axis.plot([], [], marker=marker, color=colour, linestyle="none")
+    if broken:
+        marks += axis.plot(
+            [], [], marker="o", color=FREE, markerfacecolor="white", linestyle="none"
+        )
+        words.append("with something broken")
+    return marks, words
