@@ -266,7 +266,7 @@ def line(row: Row) -> Line:
         "lanes": len(facts["lanes"]) if facts else None,
     }
     values = {key: value for key, value in numbers.items() if value is not None}
-    return Line(title_of(row), values, bool(facts.get("deadlock_free")))
+    return Line(f"{row.by} {row.engine}", title_of(row), values, bool(facts.get("deadlock_free")))
 
 
 def title_of(row: Row) -> str:

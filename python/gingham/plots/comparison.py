@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 FREE, DEADLOCK = "#3d6a9e", "#b3282d"
@@ -36,11 +38,12 @@ class Measure:
     key: str
     title: str
     half_width: str | None = None
+    integer: bool = False
 
 
 MEASURES = (
     Measure("mean_switches", "switches on a path\n(mean)"),
-    Measure("lanes", "lanes in use"),
+    Measure("lanes", "lanes in use", integer=True),
     Measure("max_channel_paths", "pairs on the busiest link\n(all to all)"),
     Measure("bandwidth", "effective bisection\nbandwidth", "bandwidth_half_width"),
 )
@@ -50,14 +53,16 @@ MEASURES = (
 class Line:
     """What one engine made of the fabric."""
 
-    name: str
+    # The same before and after something broke.
+    key: str
+    label: str
     # By the keys of the measures; what is missing is not drawn.
     values: Mapping[str, float]
     deadlock_free: bool
 
 
 def write(handle: BinaryIO, title: str, lines: Sequence[Line], broken: Sequence[Line] = ()) -> None:
-    """Write a PNG of the lines; those of the broken fabric are joined to them by their names."""
+    """Write a PNG of the lines; those of the broken fabric are joined to them by their keys."""
     figure = draw(title, lines, broken)
     FigureCanvasAgg(figure)
     figure.savefig(handle, format="png")
@@ -70,14 +75,16 @@ def draw(title: str, lines: Sequence[Line], broken: Sequence[Line] = ()) -> Figu
     figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
     figure.suptitle(title)
     panels = figure.subplots(1, len(MEASURES), sharey=True, squeeze=False)[0]
-    places = {line.name: place for place, line in enumerate(lines)}
+    places = {line.key: place for place, line in enumerate(lines)}
     for axis, measure in zip(panels, MEASURES, strict=True):
         panel(axis, measure, places, lines, hollow=False)
         panel(axis, measure, places, broken, hollow=True)
         axis.set_xlim(0, reach(measure, [*lines, *broken]))
-    panels[0].set_yticks(list(places.values()), list(places))
+        axis.xaxis.set_major_locator(MaxNLocator("auto", integer=measure.integer))
+    panels[0].set_yticks(list(places.values()), [line.label for line in lines])
     panels[0].set_ylim(len(lines) - 0.5, -0.5)
-    figure.legend(*legend(panels[0], broken), loc="outside lower center", ncols=4, frameon=False)
+    marks, words = legend(panels[0], broken)
+    figure.legend(marks, words, loc="outside lower center", ncols=len(words), frameon=False)
     return figure
 
 
@@ -96,13 +103,13 @@ def panel(
     axis.tick_params(axis="y", length=0)
     for line in lines:
         value = line.values.get(measure.key)
-        if value is None or line.name not in places:
+        if value is None or line.key not in places:
             continue
         colour = FREE if line.deadlock_free else DEADLOCK
         half_width = line.values.get(measure.half_width or "")
         axis.errorbar(
             value,
-            places[line.name],
+            places[line.key],
             xerr=half_width,
             marker="o" if line.deadlock_free else "X",
             markersize=7,
@@ -119,9 +126,9 @@ def reach(measure: Measure, lines: Sequence[Line]) -> float:
     return max(values, default=1.0) * (1 + MARGIN) or 1.0
 
 
-def legend(axis: Axes, broken: Sequence[Line]) -> tuple[list[object], list[str]]:
+def legend(axis: Axes, broken: Sequence[Line]) -> tuple[list[Artist], list[str]]:
     """Return marks and words of the legend."""
-    marks: list[object] = []
+    marks: list[Artist] = []
     words = ["free of deadlock", "can deadlock"]
     for marker, colour in (("o", FREE), ("X", DEADLOCK)):
         marks += axis.plot([], [], marker=marker, color=colour, linestyle="none")
