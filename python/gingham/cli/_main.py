@@ -86,6 +86,9 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     signal.signal(signal.SIGTERM, terminated)
+    # A terminal that closes ends us as well, unless it was asked not to (nohup).
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, terminated)
     given = sys.argv[1:] if arguments is None else arguments
     # Known before the options are parsed, because that can fail.
     for_programs.set("--json" in given)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from gingham._files import require_file
 from gingham._rundir import RunFolder
 from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import json_option, print_json, print_table, show, text
 from gingham.cli._progress import steps_shown
-from gingham.opensm.compare import SAMPLES, Plan, Row, compare
+from gingham.opensm.compare import SAMPLES, Plan, Row, compare, host_pairs
 from gingham.opensm.damage import broken
 from gingham.opensm.manager import ENGINES, TIMEOUT_S
 from gingham.opensm.roots import read_roots
@@ -157,7 +158,7 @@ def compare_command(
       busiest    pairs of hosts whose path takes the busiest link, one way
       bandwidth  effective bisection bandwidth: the mean share of its link that a flow gets when
                  a random half of the hosts sends to the other half; half of the 95 % interval
-      lost       pairs of hosts that do not reach each other
+      lost       pairs of hosts that do not reach each other, or not any more
       packets    whether they can wait for one another in a circle, lane by lane
 
     \b
@@ -168,7 +169,10 @@ def compare_command(
     """
     fabric = with_guids(load(topology))
     roots = read_roots(roots_file, fabric) if roots_file else []
-    plan = Plan(engines, roots, torus, settings, timeout, samples, seed)
+    if torus is not None:
+        require_file(torus)
+    pairs = host_pairs(fabric)
+    plan = Plan(engines, roots, torus, settings, timeout, samples, seed, pairs)
     with ExitStack() as stack:
         # Opened first: a place that cannot be written is known before minutes of work.
         folder = stack.enter_context(RunFolder(output, force=force)) if output else None
@@ -310,7 +314,7 @@ def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
         yield ""
     else:
         yield f"{bisection['bandwidth']:.3f} ± {bisection['bandwidth_half_width']:.3f}"
-    yield f"{facts['unreachable_pairs']:,}"
+    yield f"{facts['lost_pairs']:,}"
 
 
 def verdict(facts: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ An engine that fails has a row that says so; the others are compared all the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gingham.errors import EnvironmentProblem, InputError
@@ -71,6 +71,8 @@ class Plan:
     timeout_s: float = TIMEOUT_S
     samples: int = SAMPLES
     seed: int = 1
+    # Pairs of hosts of the whole fabric, of which a broken one may have lost some.
+    pairs: int | None = None
 
     @property
     def steps(self) -> int:
@@ -93,6 +95,8 @@ def compare(
     """
     require(*PROGRAMS)
     tell = on_step or (lambda _engine, _what: None)
+    if plan.pairs is None:
+        plan = replace(plan, pairs=host_pairs(fabric))
     roots, torus = root_file(fabric, plan.roots, folder), plan.torus or torus_file(fabric, folder)
     rows = []
     for engine in plan.engines:
@@ -145,9 +149,11 @@ def rows_of_ours(fabric: Fabric, plan: Plan, tell: Callable[[str, str], None]) -
 def measured(routes: Routes, plan: Plan) -> dict[str, Any]:
     """Return what a row tells of routes."""
     statistics = routes.statistics()
+    served = statistics["host_pairs"] - statistics["unreachable_pairs"]
     return {
         "host_pairs": statistics["host_pairs"],
         "unreachable_pairs": statistics["unreachable_pairs"],
+        "lost_pairs": (plan.pairs or 0) - served,
         "mean_switches": statistics["mean_switches"],
         "max_switches": statistics["max_switches"],
         "minimal_share": statistics["minimal_share"],
@@ -161,6 +167,13 @@ def measured(routes: Routes, plan: Plan) -> dict[str, Any]:
         "cycle": routes.cycle,
         "faults": routes.faults,
     }
+
+
+def host_pairs(fabric: Fabric) -> int:
+    """Return how many ordered pairs of host ports with a cable there are."""
+    hosts = {node.name for node in fabric.nodes if node.kind == "host"}
+    ports = sum(name in hosts for cable in fabric.cables for name, _ in cable.ends)
+    return ports * (ports - 1)
 
 
 def root_file(fabric: Fabric, roots: Sequence[str], folder: Path) -> Path | None:

@@ -1,0 +1,246 @@
+"""`gingham opensm`, as a user meets it, with the real programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gingham import Fabric
+from tests.conftest import Finished
+from tests.system.support import made, nothing_is_left, processes, require_opensm
+
+Command = Callable[..., Finished]
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the runs of a test have their folders; empty afterwards, and nothing runs."""
+    require_opensm()
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    nothing_is_left(folder)
+
+
+@pytest.fixture
+def torus(tmp_path: Path) -> Path:
+    made("torus").save(tmp_path / "torus.toml")
+    return tmp_path / "torus.toml"
+
+
+def rows(answer: Any) -> dict[str, Any]:
+    return {f"{row['by']} {row['engine']}": row for row in answer}
+
+
+def test_engines_stand_side_by_side(gingham: Command, torus: Path) -> None:
+    told = gingham("opensm", "compare", torus, "--engines", "minhop,updn,torus-2QoS", "--json")
+    assert told.code == 0, told
+    answer = json.loads(told.out)
+    found = rows(answer["rows"])
+    assert list(found) == [
+        "opensm minhop",
+        "opensm updn",
+        "opensm torus-2QoS",
+        "gingham up-down",
+        "gingham shortest-path",
+        "gingham dimension-order",
+    ]
+    assert [row["ran"] for row in found.values()][:3] == ["minhop", "minhop", "torus-2QoS"]
+    assert "no root nodes were found" in found["opensm updn"]["words"][0]
+    free = {name for name, row in found.items() if row["facts"]["deadlock_free"]}
+    assert free == {"opensm torus-2QoS", "gingham up-down"}
+    for row in found.values():
+        facts = row["facts"]
+        assert facts["host_pairs"] == 16 * 15
+        assert facts["lost_pairs"] == 0
+        # All distances of a 4 x 4 torus: 2 x (4/4) links in the mean of all pairs, the own
+        # switch among them, thus 32 links over 15 others, and one switch more.
+        assert facts["mean_switches"] == pytest.approx(32 / 15 + 1)
+        assert 0 < facts["bisection"]["bandwidth"] <= 1
+    # Dimension order loads all links of a row alike: 16 x 32 links over 64.
+    assert found["gingham dimension-order"]["facts"]["mean_channel_paths"] == pytest.approx(8)
+
+
+def test_the_table_tells_what_ran_and_why(gingham: Command, torus: Path) -> None:
+    told = gingham("opensm", "compare", torus, "--engines", "updn,lash")
+    assert told.code == 0, told
+    lines = told.out.splitlines()
+    lash = next(line.split() for line in lines if line.split()[:1] == ["lash"])
+    assert lash[:5] == ["lash", "lash", "3.133", "5", "2"]
+    assert lash[-3:] == ["free", "of", "deadlock"]
+    assert any(line.startswith("updn was replaced by minhop: ") for line in lines)
+
+
+def test_roots_are_for_updn_and_for_ours(gingham: Command, torus: Path) -> None:
+    (torus.parent / "roots").write_text("s1-1\n")
+    arguments = ["--engines", "updn", "--roots", "roots", "--json"]
+    told = gingham("opensm", "compare", torus, *arguments)
+    found = rows(json.loads(told.out)["rows"])
+    theirs, ours = found["opensm updn"], found["gingham up-down"]
+    assert theirs["ran"] == "updn"
+    assert theirs["facts"]["deadlock_free"]
+    assert theirs["facts"]["mean_switches"] == ours["facts"]["mean_switches"]
+
+
+def test_a_folder_holds_picture_numbers_and_files_for_the_check(
+    gingham: Command, torus: Path
+) -> None:
+    told = gingham("opensm", "compare", torus, "--engines", "lash,minhop", "-o", "kept")
+    assert told.code == 0, told
+    folder = torus.parent / "kept"
+    assert (folder / "comparison.png").read_bytes().startswith(PNG)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert rows(manifest["rows"])["opensm lash"]["facts"]["lanes"] == [0, 1]
+    files = ["--lfts", "kept/lash.lfts", "--sl2vl", "kept/lash.sl2vl", "--sl", "kept/lash.sl.csv"]
+    assert gingham("route", "check", "kept/lash.ibnetdiscover", *files).code == 0
+    # The same tables on one lane; and the others.
+    assert gingham("route", "check", "kept/lash.ibnetdiscover", *files[:2]).code == 3
+    files = ["--lfts", "kept/minhop.lfts", "--sl2vl", "kept/minhop.sl2vl"]
+    assert gingham("route", "check", "kept/minhop.ibnetdiscover", *files).code == 3
+
+
+def test_what_is_broken_is_routed_again(gingham: Command, torus: Path) -> None:
+    arguments = ["--engines", "lash,torus-2QoS", "--break", 2, "--seed", 5, "-o", "kept", "--json"]
+    told = gingham("opensm", "compare", torus, *arguments)
+    assert told.code == 0, told
+    answer = json.loads(told.out)
+    assert len(answer["gone"]) == 2
+    before, after = rows(answer["rows"]), rows(answer["rows_without"])
+    # Dimension order needs a whole grid; lash and torus-2QoS go round.
+    assert set(before) - set(after) == {"gingham dimension-order"}
+    lash = after["opensm lash"]["facts"]
+    assert (lash["deadlock_free"], lash["lost_pairs"]) == (True, 0)
+    assert lash["mean_switches"] > before["opensm lash"]["facts"]["mean_switches"]
+    assert (torus.parent / "kept" / "lash-broken.lfts").exists()
+
+
+def test_a_switch_that_breaks_takes_its_hosts_along(gingham: Command, torus: Path) -> None:
+    arguments = ["--engines", "nue", "--break", 1, "--what", "switches", "--json"]
+    after = rows(json.loads(gingham("opensm", "compare", torus, *arguments).out)["rows_without"])
+    for row in after.values():
+        # Of 16 hosts one is alone: it reaches none, and none of the 15 reaches it.
+        assert row["facts"]["lost_pairs"] == 2 * 15
+        assert row["facts"]["unreachable_pairs"] == 0
+
+
+def test_hosts_that_are_all_called_the_same_are_told_apart(
+    gingham: Command, tmp_path: Path
+) -> None:
+    # Descriptions that are no names: all alike, and longer than what the simulator keeps.
+    alike = f'[[host]]\ndescription = "{"node " * 12}"'
+    (tmp_path / "clos.toml").write_text(made("clos").text("toml")[0].replace("[[host]]", alike))
+    assert Fabric.load(tmp_path / "clos.toml").info()["nodes"]["host"] == 16
+    told = gingham("opensm", "compare", "clos.toml", "--engines", "ftree", "--json")
+    assert told.code == 0, told
+    row = json.loads(told.out)["rows"][0]
+    assert (row["ran"], row["facts"]["host_pairs"]) == ("ftree", 240)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--engines", "minhop,lahs"], "'lahs' is not one of"),
+        (["--roots", "rotos"], "rotos: no such file"),
+        (["--set", "nue_max_num_vls"], '"nue_max_num_vls" is no KEY=VALUE'),
+        (["--break", "99"], "cannot break 99 cables between switches: the fabric has 32"),
+        (["--torus", "missing.conf"], "missing.conf: no such file"),
+        (["-o", "torus.toml"], "torus.toml: exists already"),
+    ],
+)
+def test_bad_input_is_one_message_and_nothing_is_started(
+    gingham: Command, torus: Path, arguments: list[str], message: str
+) -> None:
+    refused = gingham("opensm", "compare", torus.name, *arguments)
+    assert (refused.code, refused.out) == (2, "")
+    assert message in refused.err
+
+
+def test_an_opensm_that_fails_is_one_message_in_its_words(
+    gingham: Command, torus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(torus.parent, "opensm", "echo 'cannot bind' >&2; exit 3", monkeypatch)
+    failed = gingham("opensm", "compare", torus.name, "--engines", "minhop,lash")
+    assert (failed.code, failed.out) == (6, "")
+    assert failed.err == "gingham: opensm: ended with code 3\n  cannot bind\n"
+
+
+def test_an_engine_that_hangs_costs_no_other(
+    gingham: Command, torus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = 'case "$*" in *lash*) exec sleep 600;; *) exec /usr/sbin/opensm "$@";; esac'
+    put(torus.parent, "opensm", script, monkeypatch)
+    told = gingham("opensm", "compare", torus.name, "--engines", "lash,minhop", "--timeout", 5)
+    assert told.code == 6
+    assert "lash failed: opensm: the subnet was not up in time" in told.out
+    minhop = next(line for line in told.out.splitlines() if line.strip().startswith("minhop"))
+    assert minhop.split()[:3] == ["minhop", "minhop", "3.133"]
+
+
+def put(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program of ours before the real one."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder / "bin"), prepend=":")
+
+
+@pytest.mark.parametrize(
+    "signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
+)
+@pytest.mark.parametrize("moment", ["ibsim", "opensm", "python"])
+def test_an_interrupt_at_any_moment_leaves_nothing_behind(
+    signal_number: signal.Signals, moment: str, torus: Path, scratch: Path
+) -> None:
+    program = str(Path(sys.executable).parent / "gingham")
+    command = [program, "opensm", "compare", torus.name, "--engines", "dfsssp,nue", "-o", "kept"]
+    running = subprocess.Popen(
+        command,
+        cwd=torus.parent,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_until(lambda: is_running(moment, scratch) or running.poll() is not None)
+        running.send_signal(signal_number)
+        out, err = running.communicate(timeout=60)
+    finally:
+        running.kill()
+        running.wait()
+    if signal_number is signal.SIGKILL:
+        # Nobody is left to remove files, but what was started is gone.
+        wait_until(lambda: not processes(scratch))
+        for folder in scratch.iterdir():
+            for file in sorted(folder.rglob("*"), reverse=True):
+                file.rmdir() if file.is_dir() else file.unlink()
+            folder.rmdir()
+        return
+    assert running.returncode == 130, (out, err)
+    assert "Traceback" not in err
+    nothing_is_left(scratch)
+    names = {path.name for path in torus.parent.iterdir()}
+    assert names == {"torus.toml", "scratch"}
+
+
+def is_running(name: str, scratch: Path) -> bool:
+    """Whether a program is under way; python is what asks the administrator."""
+    return any(process.startswith(name) for process in processes(scratch).values())
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
