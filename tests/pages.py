@@ -14,7 +14,8 @@ What happens to a block follows from its language:
 - `text`: a drawing, or what the block before printed.
 
 Invisible comments before a block say the rest: `<!-- skip: reason -->`, `<!-- file: name -->`,
-`<!-- output -->`; a page with nothing to run says `<!-- nothing to run: reason -->`.
+`<!-- output -->`, and `<!-- needs: packages -->`, without whose programs the page ends here as
+skipped; a page with nothing to run says `<!-- nothing to run: reason -->`.
 
 Why not Sybil: there each block is a test, and pytest-xdist hands the tests of a page to different
 workers, which tears its order apart; here a page is a test.
@@ -39,11 +40,13 @@ from markdown_it import MarkdownIt
 
 import gingham
 from gingham._native import scenario_schema
+from gingham.opensm.programs import PACKAGES
+from tests.conftest import require_programs
 from tests.fragments import completed, is_whole, messages_of
 
 # What a page may run is short; a command that takes longer has hung.
 TIMEOUT_S = 60
-MARK = re.compile(r"<!--\s*(skip|file|output|nothing to run)(?::\s*(.+?))?\s*-->", re.DOTALL)
+MARK = re.compile(r"<!--\s*(skip|file|output|needs|nothing to run)(?::\s*(.+?))?\s*-->", re.DOTALL)
 # Directives of the site (`docs/conf.py`), which GitHub shows as text.
 DIRECTIVES = {"{toctree}", "{eval-rst}"}
 WRITTEN = {"csv", "json"}
@@ -118,6 +121,9 @@ def run_block(page: Page, block: Block) -> bool:
     if "skip" in block.marks:
         assert len(block.marks["skip"]) > 10, "a skip without a reason"
         return False
+    if packages := block.marks.get("needs"):
+        wanted = packages.split()
+        require_programs(packages, *(name for name, held in PACKAGES.items() if held in wanted))
     if block.file:
         Path(block.file).write_text(block.text, encoding="utf-8")
     match block.language:

@@ -14,7 +14,7 @@ from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import json_option, print_json, print_table, show, text
 from gingham.cli._progress import steps_shown
-from gingham.opensm.compare import SAMPLES, Plan, Row, compare, host_pairs
+from gingham.opensm.comparison import SAMPLES, Plan, Row, compare, host_pairs
 from gingham.opensm.damage import broken
 from gingham.opensm.manager import ENGINES, TIMEOUT_S
 from gingham.opensm.roots import read_roots
