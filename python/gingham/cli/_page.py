@@ -27,7 +27,8 @@ HEAD = [
 
 def page() -> str:
     """Return the page, in Markdown."""
-    context = click.Context(gingham, info_name="gingham")
+    # As when it runs: a command keeps the first names of its help option that it is asked for.
+    context = click.Context(gingham, info_name="gingham", **gingham.context_settings)
     return "\n".join([*HEAD, *section(context)])
 
 

@@ -126,9 +126,15 @@ class Children:
 
 
 def mortal() -> list[str]:
-    """Return the words before a command that let it die when we do."""
+    """Return the words before a command that let it die when we do.
+
+    Should we die before the kernel knows, the shell sees that its parent is another.
+    """
     setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
+    if setpriv is None:
+        return []
+    check = '[ "$PPID" = "$0" ] || exit 1; exec "$@"'
+    return [setpriv, "--pdeathsig", "KILL", "--", "sh", "-c", check, str(os.getpid())]
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
