@@ -52,9 +52,9 @@ fn uncut_latency_ps(ledger: &Ledger) -> f64 {
 fn intervals_hold_the_mean_of_the_long_run() {
     let (plan, truth) = (plan(TORUS), truth_ps());
     let runs: Vec<Ledger> = (0..SEEDS).map(|seed| run(&plan, seed)).collect();
-    // Found: 94 hold it. An empty torus is full within microseconds: there is hardly a warm-up to find.
+    // An empty torus is full within microseconds: there is hardly a warm-up to find.
     let held = count(&runs, |ledger| holds(&latency_ps(ledger), truth));
-    assert!(held >= 91, "{held} of {SEEDS}");
+    assert!(held >= 93, "{held} of {SEEDS}");
     let short = count(&runs, |ledger| ledger.measured().window().warm_up == WarmUp::TooShort);
     assert!(short <= 3, "{short} are called too short");
 }
@@ -72,5 +72,5 @@ fn a_storm_at_the_start_is_cut_off() {
     let nearer = count(&runs, is_nearer);
     assert!(nearer >= 95, "{nearer} of {SEEDS} are nearer");
     let held = count(&runs, |ledger| holds(&latency_ps(ledger), truth));
-    assert!(held >= 91, "{held} of {SEEDS}");
+    assert!(held >= 93, "{held} of {SEEDS}");
 }
