@@ -21,9 +21,10 @@ pub struct Stop {
     /// far). Unless given, it is found where the mean latency settles, by MSER-5 (White 1997; Franklin
     /// and White 2008), within the first half of the run.
     pub warm_up: Option<Span>,
-    /// The window ends as soon as, for every class, the half-width of the 95 % interval is this
-    /// fraction of the mean, above 0 and below 1, such as 0.02; tested at section ends. Without it
-    /// the interval is as wide as `time` leaves it.
+    /// The window ends when, for every class, the half-width of the 95 % interval is this fraction
+    /// of the mean, above 0 and below 1, such as 0.02. Tested each time the run has become twice as
+    /// long, and must hold twice in a row, of 1,000 messages of each class at least. Without it the
+    /// interval is as wide as `time` leaves it.
     pub relative_width: Option<f64>,
     /// The mean that `relative_width` is about; the latency unless given.
     pub quantity: Option<Quantity>,
