@@ -4,6 +4,7 @@ from gingham._core import Fabric as CoreFabric
 from gingham._core import Routes as CoreRoutes
 from gingham._core import Scenario as CoreScenario
 from gingham._core import Simulation as CoreSimulation
+from gingham._core import __file__ as core_file
 from gingham._core import (
     __version__,
     catalogue,
@@ -23,6 +24,7 @@ __all__ = [
     "CoreSimulation",
     "__version__",
     "catalogue",
+    "core_file",
     "formats",
     "load_arbitration",
     "panic",

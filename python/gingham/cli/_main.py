@@ -22,6 +22,7 @@ from gingham.cli._output import for_programs, say
 from gingham.cli._plot import plot
 from gingham.cli._route import route
 from gingham.cli._run import run as run_command
+from gingham.cli._sweep import sweep
 from gingham.errors import GinghamError
 
 INTERNAL_FAULT, BAD_INPUT, ENVIRONMENT, INTERRUPTED = 1, 2, 6, 130
@@ -72,6 +73,7 @@ gingham.add_command(fabric)
 gingham.add_command(route)
 gingham.add_command(opensm)
 gingham.add_command(run_command)
+gingham.add_command(sweep)
 gingham.add_command(plot)
 gingham.add_command(example)
 gingham.add_command(explain_command)

@@ -1,0 +1,66 @@
+"""The columns of runs, classes and provenance, and their types.
+
+A column that is not listed here is a number, or a text where it holds one: results may gain
+columns without a change of form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+# A row a run. `failed` is the verdict of a run that could not be made; `error` says why.
+RUNS = {
+    "key": "string",
+    "seed": "int64",
+    "verdict": "string",
+    "verdict_reason": "string",
+    "error": "string",
+    "offered_load": "double",
+    "accepted_load": "double",
+    "latency_mean_ns": "double",
+    "messages_followed": "int64",
+    "warm_up_ps": "int64",
+    "window_end_ps": "int64",
+    "end_ps": "int64",
+}
+# A row a run and class.
+CLASSES = {"key": "string", "class": "string", "verdict": "string"}
+PROVENANCE = {
+    "key": "string",
+    "began": "string",
+    "host": "string",
+    "process": "int64",
+    "version": "string",
+    "core": "string",
+    "wall_seconds": "double",
+    "engine_seconds": "double",
+}
+KNOWN = {"runs": RUNS, "classes": CLASSES, "provenance": PROVENANCE}
+
+
+def schema_of(kind: str, rows: Sequence[Mapping[str, Any]]) -> pa.Schema:
+    """Return the schema of some rows: known columns first, then the others by name.
+
+    Of the others, those that hold nothing have no type yet, and no column.
+    """
+    import pyarrow as pa
+
+    found = {name: value for row in rows for name, value in row.items() if value is not None}
+    others = {name: kind_of(found[name]) for name in sorted(set(found) - set(KNOWN[kind]))}
+    types = KNOWN[kind] | others
+    return pa.schema([(name, pa.type_for_alias(type_)) for name, type_ in types.items()])
+
+
+def kind_of(value: object) -> str:
+    """Return the type of a column by one of its values."""
+    return {str: "string", bool: "bool"}.get(type(value), "double")
+
+
+def empty(kind: str) -> pa.Table:
+    """Return no rows, with the columns that are always there."""
+    return schema_of(kind, []).empty_table()

@@ -1,0 +1,23 @@
+"""Sweeps: many runs of one scenario, varied along axes.
+
+::
+
+    sweep.toml ──► Sweep ──► points ──► tasks ──► executor ──► outcomes ──► folder ──► Results
+
+`Sweep.load` reads a file, `run_sweep` makes its runs into a folder, which `gingham.results` reads.
+"""
+
+from gingham.sweeps._running import SweepProgress, execute, run_sweep
+from gingham.sweeps._sweep import Point, Sweep
+from gingham.sweeps._work import Outcome, Task, work
+
+__all__ = [
+    "Outcome",
+    "Point",
+    "Sweep",
+    "SweepProgress",
+    "Task",
+    "execute",
+    "run_sweep",
+    "work",
+]

@@ -1,0 +1,204 @@
+"""Axes: the dimensions of a sweep's grid, each a list of alternatives.
+
+::
+
+    [[axis]]                          columns    alternatives
+    key = "traffic.0.load"            load       0.1  -> { traffic.0.load = 0.1 }
+    values = [0.1, 0.2]                          0.2  -> { traffic.0.load = 0.2 }
+
+An alternative is what it changes of the scenario, and what stands in the columns of the table. A
+key may name a class of traffic instead of giving its place: `traffic.high.load`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gingham.errors import InputError
+from gingham.sweeps._text import unknown
+from gingham.sweeps._values import VALUES_MAX, column_value, range_values, times
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+AXIS_KEYS = ["name", "key", "keys", "values", "range", "zip", "choices"]
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One place on an axis."""
+
+    # One for each column of the axis.
+    values: tuple[Any, ...]
+    # What it sets, by dotted path.
+    changes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A dimension of the grid."""
+
+    columns: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+
+
+def read_axis(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+    """Return the axis that a table describes; `classes` are the names of the base's classes."""
+    for key in spec:
+        if key not in AXIS_KEYS:
+            raise InputError(unknown("a key of an axis", key, AXIS_KEYS), key=key)
+    kinds = [kind for kind in ("key", "keys", "zip", "choices") if kind in spec]
+    if len(kinds) != 1:
+        found = f"it has {' and '.join(kinds)}" if kinds else "it has none"
+        raise InputError(f'an axis has one of "key", "keys", "zip" and "choices", and {found}')
+    makers = {"key": of_key, "keys": of_keys, "zip": of_zip, "choices": of_choices}
+    axis = makers[kinds[0]](spec, classes)
+    if not axis.alternatives:
+        raise InputError("an axis without values leaves nothing to run")
+    if len(axis.alternatives) > VALUES_MAX:
+        raise InputError(f"an axis has at most {VALUES_MAX:,} values")
+    return axis
+
+
+def of_key(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+    """Return the axis of one key."""
+    key = text(spec["key"], "key")
+    path = resolved_path(key, classes)
+    values = listed(spec)
+    made = [Alternative((shown(value),), {path: value}) for value in values]
+    return Axis((name_of(spec, [key])[0],), tuple(made))
+
+
+def of_keys(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+    """Return the axis that sets several keys, each to the value times its factor."""
+    factors = table(spec["keys"], "keys")
+    for key, factor in factors.items():
+        if isinstance(factor, bool) or not isinstance(factor, int | float):
+            raise InputError(f'the factor of "{key}" must be a number, and is {factor!r}')
+    if "name" not in spec:
+        raise InputError('an axis with "keys" needs a "name", which its column takes')
+    paths = {resolved_path(key, classes): factor for key, factor in factors.items()}
+    made = [
+        Alternative((shown(value),), {path: times(value, by) for path, by in paths.items()})
+        for value in listed(spec)
+    ]
+    return Axis((name_of(spec, [])[0],), tuple(made))
+
+
+def of_zip(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+    """Return the axis whose keys advance together."""
+    refuse_values(spec, "zip")
+    lists = {key: listed_in_zip(key, given) for key, given in table(spec["zip"], "zip").items()}
+    counts = {key: len(values) for key, values in lists.items()}
+    if len(set(counts.values())) > 1:
+        told = ", ".join(f'"{key}" has {count}' for key, count in counts.items())
+        raise InputError(f"the lists of a zip advance together and need one length: {told}")
+    paths = [resolved_path(key, classes) for key in lists]
+    rows = zip(*lists.values(), strict=True)
+    made = [Alternative(tuple(map(shown, row)), dict(zip(paths, row, strict=True))) for row in rows]
+    return Axis(tuple(name_of(spec, list(lists))), tuple(made))
+
+
+def of_choices(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+    """Return the axis of named alternatives, each with whatever it sets."""
+    refuse_values(spec, "choices")
+    if "name" not in spec:
+        raise InputError('an axis with "choices" needs a "name", which its column takes')
+    made = []
+    for choice, changes in table(spec["choices"], "choices").items():
+        paths = {
+            resolved_path(key, classes): value
+            for key, value in table(changes, f"choices.{choice}", empty=True).items()
+        }
+        made.append(Alternative((choice,), paths))
+    return Axis((name_of(spec, [])[0],), tuple(made))
+
+
+def listed(spec: Mapping[str, Any]) -> list[Any]:
+    """Return the values of an axis: a list, or a range."""
+    if ("values" in spec) == ("range" in spec):
+        raise InputError('an axis with a key needs either "values" or "range"')
+    if "range" in spec:
+        return range_values(table(spec["range"], "range"))
+    return sequence(spec["values"], "values")
+
+
+def listed_in_zip(key: str, given: object) -> list[Any]:
+    """Return the values of a key of a zip: a list, or a range."""
+    return range_values(given) if isinstance(given, dict) else sequence(given, f'zip."{key}"')
+
+
+def refuse_values(spec: Mapping[str, Any], kind: str) -> None:
+    """Raise `InputError` if an axis that has its values within has others beside."""
+    for key in ("values", "range"):
+        if key in spec:
+            raise InputError(f'an axis with "{kind}" has its values there, and no "{key}"', key=key)
+
+
+def name_of(spec: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+    """Return the names of an axis's columns: those given, or made of the keys."""
+    given = spec.get("name")
+    if given is None:
+        return short_names(keys)
+    names = given if isinstance(given, list) else [given]
+    wanted = max(1, len(keys))
+    if len(names) != wanted:
+        raise InputError(f'"name" gives {len(names)} names for {wanted} columns', key="name")
+    for name in names:
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise InputError(
+                f'"name" becomes a column: letters, digits and _, not {name!r}', key="name"
+            )
+    return names
+
+
+def short_names(keys: Sequence[str]) -> list[str]:
+    """Return the shortest ends of keys that differ and are names.
+
+    >>> short_names(["traffic.0.load", "network.preset"]), short_names(["a.0.x", "a.1.x"])
+    (['load', 'preset'], ['a_0_x', 'a_1_x'])
+    """
+    parts = [re.findall(r"[A-Za-z0-9_]+", key) for key in keys]
+    for length in range(1, max(map(len, parts), default=0) + 1):
+        names = ["_".join(part[-length:]) for part in parts]
+        if len(set(names)) == len(names) and all(map(NAME.fullmatch, names)):
+            return names
+    raise InputError('its keys make no names of columns: give "name"', key="name")
+
+
+def resolved_path(key: str, classes: Sequence[str]) -> str:
+    """Return a path in which a class of traffic has its place instead of its name."""
+    steps = key.split(".")
+    if steps[0] == "traffic" and len(steps) > 1 and steps[1] in classes:
+        steps[1] = str(classes.index(steps[1]))
+    return ".".join(steps)
+
+
+def shown(value: Any) -> Any:
+    """Return what stands in a column for a value: lists and tables as JSON."""
+    return json.dumps(value) if isinstance(value, list | dict) else column_value(value)
+
+
+def text(value: object, key: str) -> str:
+    """Return a text; `InputError` if it is none."""
+    if not isinstance(value, str):
+        raise InputError(f'"{key}" must be a text, and is {value!r}', key=key)
+    return value
+
+
+def table(value: object, key: str, *, empty: bool = False) -> Mapping[str, Any]:
+    """Return a table that is not empty; `InputError` if it is none."""
+    if not isinstance(value, dict) or (not value and not empty):
+        raise InputError(f'"{key}" must be a table with keys, and is {value!r}', key=key)
+    return value
+
+
+def sequence(value: object, key: str) -> list[Any]:
+    """Return a list; `InputError` if it is none."""
+    if not isinstance(value, list):
+        raise InputError(f'"{key}" must be a list, and is {value!r}', key=key)
+    return value

@@ -1,0 +1,138 @@
+"""The grid: every combination of alternatives that passes the filter.
+
+The filter is a SQL condition over the names of the columns. It is asked in batches, so that
+neither a long grid nor a long answer stands in memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from gingham.sweeps._axes import Alternative, Axis
+
+# What stands in the columns of the axes.
+Row: TypeAlias = "Mapping[str, Any]"
+# Combinations that are filtered at once.
+BATCH = 10_000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All combinations of the axes' alternatives, first axis slowest."""
+
+    axes: tuple[Axis, ...]
+    where: str | None
+
+    def __iter__(self) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Yield the column values and the changes of each combination that passes."""
+        for combination in self._passing():
+            yield self._values(combination), changes(combination)
+
+    def count(self, at_most: int | None = None) -> int:
+        """Return the number of combinations that pass; counting stops beyond `at_most`."""
+        if self.where is None:
+            return math.prod(len(axis.alternatives) for axis in self.axes)
+        passing = self._passing()
+        stop = None if at_most is None else at_most + 1
+        return sum(1 for _ in itertools.islice(passing, stop))
+
+    def column_types(self) -> dict[str, str]:
+        """Return the Arrow type of each column: all values of an axis decide it together."""
+        return {
+            column: column_type([one.values[place] for one in axis.alternatives])
+            for axis in self.axes
+            for place, column in enumerate(axis.columns)
+        }
+
+    def _passing(self) -> Iterator[tuple[Alternative, ...]]:
+        every = itertools.product(*(axis.alternatives for axis in self.axes))
+        if self.where is None:
+            yield from every
+            return
+        passes = condition(self.where, self.column_types())
+        while batch := list(itertools.islice(every, BATCH)):
+            kept = passes([self._values(combination) for combination in batch])
+            yield from itertools.compress(batch, kept)
+
+    def _values(self, combination: Sequence[Alternative]) -> dict[str, Any]:
+        pairs = zip(self.axes, combination, strict=True)
+        return {
+            column: value
+            for axis, alternative in pairs
+            for column, value in zip(axis.columns, alternative.values, strict=True)
+        }
+
+
+def changes(combination: Iterable[Alternative]) -> dict[str, Any]:
+    """Return what a combination sets: of two that set one key, the later axis wins."""
+    return {path: value for one in combination for path, value in one.changes.items()}
+
+
+def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]], list[bool]]:
+    """Return what tells of a batch which of its points pass."""
+    import duckdb
+
+    connection = duckdb.connect(config={"enable_external_access": False, "threads": 1})
+
+    def passes(batch: Sequence[Row]) -> list[bool]:
+        connection.register("points", as_table(batch, types))
+        try:
+            found = connection.execute(f"select ({where}) from points").fetchall()  # noqa: S608
+        except duckdb.Error as error:
+            first = str(error).splitlines()[0]
+            raise InputError(
+                f'the filter cannot be used: {first}\n  "where" is a SQL condition over '
+                f'{", ".join(types) or "no axis at all"}, such as "load <= 0.8"',
+                key="where",
+                expected=list(types),
+            ) from error
+        answers = [row[0] for row in found]
+        if len(answers) != len(batch) or any(not isinstance(one, bool) for one in answers):
+            raise InputError(
+                f'the filter must say true or false of each point: "{where}"', key="where"
+            )
+        return answers
+
+    return passes
+
+
+def as_table(rows: Sequence[Row], types: Mapping[str, str]) -> pa.Table:
+    """Return the column values of points as a table, with the place of each in front."""
+    import pyarrow as pa
+
+    columns = {"place in batch": pa.array(range(len(rows)))}
+    for name, kind in types.items():
+        columns[name] = typed_column([row[name] for row in rows], kind)
+    return pa.table(columns)
+
+
+def typed_column(values: Sequence[Any], kind: str) -> pa.Array:
+    """Return the values of a column as Arrow has them."""
+    import pyarrow as pa
+
+    texts = map(str, values) if kind == "string" else values
+    return pa.array(texts, type=pa.type_for_alias(kind))
+
+
+def column_type(values: Iterable[Any]) -> str:
+    """Return the Arrow type that holds all values of a column.
+
+    >>> column_type([1, 2]), column_type([1, 2.5]), column_type([1, "none"]), column_type([True])
+    ('int64', 'double', 'string', 'bool')
+    """
+    kinds = {type(value) for value in values}
+    if kinds == {bool}:
+        return "bool"
+    if kinds == {int}:
+        return "int64"
+    return "double" if kinds <= {int, float} else "string"

@@ -1,0 +1,75 @@
+"""The key of a run: equal for two runs exactly if they must give the same numbers.
+
+It is the SHA-256 of the scenario with all defaults and its seed, of the digest of every file that
+it names, and of the identity of the built core.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham._native import core_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# Where a class of traffic names a file: the kind of value, and the variant that is one.
+CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
+
+
+@cache
+def core_identity() -> str:
+    """Return the SHA-256 of the compiled core, in hexadecimal."""
+    return hashlib.sha256(Path(core_file).read_bytes()).hexdigest()
+
+
+def run_key(resolved: Mapping[str, Any], files: list[dict[str, str]], *options: object) -> str:
+    """Return the key of the run of a resolved scenario, in hexadecimal."""
+    digests = [[file["key"], file["sha256"]] for file in files]
+    whole = [resolved, digests, core_identity(), *options]
+    text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def named_files(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield key and name of each file that a scenario names."""
+    topology = resolved["topology"]
+    if isinstance(topology, dict) and "file" in topology:
+        yield "topology.file", topology["file"]
+    for place, one in enumerate(resolved["traffic"]):
+        for key, variant in CLASS_FILES:
+            value = one.get(key)
+            if isinstance(value, dict) and isinstance(value.get(variant), str):
+                yield f"traffic.{place}.{key}.{variant}", value[variant]
+
+
+class Digests:
+    """Digests of files, each read once as long as it stays as it is."""
+
+    def __init__(self) -> None:
+        """Know none yet."""
+        self._known: dict[tuple[str, int, int], str] = {}
+
+    def of(self, resolved: Mapping[str, Any], folder: str) -> list[dict[str, str]]:
+        """Return key and digest of each file that a scenario names; without one if it is missing.
+
+        What is missing is told by the run itself.
+        """
+        return [
+            {"key": key, "sha256": self._digest(Path(folder) / name)}
+            for key, name in named_files(resolved)
+        ]
+
+    def _digest(self, path: Path) -> str:
+        try:
+            state = path.stat()
+            place = (str(path), state.st_mtime_ns, state.st_size)
+            if place not in self._known:
+                self._known[place] = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError:
+            return ""
+        return self._known[place]

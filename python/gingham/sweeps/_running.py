@@ -1,0 +1,231 @@
+"""Running a sweep: tasks to an executor, outcomes to the folder.
+
+::
+
+    points ──► tasks ──► [ at most a window of them under way ] ──► outcomes ──► journal, shards
+
+Any `concurrent.futures.Executor` will do. Without one, threads run the tasks: the engine works
+without the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, TypeAlias
+
+from gingham.errors import InputError
+from gingham.store import SweepFolder
+from gingham.sweeps._keys import core_identity
+from gingham.sweeps._planning import Planner, check
+from gingham.sweeps._work import Outcome, Task, failed_row, work
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
+    from gingham.results import Results
+    from gingham.sweeps._sweep import Sweep
+
+# Tasks under way for each worker: while one runs, another waits at its door.
+TASKS_PER_WORKER = 2
+# From so many runs on it must be said that they are meant.
+MANY = 1_000_000
+Submit: TypeAlias = "Callable[[Task], Future[Outcome]]"
+
+
+@dataclass
+class SweepProgress:
+    """How far a sweep has come."""
+
+    # Runs in all, and those that were there before.
+    total: int
+    resumed: int = 0
+    # Runs that this session finished, and of these the failures.
+    done: int = 0
+    failed: int = 0
+    running: int = 0
+    # By verdict, of this session.
+    verdicts: dict[str, int] = field(default_factory=dict)
+    engine_seconds: float = 0.0
+    began: float = field(default_factory=time.monotonic)
+    # Why the latest failure failed.
+    latest_error: str | None = None
+
+    @property
+    def to_do(self) -> int:
+        """Runs that are neither there nor finished."""
+        return max(0, self.total - self.resumed - self.done)
+
+    @property
+    def seconds(self) -> float:
+        """How long the session has lasted."""
+        return time.monotonic() - self.began
+
+    @property
+    def runs_per_second(self) -> float:
+        """How fast runs are finished."""
+        return self.done / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it will take, if that can be told."""
+        return self.to_do / self.runs_per_second if self.done else None
+
+    def count(self, outcome: Outcome) -> None:
+        """Count a finished run."""
+        verdict = outcome.row["verdict"]
+        self.done += 1
+        self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1
+        self.engine_seconds += outcome.provenance.get("engine_seconds", 0.0)
+        if outcome.error is not None:
+            self.failed += 1
+            self.latest_error = outcome.error
+
+
+def run_sweep(
+    sweep: Sweep,
+    folder: str | os.PathLike[str],
+    *,
+    executor: Executor | None = None,
+    workers: int = 2,
+    resume: bool = False,
+    many: bool = False,
+    on_progress: Callable[[SweepProgress], object] | None = None,
+) -> Results:
+    """Make every run of a sweep and return what was measured, which stands in `folder`.
+
+    With `resume` a folder may hold runs of an earlier session: those that did not fail are not made
+    again. An interruption leaves a folder that can be resumed. A million runs need `many`.
+
+    `executor` is any of `concurrent.futures`, with `workers` workers; without one, threads of this
+    process run the tasks.
+    """
+    from gingham.results import Results
+
+    execute(
+        sweep,
+        Path(folder),
+        executor=executor,
+        workers=workers,
+        resume=resume,
+        many=many,
+        on_progress=on_progress,
+    )
+    return Results.load(folder)
+
+
+def execute(
+    sweep: Sweep,
+    path: Path,
+    *,
+    executor: Executor | None = None,
+    workers: int = 2,
+    resume: bool = False,
+    many: bool = False,
+    on_progress: Callable[[SweepProgress], object] | None = None,
+) -> SweepProgress:
+    """Make every run of a sweep; returns how it went."""
+    progress = SweepProgress(runs_of(sweep, many=many))
+    check(sweep)
+    manifest = {
+        "sweep": sweep.manifest(),
+        "columns": sweep.grid.column_types(),
+        "core": core_identity(),
+    }
+    opened = SweepFolder(path, manifest, resume=resume)
+    with opened as folder, submitting(executor, workers) as submit:
+        pump(Planner(sweep), folder, submit, TASKS_PER_WORKER * workers, progress, on_progress)
+    return progress
+
+
+def runs_of(sweep: Sweep, *, many: bool = False) -> int:
+    """Return the number of runs; `InputError` if there are none, or far too many."""
+    if many:
+        return sweep.count()
+    count = sweep.count(MANY)
+    if count >= MANY:
+        raise InputError(
+            f"{sweep.name}: the sweep has {MANY:,} runs or more; is that meant? --yes starts them",
+            file=sweep.name,
+        )
+    if count == 0:
+        raise InputError(
+            f'{sweep.name}: nothing to run: no point of the grid passes "{sweep.where}"',
+            file=sweep.name,
+            key="where",
+        )
+    return count
+
+
+@contextmanager
+def submitting(executor: Executor | None, workers: int) -> Iterator[Submit]:
+    """Give what hands a task to a worker; at the end of the block, no run is left."""
+    if executor is not None:
+        yield lambda task: executor.submit(work, task)
+        return
+    stop = Event()
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="gingham-sweep")
+    try:
+        yield lambda task: pool.submit(work, task, stop.is_set)
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def pump(
+    planner: Planner,
+    folder: SweepFolder,
+    submit: Submit,
+    window: int,
+    progress: SweepProgress,
+    on_progress: Callable[[SweepProgress], object] | None,
+) -> None:
+    """Keep the workers busy until every run is there."""
+    flying: dict[Future[Outcome], Task] = {}
+
+    def settle() -> None:
+        """Wait for outcomes and keep them."""
+        finished, _ = wait(flying, return_when=FIRST_COMPLETED)
+        for future in finished:
+            keep(folder, outcome_of(future, flying.pop(future)), progress)
+        progress.running = len(flying)
+        if on_progress:
+            on_progress(progress)
+
+    try:
+        for points, tasks in planner.parts(folder):
+            progress.resumed += points - len(tasks)
+            for task in tasks:
+                if len(flying) >= window:
+                    settle()
+                flying[submit(task)] = task
+        while flying:
+            settle()
+    finally:
+        # What is finished is kept, however we end.
+        for future, task in flying.items():
+            if not future.cancel() and future.done():
+                keep(folder, outcome_of(future, task), progress)
+
+
+def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
+    """Return the outcome of a task, also where its worker could not give one."""
+    error = future.exception()
+    if error is None:
+        return future.result()
+    return Outcome(task.key, failed_row(task, error), [], {"key": task.key})
+
+
+def keep(folder: SweepFolder, outcome: Outcome, progress: SweepProgress) -> None:
+    """Put an outcome into the folder."""
+    if outcome.stopped:
+        return
+    for name, data in outcome.tables.items():
+        folder.add_table(outcome.key, name, data)
+    folder.add(outcome.row, outcome.classes, outcome.provenance)
+    progress.count(outcome)

@@ -1,0 +1,273 @@
+"""Sweep files: a base scenario, and what is varied.
+
+::
+
+    sweep.toml ──► Sweep ──► Point 0, Point 1, ... ──► Scenario of each
+                     axes: a grid; filter; replications
+
+Points come in the order of the grid, the last axis fastest, and the replications of a point one
+after the other. They are made one by one: a sweep of a million runs takes no more memory than
+one of ten.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham._files import require_file
+from gingham.errors import InputError
+from gingham.scenario import Scenario
+from gingham.sweeps._axes import Axis, read_axis, resolved_path
+from gingham.sweeps._grid import Grid
+from gingham.sweeps._seeds import SEED_BITS, run_seed
+from gingham.sweeps._text import unknown
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping
+
+SWEEP_KEYS = [
+    "title",
+    "base",
+    "scenario",
+    "seed",
+    "replications",
+    "keep",
+    "where",
+    "allow_deadlock",
+    "set",
+    "axis",
+]
+REPLICATIONS_MAX = 1_000_000
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep."""
+
+    # Counts the runs of the sweep, from 0.
+    index: int
+    # What stands in the columns of the axes.
+    values: Mapping[str, Any]
+    replication: int
+    seed: int
+    # What it sets of the base, by dotted path.
+    changes: Mapping[str, Any] = field(repr=False)
+    base: Scenario = field(repr=False)
+
+    def scenario(self) -> Scenario:
+        """Return the scenario of this run."""
+        return self.base.with_(self.changes, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is to be run: the points of a grid, each so many times.
+
+    `load` reads a file, `make` takes the same as a dict.
+    """
+
+    name: str
+    title: str
+    # With all that `[set]` sets.
+    base: Scenario
+    axes: tuple[Axis, ...]
+    where: str | None
+    seed: int
+    replications: int
+    # Names of tables that are kept of each run.
+    keep: tuple[str, ...]
+    allow_deadlock: bool
+    # What was written.
+    spec: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Sweep:
+        """Read the sweep file at `path`."""
+        file = Path(path)
+        require_file(file)
+        try:
+            values = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InputError(f"{file}: {error}", file=str(file)) from error
+        return cls.make(values, folder=file.parent, name=str(file))
+
+    @classmethod
+    def make(
+        cls,
+        values: Mapping[str, Any],
+        *,
+        base: Scenario | None = None,
+        folder: str | os.PathLike[str] = ".",
+        name: str = "sweep",
+    ) -> Sweep:
+        """Return the sweep of a dict that is built as a sweep file is.
+
+        `base` may be given as a scenario; paths are relative to `folder`; `name` stands for the
+        file in messages.
+        """
+        try:
+            return read(dict(values), base, Path(folder), name)
+        except InputError as error:
+            raise placed(error, name) from error
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of all axes."""
+        return [column for axis in self.axes for column in axis.columns]
+
+    @property
+    def grid(self) -> Grid:
+        """The points without their replications."""
+        return Grid(self.axes, self.where)
+
+    def points(self) -> Iterator[Point]:
+        """Yield the runs in their order."""
+        seeds = [run_seed(self.seed, number) for number in range(min(self.replications, 1000))]
+        index = 0
+        for values, changes in self.grid:
+            for number in range(self.replications):
+                seed = seeds[number] if number < len(seeds) else run_seed(self.seed, number)
+                yield Point(index, values, number, seed, changes, self.base)
+                index += 1
+
+    def count(self, at_most: int | None = None) -> int:
+        """Return the number of runs; counting stops beyond `at_most`."""
+        limit = None if at_most is None else -(-at_most // self.replications)
+        return self.grid.count(limit) * self.replications
+
+    def manifest(self) -> dict[str, Any]:
+        """Return all that the points depend on, for the folder of results."""
+        return {
+            "title": self.title,
+            "file": self.name,
+            "base": {"scenario": self.base.resolved(), "file": self.base.origin()},
+            "seed": self.seed,
+            "replications": self.replications,
+            "where": self.where,
+            "keep": list(self.keep),
+            "allow_deadlock": self.allow_deadlock,
+            "axis": self.spec.get("axis", []),
+            "set": self.spec.get("set", {}),
+        }
+
+
+def read(values: dict[str, Any], base: Scenario | None, folder: Path, name: str) -> Sweep:
+    """Return the sweep; messages do not yet say of which file."""
+    for key in values:
+        if key not in SWEEP_KEYS:
+            raise InputError(unknown("a key of a sweep", key, SWEEP_KEYS), key=key)
+    scenario = base or read_base(values, folder, name)
+    scenario = with_settings(scenario, table_of(values, "set"))
+    classes = class_names(scenario)
+    axes = read_axes(values, classes)
+    sweep = Sweep(
+        name=name,
+        title=str(values.get("title") or Path(name).stem),
+        base=scenario,
+        axes=axes,
+        where=typed(values, "where", str, None),
+        seed=whole(values, "seed", 1, 0, 2**SEED_BITS - 1),
+        replications=whole(values, "replications", 1, 1, REPLICATIONS_MAX),
+        keep=tuple(typed(values, "keep", list, [])),
+        allow_deadlock=typed(values, "allow_deadlock", bool, False),
+        spec=values,
+    )
+    json.dumps(sweep.spec, default=refuse_value)
+    return sweep
+
+
+def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Scenario:
+    """Return the base scenario: a file, an example, or what stands in the sweep itself."""
+    if ("base" in values) == ("scenario" in values):
+        raise InputError('a sweep needs either "base" or a table "scenario"', key="base")
+    if "scenario" in values:
+        inline = table_of(values, "scenario")
+        digest = ""
+        return Scenario.restore(
+            inline,
+            {"path": name, "folder": str(folder), "sha256": digest, "changes": []},
+            [],
+        )
+    base = typed(values, "base", str, None)
+    file = folder / base
+    if base.endswith(".toml") or file.is_file():
+        return Scenario.load(file)
+    return Scenario.example(base)
+
+
+def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
+    """Return the base with what `[set]` sets."""
+    classes = class_names(scenario)
+    changes = {resolved_path(key, classes): value for key, value in settings.items()}
+    return scenario.with_(changes) if changes else scenario
+
+
+def class_names(scenario: Scenario) -> list[str]:
+    """Return the names of the classes of traffic."""
+    return [one["name"] for one in scenario.resolved()["traffic"]]
+
+
+def read_axes(values: Mapping[str, Any], classes: list[str]) -> tuple[Axis, ...]:
+    """Return the axes; no two columns have one name."""
+    axes: list[Axis] = []
+    for number, spec in enumerate(typed(values, "axis", list, []), start=1):
+        try:
+            axes.append(read_axis(spec, classes))
+        except InputError as error:
+            label = spec.get("name") or spec.get("key") or f"number {number}"
+            raise InputError(f"axis {label}: {error}", key=error.key) from error
+    columns = [column for axis in axes for column in axis.columns]
+    for column in columns:
+        if columns.count(column) > 1:
+            raise InputError(f'two axes have the column "{column}": give one a "name"', key="name")
+    return tuple(axes)
+
+
+def table_of(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return a table of the sweep, empty if there is none."""
+    return dict(typed(values, key, dict, {}))
+
+
+def typed(values: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
+    """Return the value of a key; `InputError` if it is of another kind."""
+    if key not in values:
+        return default
+    value = values[key]
+    if not isinstance(value, kind):
+        names = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
+        raise InputError(f'"{key}" must be {names[kind]}, and is {value!r}', key=key)
+    return value
+
+
+def whole(values: Mapping[str, Any], key: str, default: int, least: int, most: int) -> int:
+    """Return the whole number of a key; `InputError` if it is none or out of bounds."""
+    value = values.get(key, default)
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise InputError(
+            f'"{key}" must be a whole number from {least} to {most:,}, and is {value!r}', key=key
+        )
+    return value
+
+
+def refuse_value(value: object) -> Any:
+    """Raise `InputError` for what no scenario holds: a date, say."""
+    raise InputError(f"{value}: a scenario holds no value of this kind")
+
+
+def placed(error: InputError, name: str) -> InputError:
+    """Return the error with the sweep file that it stands in, if it has no file of its own."""
+    if error.file:
+        return error
+    return InputError(
+        f"{name}: {error}",
+        file=name,
+        line=error.line,
+        key=error.key,
+        expected=error.expected,
+        nearest=error.nearest,
+    )

@@ -1,0 +1,174 @@
+"""The values of an axis: lists, ranges, and quantities as numbers of their base unit.
+
+::
+
+    { from = 0.05, to = 0.95, step = 0.05 }      0.05, 0.1, 0.15, ... 0.95
+    { from = "64 B", to = "4096 B", count = 7, scale = "log" }    64 B, 128 B, 256 B, ...
+
+Invariants: a range gives the numbers that a person would write down (0.15, not
+0.15000000000000002), so that a point of a range and the same point of a list are one run; `to`
+belongs to the range if a step meets it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What one unit is in the base unit of its kind: B, ns, B/s, m.
+UNITS = {
+    "B": Decimal(1),
+    "kB": Decimal(1000),
+    "MB": Decimal(1000_000),
+    "KiB": Decimal(1 << 10),
+    "MiB": Decimal(1 << 20),
+    "ps": Decimal("1e-3"),
+    "ns": Decimal(1),
+    "us": Decimal(1000),
+    "ms": Decimal(1000_000),
+    "s": Decimal(1000_000_000),
+    "B/s": Decimal(1),
+    "kB/s": Decimal(1000),
+    "MB/s": Decimal(1000_000),
+    "GB/s": Decimal(1000_000_000),
+    "kbit/s": Decimal(125),
+    "Mbit/s": Decimal(125_000),
+    "Gbit/s": Decimal(125_000_000),
+    "mm": Decimal("1e-3"),
+    "cm": Decimal("1e-2"),
+    "m": Decimal(1),
+}
+QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z/]+)\s*")
+RANGE_KEYS = ["from", "to", "step", "count", "scale"]
+VALUES_MAX = 1_000_000
+# Digits of a point of a logarithmic range: the same on every machine.
+LOG_DIGITS = 6
+
+
+def quantity(value: object) -> tuple[Decimal, str] | None:
+    """Return number and unit of a text such as "50 B", or `None` if it is no quantity."""
+    found = QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    if not found or found[2] not in UNITS:
+        return None
+    return Decimal(found[1]), found[2]
+
+
+def column_value(value: Any) -> Any:
+    """Return what stands in the column of an axis: a plain value, or a quantity in base units."""
+    if parsed := quantity(value):
+        number, unit = parsed
+        return plain(number * UNITS[unit])
+    return value
+
+
+def plain(number: Decimal) -> int | float:
+    """Return a number as a whole one if it is."""
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def range_values(spec: Mapping[str, Any]) -> list[Any]:
+    """Return the values of a range; `InputError` if it is none."""
+    for key in spec:
+        if key not in RANGE_KEYS:
+            raise InputError(f'"{key}" is no key of a range; they are {", ".join(RANGE_KEYS)}')
+    for key in ("from", "to"):
+        if key not in spec:
+            raise InputError(f'a range needs "{key}"')
+    if ("step" in spec) == ("count" in spec):
+        raise InputError('a range needs either "step" or "count"')
+    first, unit = number_and_unit(spec, "from")
+    last, _ = number_and_unit(spec, "to", unit)
+    if "step" in spec:
+        if spec.get("scale", "linear") != "linear":
+            raise InputError('a logarithmic range takes "count", not "step"')
+        step, _ = number_and_unit(spec, "step", unit)
+        numbers = stepped(first, last, step)
+    else:
+        numbers = counted(first, last, spec["count"], spec.get("scale", "linear"))
+    if unit in {"B", "ps"}:
+        numbers = [number.to_integral_value() for number in numbers]
+    return [with_unit(number, unit) for number in numbers]
+
+
+def number_and_unit(
+    spec: Mapping[str, Any], key: str, unit: str | None = None
+) -> tuple[Decimal, str]:
+    """Return a number of a range and its unit, which must be `unit` where one is given."""
+    value = spec[key]
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        parsed: tuple[Decimal, str] | None = (Decimal(repr(value)), "")
+    else:
+        parsed = quantity(value)
+    if parsed is None:
+        raise InputError(f'"{key}" of a range must be a number or a quantity, and is {value!r}')
+    if unit is not None and parsed[1] != unit:
+        shown = f"in {unit}" if unit else "a plain number"
+        raise InputError(f'"{key}" of the range must be {shown} as "from" is, and is {value!r}')
+    return parsed
+
+
+def stepped(first: Decimal, last: Decimal, step: Decimal) -> list[Decimal]:
+    """Return the numbers from `first` on that do not exceed `last`."""
+    if step <= 0 or last < first:
+        raise InputError('a range goes up: "step" above 0, and "to" not below "from"')
+    count = int((last - first) / step) + 1
+    require_few(count)
+    return [first + index * step for index in range(count)]
+
+
+def counted(first: Decimal, last: Decimal, count: object, scale: object) -> list[Decimal]:
+    """Return `count` numbers from `first` to `last`."""
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise InputError(f'"count" of a range must be a whole number from 1 on, and is {count!r}')
+    if scale not in {"linear", "log"}:
+        raise InputError(f'"scale" of a range is "linear" or "log", not {scale!r}')
+    require_few(count)
+    if count == 1:
+        return [first]
+    if scale == "log" and not 0 < first < last:
+        raise InputError('a logarithmic range goes up from above 0: 0 < "from" < "to"')
+    if scale == "log":
+        ratio = last / first
+        parts = [ratio ** (Decimal(index) / (count - 1)) for index in range(count)]
+        inner = [rounded(first * part) for part in parts[1:-1]]
+    else:
+        inner = [rounded(first + (last - first) * i / (count - 1)) for i in range(1, count - 1)]
+    return [first, *inner, last]
+
+
+def rounded(number: Decimal) -> Decimal:
+    """Return a number to a few digits, as a person would write it."""
+    return Decimal(f"{number:.{LOG_DIGITS}g}")
+
+
+def require_few(count: int) -> None:
+    """Raise `InputError` if an axis would have more values than anybody wants."""
+    if count > VALUES_MAX:
+        raise InputError(f"the range has {count:,} values; an axis has at most {VALUES_MAX:,}")
+
+
+def with_unit(number: Decimal, unit: str) -> Any:
+    """Return a number as it stands in a scenario."""
+    return f"{plain(number)} {unit}" if unit else plain(number)
+
+
+def times(value: Any, factor: float) -> Any:
+    """Return a number or quantity times a factor, to as many digits as a person would write."""
+    if parsed := quantity(value):
+        number, unit = parsed
+        return with_unit(exact(number * exact(factor)), unit)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{value!r} cannot be multiplied by {factor}: it is no number")
+    return plain(exact(value) * exact(factor))
+
+
+def exact(number: float | Decimal) -> Decimal:
+    """Return a number as it is written."""
+    return number if isinstance(number, Decimal) else Decimal(repr(number))
