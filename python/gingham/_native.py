@@ -14,6 +14,7 @@ from gingham._core import (
     qos_conf,
     result_schema,
     scenario_schema,
+    student_t,
     switching_kinds,
 )
 
@@ -31,5 +32,6 @@ __all__ = [
     "qos_conf",
     "result_schema",
     "scenario_schema",
+    "student_t",
     "switching_kinds",
 ]

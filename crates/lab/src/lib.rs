@@ -25,6 +25,7 @@ pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
 pub use files::FileRead;
+pub use gingham_model::measure::student_t;
 pub use record::{
     ClassSummary, Column, ColumnData, LinkTotals, PercentileSummary, Record, Table, Verdict,
     result_tables, summary_schema,

@@ -224,6 +224,12 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> 
     PyList::new(py, table.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?)
 }
 
+/// The 97.5 % point of Student's t: what a standard error is multiplied with for a 95 % interval.
+#[pyfunction]
+pub(crate) fn student_t(degrees: u32) -> f64 {
+    gingham_lab::student_t(degrees)
+}
+
 /// Every name that a scenario may use, with its parameters.
 #[pyfunction]
 pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

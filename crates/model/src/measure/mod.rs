@@ -28,6 +28,7 @@ mod percentile;
 mod records;
 mod series;
 mod slices;
+mod student;
 mod warm_up;
 mod window;
 
@@ -39,4 +40,5 @@ pub use ledger::Ledger;
 pub use measured::{ClassMeasured, Measured};
 pub use percentile::Percentile;
 pub use series::Step;
+pub use student::student_t;
 pub use window::{WarmUp, Window};
