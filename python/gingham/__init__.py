@@ -19,6 +19,7 @@ from gingham.errors import (
 from gingham.fabric import Cable, Fabric, Finding, Node
 from gingham.loading import load_result
 from gingham.result import Progress, Result
+from gingham.results import Results
 from gingham.routes import Routes
 from gingham.running import Simulation, run
 from gingham.scenario import Scenario
@@ -35,6 +36,7 @@ __all__ = [
     "Node",
     "Progress",
     "Result",
+    "Results",
     "Routes",
     "Scenario",
     "Simulation",

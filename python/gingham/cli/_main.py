@@ -20,6 +20,7 @@ from gingham.cli._fabric import fabric
 from gingham.cli._opensm import opensm
 from gingham.cli._output import for_programs, say
 from gingham.cli._plot import plot
+from gingham.cli._query import query
 from gingham.cli._route import route
 from gingham.cli._run import run as run_command
 from gingham.cli._sweep import sweep
@@ -75,6 +76,7 @@ gingham.add_command(opensm)
 gingham.add_command(run_command)
 gingham.add_command(sweep)
 gingham.add_command(plot)
+gingham.add_command(query)
 gingham.add_command(example)
 gingham.add_command(explain_command)
 gingham.add_command(schema)

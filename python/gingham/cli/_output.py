@@ -73,18 +73,22 @@ def print_table(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
     *,
-    numbers: str = "",
+    numbers: str | Sequence[str] = "",
     tight: bool = False,
 ) -> None:
-    """Print a table; columns named in `numbers` are set to the right, `tight` ones stand close."""
+    """Print a table; columns named in `numbers` are set to the right, `tight` ones stand close.
+
+    `numbers` is a text where no name of a column holds a space.
+    """
     from rich import box
     from rich.table import Table
 
     show(text(title, "bold"))
     padding = (0, 1, 0, 0) if tight else (0, 1)
     table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=not tight)
+    right = numbers.split() if isinstance(numbers, str) else numbers
     for column in columns:
-        table.add_column(column, justify="right" if column in numbers.split() else "left")
+        table.add_column(column, justify="right" if column in right else "left")
     for row in rows:
         table.add_row(*map(text, row))
     show(table)

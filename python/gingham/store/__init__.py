@@ -18,6 +18,6 @@ were made; only the process that holds `.lock` writes.
 """
 
 from gingham.store._folder import FORM, MANIFEST, SweepFolder, read_manifest
-from gingham.store._reading import reader
+from gingham.store._reading import VIEWS, reader
 
-__all__ = ["FORM", "MANIFEST", "SweepFolder", "read_manifest", "reader"]
+__all__ = ["FORM", "MANIFEST", "VIEWS", "SweepFolder", "read_manifest", "reader"]

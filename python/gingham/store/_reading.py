@@ -23,6 +23,9 @@ ONCE = {
     "provenance": "partition by key order by began desc",
 }
 
+# Each view, and the columns that put its rows into the order of the sweep.
+VIEWS = {"runs": "point", "classes": "point, class", "points": "point", "provenance": "key"}
+
 
 def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
     """Return a connection with the views `points`, `runs`, `classes` and `provenance`.
@@ -57,10 +60,39 @@ def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
             f"create view once_{kind} as from all_{kind} "
             f"qualify row_number() over ({ONCE[kind]}) = 1"
         )
-    for kind in ("runs", "classes"):
-        connection.execute(f"create view {kind} as from points join once_{kind} using (key)")
+    for kind, more in (("runs", aliases(manifest)), ("classes", "")):
+        connection.execute(
+            f"create view {kind} as select *{more} from points join once_{kind} using (key)"  # noqa: S608  (names of ours)
+        )
+    for name in manifest["sweep"]["keep"]:
+        kept_view(connection, path, name)
     connection.execute("create view provenance as from once_provenance")
     return connection
+
+
+def aliases(manifest: dict[str, Any]) -> str:
+    """Return the second names of columns of runs: no axis may mean something else by them."""
+    second = {"mean_latency_ns": "latency_mean_ns", "load": "offered_load"}
+    return "".join(
+        f", {name} as {alias}" for alias, name in second.items() if alias not in manifest["columns"]
+    )
+
+
+def kept_view(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
+    """Create the view of a table that the sweep keeps of each run; none if none is there yet."""
+    files = path / "tables" / "*" / f"{name}.parquet"
+    if any(path.glob(f"tables/*/{name}.parquet")):
+        # The name of the folder that a file stands in is the key.
+        kept = (
+            f"select * exclude (filename), parse_path(filename)[-2] as key "  # noqa: S608
+            f"from read_parquet({text(files)}, filename = true, union_by_name = true)"
+        )
+        connection.execute(f'create view "{name}" as from points join ({kept}) using (key)')
+
+
+def text(value: object) -> str:
+    """Return a text as SQL has it."""
+    return "'" + str(value).replace("'", "''") + "'"
 
 
 def view(connection: duckdb.DuckDBPyConnection, name: str, files: list[Path], beside: str) -> None:
@@ -68,7 +100,7 @@ def view(connection: duckdb.DuckDBPyConnection, name: str, files: list[Path], be
     if not files:
         connection.execute(f"create view {name} as from {beside}")
         return
-    listed = ", ".join("'" + str(file).replace("'", "''") + "'" for file in files)
+    listed = ", ".join(map(text, files))
     connection.execute(
         f"create view {name} as from read_parquet([{listed}], union_by_name = true) "
         f"union all by name from {beside}"

@@ -1,0 +1,137 @@
+"""`gingham query`: questions in SQL to the results of a sweep."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham._files import write_bytes
+from gingham.cli._options import force_option, output_option
+from gingham.cli._output import exit_code_help, json_option, print_json, print_table, show, text
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from gingham.results import Results
+
+# Rows that people are shown; programs and files get all.
+ROWS_SHOWN = 200
+
+
+@click.command(epilog=exit_code_help(0, 2, 6))
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("sql", required=False)
+@output_option(help="File for the answer: .parquet or .csv.")
+@force_option
+@json_option
+def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_json: bool) -> None:
+    """Ask the results of a sweep in FOLDER a question in SQL; without one, list their columns.
+
+    The sweep may still run: what is finished is seen. DuckDB answers; the folder stays as it is.
+
+    \b
+    Tables:
+      runs        a row a run: axes, replication, verdict, loads, mean latency
+      classes     a row a run and class of traffic, with all its numbers
+      points      what was to be run
+      provenance  when, where, by what and how long each run was made
+      and those that the sweep keeps of each run, messages for instance
+
+    \b
+    Examples:
+      gingham query sweeps/load
+      gingham query sweeps/load "select load, mean_latency_ns from runs where verdict = 'ok'"
+      gingham query sweeps/load "select verdict, count(*) from runs group by all" --json
+      gingham query sweeps/load "from classes" -o classes.csv
+    """
+    from gingham.results import Results
+
+    results = Results.load(folder)
+    if sql is None:
+        describe(results, as_json=as_json)
+        return
+    answer = results.query(sql)
+    if output is not None:
+        write_bytes(output, encoded(answer, output), force=force)
+    if as_json:
+        print_json(answer_for_programs(answer, output))
+    elif output is not None:
+        show(text(f"written: {output}"))
+    else:
+        print_answer(answer)
+
+
+def describe(results: Results, *, as_json: bool) -> None:
+    """Print the tables and their columns."""
+    if as_json:
+        print_json({"title": results.title, "axes": results.axes, "tables": results.columns})
+        return
+    for table, names in results.columns.items():
+        show(text(table, "bold"))
+        show(text(f"  {', '.join(names)}"))
+
+
+def encoded(answer: pa.Table, output: Path) -> bytes:
+    """Return the answer as a file of the kind that the ending says."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    writers = {".parquet": pyarrow.parquet.write_table, ".csv": pyarrow.csv.write_csv}
+    ending = output.suffix.lower()
+    if ending not in writers:
+        raise InputError(
+            f"{output}: a table is written as {' or '.join(writers)}",
+            file=str(output),
+            expected=list(writers),
+        )
+    buffer = io.BytesIO()
+    writers[ending](answer, buffer)
+    return buffer.getvalue()
+
+
+def answer_for_programs(answer: pa.Table, output: Path | None) -> dict[str, Any]:
+    """Return the answer as JSON holds it; numbers that JSON lacks are null."""
+    columns = [{"name": field.name, "type": str(field.type)} for field in answer.schema]
+    if output is not None:
+        return {"columns": columns, "count": answer.num_rows, "output": str(output)}
+    names = answer.column_names
+    values = [column.to_pylist() for column in answer.columns]
+    rows = [dict(zip(names, map(plain, row), strict=True)) for row in zip(*values, strict=True)]
+    return {"columns": columns, "rows": rows}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, int | str | bool | None) else str(value)
+
+
+def print_answer(answer: pa.Table) -> None:
+    """Print the first rows of the answer."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    numbers = [
+        field.name
+        for field in answer.schema
+        if kinds.is_integer(field.type) or kinds.is_floating(field.type)
+    ]
+    columns = [column.to_pylist() for column in answer.slice(0, ROWS_SHOWN).columns]
+    rows = [[shown(value) for value in row] for row in zip(*columns, strict=True)]
+    count = f"{answer.num_rows:,} row{'s' * (answer.num_rows != 1)}"
+    print_table(count, answer.column_names, rows, numbers=numbers, tight=True)
+    if answer.num_rows > ROWS_SHOWN:
+        show(text(f"{answer.num_rows - ROWS_SHOWN:,} more rows; --json or -o FILE gives all"))
+
+
+def shown(value: Any) -> str:
+    """Return a value for people: of real numbers the digits that matter."""
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

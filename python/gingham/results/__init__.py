@@ -1,0 +1,14 @@
+"""What a sweep measured: tables, questions in SQL, means over replications with their intervals.
+
+::
+
+    folder of a sweep ──► store.reader ──► views of DuckDB ──► Arrow, pandas, polars
+                                                          └──► means, paired differences
+
+Invariant: everything here is computed from the folder when it is asked for; nothing is written.
+"""
+
+from gingham.results._intervals import Interval, interval
+from gingham.results._results import Results
+
+__all__ = ["Interval", "Results", "interval"]

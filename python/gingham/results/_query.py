@@ -1,0 +1,106 @@
+"""Questions in SQL: asked of DuckDB, refused in a sentence."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+    import pyarrow as pa
+
+Columns = dict[str, list[str]]
+# How DuckDB says that a name is not there.
+NO_COLUMN = re.compile(r'column "([^"]+)" not found|does not have a column named "([^"]+)"')
+NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
+
+
+def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, object]) -> pa.Table:
+    """Return what a query gives; `InputError` if it cannot be answered.
+
+    One statement that reads: a results folder is changed by nothing but its sweep.
+    """
+    import duckdb
+
+    try:
+        statements = connection.extract_statements(sql)
+        reading = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
+        if len(statements) != 1 or statements[0].type not in reading:
+            raise InputError(
+                'expected one query that reads, such as "from runs"\n  '
+                f"tables are {', '.join(views)}",
+                key="sql",
+                expected=list(views),
+            )
+        return connection.sql(sql).to_arrow_table()
+    except duckdb.Error as error:
+        raise refusal(str(error), columns_of(connection, views)) from error
+
+
+def columns_of(connection: duckdb.DuckDBPyConnection, views: Mapping[str, object]) -> Columns:
+    """Return the names of the columns of each view."""
+    return {
+        view: [row[0] for row in connection.execute(f"describe {quoted(view)}").fetchall()]
+        for view in views
+    }
+
+
+def refusal(message: str, columns: Columns) -> InputError:
+    """Return the error for a query that DuckDB refused with `message`."""
+    lines = [line for line in message.splitlines() if line.strip()]
+    # "Binder Error: ..." says whose fault it is in words of the database.
+    first = re.sub(r"^[A-Z][a-z]+(?: [A-Z][a-z]+)* Error: ", "", lines[0]).rstrip("!")
+    nearest, known = None, list(columns)
+    if missing := NO_COLUMN.search(message):
+        known = list(dict.fromkeys(name for names in columns.values() for name in names))
+        nearest = close(missing[1] or missing[2], known)
+    elif missing := NO_TABLE.search(message):
+        nearest = close(missing[1], known)
+    hint = f'; did you mean "{nearest}"?' if nearest else ""
+    # The line of the query with a mark below the place.
+    place = [number for number, line in enumerate(lines) if line.startswith("LINE ")][:1]
+    shown = [f"  {line}" for number in place for line in lines[number:]]
+    told = f"  tables are {', '.join(columns)}; gingham query FOLDER lists their columns"
+    return InputError(
+        "\n".join([f"the query cannot be answered: {first}{hint}", *shown, told]),
+        key="sql",
+        expected=known,
+        nearest=nearest,
+    )
+
+
+def close(name: str, known: Sequence[str]) -> str | None:
+    """Return the known name that is nearest, if one is near."""
+    found = get_close_matches(name, known, n=1)
+    return found[0] if found else None
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL has it, whatever it holds.
+
+    >>> print(quoted('5" pipe'))
+    "5"" pipe"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: object) -> str:
+    """Return a value as SQL has it.
+
+    >>> literal("it's"), literal(0.5), literal(True), literal(None)
+    ("'it''s'", '0.5', 'true', 'null')
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return repr(value)
+        case _:
+            return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,240 @@
+"""The results of a sweep: `gingham.Results`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gingham.errors import EnvironmentProblem, InputError
+from gingham.results._intervals import interval
+from gingham.results._query import ask, close, columns_of, literal, quoted
+from gingham.store import VIEWS, read_manifest, reader
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Self
+
+    import duckdb
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+# Rows of a table: those with these values on the axes, or for which a SQL condition holds.
+Selection: TypeAlias = "Mapping[str, Any] | str"
+
+
+class Results:
+    """What the runs of a sweep measured, finished or not.
+
+    ::
+
+        results = gingham.Results.load("sweeps/load")
+        results.query("select load, mean_latency_ns from runs where verdict = 'ok' order by load")
+        results.means("latency_mean_ns", by="load").to_pandas()
+        results.compare({"routing": "up-down"}, {"routing": "shortest"}, of="latency_mean_ns")
+
+    Tables: `runs` with a row a run, `classes` with a row a run and class of traffic, `points` with
+    what was to be run, `provenance` with when, where and by what; and, where the sweep keeps them,
+    the tables of the runs, `messages` for instance. All but `provenance` have the columns of the
+    axes, `replication` and `key`.
+    """
+
+    def __init__(self, folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
+        """Wrap the views of a folder; use `load`."""
+        self.folder = folder
+        self._connection = connection
+        self.manifest = read_manifest(folder)
+        # Each table, and the columns that put its rows into the order of the sweep.
+        self._views = {**VIEWS, **dict.fromkeys(self.manifest["sweep"]["keep"], "point")}
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read the folder of a sweep; `InputError` if it is none that this version can read."""
+        return cls(Path(folder), reader(folder))
+
+    @property
+    def title(self) -> str:
+        """What the sweep shows."""
+        return str(self.manifest["sweep"]["title"])
+
+    @property
+    def axes(self) -> list[str]:
+        """The columns of the axes."""
+        return list(self.manifest["columns"])
+
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """The columns of each table."""
+        return columns_of(self._connection, self._views)
+
+    def arrow(self, table: str = "runs") -> pa.Table:
+        """Return a table as Arrow, in the order of the sweep's points."""
+        if table not in self._views:
+            nearest = close(table, list(self._views))
+            meant = f'; did you mean "{nearest}"?' if nearest else ";"
+            raise InputError(
+                f'no table "{table}"{meant} tables are {", ".join(self._views)}',
+                expected=list(self._views),
+                nearest=nearest,
+            )
+        return self.query(f"from {quoted(table)} order by {self._views[table]}")
+
+    def pandas(self, table: str = "runs") -> pd.DataFrame:
+        """Return a table as a data frame of pandas, the extra `pandas`."""
+        require("pandas")
+        return self.arrow(table).to_pandas()
+
+    def polars(self, table: str = "runs") -> pl.DataFrame:
+        """Return a table as a data frame of polars, the extra `polars`."""
+        require("polars")
+        import polars as pl
+
+        frame = pl.from_arrow(self.arrow(table))
+        assert isinstance(frame, pl.DataFrame), "a table is no column"
+        return frame
+
+    def query(self, sql: str) -> pa.Table:
+        """Return what a query in SQL gives; `InputError` if it cannot be answered."""
+        return ask(self._connection, sql, self._views)
+
+    def means(
+        self,
+        of: str,
+        *,
+        by: str | Sequence[str] | None = None,
+        table: str = "runs",
+        where: str | None = None,
+    ) -> pa.Table:
+        """Return the mean over replications of the column `of`, with its 95 % interval.
+
+        A row for each combination of the columns `by`: unless said, those of the axes, and with
+        them `class` of the table `classes`. `where` is a SQL condition on the rows that count;
+        those without a value, failed runs for instance, never do. Columns: those of `by`,
+        `replications`, `mean`, `half_width`, which is null for one replication alone.
+        """
+        names = self._groups(by, table)
+        found = self._values(of, names, table, where)
+        rows = []
+        for group, values in found.items():
+            of_group = interval(values.values())
+            rows.append((*group, of_group.count, of_group.mean, of_group.half_width))
+        kinds = ["int64", "float64", "float64"]
+        return self._table(table, names, ["replications", "mean", "half_width"], kinds, rows)
+
+    def compare(
+        self,
+        a: Selection,
+        b: Selection,
+        *,
+        of: str,
+        by: str | Sequence[str] | None = None,
+        table: str = "runs",
+        where: str | None = None,
+    ) -> pa.Table:
+        """Return by how much the column `of` is larger in the rows `b` than in the rows `a`.
+
+        `a` and `b` select rows, by a mapping such as `{"routing": "up-down"}` or a SQL condition.
+        Runs of one replication share their random numbers, and so are compared in pairs: the
+        interval is that of the differences, far narrower than those of the means. A row for each
+        combination of the columns `by`: unless said, the axes that do not select. Columns: those of
+        `by`, `pairs`, `mean_a`, `mean_b`, `difference`, `half_width`.
+        """
+        selecting = {name for one in (a, b) if not isinstance(one, str) for name in one}
+        names = [
+            name for name in self._groups(by, table) if by is not None or name not in selecting
+        ]
+        sides = [
+            self._values(of, names, table, " and ".join(conditions(side, where))) for side in (a, b)
+        ]
+        rows = []
+        for group, of_a in sides[0].items():
+            of_b = sides[1].get(group, {})
+            pairs = [(of_a[number], of_b[number]) for number in of_a if number in of_b]
+            if pairs:
+                mean_a, mean_b = (interval(side).mean for side in zip(*pairs, strict=True))
+                found = interval(second - first for first, second in pairs)
+                rows.append((*group, len(pairs), mean_a, mean_b, found.mean, found.half_width))
+        if not rows:
+            raise InputError(
+                "nothing to compare: no replication stands on both sides with the same "
+                f"{', '.join(names) or 'number'}",
+                key="by",
+            )
+        numbers = ["pairs", "mean_a", "mean_b", "difference", "half_width"]
+        return self._table(table, names, numbers, ["int64", *["float64"] * 4], rows)
+
+    def _groups(self, by: str | Sequence[str] | None, table: str) -> list[str]:
+        if by is not None:
+            return [by] if isinstance(by, str) else list(by)
+        return [*self.axes, *(["class"] if table == "classes" else [])]
+
+    def _values(
+        self, of: str, by: Sequence[str], table: str, where: str | None
+    ) -> dict[tuple[Any, ...], dict[int, float]]:
+        """Return the value of each replication in each group, in the order of the points."""
+        chosen = ", ".join(quoted(name) for name in [*by, "replication", of])
+        condition = f" and ({where})" if where else ""
+        sql = (
+            f"select {chosen} from {quoted(table)} "  # noqa: S608  (names are quoted)
+            f"where {quoted(of)} is not null{condition} order by point"
+        )
+        found: dict[tuple[Any, ...], dict[int, float]] = {}
+        answer = self.query(sql)
+        columns = [column.to_pylist() for column in answer.columns]
+        for *group, replication, value in zip(*columns, strict=True):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InputError(f'"{of}" holds no numbers, but {value!r}', key=of)
+            values = found.setdefault(tuple(group), {})
+            if replication in values:
+                raise InputError(
+                    f"several rows of replication {replication} go into one mean, which is then "
+                    f"none over replications\n  name in by= what varies, of "
+                    f"{', '.join(self._groups(None, table))}, or choose with where=",
+                    key="by",
+                    expected=self._groups(None, table),
+                )
+            values[replication] = value
+        return found
+
+    def _table(
+        self,
+        table: str,
+        by: Sequence[str],
+        numbers: Sequence[str],
+        kinds: Sequence[str],
+        rows: Iterable[tuple[Any, ...]],
+    ) -> pa.Table:
+        """Return rows as a table: the columns of the groups with their types, then numbers."""
+        import pyarrow as pa
+
+        chosen = ", ".join(quoted(name) for name in by)
+        groups = (
+            self.query(f"select {chosen} from {quoted(table)} limit 0").schema if by else []  # noqa: S608
+        )
+        fields = [
+            *groups,
+            *(pa.field(name, kind) for name, kind in zip(numbers, kinds, strict=True)),
+        ]
+        columns = list(zip(*rows, strict=True)) or [()] * len(fields)
+        arrays = [
+            pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def conditions(selection: Selection, where: str | None) -> list[str]:
+    """Return the SQL conditions of a selection and of what holds for all rows."""
+    if isinstance(selection, str):
+        chosen = [f"({selection})"]
+    else:
+        chosen = [f"{quoted(name)} = {literal(value)}" for name, value in selection.items()]
+    return [*chosen, *([f"({where})"] if where else [])]
+
+
+def require(package: str) -> None:
+    """Raise `EnvironmentProblem` if a package of an extra of its name is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec(package) is None:
+        raise EnvironmentProblem(f"{package} is not installed: pip install 'gingham[{package}]'")
