@@ -310,6 +310,8 @@ def test_the_tables_agree_with_the_summary_and_with_each_other(
     assert len(messages) == row["messages_followed"]
     network_ns = messages["network_latency_ps"].mean() / 1000
     assert row["network_latency_mean_ns"] == pytest.approx(network_ns)
+    head_ns = messages["head_latency_ps"].mean() / 1000
+    assert row["head_latency_mean_ns"] == pytest.approx(head_ns)
     links = result.links.to_pandas()
     assert summary["links"]["data_flits"] == links["data_flits"].sum()
     assert summary["links"]["utilisation_max"] == links["utilisation"].max()

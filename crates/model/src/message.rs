@@ -51,4 +51,9 @@ impl Delivery {
     pub fn network_latency(&self) -> Span {
         self.delivered.since(self.entered)
     }
+
+    /// From entry into the network to the arrival of the head (Kwan et al. 1996, section 3.2.3).
+    pub fn head_latency(&self) -> Span {
+        self.head_arrived.since(self.entered)
+    }
 }

@@ -78,6 +78,8 @@ pub enum Quantity {
     Latency,
     /// From entry into the network to delivery.
     NetworkLatency,
+    /// From entry into the network to the arrival of the head.
+    HeadLatency,
     /// Payload delivered per time.
     AcceptedLoad,
     /// Switches traversed by a message.

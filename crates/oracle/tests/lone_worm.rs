@@ -81,6 +81,8 @@ fn over_any_row_of_switches_by_the_formula() {
                 + switches * (routing + setup);
             let delivery = deliveries(plan, 1)[0];
             assert_eq!(delivery.network_latency().as_ps(), expected);
+            let head = (switches + 1) * (FLIT + DELAY) + switches * (routing + setup);
+            assert_eq!(delivery.head_latency().as_ps(), head);
             assert_eq!(u64::from(delivery.hops), switches);
         }
     }

@@ -226,6 +226,7 @@ pub(crate) const fn quantity_name(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Latency => "latency",
         Quantity::NetworkLatency => "network-latency",
+        Quantity::HeadLatency => "head-latency",
         Quantity::AcceptedLoad => "accepted-load",
         Quantity::Hops => "hops",
     }

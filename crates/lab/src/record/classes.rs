@@ -58,6 +58,10 @@ pub struct ClassSummary {
     pub network_latency_mean_ns: Option<f64>,
     /// Half-width of the mean network latency, in nanoseconds.
     pub network_latency_half_width_ns: Option<f64>,
+    /// Mean latency from the first flit on the host's cable to the arrival of the head, in nanoseconds.
+    pub head_latency_mean_ns: Option<f64>,
+    /// Half-width of the mean head latency, in nanoseconds.
+    pub head_latency_half_width_ns: Option<f64>,
     /// Mean number of switches traversed.
     pub hops_mean: Option<f64>,
     /// Half-width of the mean number of switches.
@@ -98,7 +102,8 @@ fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
     let asked = Asked { class: id, open_loop, offered_load, drawn_load, accepted_load };
     let (verdict, verdict_reason) = verdict::of_class(reading, asked, &of);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
-    let [latency, network_latency] = [of.latency_ps, of.network_latency_ps].map(in_ns);
+    let [latency, network_latency, head_latency] =
+        [of.latency_ps, of.network_latency_ps, of.head_latency_ps].map(in_ns);
     ClassSummary {
         name: class.name.clone(),
         hosts: class.sources.len(),
@@ -119,6 +124,8 @@ fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
         latency_max_ns: of.latency_max.map(span_ns),
         network_latency_mean_ns: mean(network_latency),
         network_latency_half_width_ns: half_width(network_latency),
+        head_latency_mean_ns: mean(head_latency),
+        head_latency_half_width_ns: half_width(head_latency),
         hops_mean: mean(of.hops),
         hops_half_width: half_width(of.hops),
         percentiles: percentiles(reading, id),
@@ -163,6 +170,7 @@ pub(crate) fn estimate_of(of: &ClassMeasured, quantity: Quantity) -> Option<Esti
     match quantity {
         Quantity::Latency => of.latency_ps,
         Quantity::NetworkLatency => of.network_latency_ps,
+        Quantity::HeadLatency => of.head_latency_ps,
         Quantity::AcceptedLoad => of.accepted_bytes_per_ps,
         Quantity::Hops => of.hops,
     }
@@ -208,6 +216,12 @@ pub(super) fn table(classes: &[ClassSummary]) -> Table {
         })
         .known(("network_latency_half_width_ns", "ns"), "half-width of its 95 % interval", |c| {
             c.network_latency_half_width_ns
+        })
+        .known(("head_latency_mean_ns", "ns"), "mean from entry to the head's arrival", |c| {
+            c.head_latency_mean_ns
+        })
+        .known(("head_latency_half_width_ns", "ns"), "half-width of its 95 % interval", |c| {
+            c.head_latency_half_width_ns
         })
         .known(("hops_mean", "switches"), "mean number of switches traversed", |c| c.hops_mean)
         .known(("hops_half_width", "switches"), "half-width of its 95 % interval", |c| {

@@ -44,5 +44,8 @@ pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
         .integers(("network_latency_ps", "ps"), "entry to delivery", |d| {
             d.network_latency().as_ps()
         })
+        .integers(("head_latency_ps", "ps"), "entry to the head's arrival", |d| {
+            d.head_latency().as_ps()
+        })
         .build("messages", "a row a message of the sample, or of all, as `measure.messages` says")
 }

@@ -84,7 +84,8 @@ impl Case {
             // Two thirds of the run must be left for an interval.
             self.warm_up_ps = self.warm_up_ps.map(|warm_up| warm_up.min(self.time_ps / 4));
             self.rules.push(format!("relative_width = {}", pick(draw, &[0.9, 0.5, 0.2])));
-            let quantities = ["latency", "network-latency", "accepted-load", "hops"];
+            let quantities =
+                ["latency", "network-latency", "head-latency", "accepted-load", "hops"];
             self.rules.push(format!("quantity = \"{}\"", pick(draw, &quantities)));
         }
         if draw.below(2) == 0 {

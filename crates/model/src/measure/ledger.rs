@@ -182,9 +182,10 @@ impl Ledger {
         }
         let tested = match self.stop.quantity {
             Quantity::AcceptedLoad => self.grid.sections(),
-            Quantity::Latency | Quantity::NetworkLatency | Quantity::Hops => {
-                self.followed_sections()
-            }
+            Quantity::Latency
+            | Quantity::NetworkLatency
+            | Quantity::HeadLatency
+            | Quantity::Hops => self.followed_sections(),
         };
         let is_narrow = Measured::new(self, tested).is_as_narrow_as(width, MESSAGES_MIN);
         let was_narrow = std::mem::replace(&mut self.was_narrow, is_narrow);

@@ -30,6 +30,9 @@ pub struct ClassMeasured {
     pub latency_max: Option<Span>,
     /// From entry into the network to delivery, in picoseconds; of messages created in the window.
     pub network_latency_ps: Option<Estimate>,
+    /// From entry into the network to the arrival of the head, in picoseconds; of messages created in the
+    /// window.
+    pub head_latency_ps: Option<Estimate>,
     /// Switches traversed; of messages created in the window.
     pub hops: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
@@ -88,6 +91,7 @@ impl<'a> Measured<'a> {
             latency_ps: self.over_messages(class, |slice| slice.latency_sum_ps),
             latency_max: self.merged(class).longest(),
             network_latency_ps: self.over_messages(class, |slice| slice.network_latency_sum_ps),
+            head_latency_ps: self.over_messages(class, |slice| slice.head_latency_sum_ps),
             hops: self.over_messages(class, |slice| u128::from(slice.hops_sum)),
             accepted_bytes_per_ps: accepted,
             is_saturated: self.is_saturated(class, accepted),
@@ -176,6 +180,7 @@ impl<'a> Measured<'a> {
             Quantity::NetworkLatency => {
                 self.over_messages(class, |slice| slice.network_latency_sum_ps)
             }
+            Quantity::HeadLatency => self.over_messages(class, |slice| slice.head_latency_sum_ps),
             Quantity::AcceptedLoad => self.over_time(class, |slice| slice.delivered.bytes),
             Quantity::Hops => self.over_messages(class, |slice| u128::from(slice.hops_sum)),
         }

@@ -22,6 +22,8 @@ pub(super) struct Slice {
     pub(super) latency_sum_ps: u128,
     /// Sum of their network latencies.
     pub(super) network_latency_sum_ps: u128,
+    /// Sum of the latencies of their heads.
+    pub(super) head_latency_sum_ps: u128,
     /// Switches that they traversed.
     pub(super) hops_sum: u64,
 }
@@ -32,6 +34,7 @@ impl Slice {
         self.followed_messages += 1;
         self.latency_sum_ps += u128::from(delivery.latency().as_ps());
         self.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());
+        self.head_latency_sum_ps += u128::from(delivery.head_latency().as_ps());
         self.hops_sum += u64::from(delivery.hops);
     }
 
@@ -57,6 +60,7 @@ impl Add for Slice {
             followed_messages: self.followed_messages + other.followed_messages,
             latency_sum_ps: self.latency_sum_ps + other.latency_sum_ps,
             network_latency_sum_ps: self.network_latency_sum_ps + other.network_latency_sum_ps,
+            head_latency_sum_ps: self.head_latency_sum_ps + other.head_latency_sum_ps,
             hops_sum: self.hops_sum + other.hops_sum,
         }
     }

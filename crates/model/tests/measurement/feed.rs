@@ -50,12 +50,14 @@ pub(crate) struct Journey {
     pub(crate) created: u64,
     /// Its network latency is counted from here.
     pub(crate) entered: u64,
+    /// Its head latency ends here.
+    pub(crate) head_arrived: u64,
     pub(crate) delivered: u64,
 }
 
 /// A journey of the one class that enters when it is created.
 pub(crate) fn journey(created: u64, delivered: u64) -> Journey {
-    Journey { class: class(), created, entered: created, delivered }
+    Journey { class: class(), created, entered: created, head_arrived: delivered, delivered }
 }
 
 /// A ledger, told of journeys in the order of time.
@@ -99,7 +101,7 @@ impl Feed {
         self.ledger.on_delivered(&Delivery {
             message,
             entered: Time::from_ps(journey.entered),
-            head_arrived: delivered,
+            head_arrived: Time::from_ps(journey.head_arrived),
             delivered,
             hops: 1,
         });

@@ -53,6 +53,16 @@ fn network_latency_counts_from_entry() {
 }
 
 #[test]
+fn head_latency_counts_from_entry_to_the_head() {
+    // Entered at 700, its head there at 760 and its tail at 900.
+    let mut late = journey(100, 900);
+    (late.entered, late.head_arrived) = (700, 760);
+    let of = told(&plan(1, TIME), [late, journey(1_000, 1_010)]).measured().class(class());
+    assert!((of.head_latency_ps.unwrap().mean - f64::midpoint(60.0, 10.0)).abs() < 1e-9);
+    assert!((of.network_latency_ps.unwrap().mean - f64::midpoint(200.0, 10.0)).abs() < 1e-9);
+}
+
+#[test]
 fn what_is_not_delivered_in_time_is_censored() {
     let journeys =
         [journey(100, 200), journey(300, 11_264), journey(400, 11_265), journey(500, 90_000)];
