@@ -16,6 +16,7 @@ mod adapter;
 pub mod measure;
 mod message;
 mod plan;
+mod policing;
 mod slack;
 pub mod traffic;
 mod waits;
@@ -27,6 +28,7 @@ pub use plan::{
     ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan,
     Switching,
 };
+pub use policing::{Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use slack::{SlackBuffer, SlackError};
 pub use waits::{Status, Wait, WaitCycle};
 pub use wormhole::{Header, Preset, WormholeParameters, WormholePlan};

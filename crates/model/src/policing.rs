@@ -1,0 +1,248 @@
+//! Policing: how much of a class a host may send, so that one source cannot flood what all share.
+//!
+//! ```text
+//!                 tokens flow in at the rate, one for a byte of payload
+//!                        │
+//!   burst  ─ ─ ─ ─ ─ ─ ┌─┴─┐                   drop, demote: asked once, when a message is created
+//!                      │ ~ │ ◄── bytes? ───     delay: asked for each packet, when its turn has come
+//!                      └─┬─┘
+//!              conforming│ takes its tokens; excess takes none
+//! ```
+//!
+//! A token bucket, which begins full. What finds fewer tokens than it has bytes is **excess**: it waits for them,
+//! is dropped, or is sent as another class sends. The longest worm is bounded beside it.
+//!
+//! Source: Kwan et al. 1996, section 5: "a policing algorithm at each host that restricts the amount of high priority
+//! data that can be transmitted over some period of time", and "a limit on the high priority worm length". The
+//! bucket in the form of the generic cell rate algorithm, virtual scheduling (ITU-T I.371, 1993, annex 1): instead of
+//! a level that grows it keeps the one instant at which the bucket is full again, so that nothing is rounded
+//! but the rate, once.
+//!
+//! Invariant: what conforms in any interval of length `t` has at most `rate x t + burst` bytes.
+
+use crate::ClassId;
+use gingham_kernel::{Span, Time};
+
+/// The bytes whose tokens take [`PolicingPlan::refill`] to flow in: 64 KiB.
+pub const REFILL_BYTES: u64 = 1 << REFILL_BITS;
+const REFILL_BITS: u32 = 16;
+
+/// What becomes of excess.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Excess {
+    /// It waits until the bucket holds enough.
+    Delay,
+    /// It is never sent.
+    Drop,
+    /// It is sent as the messages of this class are.
+    Demote(ClassId),
+}
+
+/// How a class is policed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PolicingPlan {
+    /// By source of the class: the time in which [`REFILL_BYTES`] tokens flow in.
+    pub refill: Box<[Span]>,
+    /// Tokens that the bucket holds, in bytes.
+    pub burst_bytes: u32,
+    /// The most payload of a packet.
+    pub longest_bytes: u32,
+    /// What becomes of what finds too few tokens.
+    pub excess: Excess,
+}
+
+impl PolicingPlan {
+    /// The full bucket of a source.
+    pub fn bucket(&self, source: usize) -> TokenBucket {
+        TokenBucket::full(self.refill[source], self.burst_bytes)
+    }
+}
+
+/// A bucket of tokens, one for a byte.
+///
+/// It counts time in parts, 2^16 to the picosecond, because a token flows in in a whole number of these.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TokenBucket {
+    token_parts: u64,
+    burst_bytes: u32,
+    /// When the bucket is full again if nothing more is taken.
+    full_at_parts: u128,
+}
+
+impl TokenBucket {
+    /// A full bucket.
+    pub fn full(refill: Span, burst_bytes: u32) -> Self {
+        Self { token_parts: refill.as_ps(), burst_bytes, full_at_parts: 0 }
+    }
+
+    /// Whether it holds so many bytes `now`.
+    pub fn holds(&self, now: Time, bytes: u32) -> bool {
+        bytes <= self.burst_bytes && self.parts_until(now, bytes) == 0
+    }
+
+    /// The first instant, `now` or later, at which it holds so many bytes; no more than it can ever hold.
+    pub fn holds_at(&self, now: Time, bytes: u32) -> Time {
+        assert!(bytes <= self.burst_bytes, "a bucket never holds more than its burst");
+        let wait_ps = self.parts_until(now, bytes).div_ceil(1 << REFILL_BITS);
+        now + Span::from_ps(u64::try_from(wait_ps).expect("a bucket fills within a run"))
+    }
+
+    /// Takes so many bytes `now`, which it holds.
+    pub fn take(&mut self, now: Time, bytes: u32) {
+        debug_assert!(self.holds(now, bytes), "only tokens that are there are taken");
+        self.full_at_parts = self.full_at_parts.max(parts(now)) + self.cost_parts(bytes);
+    }
+
+    /// Parts of time after `now` until it holds so many bytes: until the bucket is full again, less the time in
+    /// which tokens flow in that are not needed.
+    fn parts_until(&self, now: Time, bytes: u32) -> u128 {
+        let until_full = self.full_at_parts.saturating_sub(parts(now));
+        until_full.saturating_sub(self.cost_parts(self.burst_bytes - bytes))
+    }
+
+    fn cost_parts(&self, bytes: u32) -> u128 {
+        u128::from(self.token_parts) * u128::from(bytes)
+    }
+}
+
+fn parts(time: Time) -> u128 {
+    u128::from(time.as_ps()) << REFILL_BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(ps: u64) -> Time {
+        Time::from_ps(ps)
+    }
+
+    #[test]
+    fn a_bucket_to_the_picosecond() {
+        // A tenth of 160 MB/s: 62,500 ps a byte. 100 B of burst.
+        let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 62_500), 100);
+        assert!(bucket.holds(at(0), 100) && !bucket.holds(at(u64::MAX), 101));
+        bucket.take(at(0), 60);
+        // 40 are left; 20 more take 1,250,000 ps.
+        assert_eq!(bucket.holds_at(at(0), 40), at(0));
+        assert_eq!(bucket.holds_at(at(0), 60), at(1_250_000));
+        assert!(!bucket.holds(at(1_249_999), 60) && bucket.holds(at(1_250_000), 60));
+        // Asked later, the answer is the same; later still, there is nothing to wait for.
+        assert_eq!(bucket.holds_at(at(1_000_000), 60), at(1_250_000));
+        assert_eq!(bucket.holds_at(at(2_000_000), 60), at(2_000_000));
+        bucket.take(at(1_250_000), 60);
+        // Empty: full after 100 bytes' time, and no fuller ever.
+        assert_eq!(bucket.holds_at(at(1_250_000), 1), at(1_312_500));
+        assert_eq!(bucket.holds_at(at(1_250_000), 100), at(7_500_000));
+        bucket.take(at(50_000_000), 100);
+        assert_eq!(bucket.holds_at(at(50_000_000), 100), at(56_250_000));
+    }
+
+    #[test]
+    fn a_token_of_two_and_a_half_picoseconds_loses_nothing() {
+        let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 5 / 2), 4);
+        bucket.take(at(0), 4);
+        // Three tokens after 7.5 ps: at 8, where a fifth of one more is there.
+        assert_eq!(bucket.holds_at(at(0), 3), at(8));
+        bucket.take(at(8), 3);
+        // Four in all are there after 10 ps, five after 12.5, six after 15.
+        assert_eq!(bucket.holds_at(at(8), 1), at(10));
+        assert_eq!(bucket.holds_at(at(8), 2), at(13));
+        assert_eq!(bucket.holds_at(at(8), 3), at(15));
+    }
+
+    /// The bucket told as its level: tokens there, in 2^16ths of a token a picosecond times the refill.
+    struct Level {
+        there: u128,
+        since: u64,
+        refill: u128,
+        burst: u128,
+    }
+
+    impl Level {
+        fn flow(&mut self, now: u64) {
+            let flown = u128::from(now - self.since) << REFILL_BITS;
+            self.there = (self.there + flown).min(self.burst * self.refill);
+            self.since = now;
+        }
+
+        fn try_take(&mut self, bytes: u32) -> bool {
+            let cost = u128::from(bytes) * self.refill;
+            let holds = self.there >= cost;
+            if holds {
+                self.there -= cost;
+            }
+            holds
+        }
+    }
+
+    /// A bucket and what is asked of it: spans between two questions, and bytes.
+    fn questions() -> impl Strategy<Value = (u64, u32, Vec<(u64, u32)>)> {
+        (1..1_u64 << 40, 1_u32..5_000).prop_flat_map(|(refill, burst)| {
+            // Spans up to the time in which the whole bucket fills.
+            let span = 0..=(refill.saturating_mul(burst.into()) >> REFILL_BITS) + 1;
+            let asked = prop::collection::vec((span, 1..=burst), 1..60);
+            (Just(refill), Just(burst), asked)
+        })
+    }
+
+    proptest! {
+        /// The theorem: over any interval what conforms has at most rate x time + burst bytes.
+        #[test]
+        fn no_interval_has_more_than_rate_and_burst((refill, burst, asked) in questions()) {
+            let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);
+            let mut now = 0;
+            let mut taken: Vec<(u64, u32)> = Vec::new();
+            for (span, bytes) in asked {
+                now += span;
+                if bucket.holds(at(now), bytes) {
+                    bucket.take(at(now), bytes);
+                    taken.push((now, bytes));
+                }
+            }
+            for (first, (from, _)) in taken.iter().enumerate() {
+                let mut bytes = 0_u128;
+                for (to, taken_bytes) in &taken[first..] {
+                    bytes += u128::from(*taken_bytes);
+                    let flown = u128::from(to - from) << REFILL_BITS;
+                    prop_assert!(bytes * u128::from(refill) <= flown + u128::from(burst) * u128::from(refill));
+                }
+            }
+        }
+
+        /// It says yes exactly where a level that grows and is cut at the burst does.
+        #[test]
+        fn the_instant_of_fullness_tells_the_level((refill, burst, asked) in questions()) {
+            let (refill_wide, burst_wide) = (u128::from(refill), u128::from(burst));
+            let mut level =
+                Level { there: refill_wide * burst_wide, since: 0, refill: refill_wide, burst: burst_wide };
+            let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);
+            let mut now = 0;
+            for (span, bytes) in asked {
+                now += span;
+                level.flow(now);
+                let holds = bucket.holds(at(now), bytes);
+                prop_assert_eq!(level.try_take(bytes), holds);
+                if holds {
+                    bucket.take(at(now), bytes);
+                }
+            }
+        }
+
+        /// Who waits waits to the picosecond: not at the instant before, and then at once.
+        #[test]
+        fn waiting_ends_as_soon_as_it_may((refill, burst, asked) in questions()) {
+            let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);
+            let mut now = at(0);
+            for (span, bytes) in asked {
+                now += Span::from_ps(span / 4);
+                let allowed = bucket.holds_at(now, bytes);
+                prop_assert!(bucket.holds(allowed, bytes));
+                prop_assert!(allowed == now || !bucket.holds(at(allowed.as_ps() - 1), bytes));
+                bucket.take(allowed, bytes);
+                now = allowed;
+            }
+        }
+    }
+}
