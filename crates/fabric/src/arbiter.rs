@@ -1,10 +1,23 @@
 //! The arbiter of an output: who requests it, and whose turn is next.
+//!
+//! ```text
+//!   level 1   ports 3, 6      a grant goes to the highest level that has a request,
+//!   level 0   ports 0, 2, 5   and there to the first port after its last winner
+//! ```
 
 use gingham_fairq::RoundRobin;
 
 /// Input ports that request an output of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Arbiter {
+    lowest: Level,
+    /// The levels above it, from the lowest on.
+    above: Box<[Level]>,
+}
+
+/// Those of one level.
+#[derive(Clone, Debug)]
+struct Level {
     turn: RoundRobin,
     /// Ports that request.
     requests: u32,
@@ -15,26 +28,45 @@ pub(crate) struct Arbiter {
 }
 
 impl Arbiter {
-    /// An arbiter of a switch with so many ports.
-    pub(crate) fn new(ports: usize) -> Self {
+    /// An arbiter of a switch with so many ports and at least one level.
+    pub(crate) fn new(ports: usize, levels: usize) -> Self {
+        let above = (1..levels).map(|_| Level::new(ports)).collect();
+        Self { lowest: Level::new(ports), above }
+    }
+
+    /// Whether nobody requests.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.lowest.requests == 0 && self.above.iter().all(|level| level.requests == 0)
+    }
+
+    /// A port requests at a level.
+    pub(crate) fn request(&mut self, port: usize, level: usize) {
+        match level {
+            0 => self.lowest.request(port),
+            _ => self.above[level - 1].request(port),
+        }
+    }
+
+    /// Chooses the port whose turn it is among those that request at the highest level, and takes it out.
+    pub(crate) fn grant(&mut self) -> Option<usize> {
+        let higher = self.above.iter_mut().rev().find_map(Level::grant);
+        higher.or_else(|| self.lowest.grant())
+    }
+}
+
+impl Level {
+    fn new(ports: usize) -> Self {
         let words = if ports <= 64 { 0 } else { ports.div_ceil(64) };
         let many = vec![0; words].into_boxed_slice();
         Self { turn: RoundRobin::new(ports), requests: 0, few: 0, many }
     }
 
-    /// Whether nobody requests.
-    pub(crate) const fn is_idle(&self) -> bool {
-        self.requests == 0
-    }
-
-    /// A port requests.
-    pub(crate) fn request(&mut self, port: usize) {
+    fn request(&mut self, port: usize) {
         self.requests += 1;
         self.flip(port, true);
     }
 
-    /// Chooses the port whose turn it is among those that request, and takes it out.
-    pub(crate) fn grant(&mut self) -> Option<usize> {
+    fn grant(&mut self) -> Option<usize> {
         let few = [self.few];
         let words = if self.many.is_empty() { &few } else { &*self.many };
         let port = self.turn.grant_among(words)?;
@@ -61,18 +93,35 @@ mod tests {
     #[test]
     fn ports_take_turns_on_small_and_large_switches() {
         for ports in [8, 64, 65, 200] {
-            let mut arbiter = Arbiter::new(ports);
+            let mut arbiter = Arbiter::new(ports, 1);
             let last = ports - 1;
             for port in [last, 0, 5] {
-                arbiter.request(port);
+                arbiter.request(port, 0);
             }
             assert_eq!(arbiter.grant(), Some(0));
             assert_eq!(arbiter.grant(), Some(5));
-            arbiter.request(5);
+            arbiter.request(5, 0);
             assert_eq!(arbiter.grant(), Some(last), "of {ports} ports");
             assert!(!arbiter.is_idle());
             assert_eq!((arbiter.grant(), arbiter.grant()), (Some(5), None));
             assert!(arbiter.is_idle());
         }
+    }
+
+    #[test]
+    fn a_higher_level_goes_first_and_each_level_remembers_its_own_turn() {
+        let mut arbiter = Arbiter::new(8, 3);
+        for (port, level) in [(1, 0), (2, 0), (3, 2), (4, 1), (5, 2)] {
+            arbiter.request(port, level);
+        }
+        assert_eq!([(); 3].map(|()| arbiter.grant()), [Some(3), Some(5), Some(4)]);
+        assert_eq!(arbiter.grant(), Some(1));
+        // The last winner of level 2 was 5, that of level 0 was 1: each goes on from there.
+        for (port, level) in [(1, 0), (3, 2), (6, 2)] {
+            arbiter.request(port, level);
+        }
+        let order: [_; 5] = core::array::from_fn(|_| arbiter.grant());
+        assert_eq!(order, [Some(6), Some(3), Some(2), Some(1), None]);
+        assert!(arbiter.is_idle());
     }
 }

@@ -1,13 +1,12 @@
-//! Hosts: sources create messages, adapters send them as worms, and consume what arrives.
+//! Hosts: sources create messages, adapters send them packet by packet, and put together what arrives.
 
 use crate::event::Event;
 use crate::simulation::Simulation;
 use crate::state::Incoming;
 use crate::worm::{Worm, WormId};
 use gingham_kernel::Time;
-use gingham_model::{Delivery, Message, MessageId};
-use gingham_topology::ChannelId;
-use std::sync::Arc;
+use gingham_model::{ClassId, Message, MessageId, Turn};
+use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
     pub(crate) fn start_sources(&mut self) {
@@ -60,7 +59,9 @@ impl Simulation {
         };
         self.messages_created += 1;
         self.ledger.on_created(&message);
-        self.adapters[message.source.index()].offer(message);
+        let priority = self.plan.classes[message.class.index()].priority;
+        let longest_bytes = self.plan.longest_packet_bytes(&message);
+        self.adapters[message.source.index()].offer(message, priority, longest_bytes);
     }
 
     // Phase 3: flits arrive.
@@ -80,19 +81,14 @@ impl Simulation {
     }
 
     fn deliver(&mut self, channel: ChannelId, worm: WormId) {
-        let (worm, head_arrived) = self.worms.remove(worm);
-        let delivery = Delivery {
-            message: worm.message,
-            entered: Time::from_ps(worm.entered),
-            head_arrived: Time::from_ps(head_arrived),
-            delivered: Time::from_ps(self.now),
-            hops: worm.switches,
-        };
+        let worm = self.worms.remove(worm);
         debug_assert_eq!(
             self.plan.fabric.endpoint_at(self.plan.ends(channel).target),
-            Some(worm.message.destination),
-            "a worm arrives where its message goes"
+            Some(worm.packet.destination),
+            "a worm arrives where its packet goes"
         );
+        let arrival = worm.arrival(&self.wormhole, self.now);
+        let Some(delivery) = self.assemblies.arrive(worm.packet.assembly, &arrival) else { return };
         self.ledger.on_delivered(&delivery);
         if self.ledger.is_complete() {
             self.set_pause();
@@ -108,18 +104,25 @@ impl Simulation {
             return;
         }
         let endpoint = self.places[channel.index()].sender.expect("a worm starts at a host");
-        let Some(message) = self.adapters[endpoint.index()].take() else { return };
-        let plan = Arc::clone(&self.plan);
-        let worm = Worm::new(&plan, message, self.places[channel.index()].target, self.now);
-        let flits = self.wormhole.worm_flits(message.payload_bytes, usize::from(worm.switches));
+        let now = Time::from_ps(self.now);
+        let turn = self.adapters[endpoint.index()].take(now, &mut self.assemblies);
+        let Turn::Send(packet) = turn else { return };
+        let worm = Worm::new(&self.plan, packet, self.places[channel.index()].target);
+        let flits = worm.flits(&self.wormhole);
         let worm = self.worms.insert(worm);
         self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, self.now);
+        if packet.is_first {
+            self.refill(endpoint, packet.class);
+        }
+    }
+
+    /// Creates the next message of a backlogged class at this same instant, although phase 1 is over:
+    /// nothing of this instant can depend on it any more.
+    fn refill(&mut self, endpoint: EndpointId, class: ClassId) {
         for place in 0..self.backlogged[endpoint.index()].len() {
             let source = self.backlogged[endpoint.index()][place];
-            // Created at this same instant, although phase 1 is over: nothing of this instant can
-            // depend on it any more.
             let filled = &self.sources[source as usize];
-            if filled.class() == message.class && filled.refills(Time::from_ps(self.now)) {
+            if filled.class() == class && filled.refills(Time::from_ps(self.now)) {
                 self.create(source);
             }
         }

@@ -7,7 +7,9 @@ use crate::worm::Worms;
 use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
-use gingham_model::{Adapter, Delivery, Plan, Status, Switching, Wait, WaitCycle, WormholePlan};
+use gingham_model::{
+    Adapter, Assemblies, Delivery, Plan, Status, Switching, Wait, WaitCycle, WormholePlan,
+};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::sync::Arc;
 
@@ -31,6 +33,7 @@ pub struct Simulation {
     /// By endpoint.
     pub(crate) adapters: Vec<Adapter>,
     pub(crate) worms: Worms,
+    pub(crate) assemblies: Assemblies,
     /// By channel.
     pub(crate) senders: Vec<Sender>,
     /// By channel; none where the channel ends at a host.
@@ -74,6 +77,8 @@ impl Simulation {
         let ports =
             |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports) + 1;
         let channels = || ChannelId::first(plan.channels.len());
+        let highest = plan.highest_priority();
+        let levels = wormhole.arbitration.level(highest) + 1;
         let mut simulation = Self {
             wormhole,
             queue: Wheel::new(),
@@ -82,11 +87,12 @@ impl Simulation {
             status: Status::Running,
             sources,
             backlogged,
-            adapters: vec![Adapter::new(); plan.fabric.endpoints().len()],
+            adapters: vec![Adapter::new(highest); plan.fabric.endpoints().len()],
             worms: Worms::default(),
+            assemblies: Assemblies::default(),
             senders: plan.channels.iter().map(Sender::new).collect(),
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
-            arbiters: channels().map(|channel| Arbiter::new(ports(channel))).collect(),
+            arbiters: channels().map(|channel| Arbiter::new(ports(channel), levels)).collect(),
             places: channels().map(|channel| Place::of(&plan, channel)).collect(),
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],

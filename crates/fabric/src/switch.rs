@@ -80,7 +80,9 @@ impl Simulation {
         let Head::Routing { output } = input.head else { panic!("a request follows routing") };
         input.head = Head::Waiting { output };
         let port = usize::from(self.places[channel.index()].target_port);
-        self.arbiters[output.index()].request(port);
+        let worm = input.current.expect("the header was read").worm;
+        let level = self.wormhole.arbitration.level(self.worms.get(worm).packet.priority);
+        self.arbiters[output.index()].request(port, level);
         self.arbitrate_soon(output);
     }
 

@@ -1,7 +1,7 @@
 //! Worms under way, and the way ahead of them.
 
-use gingham_kernel::id_type;
-use gingham_model::{Message, Plan};
+use gingham_kernel::{Time, id_type};
+use gingham_model::{Arrival, Packet, Plan, WormholePlan};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, NodeId};
 
@@ -10,40 +10,29 @@ id_type!(
     WormId
 );
 
-/// A message on its way as one worm.
+/// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
-    pub(crate) message: Message,
+    pub(crate) packet: Packet,
     /// The switch of its source, where its route begins; a host on a cable between two hosts.
     first_node: NodeId,
     /// Switches on the way.
     pub(crate) switches: u16,
-    /// Start of the first flit, in picoseconds.
-    pub(crate) entered: u64,
-    /// Arrival of the first flit at the destination, once its tail has left the last switch.
+    /// Arrival of the first flit at the destination, once its tail has left the last switch, in picoseconds.
     head_arrived: u64,
 }
 
 impl Worm {
-    /// The worm of a message that enters at `now`; `first_node` is at the end of its host's cable.
-    pub(crate) fn new(plan: &Plan, message: Message, first_node: NodeId, now: u64) -> Self {
-        let switches = match &plan.routes {
-            _ if !plan.is_switch(first_node) => 0,
-            Routes::Source(routes) => {
-                routes.path(first_node, message.destination).map_or(0, <[_]>::len)
-            }
-            Routes::Table(_) => {
-                let path = plan.path(message.source, message.destination);
-                path.map_or(0, |path| path.len() - 1)
-            }
-        };
+    /// The worm of a packet that enters; `first_node` is at the end of its host's cable.
+    pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
+        let switches = plan.switches(packet.source, packet.destination);
         let switches = u16::try_from(switches).expect("a route has few switches");
-        Self { message, first_node, switches, entered: now, head_arrived: 0 }
+        Self { packet, first_node, switches, head_arrived: 0 }
     }
 
     /// The output that the worm takes at the switch `node`, the `position`-th of its route.
     pub(crate) fn output(&self, plan: &Plan, node: NodeId, position: u16) -> ChannelId {
-        let destination = self.message.destination;
+        let destination = self.packet.destination;
         let output = match &plan.routes {
             Routes::Source(routes) => routes
                 .path(self.first_node, destination)
@@ -53,6 +42,22 @@ impl Worm {
             }
         };
         output.expect("destinations are drawn among those that a route reaches")
+    }
+
+    /// Its flits at the source.
+    pub(crate) fn flits(&self, wormhole: &WormholePlan) -> u64 {
+        wormhole.worm_flits(self.packet.payload_bytes, usize::from(self.switches))
+    }
+
+    /// Its arrival, whole, at `now`.
+    pub(crate) fn arrival(&self, wormhole: &WormholePlan, now: u64) -> Arrival {
+        Arrival {
+            payload_bytes: self.packet.payload_bytes,
+            wire_bytes: self.flits(wormhole),
+            hops: self.switches,
+            head_arrived: Time::from_ps(self.head_arrived),
+            arrived: Time::from_ps(now),
+        }
     }
 }
 
@@ -73,11 +78,10 @@ impl Worms {
         WormId::new(self.worms.len() - 1)
     }
 
-    /// Takes a delivered worm out, with the arrival of its first flit.
-    pub(crate) fn remove(&mut self, id: WormId) -> (Worm, u64) {
+    /// Frees the id of a worm that has arrived; what it was can still be read until another takes it.
+    pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
-        let worm = self.worms[id.index()];
-        (worm, worm.head_arrived)
+        &self.worms[id.index()]
     }
 
     pub(crate) fn set_head_arrived(&mut self, id: WormId, time: u64) {

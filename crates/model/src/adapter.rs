@@ -1,27 +1,156 @@
-//! The sending half of a host's adapter: a source queue, first in, first out.
+//! The sending half of a host's adapter: a queue a level of priority, and messages cut into packets.
+//!
+//! ```text
+//!   offered ─┬─► level 1   [ m4 ][ m7 ]              a turn:  the highest level that has something
+//!            └─► level 0   [ m2: 2 of 5 sent ][ m3 ]          the next segment of its first message
+//! ```
+//!
+//! Whoever sends asks for a turn each time the link is free. A level is first in, first out, and the segments of
+//! a message follow each other within it; between two of them a higher level may go, since a packet that has
+//! begun is never interrupted (Kwan et al. 1996, section 2: "non-preemptive priority").
+//!
+//! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in order.
 
-use crate::Message;
+use crate::{Assemblies, AssemblyId, Message, Packet, Priority};
+use gingham_kernel::Time;
 use std::collections::VecDeque;
 
-/// Messages that wait at one endpoint, in order of creation.
-#[derive(Clone, Debug, Default)]
+/// What an adapter does when its link is free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// It sends this packet, now.
+    Send(Packet),
+    /// It has nothing to send.
+    Nothing,
+}
+
+/// Messages that wait at one endpoint.
+#[derive(Clone, Debug)]
 pub struct Adapter {
-    waiting: VecDeque<Message>,
+    /// By level of priority.
+    levels: Box<[VecDeque<Waiting>]>,
+    /// The levels in which something waits, as bits.
+    occupied: u8,
+}
+
+/// A message in a queue, perhaps begun.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    message: Message,
+    priority: Priority,
+    /// The most payload that one packet of it carries.
+    longest_bytes: u32,
+    /// Payload that no packet took yet.
+    left_bytes: u32,
+    /// Once the first packet was sent.
+    assembly: Option<AssemblyId>,
 }
 
 impl Adapter {
-    /// An adapter with nothing to send.
-    pub fn new() -> Self {
-        Self::default()
+    /// An adapter with nothing to send, for priorities up to `highest`.
+    pub fn new(highest: Priority) -> Self {
+        let levels = (0..=highest.level()).map(|_| VecDeque::new()).collect();
+        Self { levels, occupied: 0 }
     }
 
-    /// Puts a message behind those that wait.
-    pub fn offer(&mut self, message: Message) {
-        self.waiting.push_back(message);
+    /// Puts a message behind those of its priority that wait, to be sent in packets of at most
+    /// `longest_bytes` of payload.
+    pub fn offer(&mut self, message: Message, priority: Priority, longest_bytes: u32) {
+        debug_assert!(longest_bytes > 0, "a packet carries payload");
+        let left_bytes = message.payload_bytes;
+        let waiting = Waiting { message, priority, longest_bytes, left_bytes, assembly: None };
+        self.levels[priority.level()].push_back(waiting);
+        self.occupied |= 1 << priority.level();
     }
 
-    /// The message whose turn it is, to be sent now.
-    pub fn take(&mut self) -> Option<Message> {
-        self.waiting.pop_front()
+    /// What it does with a link that is free `now`. The first packet of a message opens its assembly.
+    pub fn take(&mut self, now: Time, assemblies: &mut Assemblies) -> Turn {
+        let Some(level) = self.occupied.checked_ilog2() else { return Turn::Nothing };
+        let queue = &mut self.levels[level as usize];
+        let waiting = queue.front_mut().expect("something waits in this level");
+        let packet = waiting.next_packet(now, assemblies);
+        if waiting.left_bytes == 0 {
+            queue.pop_front();
+            if queue.is_empty() {
+                self.occupied ^= 1 << level;
+            }
+        }
+        Turn::Send(packet)
+    }
+}
+
+impl Waiting {
+    fn next_packet(&mut self, now: Time, assemblies: &mut Assemblies) -> Packet {
+        let payload_bytes = self.left_bytes.min(self.longest_bytes);
+        self.left_bytes -= payload_bytes;
+        let is_first = self.assembly.is_none();
+        let assembly = *self.assembly.get_or_insert_with(|| assemblies.open(self.message, now));
+        Packet {
+            assembly,
+            class: self.message.class,
+            source: self.message.source,
+            destination: self.message.destination,
+            payload_bytes,
+            priority: self.priority,
+            is_first,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClassId, MessageId};
+    use gingham_topology::EndpointId;
+
+    fn message(id: usize, payload_bytes: u32) -> Message {
+        Message {
+            id: MessageId::new(id),
+            class: ClassId::new(0),
+            source: EndpointId::new(0),
+            destination: EndpointId::new(1),
+            payload_bytes,
+            created: Time::ZERO,
+        }
+    }
+
+    fn level(level: u8) -> Priority {
+        Priority::new(level).unwrap()
+    }
+
+    /// Takes turns until nothing is left: (message, payload, whether it is the first packet).
+    fn drain(adapter: &mut Adapter, assemblies: &mut Assemblies) -> Vec<(usize, u32, bool)> {
+        let mut sent = Vec::new();
+        while let Turn::Send(packet) = adapter.take(Time::ZERO, assemblies) {
+            let message = assemblies.message(packet.assembly).id.index();
+            sent.push((message, packet.payload_bytes, packet.is_first));
+        }
+        sent
+    }
+
+    #[test]
+    fn a_message_is_cut_into_full_segments_and_a_rest() {
+        let (mut adapter, mut assemblies) = (Adapter::new(level(0)), Assemblies::default());
+        adapter.offer(message(0, 250), level(0), 100);
+        adapter.offer(message(1, 200), level(0), 100);
+        adapter.offer(message(2, 7), level(0), u32::MAX);
+        let sent = drain(&mut adapter, &mut assemblies);
+        let of_first = [(0, 100, true), (0, 100, false), (0, 50, false)];
+        assert_eq!(sent[..3], of_first);
+        assert_eq!(sent[3..], [(1, 100, true), (1, 100, false), (2, 7, true)]);
+    }
+
+    #[test]
+    fn a_higher_level_goes_between_segments_and_a_level_keeps_its_order() {
+        let (mut adapter, mut assemblies) = (Adapter::new(level(7)), Assemblies::default());
+        adapter.offer(message(0, 30), level(0), 10);
+        let first = adapter.take(Time::ZERO, &mut assemblies);
+        assert!(matches!(first, Turn::Send(packet) if packet.payload_bytes == 10));
+        for (id, priority) in [(1, 3), (2, 7), (3, 3), (4, 0)] {
+            adapter.offer(message(id, 5), level(priority), u32::MAX);
+        }
+        let order: Vec<_> =
+            drain(&mut adapter, &mut assemblies).iter().map(|sent| (sent.0, sent.1)).collect();
+        assert_eq!(order, [(2, 5), (1, 5), (3, 5), (0, 10), (0, 10), (4, 5)]);
     }
 }

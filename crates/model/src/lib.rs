@@ -13,22 +13,28 @@
 //! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
 
 mod adapter;
+mod assemblies;
 pub mod measure;
 mod message;
+mod packet;
 mod plan;
 mod policing;
+mod segmentation;
 mod slack;
 pub mod traffic;
 mod waits;
 mod wormhole;
 
-pub use adapter::Adapter;
+pub use adapter::{Adapter, Turn};
+pub use assemblies::{Arrival, Assemblies, AssemblyId};
 pub use message::{Delivery, Message, MessageId};
+pub use packet::{Packet, Priority};
 pub use plan::{
     ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan,
     Switching,
 };
 pub use policing::{Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
+pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use slack::{SlackBuffer, SlackError};
 pub use waits::{Status, Wait, WaitCycle};
-pub use wormhole::{Header, Preset, WormholeParameters, WormholePlan};
+pub use wormhole::{Arbitration, Header, Preset, WormholeParameters, WormholePlan};

@@ -31,14 +31,18 @@ pub struct Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// Its first flit started on the source's cable.
+    /// The first flit of its first packet started on the source's cable.
     pub entered: Time,
-    /// Its first flit to reach the destination had arrived whole.
+    /// The first flit of the packet that completed it had arrived whole at the destination.
     pub head_arrived: Time,
-    /// Its last flit had arrived whole.
+    /// The last flit of that packet had arrived whole.
     pub delivered: Time,
-    /// Switches traversed.
+    /// Switches that this packet traversed.
     pub hops: u16,
+    /// Packets that it travelled as.
+    pub packets: u32,
+    /// Their bytes on the source's cable.
+    pub wire_bytes: u64,
 }
 
 impl Delivery {

@@ -1,7 +1,7 @@
 //! The plan: everything a simulation needs, typed, in integers, with names left behind.
 
 use crate::traffic::SourcePlan;
-use crate::{SlackBuffer, WormholePlan};
+use crate::{Message, Priority, SegmentationPlan, SlackBuffer, WormholePlan};
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
@@ -41,6 +41,10 @@ pub struct ClassPlan {
     pub name: String,
     /// Messages are created from the first of these instants on, and before the second.
     pub active: Range<Time>,
+    /// The level of its packets.
+    pub priority: Priority,
+    /// How its messages become packets.
+    pub segmentation: SegmentationPlan,
     /// Which endpoints send, and what.
     pub sources: Vec<SourcePlan>,
 }
@@ -58,15 +62,6 @@ impl ClassPlan {
 pub enum Switching {
     /// Wormhole with slack buffers, STOP and GO.
     Wormhole(WormholePlan),
-}
-
-impl Switching {
-    /// Bytes on the source's cable of a message over `switches` switches.
-    pub fn wire_bytes(&self, payload_bytes: u32, switches: usize) -> u64 {
-        match self {
-            Self::Wormhole(wormhole) => wormhole.worm_flits(payload_bytes, switches),
-        }
-    }
 }
 
 /// A mean that a stop rule asks about.
@@ -189,6 +184,27 @@ impl Plan {
     pub fn path(&self, source: EndpointId, destination: EndpointId) -> Option<Vec<ChannelId>> {
         let path = self.routes.path(&self.fabric, source, destination)?;
         Some(path.channels().to_vec())
+    }
+
+    /// Switches on the route between two endpoints; none where one cable joins them.
+    pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
+        let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
+        match &self.routes {
+            _ if !self.is_switch(first) => 0,
+            Routes::Source(routes) => routes.path(first, destination).map_or(0, <[_]>::len),
+            Routes::Table(_) => self.path(source, destination).map_or(0, |path| path.len() - 1),
+        }
+    }
+
+    /// The most payload that a packet of a message carries, in bytes.
+    pub fn longest_packet_bytes(&self, message: &Message) -> u32 {
+        let class = &self.classes[message.class.index()];
+        class.segmentation.longest_bytes(|| self.switches(message.source, message.destination))
+    }
+
+    /// The highest priority of any class.
+    pub fn highest_priority(&self) -> Priority {
+        self.classes.iter().map(|class| class.priority).max().unwrap_or_default()
     }
 
     /// Timing and buffer of a channel.

@@ -1,6 +1,6 @@
 //! Parameters of the wormhole network and its presets.
 
-use crate::SlackBuffer;
+use crate::{Priority, SlackBuffer};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,8 @@ pub struct WormholeParameters {
     pub slack: SlackBuffer,
     /// Bytes beside the payload.
     pub header: Header,
+    /// How a switch chooses among packets for the same output.
+    pub arbitration: Arbitration,
 }
 
 impl Preset {
@@ -84,6 +86,7 @@ impl Preset {
                     type_bytes: Bytes(0),
                     trailer_bytes: Bytes(0),
                 },
+                arbitration: Arbitration::RoundRobin,
             },
             Self::Myrinet1280 => WormholeParameters {
                 link_rate: Rate::from_bytes_per_second(160_000_000),
@@ -93,7 +96,30 @@ impl Preset {
                 setup_delay: first_flit_delay,
                 slack,
                 header: Header { route_bytes: true, type_bytes: Bytes(2), trailer_bytes: Bytes(1) },
+                arbitration: Arbitration::RoundRobin,
             },
+        }
+    }
+}
+
+/// How a switch chooses among inputs that request the same output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// In turn, from the port after the last winner on.
+    #[default]
+    RoundRobin,
+    /// A packet of a higher priority first, and in turn among those of the same; a packet that is being sent
+    /// is never interrupted.
+    StrictPriority,
+}
+
+impl Arbitration {
+    /// The level at which a packet of a priority competes: only a higher one goes before it.
+    pub const fn level(self, priority: Priority) -> usize {
+        match self {
+            Self::RoundRobin => 0,
+            Self::StrictPriority => priority.level(),
         }
     }
 }
@@ -109,6 +135,8 @@ pub struct WormholePlan {
     pub route_bytes: bool,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
+    /// How a switch chooses.
+    pub arbitration: Arbitration,
 }
 
 impl WormholePlan {

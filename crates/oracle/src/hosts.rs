@@ -1,10 +1,10 @@
-//! Hosts: sources create messages, adapters send them as worms, and consume what arrives.
+//! Hosts: sources create messages, adapters send them packet by packet, and put together what arrives.
 
 use crate::event::{Event, Flit};
 use crate::simulation::Simulation;
 use crate::worm::Worm;
 use gingham_model::traffic::Source;
-use gingham_model::{Message, MessageId};
+use gingham_model::{Message, MessageId, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
@@ -43,7 +43,9 @@ impl Simulation {
         };
         self.messages_created += 1;
         self.ledger.on_created(&message);
-        self.senders[message.source.index()].queue.offer(message);
+        let priority = self.plan.classes[message.class.index()].priority;
+        let longest_bytes = self.plan.longest_packet_bytes(&message);
+        self.senders[message.source.index()].queue.offer(message, priority, longest_bytes);
         self.cause(self.now, Event::Transfer { channel: self.host_channel(message.source) });
     }
 
@@ -60,22 +62,21 @@ impl Simulation {
 
     pub(crate) fn start_worm(&mut self, endpoint: EndpointId) {
         let sender = &mut self.senders[endpoint.index()];
-        let Some(message) = sender.queue.take() else { return };
-        let path =
-            self.plan.path(message.source, message.destination).expect("a drawn route exists");
+        let Turn::Send(packet) = sender.queue.take(self.now, &mut self.assemblies) else { return };
+        let path = self.plan.path(packet.source, packet.destination).expect("a drawn route exists");
         let worm = Worm {
-            message,
-            flits: self.wormhole.worm_flits(message.payload_bytes, path.len() - 1),
+            packet,
+            flits: self.wormhole.worm_flits(packet.payload_bytes, path.len() - 1),
             path,
-            entered: self.now,
             head_arrived: None,
             index_expected: 0,
             hops_read: 0,
         };
         sender.current = Some((self.worms.insert(worm), 0));
         let again = |source: &Source| {
-            source.endpoint() == endpoint
-                && source.class() == message.class
+            packet.is_first
+                && source.endpoint() == endpoint
+                && source.class() == packet.class
                 && source.refills(self.now)
         };
         // The next message of a backlogged class is created at this same instant, although
@@ -96,8 +97,11 @@ impl Simulation {
         assert_eq!(worm.index_expected, flit.index, "flits of a worm stay in order");
         worm.index_expected += 1;
         if worm.is_tail(flit.index) {
-            let delivery = self.worms.remove(flit.worm).delivery(now);
-            self.ledger.on_delivered(&delivery);
+            let worm = self.worms.remove(flit.worm);
+            if let Some(delivery) = self.assemblies.arrive(worm.packet.assembly, &worm.arrival(now))
+            {
+                self.ledger.on_delivered(&delivery);
+            }
         }
     }
 

@@ -12,9 +12,9 @@ pub(crate) enum Head {
     /// No header was read.
     Idle,
     /// The header is being decoded.
-    Routing { output: ChannelId },
-    /// It requests this output.
-    Waiting { output: ChannelId },
+    Routing { output: ChannelId, level: usize },
+    /// It requests this output, at this level.
+    Waiting { output: ChannelId, level: usize },
     /// It holds this output.
     Connected { output: ChannelId },
 }

@@ -8,7 +8,7 @@ use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
-use gingham_model::{Delivery, Plan, Status, Switching, WormholePlan};
+use gingham_model::{Adapter, Assemblies, Delivery, Plan, Status, Switching, WormholePlan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -26,9 +26,11 @@ pub struct Simulation {
     pub(crate) sources: Vec<Source>,
     pub(crate) senders: Vec<Sender>,
     pub(crate) worms: Worms,
+    pub(crate) assemblies: Assemblies,
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    pub(crate) arbiters: Vec<RoundRobin>,
+    /// By channel: whose turn is next at each level, the lowest first.
+    pub(crate) arbiters: Vec<Vec<RoundRobin>>,
     pub(crate) ledger: Ledger,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) messages_created: usize,
@@ -50,17 +52,23 @@ impl Simulation {
         let Switching::Wormhole(wormhole) = plan.switching;
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
+        let highest = plan.highest_priority();
+        let levels = wormhole.arbitration.level(highest) + 1;
+        let sender = Sender { queue: Adapter::new(highest), current: None };
         let mut simulation = Self {
             wormhole,
             queue: EventQueue::new(),
             now: Time::ZERO,
             status: Status::Running,
             sources: Source::all(&plan),
-            senders: vec![Sender::default(); plan.fabric.endpoints().len()],
+            senders: vec![sender; plan.fabric.endpoints().len()],
             worms: Worms::default(),
+            assemblies: Assemblies::default(),
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
             outputs: channels().map(|_| Output::new()).collect(),
-            arbiters: channels().map(|channel| RoundRobin::new(ports(channel) + 1)).collect(),
+            arbiters: channels()
+                .map(|channel| vec![RoundRobin::new(ports(channel) + 1); levels])
+                .collect(),
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
             messages_created: 0,

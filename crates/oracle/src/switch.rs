@@ -45,6 +45,7 @@ impl Simulation {
         assert_eq!(worm.path[position], channel, "a worm is read along its path");
         worm.hops_read += 1;
         let output = worm.path[position + 1];
+        let level = self.wormhole.arbitration.level(worm.packet.priority);
         if strip {
             assert_eq!(flit.index, position as u64, "the first flit is the route byte");
             let now = self.now;
@@ -52,14 +53,16 @@ impl Simulation {
             self.flits_stripped += 1;
             self.fill_changed(channel);
         }
-        self.input_mut(channel).head = Head::Routing { output };
+        self.input_mut(channel).head = Head::Routing { output, level };
         self.cause(self.now + self.wormhole.routing_delay, Event::Request { channel });
     }
 
     pub(crate) fn request(&mut self, channel: ChannelId) {
         let input = self.input_mut(channel);
-        let Head::Routing { output } = input.head else { panic!("a request follows routing") };
-        input.head = Head::Waiting { output };
+        let Head::Routing { output, level } = input.head else {
+            panic!("a request follows routing")
+        };
+        input.head = Head::Waiting { output, level };
         self.cause(self.now, Event::Arbitrate { output });
     }
 
@@ -76,10 +79,14 @@ impl Simulation {
             plan.fabric.outgoing(node, port).map(Fabric::reverse)
         };
         let inputs = &self.inputs;
-        let waits = |channel: ChannelId| {
-            inputs[channel.index()].as_ref().is_some_and(|i| i.head == Head::Waiting { output })
+        let waits = |channel: ChannelId, level| {
+            let waiting = Head::Waiting { output, level };
+            inputs[channel.index()].as_ref().is_some_and(|input| input.head == waiting)
         };
-        let granted = self.arbiters[output.index()].grant(|port| input_of(port).is_some_and(waits));
+        let turns = self.arbiters[output.index()].iter_mut().enumerate();
+        let granted = turns.rev().find_map(|(level, turn)| {
+            turn.grant(|port| input_of(port).is_some_and(|channel| waits(channel, level)))
+        });
         let Some(channel) = granted.and_then(input_of) else { return };
         self.input_mut(channel).head = Head::Connected { output };
         let ready = self.now + self.wormhole.setup_delay;

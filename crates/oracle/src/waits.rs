@@ -10,7 +10,7 @@ use gingham_topology::ChannelId;
 fn waits_for(simulation: &Simulation, channel: ChannelId) -> Option<ChannelId> {
     match simulation.inputs[channel.index()].as_ref()?.head {
         Head::Idle | Head::Routing { .. } => None,
-        Head::Waiting { output } => simulation.outputs[output.index()].owner,
+        Head::Waiting { output, .. } => simulation.outputs[output.index()].owner,
         Head::Connected { output } => {
             let blocker = simulation.inputs[output.index()].as_ref()?;
             let stopped = simulation.outputs[output.index()].stopped_since.is_some();

@@ -1,7 +1,7 @@
 //! Worms under way, and the adapters' sending halves.
 
 use gingham_kernel::{Time, id_type};
-use gingham_model::{Adapter, Delivery, Message};
+use gingham_model::{Adapter, Arrival, Packet};
 use gingham_topology::ChannelId;
 
 id_type!(
@@ -9,16 +9,14 @@ id_type!(
     WormId
 );
 
-/// A message on its way as one worm.
+/// A packet on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Worm {
-    pub(crate) message: Message,
+    pub(crate) packet: Packet,
     /// Every channel of its route, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
     /// Flits at the source, route bytes included.
     pub(crate) flits: u64,
-    /// Start of the first flit.
-    pub(crate) entered: Time,
     /// Arrival of the first flit at the destination.
     pub(crate) head_arrived: Option<Time>,
     /// The flit that must arrive next at the destination.
@@ -33,14 +31,14 @@ impl Worm {
         index + 1 == self.flits
     }
 
-    /// Its delivery at `now`.
-    pub(crate) fn delivery(&self, now: Time) -> Delivery {
-        Delivery {
-            message: self.message,
-            entered: self.entered,
-            head_arrived: self.head_arrived.expect("the head arrives before the tail"),
-            delivered: now,
+    /// Its arrival, whole, at `now`.
+    pub(crate) fn arrival(&self, now: Time) -> Arrival {
+        Arrival {
+            payload_bytes: self.packet.payload_bytes,
+            wire_bytes: self.flits,
             hops: u16::try_from(self.path.len() - 1).expect("a route has few switches"),
+            head_arrived: self.head_arrived.expect("the head arrives before the tail"),
+            arrived: now,
         }
     }
 }
@@ -77,7 +75,7 @@ impl Worms {
 }
 
 /// The sending half of one endpoint.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sender {
     /// Messages that wait.
     pub(crate) queue: Adapter,

@@ -9,7 +9,7 @@ use common::{quiet_plan, stop_at, story};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::Status;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
-use gingham_model::{ClassPlan, Plan};
+use gingham_model::{ClassPlan, Plan, Priority, SegmentationPlan};
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, Irregular};
@@ -43,7 +43,13 @@ fn random_plan(seed: u64) -> Plan {
         };
         let sources = among.iter().map(source).collect();
         let active = Time::ZERO..Time::MAX;
-        plan.classes.push(ClassPlan { name: name.to_owned(), active, sources });
+        plan.classes.push(ClassPlan {
+            name: name.to_owned(),
+            active,
+            priority: Priority::default(),
+            segmentation: SegmentationPlan::None,
+            sources,
+        });
     }
     plan.seed = seed;
     plan.stop = stop_at(60_000);

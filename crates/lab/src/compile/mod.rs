@@ -60,7 +60,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let parameters = scenario.network.parameters();
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
     let channels = cables::channels(source, &fabric, &parameters, &mut gathered.notes)?;
-    let classes = classes::classes(source, &fabric, &channels, &mut gathered)?;
+    let classes = classes::classes(source, &fabric, &channels, &parameters, &mut gathered)?;
     measure::check_messages(source, &fabric, &channels, &classes)?;
     let plan = Plan {
         seed: scenario.seed,
@@ -110,5 +110,6 @@ fn wormhole(
         setup_delay: parameters.setup_delay,
         route_bytes: header.route_bytes,
         overhead_bytes,
+        arbitration: parameters.arbitration,
     })
 }

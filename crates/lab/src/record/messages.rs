@@ -31,14 +31,19 @@ pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
         .words("source", "sending host", endpoints.clone(), |d| d.message.source.index())
         .words("destination", "receiving host", endpoints, |d| d.message.destination.index())
         .integers(("payload_bytes", "B"), "payload", |d| u64::from(d.message.payload_bytes))
+        .integers(("packets", "packets"), "packets that carried it", |d| u64::from(d.packets))
         .integers(("switches", "switches"), "switches traversed", |d| u64::from(d.hops))
         .integers(("created_ps", "ps"), "created at its source", |d| d.message.created.as_ps())
-        .integers(("entered_ps", "ps"), "first flit starts on the host's cable", |d| {
-            d.entered.as_ps()
-        })
-        .integers(("head_arrived_ps", "ps"), "first flit has arrived whole", |d| {
-            d.head_arrived.as_ps()
-        })
+        .integers(
+            ("entered_ps", "ps"),
+            "first flit of its first packet starts on the host's cable",
+            |d| d.entered.as_ps(),
+        )
+        .integers(
+            ("head_arrived_ps", "ps"),
+            "first flit of its last packet has arrived whole",
+            |d| d.head_arrived.as_ps(),
+        )
         .integers(("delivered_ps", "ps"), "last flit has arrived whole", |d| d.delivered.as_ps())
         .integers(("latency_ps", "ps"), "creation to delivery", |d| d.latency().as_ps())
         .integers(("network_latency_ps", "ps"), "entry to delivery", |d| {

@@ -1,7 +1,7 @@
 //! The network section: a preset, and what departs from it.
 
 use gingham_kernel::{Length, Rate, Span};
-use gingham_model::{Header, Preset, SlackBuffer, WormholeParameters};
+use gingham_model::{Arbitration, Header, Preset, SlackBuffer, WormholeParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,8 @@ pub struct Network {
     pub slack: Option<SlackBuffer>,
     /// Bytes beside the payload; the preset's unless given.
     pub header: Option<Header>,
+    /// How a switch chooses among packets for the same output.
+    pub arbitration: Arbitration,
 }
 
 impl Default for Network {
@@ -39,6 +41,7 @@ impl Default for Network {
             setup_delay: None,
             slack: None,
             header: None,
+            arbitration: Arbitration::RoundRobin,
         }
     }
 }
@@ -55,6 +58,7 @@ impl Network {
             setup_delay: self.setup_delay.unwrap_or(preset.setup_delay),
             slack: self.slack.unwrap_or(preset.slack),
             header: self.header.unwrap_or(preset.header),
+            arbitration: self.arbitration,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A traffic class as a scenario writes it.
 
 use gingham_kernel::Span;
+use gingham_model::Segmentation;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,13 @@ pub struct TrafficClass {
     /// Where messages go.
     #[schemars(extend("default" = "uniform"))]
     pub destinations: Option<Destinations>,
+    /// Level of the class, from 0, the lowest, to 7: at a host its packets go before those of lower levels,
+    /// and at switches where `network.arbitration` says so.
+    #[serde(default)]
+    pub priority: u8,
+    /// How hosts cut messages into packets.
+    #[serde(default)]
+    pub segmentation: Segmentation,
     /// The class creates messages from this instant on; from the beginning of the run unless given.
     pub start: Option<Span>,
     /// It creates none at this instant and later; until the end of the run unless given.

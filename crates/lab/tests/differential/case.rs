@@ -243,6 +243,7 @@ fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
     if let Some(destinations) = random_destinations(draw, hosts, &senders) {
         writeln!(text, "destinations = {destinations}").unwrap();
     }
+    text += &random_sending(draw);
     let later = draw.below(2_000_000);
     let start = pick(draw, &[0, later]);
     if start > 0 {
@@ -252,6 +253,26 @@ fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
         writeln!(text, "stop = \"{} ps\"", start + 1 + draw.below(6_000_000)).unwrap();
     }
     text
+}
+
+/// Priority and segmentation; half of the classes have neither.
+fn random_sending(draw: &mut Stream) -> String {
+    let mut text = String::new();
+    if draw.below(2) == 0 {
+        writeln!(text, "priority = {}", pick(draw, &[0, 1, 2, 7])).unwrap();
+    }
+    let bytes = |draw: &mut Stream| {
+        let most = pick(draw, &[1_u64, 2, 16, 64, 100, 500]);
+        format!("\"{} B\"", most + draw.below(3))
+    };
+    let segmentation = match draw.below(8) {
+        0 | 1 => format!("{{ fixed = {} }}", bytes(draw)),
+        2 => "\"adaptive\"".to_owned(),
+        3 => format!("{{ adaptive = {} }}", bytes(draw)),
+        4 => format!("{{ by-hops = [{}, {}] }}", bytes(draw), bytes(draw)),
+        _ => return text,
+    };
+    text + &format!("segmentation = {segmentation}\n")
 }
 
 fn random_arrivals(draw: &mut Stream) -> String {
@@ -329,6 +350,7 @@ fn random_network(draw: &mut Stream) -> Vec<String> {
     let delay = |draw: &mut Stream| pick(draw, &[0, 0, 1_000, 7_000, 40_000, 150_000]);
     let mut lines = vec![
         format!("preset = \"{}\"", pick(draw, &["myrinet-640", "myrinet-1280"])),
+        format!("arbitration = \"{}\"", pick(draw, &["round-robin", "strict-priority"])),
         format!("delay_per_metre = \"{} ps\"", pick(draw, &[0, 500, 4_920])),
         format!("routing_delay = \"{} ps\"", delay(draw)),
         format!("setup_delay = \"{} ps\"", delay(draw)),

@@ -42,10 +42,10 @@ impl ClassLedger {
     }
 
     /// A message was delivered, so many bytes long on the wire.
-    pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery, wire_bytes: u64) {
+    pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery) {
         self.each_at(grid, delivery.delivered, |slice| {
             slice.delivered.add(&delivery.message);
-            slice.delivered_wire_bytes += wire_bytes;
+            slice.delivered_wire_bytes += delivery.wire_bytes;
         });
     }
 

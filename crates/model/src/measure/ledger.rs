@@ -22,7 +22,7 @@ use super::class::ClassLedger;
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::measured::Measured;
 use super::records::Records;
-use crate::{ClassPlan, Delivery, Message, Plan, Quantity, StopPlan, Switching};
+use crate::{ClassPlan, Delivery, Message, Plan, Quantity, StopPlan};
 use gingham_kernel::Time;
 
 /// An interval of fewer messages ends no run.
@@ -33,7 +33,6 @@ const MESSAGES_MIN: u64 = 1_000;
 pub struct Ledger {
     pub(super) grid: Grid,
     pub(super) stop: StopPlan,
-    switching: Switching,
     pub(super) classes: Vec<ClassLedger>,
     pub(super) channels: ChannelLedger,
     pub(super) records: Records,
@@ -55,7 +54,6 @@ impl Ledger {
         Self {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,
-            switching: plan.switching,
             classes: plan.classes.iter().map(class).collect(),
             channels: ChannelLedger::new(&plan.channels),
             records: Records::new(plan.seed, &plan.measure),
@@ -158,10 +156,7 @@ impl Ledger {
     }
 
     fn count_accepted(&mut self, delivery: &Delivery) {
-        let message = &delivery.message;
-        let hops = usize::from(delivery.hops);
-        let wire_bytes = self.switching.wire_bytes(message.payload_bytes, hops);
-        self.classes[message.class.index()].count_accepted(&self.grid, delivery, wire_bytes);
+        self.classes[delivery.message.class.index()].count_accepted(&self.grid, delivery);
     }
 
     fn count_journey(&mut self, delivery: &Delivery) {

@@ -3,8 +3,8 @@
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::{
-    ChannelPlan, ClassId, ClassPlan, Delivery, MeasurePlan, Message, MessageId, Plan, StopPlan,
-    Switching, WormholePlan,
+    Arbitration, ChannelPlan, ClassId, ClassPlan, Delivery, MeasurePlan, Message, MessageId, Plan,
+    Priority, SegmentationPlan, StopPlan, Switching, WormholePlan,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
@@ -23,6 +23,8 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     let class_plan = |index| ClassPlan {
         name: format!("class{index}"),
         active: Time::ZERO..Time::MAX,
+        priority: Priority::default(),
+        segmentation: SegmentationPlan::None,
         sources: Vec::new(),
     };
     let stop = StopPlan::at(Time::from_ps(time_ps));
@@ -35,6 +37,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
             setup_delay: Span::ZERO,
             route_bytes: true,
             overhead_bytes: 3,
+            arbitration: Arbitration::RoundRobin,
         }),
         classes: (0..classes).map(class_plan).collect(),
         stop: StopPlan { warm_up: Some(Time::ZERO), ..stop },
@@ -104,6 +107,8 @@ impl Feed {
             head_arrived: Time::from_ps(journey.head_arrived),
             delivered,
             hops: 1,
+            packets: 1,
+            wire_bytes: 104,
         });
     }
 

@@ -5,10 +5,12 @@
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
 use gingham_kernel::{Span, Time};
-use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, SourcePlan};
+use gingham_model::traffic::{
+    ArrivalPlan, DestinationPlan, Draft, LengthPlan, MessagePlan, Scheduled, SourcePlan,
+};
 use gingham_model::{
-    ChannelPlan, ClassPlan, Delivery, KeptMessages, MeasurePlan, Plan, SlackBuffer, StopPlan,
-    Switching, WormholePlan,
+    Arbitration, ChannelPlan, ClassPlan, Delivery, KeptMessages, MeasurePlan, Plan, Priority,
+    SegmentationPlan, SlackBuffer, StopPlan, Switching, WormholePlan,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
@@ -66,6 +68,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
             setup_delay: Span::from_ps(SETUP),
             route_bytes: false,
             overhead_bytes: 0,
+            arbitration: Arbitration::RoundRobin,
         }),
         classes: Vec::new(),
         stop: stop_at(1_000_000_000),
@@ -81,17 +84,35 @@ pub(crate) fn stop_at(ps: u64) -> StopPlan {
 
 /// Makes host `from` send `bytes`-byte messages to host `to`, backlogged.
 pub(crate) fn backlogged(plan: &mut Plan, from: usize, to: usize, bytes: u32) {
-    let class = ClassPlan {
-        name: format!("h{from} to h{to}"),
-        active: Time::ZERO..Time::MAX,
-        sources: vec![SourcePlan::drawn(
-            EndpointId::new(from),
-            ArrivalPlan::Backlogged,
-            LengthPlan::Fixed(bytes),
-            DestinationPlan::Fixed(EndpointId::new(to)),
-        )],
+    let source = SourcePlan::drawn(
+        EndpointId::new(from),
+        ArrivalPlan::Backlogged,
+        LengthPlan::Fixed(bytes),
+        DestinationPlan::Fixed(EndpointId::new(to)),
+    );
+    add_class(plan, format!("h{from} to h{to}"), source);
+}
+
+/// Makes host `from` send messages to host `to`, each given by its instant and its bytes.
+pub(crate) fn scheduled(plan: &mut Plan, from: usize, to: usize, messages: &[(u64, u32)]) {
+    let destination = EndpointId::new(to);
+    let message = |&(ps, payload_bytes): &(u64, u32)| Scheduled {
+        created: Time::from_ps(ps),
+        draft: Draft { destination, payload_bytes },
     };
-    plan.classes.push(class);
+    let messages = MessagePlan::Scheduled(messages.iter().map(message).collect());
+    let source = SourcePlan { endpoint: EndpointId::new(from), messages };
+    add_class(plan, format!("h{from} to h{to}, scheduled"), source);
+}
+
+fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
+    plan.classes.push(ClassPlan {
+        name,
+        active: Time::ZERO..Time::MAX,
+        priority: Priority::default(),
+        segmentation: SegmentationPlan::None,
+        sources: vec![source],
+    });
 }
 
 /// Changes the wormhole parameters of a plan.

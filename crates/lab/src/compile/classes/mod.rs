@@ -17,6 +17,7 @@ mod lengths;
 mod matrix;
 mod permutations;
 mod schedule;
+mod sending;
 mod sheet;
 
 use super::Gathered;
@@ -25,7 +26,7 @@ use crate::input::InputError;
 use crate::scenario::{ScenarioSource, TrafficClass};
 use destinations::Aim;
 use gingham_model::traffic::{Arrivals, SourcePlan};
-use gingham_model::{ChannelPlan, ClassPlan};
+use gingham_model::{ChannelPlan, ClassPlan, WormholeParameters};
 use gingham_topology::Fabric;
 use hosts::Hosts;
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub(super) fn classes(
     source: &ScenarioSource,
     fabric: &Fabric,
     channels: &[ChannelPlan],
+    parameters: &WormholeParameters,
     gathered: &mut Gathered,
 ) -> Result<Vec<ClassPlan>, LabError> {
     let written = &source.scenario.traffic;
@@ -45,7 +47,7 @@ pub(super) fn classes(
     let hosts = Hosts::of(fabric);
     let mut classes = Vec::new();
     for (index, class) in written.iter().enumerate() {
-        let place = Place { source, fabric, channels, hosts: &hosts, index, class };
+        let place = Place { source, fabric, channels, parameters, hosts: &hosts, index, class };
         if written[..index].iter().any(|earlier| earlier.name == class.name) {
             let message =
                 format!("two classes are called `{}`; each needs a name of its own", class.name);
@@ -62,6 +64,7 @@ struct Place<'a> {
     fabric: &'a Fabric,
     /// By channel.
     channels: &'a [ChannelPlan],
+    parameters: &'a WormholeParameters,
     hosts: &'a Hosts,
     index: usize,
     class: &'a TrafficClass,
@@ -87,7 +90,13 @@ impl Place<'_> {
             Arrivals::Schedule(file) => self.scheduled(file, &active, gathered)?,
             _ => self.drawn(gathered)?,
         };
-        Ok(ClassPlan { name: self.class.name.clone(), active, sources })
+        Ok(ClassPlan {
+            name: self.class.name.clone(),
+            active,
+            priority: self.priority()?,
+            segmentation: self.segmentation()?,
+            sources,
+        })
     }
 
     /// The sources of a class that draws its messages.

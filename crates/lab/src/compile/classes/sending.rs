@@ -1,0 +1,54 @@
+//! How hosts send the messages of a class: priority and segmentation.
+
+use super::Place;
+use super::lengths::payload;
+use crate::error::LabError;
+use gingham_kernel::Bytes;
+use gingham_model::{Priority, Segmentation, SegmentationPlan};
+
+impl Place<'_> {
+    pub(super) fn priority(&self) -> Result<Priority, LabError> {
+        let written = self.class.priority;
+        Priority::new(written).ok_or_else(|| {
+            let highest = Priority::LEVELS - 1;
+            let message =
+                format!("a priority lies from 0, the lowest, to {highest}, not {written}");
+            self.error("priority", message).into()
+        })
+    }
+
+    pub(super) fn segmentation(&self) -> Result<SegmentationPlan, LabError> {
+        match &self.class.segmentation {
+            Segmentation::None => Ok(SegmentationPlan::None),
+            Segmentation::Fixed(bytes) => {
+                Ok(SegmentationPlan::Fixed(self.segment("segmentation.fixed", *bytes)?))
+            }
+            Segmentation::Adaptive(adaptive) => {
+                let buffer = Bytes(u64::from(self.parameters.slack.capacity));
+                let bytes = adaptive.per_switch.unwrap_or(buffer);
+                Ok(SegmentationPlan::PerSwitch(self.segment("segmentation.adaptive", bytes)?))
+            }
+            Segmentation::ByHops(list) => self.segments_by_hops(list),
+        }
+    }
+
+    fn segments_by_hops(&self, list: &[Bytes]) -> Result<SegmentationPlan, LabError> {
+        if list.is_empty() {
+            let message =
+                "a list by hops begins with the longest segment over one switch; none is given";
+            return Err(self.error("segmentation.by-hops", message).into());
+        }
+        let segment = |(index, bytes): (usize, &Bytes)| {
+            self.segment(&format!("segmentation.by-hops.{index}"), *bytes)
+        };
+        let list = list.iter().enumerate().map(segment).collect::<Result<_, _>>()?;
+        Ok(SegmentationPlan::ByHops(list))
+    }
+
+    fn segment(&self, key: &str, bytes: Bytes) -> Result<u32, LabError> {
+        payload(bytes.0).ok_or_else(|| {
+            let message = format!("a segment carries from 1 B to 1024 MiB of payload, not {bytes}");
+            self.error(key, message).into()
+        })
+    }
+}

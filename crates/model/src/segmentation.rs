@@ -1,0 +1,164 @@
+//! Segmentation: how much of a message one packet carries.
+//!
+//! ```text
+//!   longest payload     route:  1 switch   2 switches   3 switches
+//!   fixed 100 B                  100        100          100
+//!   adaptive, B = 80 B            80        160          240        L = B h
+//!   by hops [80, 200]             80        200          200        the last for all longer ones
+//! ```
+//!
+//! Source: Kwan et al. 1996, sections 3.1 (fixed) and 3.2 (the adaptive rule `L = B h`: buffers of B bytes over h
+//! switches then hold a whole segment); section 5: the adapter "dynamically sets the maximum transfer unit based
+//! on the priority level of the message and its route".
+//!
+//! The types without `Plan` in their name are what a scenario writes.
+//!
+//! Invariant: a packet carries at least 1 B.
+
+use gingham_kernel::Bytes;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{self, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+
+/// How the adapter cuts the messages of a class into packets, as a scenario names it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = accept_bare_adaptive)]
+pub enum Segmentation {
+    /// A message is one packet, whatever its length.
+    #[default]
+    None,
+    /// No packet carries more payload than this.
+    Fixed(Bytes),
+    /// No packet carries more than this for each switch on its route; the capacity of the network's slack
+    /// buffers, if it is not given.
+    Adaptive(Adaptive),
+    /// The most that a packet carries over one switch, two switches and so on; the last holds for all longer
+    /// routes.
+    ByHops(Vec<Bytes>),
+}
+
+/// Parameter of `adaptive`: bytes a switch; those of a slack buffer if not given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Adaptive {
+    /// Payload for each switch on the route.
+    pub per_switch: Option<Bytes>,
+}
+
+/// How much payload a packet carries at the most.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum SegmentationPlan {
+    /// All of its message.
+    #[default]
+    None,
+    /// So much, at least 1 B.
+    Fixed(u32),
+    /// So much for each switch on the route.
+    PerSwitch(u32),
+    /// By the number of switches on the route, from one on; the last for all longer ones.
+    ByHops(Box<[u32]>),
+}
+
+impl SegmentationPlan {
+    /// The most payload of a packet in bytes; `switches` tells how many are on its route, where that matters.
+    /// Without a switch, on a cable between two hosts, it is as over one.
+    pub fn longest_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
+        match self {
+            Self::None => u32::MAX,
+            Self::Fixed(bytes) => *bytes,
+            Self::PerSwitch(bytes) => {
+                let switches = u32::try_from(switches().max(1)).unwrap_or(u32::MAX);
+                bytes.saturating_mul(switches)
+            }
+            Self::ByHops(bytes) => bytes[switches().clamp(1, bytes.len()) - 1],
+        }
+    }
+}
+
+/// Adds the bare name `adaptive` to the schema.
+fn accept_bare_adaptive(schema: &mut Schema) {
+    let variants = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut());
+    let variants = variants.expect("an enum has variants");
+    let named = variants.iter().find(|variant| variant["properties"]["adaptive"].is_object());
+    let help = named.map(|variant| variant["description"].clone()).unwrap_or_default();
+    let bare =
+        schemars::json_schema!({ "type": "string", "const": "adaptive", "description": help });
+    variants.push(bare.to_value());
+}
+
+impl Serialize for Adaptive {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.per_switch {
+            Some(bytes) => bytes.serialize(serializer),
+            None => serializer.serialize_map(Some(0))?.end(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Adaptive {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AdaptiveVisitor)
+    }
+}
+
+impl JsonSchema for Adaptive {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Adaptive".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Bytes::json_schema(generator)
+    }
+}
+
+/// Reads a size, or the empty table for which the bare name stands.
+struct AdaptiveVisitor;
+
+impl<'de> Visitor<'de> for AdaptiveVisitor {
+    type Value = Adaptive;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a size with its unit, such as \"80 B\", or the name \"adaptive\" alone")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Adaptive, E> {
+        let bytes = text.parse().map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))?;
+        Ok(Adaptive { per_switch: Some(bytes) })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Adaptive, A::Error> {
+        match map.next_key::<String>()? {
+            Some(_) => Err(de::Error::invalid_type(de::Unexpected::Map, &self)),
+            None => Ok(Adaptive::default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_payload_follows_the_route() {
+        let by_hops = SegmentationPlan::ByHops([80, 160, 200].into());
+        let plans = [SegmentationPlan::Fixed(100), SegmentationPlan::PerSwitch(80), by_hops];
+        let longest = |switches| plans.each_ref().map(|plan| plan.longest_bytes(|| switches));
+        assert_eq!(longest(0), [100, 80, 80]);
+        assert_eq!(longest(1), [100, 80, 80]);
+        assert_eq!(longest(3), [100, 240, 200]);
+        assert_eq!(longest(7), [100, 560, 200]);
+        assert_eq!(
+            SegmentationPlan::None.longest_bytes(|| unreachable!("no route matters")),
+            u32::MAX
+        );
+        // 2^31 for each of two switches: more than any message has.
+        assert_eq!(SegmentationPlan::PerSwitch(1 << 31).longest_bytes(|| 2), u32::MAX);
+    }
+}
