@@ -22,9 +22,11 @@ TITLES = {
     "generator": "Shapes of fabrics",
     "routing": "Routing algorithms",
     "preset": "Presets of networks",
+    "arbitration": "Arbitration at switches",
     "arrivals": "Arrivals of messages",
     "length": "Lengths of messages",
     "destinations": "Destinations of messages",
+    "segmentation": "Segmentation of messages",
 }
 
 

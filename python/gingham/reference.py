@@ -22,9 +22,11 @@ CONCEPTS = {
     "topology.generate": "generator",
     "routing.algorithm": "routing",
     "network.preset": "preset",
+    "network.arbitration": "arbitration",
     "traffic.0.arrivals": "arrivals",
     "traffic.0.length": "length",
     "traffic.0.destinations": "destinations",
+    "traffic.0.segmentation": "segmentation",
 }
 NOTHING = object()
 

@@ -99,6 +99,18 @@ routing.algorithm = "dimension-order""#),
         r#"network.preset = "myrinet-640""#),
     line("preset", "myrinet-1280", "Flich et al. 2001, section IV-A", [Works],
         r#"network.preset = "myrinet-1280""#),
+    line("arbitration", "round-robin", "Kwan et al. 1996, section 3.1; Flich et al. 2001, section IV-A", [Works],
+        r#"network.arbitration = "round-robin""#),
+    line("arbitration", "strict-priority", "Kwan et al. 1996, section 4", [Works],
+        r#"network.arbitration = "strict-priority"
+[[traffic]]
+name = "urgent"
+priority = 1
+load = 0.05
+length = { fixed = "64 B" }
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }"#),
     line("arrivals", "poisson", "textbook", [Works],
         r#"[[traffic]]
 arrivals = "poisson"
@@ -206,4 +218,24 @@ destinations = "random-permutation""#),
 load = 0.1
 length = { fixed = "64 B" }
 destinations = { matrix = "demand.csv" }"#),
+    line("segmentation", "none", "Kwan et al. 1996, section 3.1", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "1000 B" }
+segmentation = "none""#),
+    line("segmentation", "fixed", "Kwan et al. 1996, section 3.1", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "1000 B" }
+segmentation = { fixed = "100 B" }"#),
+    line("segmentation", "adaptive", "Kwan et al. 1996, section 3.2", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "1000 B" }
+segmentation = { adaptive = "80 B" }"#),
+    line("segmentation", "by-hops", "Kwan et al. 1996, section 5; a list of sizes is ours", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "1000 B" }
+segmentation = { by-hops = ["80 B", "160 B", "240 B"] }"#),
 ];

@@ -11,8 +11,8 @@ mod standing;
 pub use standing::{KINDS, Kind, Standing};
 
 use crate::scenario::Scenario;
-use gingham_model::Preset;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
+use gingham_model::{Arbitration, Preset, Segmentation};
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
 use lines::{FILES, LINES, Line};
@@ -23,7 +23,8 @@ use serde_json::Value;
 /// One name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
-    /// What kind of name: `generator`, `routing`, `preset`, `arrivals`, `length`, `destinations`.
+    /// What kind of name: `generator`, `routing`, `preset`, `arbitration`, `arrivals`, `length`, `destinations`,
+    /// `segmentation`.
     pub concept: &'static str,
     /// The name.
     pub name: String,
@@ -73,9 +74,11 @@ pub fn catalogue() -> Vec<Entry> {
     known.extend(variants::<Generator>("generator"));
     known.extend(variants::<Algorithm>("routing"));
     known.extend(variants::<Preset>("preset"));
+    known.extend(variants::<Arbitration>("arbitration"));
     known.extend(variants::<Arrivals>("arrivals"));
     known.extend(variants::<Lengths>("length"));
     known.extend(variants::<Destinations>("destinations"));
+    known.extend(variants::<Segmentation>("segmentation"));
     let entries: Vec<Entry> = LINES.iter().map(|line| entry(line, &known)).collect();
     assert_eq!(entries.len(), known.len(), "every variant has its line in the catalogue");
     entries
