@@ -156,6 +156,15 @@ def test_a_table_that_the_sweep_keeps_has_the_columns_of_the_axes(results: Resul
     ]
 
 
+def test_a_sweep_without_a_finished_run_has_tables_without_rows(tmp_path: Path) -> None:
+    manifest = {"sweep": {"title": "", "keep": ["nodes"]}, "columns": {"load": "double"}}
+    with SweepFolder(tmp_path / "empty", manifest):
+        pass
+    results = Results.load(tmp_path / "empty")
+    assert list(results.columns) == ["runs", "classes", "points", "provenance"]
+    assert (results.arrow().num_rows, results.means("latency_mean_ns").num_rows) == (0, 0)
+
+
 def test_means_over_replications(results: Results) -> None:
     means = results.means("latency_mean_ns")
     assert means.column_names == ["load", "routing", "replications", "mean", "half_width"]
@@ -231,7 +240,7 @@ def test_what_makes_no_mean_is_refused(
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
-        ("selct load from runs", 'syntax error at or near "selct"'),
+        ("get load from runs", 'syntax error at or near "get"'),
         ("select laod from runs", 'did you mean "load"?'),
         ("select * from rnus", 'did you mean "runs"?'),
         ("select load + verdict from runs", "No function matches"),
@@ -276,7 +285,7 @@ def test_the_command_lists_columns_and_writes_files(folder: Path, gingham: Gingh
 
 
 def test_the_command_refuses_in_one_message(folder: Path, gingham: Gingham) -> None:
-    refused = gingham("query", folder, "selct")
+    refused = gingham("query", folder, "get")
     assert (refused.code, refused.out) == (2, "")
     assert "syntax error" in refused.err
     missing = gingham("query", folder.parent / "by-hnad")

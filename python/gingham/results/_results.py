@@ -36,8 +36,8 @@ class Results:
 
     Tables: `runs` with a row a run, `classes` with a row a run and class of traffic, `points` with
     what was to be run, `provenance` with when, where and by what; and, where the sweep keeps them,
-    the tables of the runs, `messages` for instance. All but `provenance` have the columns of the
-    axes, `replication` and `key`.
+    the tables of the runs, `messages` for instance, with the `row_number` in that of the run. All
+    but `provenance` have the columns of the axes, `replication` and `key`.
     """
 
     def __init__(self, folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
@@ -46,7 +46,10 @@ class Results:
         self._connection = connection
         self.manifest = read_manifest(folder)
         # Each table, and the columns that put its rows into the order of the sweep.
-        self._views = {**VIEWS, **dict.fromkeys(self.manifest["sweep"]["keep"], "point")}
+        views = connection.execute("select view_name from duckdb_views() where not internal")
+        there = {name for (name,) in views.fetchall()}
+        kept = [name for name in self.manifest["sweep"]["keep"] if name in there]
+        self._views = {**VIEWS, **dict.fromkeys(kept, "point, row_number")}
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:

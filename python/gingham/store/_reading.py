@@ -84,8 +84,9 @@ def kept_view(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> N
     if any(path.glob(f"tables/*/{name}.parquet")):
         # The name of the folder that a file stands in is the key.
         kept = (
-            f"select * exclude (filename), parse_path(filename)[-2] as key "  # noqa: S608
-            f"from read_parquet({text(files)}, filename = true, union_by_name = true)"
+            "select * exclude (filename, file_row_number), parse_path(filename)[-2] as key, "  # noqa: S608
+            f"file_row_number as row_number from read_parquet({text(files)}, filename = true, "
+            "file_row_number = true, union_by_name = true)"
         )
         connection.execute(f'create view "{name}" as from points join ({kept}) using (key)')
 

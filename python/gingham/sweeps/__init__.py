@@ -7,6 +7,7 @@
 `Sweep.load` reads a file, `run_sweep` makes its runs into a folder, which `gingham.results` reads.
 """
 
+from gingham.sweeps._cluster import Workers, workers_on
 from gingham.sweeps._running import SweepProgress, execute, run_sweep
 from gingham.sweeps._sweep import Point, Sweep
 from gingham.sweeps._work import Outcome, Task, work
@@ -17,7 +18,9 @@ __all__ = [
     "Sweep",
     "SweepProgress",
     "Task",
+    "Workers",
     "execute",
     "run_sweep",
     "work",
+    "workers_on",
 ]

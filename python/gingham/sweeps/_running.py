@@ -11,14 +11,22 @@ without the interpreter's lock.
 from __future__ import annotations
 
 import time
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, TypeAlias
 
-from gingham.errors import InputError
+from gingham.errors import EnvironmentProblem, InputError
 from gingham.store import SweepFolder
 from gingham.sweeps._keys import core_identity
 from gingham.sweeps._planning import Planner, check
@@ -209,16 +217,26 @@ def pump(
     finally:
         # What is finished is kept, however we end.
         for future, task in flying.items():
-            if not future.cancel() and future.done():
+            if not future.cancel() and future.done() and future.exception() is None:
                 keep(folder, outcome_of(future, task), progress)
 
 
 def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
-    """Return the outcome of a task, also where its worker could not give one."""
-    error = future.exception()
-    if error is None:
+    """Return the outcome of a task, also where its worker could not give one.
+
+    `EnvironmentProblem` if that was no fault of the run, and the next would fare no better.
+    """
+    try:
         return future.result()
-    return Outcome(task.key, failed_row(task, error), [], {"key": task.key})
+    except EnvironmentProblem:
+        raise
+    except (CancelledError, BrokenExecutor, ImportError) as error:
+        why = f": {error}" if str(error) else ""
+        raise EnvironmentProblem(
+            f"the workers are gone{why}\n  what was measured is kept, and --resume goes on"
+        ) from error
+    except Exception as error:  # noqa: BLE001  (whatever a scheduler may say of a run)
+        return Outcome(task.key, failed_row(task, error), [], {"key": task.key})
 
 
 def keep(folder: SweepFolder, outcome: Outcome, progress: SweepProgress) -> None:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import __version__
-from gingham.errors import GinghamError
+from gingham.errors import EnvironmentProblem, GinghamError
 from gingham.running import Simulation
 from gingham.scenario import Scenario
 from gingham.sweeps._keys import core_identity
@@ -73,7 +73,11 @@ def never() -> bool:
 
 
 def work(task: Task, stop: Callable[[], bool] = never) -> Outcome:
-    """Make a run; `stop` is asked now and then whether to give up."""
+    """Make a run; `stop` is asked now and then whether to give up.
+
+    `EnvironmentProblem` if this is not the build that the task is for.
+    """
+    require_build_of(task)
     began, start = datetime.now(UTC), time.perf_counter()
     engine_seconds = 0.0
     try:
@@ -102,6 +106,16 @@ def work(task: Task, stop: Callable[[], bool] = never) -> Outcome:
         "engine_seconds": engine_seconds,
     }
     return Outcome(task.key, row, classes, provenance, tables)
+
+
+def require_build_of(task: Task) -> None:
+    """Raise `EnvironmentProblem` if another core than ours must make the run."""
+    if task.core != core_identity():
+        raise EnvironmentProblem(
+            f"worker {platform.node()}, process {os.getpid()}, has another build than the one that "
+            f"plans the sweep: gingham {__version__}, core {core_identity()[:12]} for "
+            f"{task.core[:12]}\n  install the same wheel there; --resume goes on with the sweep"
+        )
 
 
 def run_row(task: Task, result: Result) -> dict[str, Any]:

@@ -1,0 +1,38 @@
+"""The build of a worker: only one that is ours to the bit makes our runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gingham._native import __version__
+from gingham.errors import EnvironmentProblem
+from gingham.sweeps._keys import core_identity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def build() -> tuple[str, str]:
+    """Return version and core of this process."""
+    return __version__, core_identity()
+
+
+def require_same_build(found: Mapping[str, tuple[str, str] | str]) -> None:
+    """Raise `EnvironmentProblem` if a worker has another build, or none.
+
+    `found` holds for the name of each worker its build, or why it has none.
+    """
+    ours = build()
+    others = [f"  {worker}: {told(one)}" for worker, one in found.items() if tuple(one) != ours]
+    if others:
+        shown, more = others[:3], len(others) - 3
+        raise EnvironmentProblem(
+            f"{len(others)} of {len(found)} workers do not have the build that plans the sweep, "
+            f"{told(ours)}; install it on all of them, from one wheel\n"
+            + "\n".join([*shown, *([f"  and {more} more"] if more > 0 else [])])
+        )
+
+
+def told(one: tuple[str, str] | str) -> str:
+    """Return a build for people."""
+    return f"no gingham: {one}" if isinstance(one, str) else f"gingham {one[0]}, core {one[1][:12]}"

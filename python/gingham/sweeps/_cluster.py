@@ -1,0 +1,203 @@
+"""Workers beyond this machine: those of a Dask scheduler, and jobs of Slurm that become such.
+
+::
+
+    run_sweep ──tasks──► Executor ──► scheduler ──► worker, worker, ...   (dask.distributed)
+        ▲                                               │
+        └───────────── outcomes ◄───────────────────────┘
+
+Invariants: no run is handed out before all workers that are there have the same build as we do;
+workers that come later are asked by each task (`gingham.sweeps.work`). Nothing of Dask is imported
+before somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gingham.errors import EnvironmentProblem, InputError
+from gingham.sweeps._build import require_same_build
+from gingham.sweeps._text import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from concurrent.futures import Executor
+
+    from distributed import Client
+
+# So long a scheduler has to answer, and then to show a worker.
+PATIENCE_SECONDS = 10.0
+DASK, SLURM = "dask://", "slurm"
+# What `slurm:` may set, and its defaults; what is open comes from the configuration of Dask.
+SLURM_OPTIONS: Mapping[str, Any] = {
+    "jobs": 1,
+    "cores": 1,
+    "memory": "2 GiB",
+    "walltime": None,
+    "queue": None,
+    "account": None,
+}
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor, and how many runs it makes at a time."""
+
+    executor: Executor
+    count: int
+
+
+@contextmanager
+def workers_on(where: str, *, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[Workers]:
+    """Give the workers of `dask://HOST:PORT`, or of jobs of `slurm`, for the block.
+
+    ::
+
+        with workers_on("dask://10.0.0.1:8786") as workers:
+            run_sweep(sweep, "sweeps/load", executor=workers.executor, workers=workers.count)
+
+    `slurm:jobs=4,cores=8,memory=16 GiB,walltime=01:00:00,queue=short,account=lab` asks for jobs
+    with a worker process a core, which end with the block. `EnvironmentProblem` if a scheduler does
+    not answer within `patience_seconds`, has no workers, or some with another build of gingham.
+    """
+    if where.startswith(DASK):
+        opened = dask_client(where.removeprefix(DASK), patience_seconds)
+    elif where.partition(":")[0] == SLURM:
+        opened = slurm_client(slurm_options(where))
+    else:
+        raise InputError(
+            f'"{where}": expected {DASK}HOST:PORT or {SLURM}, such as '
+            f"{DASK}127.0.0.1:8786 or {SLURM}:jobs=4,cores=8",
+            key="on",
+            expected=[f"{DASK}HOST:PORT", SLURM],
+        )
+    with quiet(), opened as (client, count):
+        require_same_build(client.run(builder()))
+        yield Workers(client.get_executor(pure=False), count)
+
+
+@contextmanager
+def dask_client(address: str, patience_seconds: float) -> Iterator[tuple[Client, int]]:
+    """Give a client of the scheduler at `address`, and how many threads its workers have."""
+    require_extra()
+    from distributed import Client
+
+    try:
+        client = Client(f"tcp://{address}", timeout=patience_seconds, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise EnvironmentProblem(
+            f"{DASK}{address}: no scheduler answered within {patience_seconds:g} s\n"
+            "  is the address right, and does it run? dask scheduler starts one"
+        ) from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=patience_seconds)
+        except TimeoutError as error:
+            raise EnvironmentProblem(
+                f"{DASK}{address}: the scheduler has no workers\n"
+                f"  to start one: dask worker {address}"
+            ) from error
+        yield client, sum(client.nthreads().values())
+
+
+@contextmanager
+def slurm_client(options: Mapping[str, Any]) -> Iterator[tuple[Client, int]]:
+    """Give a client of workers that are jobs of Slurm, once the first of them runs."""
+    require_extra()
+    if shutil.which("sbatch") is None:
+        raise EnvironmentProblem(
+            "sbatch is not there: Slurm takes jobs on its login nodes\n"
+            f"  elsewhere, start workers by hand and name their scheduler: {DASK}HOST:PORT"
+        )
+    from distributed import Client
+
+    with ExitStack() as stack:
+        cluster = stack.enter_context(slurm_cluster(options))
+        cluster.scale(jobs=options["jobs"])
+        client = stack.enter_context(Client(cluster, set_as_default=False))
+        # A queue may be long: whoever does not want to wait presses Ctrl-C.
+        client.wait_for_workers(1)
+        yield client, options["jobs"] * options["cores"]
+
+
+def slurm_cluster(options: Mapping[str, Any]) -> Any:
+    """Return a cluster of Dask whose workers are jobs of Slurm, none yet; a context."""
+    from dask_jobqueue import SLURMCluster
+
+    given = {name: value for name, value in options.items() if value is not None}
+    del given["jobs"]
+    return SLURMCluster(
+        **given,
+        # The engine takes a core, so that a process a core serves it best.
+        processes=given["cores"],
+        job_name="gingham",
+        scheduler_options={"dashboard": False},
+        worker_extra_args=["--no-dashboard"],
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def slurm_options(where: str) -> dict[str, Any]:
+    """Return what `slurm:jobs=4,cores=8` says, with defaults for the rest.
+
+    >>> slurm_options("slurm:jobs=4,queue=short")["jobs"], slurm_options("slurm")["jobs"]
+    (4, 1)
+    """
+    options = dict(SLURM_OPTIONS)
+    written = where.partition(":")[2]
+    for setting in written.split(",") if written else []:
+        name, equals, value = setting.partition("=")
+        if not equals or name not in options:
+            message = unknown("an option of slurm", name, list(options))
+            raise InputError(f"{where}: {message}", key=name, expected=list(options))
+        options[name] = value
+    for name in ("jobs", "cores"):
+        if not str(options[name]).isdecimal() or int(options[name]) < 1:
+            raise InputError(f"{where}: {name} must be a whole number from 1 on", key=name)
+        options[name] = int(options[name])
+    return options
+
+
+def builder() -> Callable[[], tuple[str, str] | str]:
+    """Return what tells a worker's build, or why it has none.
+
+    It travels as code, because a worker may lack this module.
+    """
+
+    def ask() -> tuple[str, str] | str:
+        try:
+            from gingham.sweeps._build import build
+        except ImportError as error:
+            return str(error)
+        return build()
+
+    return ask
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Dask from telling on the standard error what we tell ourselves."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    levels = [one.level for one in loggers]
+    try:
+        for one in loggers:
+            one.setLevel(logging.CRITICAL + 1)
+        yield
+    finally:
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)
+
+
+def require_extra() -> None:
+    """Raise `EnvironmentProblem` if Dask is not installed."""
+    from importlib.util import find_spec
+
+    missing = [name for name in ("distributed", "dask_jobqueue") if find_spec(name) is None]
+    if missing:
+        raise EnvironmentProblem(
+            f"{', '.join(missing)} not installed: pip install 'gingham[cluster]'"
+        )

@@ -1,0 +1,222 @@
+"""Sweeps on other machines: a real Dask scheduler and its workers, on loopback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gingham import EnvironmentProblem, InputError, Scenario
+from gingham.results import Results
+from gingham.sweeps import Sweep, SweepProgress, execute, workers_on
+from gingham.sweeps._build import build, require_same_build
+from tests.conftest import TIMEOUT_S
+
+DASK = str(Path(sys.executable).parent / "dask")
+RUNS = 24
+STAR = """
+stop.time = "20 us"
+topology.generate.star = { hosts = 4 }
+[[traffic]]
+name = "short"
+load = 0.1
+length = { fixed = "64 B" }
+"""
+
+
+class Cluster:
+    """A scheduler and workers of one thread, processes of ours."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep the folder for what they write."""
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.started(
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter"
+        )
+
+    @property
+    def address(self) -> str:
+        """`HOST:PORT` of the scheduler."""
+        import json
+
+        wait_until(self.file.exists)
+        wait_until(lambda: self.file.read_text().endswith("}"))
+        return str(json.loads(self.file.read_text())["address"]).removeprefix("tcp://")
+
+    def worker(self, *more: str) -> subprocess.Popen[bytes]:
+        """Start a worker."""
+        place = str(self.folder / f"worker-{len(self.processes)}")
+        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1"]
+        return self.started("worker", *options, "--local-directory", place, *more)
+
+    def started(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a program of Dask, whose words nobody reads."""
+        command = [DASK, *arguments, "--scheduler-file", str(self.file)]
+        with (self.folder / f"log-{len(self.processes)}").open("wb") as log:
+            process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
+        self.processes.append(process)
+        return process
+
+    def end(self) -> None:
+        """End what was started."""
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait(TIMEOUT_S)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + TIMEOUT_S
+    while not holds():
+        assert time.monotonic() < end, "the processes of Dask do not come up"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+def sweep() -> Sweep:
+    axis = {"key": "traffic.0.load", "values": [0.1, 0.2, 0.3, 0.4]}
+    values = {"axis": [axis], "replications": RUNS // 4, "keep": ["nodes"]}
+    return Sweep.make(values, base=Scenario.parse(STAR))
+
+
+def tables(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    results = Results.load(folder)
+    return {name: results.arrow(name).to_pylist() for name in ("runs", "classes", "nodes")}
+
+
+@contextmanager
+def refused(*parts: str) -> Iterator[None]:
+    with pytest.raises(EnvironmentProblem) as problem:
+        yield
+    for part in parts:
+        assert part in str(problem.value)
+
+
+def test_a_worker_that_dies_changes_no_table(cluster: Cluster, tmp_path: Path) -> None:
+    execute(sweep(), tmp_path / "local")
+    first = cluster.worker()
+    cluster.worker()
+
+    def on_progress(now: SweepProgress) -> None:
+        if now.done == RUNS // 3:
+            first.kill()
+
+    with workers_on(f"dask://{cluster.address}") as workers:
+        progress = execute(
+            sweep(),
+            tmp_path / "dask",
+            executor=workers.executor,
+            workers=2,
+            on_progress=on_progress,
+        )
+    assert (progress.done, progress.failed) == (RUNS, 0)
+    assert first.wait(TIMEOUT_S) != 0
+    assert tables(tmp_path / "dask") == tables(tmp_path / "local")
+    where = Results.load(tmp_path / "dask").query("select distinct process from provenance")
+    assert {row["process"] for row in where.to_pylist()} <= {p.pid for p in cluster.processes}
+
+
+def test_a_scheduler_that_ends_leaves_a_sweep_that_can_be_resumed(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.worker()
+
+    def on_progress(now: SweepProgress) -> None:
+        if now.done == 2:
+            cluster.processes[0].kill()
+
+    with refused("the workers are gone", "--resume"), workers_on(f"dask://{cluster.address}") as on:
+        execute(sweep(), tmp_path / "out", executor=on.executor, workers=1, on_progress=on_progress)
+    kept = len(tables(tmp_path / "out")["runs"])
+    assert 2 <= kept < RUNS
+    progress = execute(sweep(), tmp_path / "out", resume=True)
+    assert (progress.resumed, progress.done) == (kept, RUNS - kept)
+
+
+def test_workers_of_another_build_are_refused(cluster: Cluster, tmp_path: Path) -> None:
+    # The file that a worker takes for its core is another.
+    preload = tmp_path / "other_build.py"
+    preload.write_text("import gingham._native\ngingham._native.core_file = __file__\n")
+    cluster.worker("--preload", str(preload))
+    with (
+        refused("1 of 1 workers do not have the build", "install it on all of them"),
+        workers_on(f"dask://{cluster.address}"),
+    ):
+        pytest.fail("the workers were taken")
+
+
+def test_a_worker_of_another_build_that_comes_later_stops_the_sweep(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    first = cluster.worker()
+    preload = tmp_path / "other_build.py"
+    preload.write_text("import gingham._native\ngingham._native.core_file = __file__\n")
+    with (
+        refused("has another build than the one that plans the sweep", "--resume goes on"),
+        workers_on(f"dask://{cluster.address}") as on,
+    ):
+        cluster.worker("--preload", str(preload))
+        first.kill()
+        execute(sweep(), tmp_path / "out", executor=on.executor, workers=1)
+    assert Results.load(tmp_path / "out").arrow().num_rows == 0
+
+
+def test_a_scheduler_without_workers_is_refused(cluster: Cluster) -> None:
+    with (
+        refused("the scheduler has no workers", "to start one: dask worker"),
+        workers_on(f"dask://{cluster.address}", patience_seconds=0.5),
+    ):
+        pytest.fail("there are no workers")
+
+
+def test_a_scheduler_that_does_not_answer_is_refused() -> None:
+    # Nothing listens on the discard port.
+    with (
+        refused("dask://127.0.0.1:9: no scheduler answered within 0.5 s"),
+        workers_on("dask://127.0.0.1:9", patience_seconds=0.5),
+    ):
+        pytest.fail("there is no scheduler")
+
+
+def test_any_executor_will_do(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(2) as pool:
+        execute(sweep(), tmp_path / "pool", executor=pool)
+    execute(sweep(), tmp_path / "local")
+    assert tables(tmp_path / "pool") == tables(tmp_path / "local")
+
+
+def test_places_that_cannot_be_meant_are_refused() -> None:
+    for where, said in [
+        ("desk://here", "expected dask://HOST:PORT or slurm"),
+        ("slurm:cores", '"cores" is not'),
+        ("slurm:core=4", 'did you mean "cores"?'),
+        ("slurm:jobs=none", "jobs must be a whole number"),
+    ]:
+        with pytest.raises(InputError) as problem, workers_on(where):
+            pass
+        assert said in str(problem.value)
+
+
+def test_builds_are_told_for_the_first_workers() -> None:
+    ours = build()
+    require_same_build({"tcp://a": ours})
+    found: dict[str, tuple[str, str] | str] = {"tcp://a": ours, "tcp://b": "No module named 'it'"}
+    found |= {f"tcp://{number}": (ours[0], "0" * 64) for number in range(3)}
+    with refused("4 of 5 workers", "and 1 more", "no gingham: No module named 'it'"):
+        require_same_build(found)
