@@ -4,7 +4,7 @@ use crate::support::{
     FORMS, any_plan, assert_leads, fabric, generated, hops, joins_switches, pairs, ring, routed,
     switch_of, up_down, way,
 };
-use gingham_topology::generate::{Generator, Irregular};
+use gingham_topology::generate::{Generator, Irregular, Torus};
 use gingham_topology::routing::{Form, Root, RouteError, Statistics, prove, route};
 use gingham_topology::{ChannelId, Fabric, NodeId};
 use proptest::prelude::*;
@@ -183,5 +183,21 @@ proptest! {
     #[test]
     fn any_fabric_gets_legal_routes(plan in any_plan()) {
         assert_legal(&plan.build());
+    }
+}
+
+#[test]
+fn the_longest_routes_of_small_tori_from_the_first_switch() {
+    // Kwan et al. 1996, section 3.2: at most 3 switches on the 3x3 torus, as its diameter says, and 6 or 7 on the
+    // 5x5, "due to the up/down routing", where the diameter is 5.
+    for (side, longest) in [(3, 3), (5, 7)] {
+        let torus = Torus { dimensions: vec![side, side], hosts_per_switch: 4 };
+        let fabric = generated(&Generator::Torus(torus), 0);
+        for form in FORMS {
+            let routes = routed(&fabric, &up_down(Root::LowestId), form);
+            let lengths = routes.lengths(&fabric);
+            let found = lengths.iter().flatten().flatten().max().copied();
+            assert_eq!(found, Some(longest), "{side}x{side}");
+        }
     }
 }
