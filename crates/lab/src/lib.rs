@@ -16,6 +16,7 @@ pub mod input;
 mod record;
 mod run;
 pub mod scenario;
+mod sending;
 mod subnet_files;
 
 pub use catalogue::{
@@ -31,6 +32,7 @@ pub use record::{
     result_tables, summary_schema,
 };
 pub use run::{Engine, Progress, Run};
+pub use sending::{LongestPayload, Sending};
 pub use subnet_files::{
     LoadedArbitration, LoadedRoutes, SubnetFiles, load_arbitration, load_routes,
 };

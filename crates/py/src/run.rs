@@ -160,6 +160,7 @@ impl Simulation {
             "deadlock_free": compiled.proof.is_free(),
             "files": compiled.files,
             "parameters": compiled.parameters,
+            "sending": compiled.sending(),
             "notes": compiled.notes,
             "findings": compiled.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         });

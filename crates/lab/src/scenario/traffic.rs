@@ -30,7 +30,8 @@ pub struct TrafficClass {
     /// Level of the class, from 0, the lowest, to 7: at a host its packets go before those of lower levels,
     /// and at switches where `network.arbitration` says so.
     #[serde(default)]
-    pub priority: u8,
+    #[schemars(range(min = 0, max = 7))]
+    pub priority: i64,
     /// How hosts cut messages into packets.
     #[serde(default)]
     pub segmentation: Segmentation,

@@ -9,7 +9,7 @@ use gingham_model::{Priority, Segmentation, SegmentationPlan};
 impl Place<'_> {
     pub(super) fn priority(&self) -> Result<Priority, LabError> {
         let written = self.class.priority;
-        Priority::new(written).ok_or_else(|| {
+        u8::try_from(written).ok().and_then(Priority::new).ok_or_else(|| {
             let highest = Priority::LEVELS - 1;
             let message =
                 format!("a priority lies from 0, the lowest, to {highest}, not {written}");
