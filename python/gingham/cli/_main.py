@@ -23,6 +23,7 @@ from gingham.cli._plot import plot
 from gingham.cli._query import query
 from gingham.cli._route import route
 from gingham.cli._run import run as run_command
+from gingham.cli._study import study
 from gingham.cli._sweep import sweep
 from gingham.errors import GinghamError
 
@@ -75,6 +76,7 @@ gingham.add_command(route)
 gingham.add_command(opensm)
 gingham.add_command(run_command)
 gingham.add_command(sweep)
+gingham.add_command(study)
 gingham.add_command(plot)
 gingham.add_command(query)
 gingham.add_command(example)

@@ -1,0 +1,295 @@
+"""`gingham study`: papers whose experiments are repeated, and what became of their claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham.cli._options import force_option, output_option
+from gingham.cli._output import (
+    exit_code_help,
+    json_option,
+    print_facts,
+    print_json,
+    print_table,
+    show,
+    text,
+)
+from gingham.cli._progress import steps_shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gingham.studies import Evidence, Measured, Outcome, Study
+    from gingham.sweeps import SweepProgress
+
+# A claim was not met.
+FOUND_SOMETHING = 5
+WORDS = ("passed", "failed", "differs", "left out")
+
+
+@click.group()
+def study() -> None:
+    """Repeat the experiments of a paper, and check its claims.
+
+    \b
+    Examples:
+      gingham study list
+      gingham study check kwan1996 --quick
+      gingham study check kwan1996/8
+      gingham study plot kwan1996 -o pictures
+
+    KEY is that of a study, KEY/FIGURE one of its figures. Runs are kept in a folder, and what is
+    there already is not made again.
+    """
+
+
+def common(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command what all that run something take."""
+    options = [
+        click.argument("name", metavar="KEY[/FIGURE]"),
+        click.option("--quick", is_flag=True, help="Less of everything: a minute a paper."),
+        click.option(
+            "--folder",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="Where the runs are kept.  [default: studies/KEY]",
+        ),
+        click.option(
+            "-j",
+            "--workers",
+            type=click.IntRange(1, 1024),
+            default=2,
+            show_default=True,
+            help="Runs at a time.",
+        ),
+        json_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@study.command("list")
+@json_option
+def list_(as_json: bool) -> None:
+    """List the studies and their figures."""
+    from gingham import studies
+
+    found = [studies.load(key) for key in studies.names()]
+    if as_json:
+        print_json({"studies": [facts(one) for one in found]})
+        return
+    for one in found:
+        show(text(f"{one.key}: {one.authors}, {one.title!r}, {one.year}", "bold"))
+        claims = [sum(claim.figure == figure.key for claim in one.claims) for figure in one.figures]
+        rows = [
+            (f"{one.key}/{figure.key}", figure.section, figure.title, count)
+            for figure, count in zip(one.figures, claims, strict=True)
+        ]
+        print_table("", ("figure", "section", "shows", "claims"), rows, numbers="claims")
+
+
+def facts(one: Study) -> dict[str, Any]:
+    """Return what `list` says of a study, for programs."""
+    figures = [
+        {"key": figure.key, "section": figure.section, "title": figure.title}
+        for figure in one.figures
+    ]
+    head = {"key": one.key, "title": one.title, "authors": one.authors, "year": one.year}
+    return {**head, "figures": figures, "claims": len(one.claims)}
+
+
+@study.command(epilog=exit_code_help(0, 2, 6, 130))
+@common
+def run(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool) -> None:
+    """Make the runs of a study, or of one of its figures.
+
+    Interrupted, it goes on where it was when it is asked again.
+
+    \b
+    Examples:
+      gingham study run kwan1996 --quick
+      gingham study run kwan1996/8 --folder /scratch/kwan
+    """
+    evidence, figure = measured(name, quick, folder, workers)
+    sweeps = {
+        sweep: str(evidence.path(sweep))
+        for one in evidence.study.chosen(figure)
+        for sweep in one.sweeps
+    }
+    if as_json:
+        print_json({"study": evidence.study.key, "quick": quick, "sweeps": sweeps})
+        return
+    print_facts(sweeps.items())
+
+
+@study.command(epilog=exit_code_help(0, 2, 5, 6, 130))
+@common
+def check(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool) -> None:
+    """Check the claims of a study, or of one of its figures; makes the runs that are missing.
+
+    A claim says what the paper expects. `differs` marks one that cannot be met, with the reason
+    found; `left out` one for which --quick measures too little.
+
+    \b
+    Examples:
+      gingham study check kwan1996 --quick
+      gingham study check kwan1996/3 --json
+    """
+    from gingham import studies
+
+    evidence, figure = measured(name, quick, folder, workers)
+    outcomes = studies.check(evidence, figure)
+    counts = {word: sum(one.verdict == word for one in outcomes) for word in WORDS}
+    if as_json:
+        claims = [claim_row(one) for one in outcomes]
+        print_json({"study": evidence.study.key, "quick": quick, "claims": claims, **counts})
+    else:
+        print_outcomes(evidence.study, outcomes, counts)
+    if counts["failed"]:
+        raise click.exceptions.Exit(FOUND_SOMETHING)
+
+
+@study.command(epilog=exit_code_help(0, 2, 6, 130))
+@common
+@output_option(help="Directory for the pictures.  [default: the current one]")
+@click.option("--format", "ending", default="png", help="png, svg or pdf.", show_default=True)
+@force_option
+def plot(
+    name: str,
+    quick: bool,
+    folder: Path | None,
+    workers: int,
+    as_json: bool,
+    output: Path | None,
+    ending: str,
+    force: bool,
+) -> None:
+    """Draw the figures of a study with the paper's claims marked; makes the runs that are missing.
+
+    A figure is written as KEY-FIGURE.png.
+
+    \b
+    Examples:
+      gingham study plot kwan1996/8 -o pictures
+      gingham study plot kwan1996 --quick --format svg
+    """
+    from gingham import plots
+    from gingham._files import make_folder
+    from gingham.studies import draw
+
+    target = output or Path()
+    plots.require_ending(target / f"picture.{ending}")
+    evidence, figure = measured(name, quick, folder, workers)
+    make_folder(target)
+    written = []
+    for one in evidence.study.chosen(figure):
+        picture = draw(evidence, one)
+        if picture is not None:
+            path = target / f"{evidence.study.key}-{one.key}.{ending}"
+            plots.save(picture, path, force=force)
+            written.append({"figure": one.key, "file": str(path)})
+    if as_json:
+        print_json({"pictures": written})
+        return
+    for row in written:
+        show(text(f"written: {row['file']}"))
+
+
+def measured(
+    name: str, quick: bool, folder: Path | None, workers: int
+) -> tuple[Evidence, str | None]:
+    """Make the missing runs of KEY[/FIGURE]; return the evidence, and the figure if named."""
+    from gingham import studies
+
+    key, slash, figure = name.partition("/")
+    one = studies.load(key)
+    chosen = one.chosen(figure if slash else None)
+    place = folder or Path("studies") / key
+    with steps_shown(len(studies.sweeps_of(chosen))) as on_step:
+
+        def on_progress(sweep: str, progress: SweepProgress) -> None:
+            there = progress.resumed + progress.done
+            failed = f", {progress.failed} failed" if progress.failed else ""
+            on_step(sweep, f"{there} of {progress.total} runs{failed}")
+
+        evidence = studies.run(
+            one,
+            place,
+            figure=figure or None,
+            quick=quick,
+            workers=workers,
+            on_progress=on_progress,
+        )
+    return evidence, figure or None
+
+
+def print_outcomes(study: Study, outcomes: Sequence[Outcome], counts: dict[str, int]) -> None:
+    """Print every claim with what was expected, what was measured, and what follows."""
+    rows = [
+        (
+            one.claim.figure,
+            one.claim.section,
+            one.claim.text,
+            one.claim.shown,
+            number(one.measured.value if one.measured else None),
+            interval(one.measured),
+            one.verdict,
+        )
+        for one in outcomes
+    ]
+    columns = ("figure", "section", "claim", "expected", "measured", "interval", "verdict")
+    print_table(f"{study.key}: {study.title}", columns, rows, numbers="measured")
+    for one in outcomes:
+        if one.verdict == "differs":
+            show(text(f"differs: {one.claim.text}\n  {one.claim.differs}"))
+        elif one.verdict == "failed":
+            show(text(f"failed: {one.claim.text}\n  measured: {one.claim.how}{note(one)}"))
+    told = [f"{counts['passed']} passed", f"{counts['failed']} failed"]
+    told += [f"{counts[word]} {words}" for word, words in BESIDE if counts[word]]
+    show(text(", ".join(told), "bold"))
+
+
+# What is counted apart, and only told if there is any.
+BESIDE = (("differs", "differ"), ("left out", "left to the full study"))
+
+
+def note(one: Outcome) -> str:
+    """Return what else is worth saying of what was measured."""
+    return f" ({one.measured.note})" if one.measured and one.measured.note else ""
+
+
+def number(value: float | None) -> str:
+    """Return a measured number as it is printed."""
+    return "" if value is None else f"{value:.4g}"
+
+
+def interval(measured: Measured | None) -> str:
+    """Return the interval of what was measured."""
+    if measured is None or (measured.low is None and measured.high is None):
+        return ""
+    return f"{number(measured.low) or '?'} to {number(measured.high) or '?'}"
+
+
+def claim_row(one: Outcome) -> dict[str, Any]:
+    """Return a claim and what became of it, for programs; bounds that are open are null."""
+    claim, found = one.claim, one.measured
+    finite = {
+        end: None if abs(value) == float("inf") else value
+        for end, value in (("low", claim.low), ("high", claim.high))
+    }
+    return {
+        "key": claim.key,
+        "figure": claim.figure,
+        "section": claim.section,
+        "claim": claim.text,
+        "how": claim.how,
+        "unit": claim.unit,
+        "expected": finite,
+        "measured": found
+        and {"value": found.value, "low": found.low, "high": found.high, "note": found.note},
+        "verdict": one.verdict,
+        "differs": claim.differs or None,
+    }

@@ -1,0 +1,33 @@
+"""Studies: papers whose experiments are repeated, and what became of their claims.
+
+::
+
+    kwan1996/  README.md       what the paper says, what we assume where it is silent
+               study.toml      its figures, each with its sweeps and what --quick changes of them
+               figure-8.toml   a sweep
+               expected.toml   every claim: value, tolerance, section, and how it is measured
+               measures.py     what is measured of the sweeps for a claim
+               pictures.py     our curves, with the paper's claims marked
+
+    sweeps ──run_sweep──► folders of results ──► Evidence ──measure──► Measured ──judge──► verdict
+
+A claim that cannot be met is not tuned away: it says `differs`, with the reason found, and is
+counted apart.
+
+>>> from gingham import studies
+>>> studies.names()
+['kwan1996']
+>>> study = studies.load("kwan1996")
+>>> study.year, study.figure("8").section
+(1996, '3.2')
+"""
+
+from gingham.studies._checking import check, measure_of
+from gingham.studies._claims import Claim, Measured, Outcome, Verdict
+from gingham.studies._drawing import draw
+from gingham.studies._evidence import Evidence
+from gingham.studies._running import run, sweeps_of
+from gingham.studies._study import Figure, Study, load, names
+
+__all__ = ["Claim", "Evidence", "Figure", "Measured", "Outcome", "Study", "Verdict"]
+__all__ += ["check", "draw", "load", "measure_of", "names", "run", "sweeps_of"]

@@ -1,0 +1,53 @@
+"""Pictures of a study: our curves with their intervals, the paper's claims marked in them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+
+    from gingham.studies._evidence import Evidence
+    from gingham.studies._series import Series
+    from gingham.studies._study import Figure
+
+# What the paper says stands out from what we measured.
+CLAIMED = "#b3282d"
+
+
+def draw(evidence: Evidence, figure: Figure) -> Picture | None:
+    """Return our picture of a figure; `None` where there is nothing but numbers."""
+    module = importlib.import_module(f"gingham.studies.{evidence.study.key}.pictures")
+    function = getattr(module, f"figure_{figure.key.replace('.', '_')}", None)
+    return None if function is None else function(evidence)
+
+
+def curve(axes: Axes, series: Series, *, scale: float = 1.0, **style: Any) -> None:
+    """Draw the means of a series with their 95 % intervals."""
+    means = series.means()
+    middle = [one.value * scale for one in means]
+    widths = [0.0 if one.high is None else (one.high - one.value) * scale for one in means]
+    given = {"marker": "o", "markersize": 3.5, "linewidth": 1.2, "capsize": 2, **style}
+    axes.errorbar(series.places, middle, yerr=widths, **given)
+
+
+def band(axes: Axes, low: float, high: float, words: str) -> None:
+    """Mark where on the horizontal axis the paper says that something is."""
+    axes.axvspan(low, high, color=CLAIMED, alpha=0.1, linewidth=0, label=words)
+
+
+def line(axes: Axes, at: float, words: str, **style: Any) -> None:
+    """Mark one place on the horizontal axis that the paper names."""
+    given = {"color": CLAIMED, "linewidth": 0.9, "linestyle": "--", **style}
+    axes.axvline(at, label=words, **given)
+
+
+def named(axes: Axes, x: str, y: str, **legend: Any) -> None:
+    """Name the axes of a panel, and show its legend."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(visible=True, color="#e6e6e6", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(**legend)

@@ -1,0 +1,70 @@
+"""Running a study: every sweep that its figures need, each into a folder of its own.
+
+::
+
+    studies/kwan1996/full/figure-8/     a folder of results, as `gingham sweep` leaves it
+                     quick/figure-8/    the same with less of everything
+
+What is there already is kept, so that an interrupted study goes on where it was, and a sweep that
+changed makes only the runs that are new.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from gingham.studies._evidence import Evidence
+from gingham.sweeps import run_sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Executor
+    from pathlib import Path
+
+    from gingham.studies._study import Figure, Study
+    from gingham.sweeps import SweepProgress
+
+
+class OnProgress(Protocol):
+    """What is told of a sweep that goes on."""
+
+    def __call__(self, sweep: str, progress: SweepProgress) -> object:
+        """Take note."""
+
+
+def ignore(sweep: str, progress: SweepProgress) -> None:
+    """Show no progress."""
+
+
+def sweeps_of(figures: Sequence[Figure]) -> list[str]:
+    """Return the names of the sweeps that figures need, each once.
+
+    >>> from gingham.studies._study import Figure
+    >>> sweeps_of([Figure("7", "", "", ["a", "b"]), Figure("8", "", "", ["b"])])
+    ['a', 'b']
+    """
+    return list(dict.fromkeys(name for figure in figures for name in figure.sweeps))
+
+
+def run(
+    study: Study,
+    folder: Path,
+    *,
+    figure: str | None = None,
+    quick: bool = False,
+    workers: int = 2,
+    executor: Executor | None = None,
+    on_progress: OnProgress = ignore,
+) -> Evidence:
+    """Make what is missing of the sweeps of one figure, or of all, and return the evidence."""
+    evidence = Evidence(study, folder, quick=quick)
+    for name in sweeps_of(study.chosen(figure)):
+        run_sweep(
+            study.sweep(name, quick=quick),
+            evidence.path(name),
+            executor=executor,
+            workers=workers,
+            resume=True,
+            on_progress=lambda progress, name=name: on_progress(name, progress),  # type: ignore[misc]
+        )
+    return evidence

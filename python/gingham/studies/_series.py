@@ -1,0 +1,140 @@
+"""Curves with replications: means with intervals, paired differences, where a curve is lowest.
+
+A series holds for each place on the axis the value of each replication. Runs of one replication
+share their random numbers at all places, so that the difference between two places is taken
+replication by replication: what the two have in common cancels, and the interval of the difference
+is narrower than those of the means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from gingham.results import interval
+from gingham.studies._claims import Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values by place on the axis and by replication."""
+
+    values: Mapping[float, Mapping[int, float]]
+
+    @classmethod
+    def of(
+        cls,
+        rows: Iterable[Mapping[str, Any]],
+        x: str,
+        y: str | Callable[[Mapping[str, Any]], float | None],
+    ) -> Series:
+        """Return the series of a column, or of what a function makes of a row, over another."""
+        made: dict[float, dict[int, float]] = defaultdict(dict)
+        for row in rows:
+            value = row[y] if isinstance(y, str) else y(row)
+            if value is not None and not math.isnan(value):
+                made[row[x]][row["replication"]] = value
+        return cls({place: made[place] for place in sorted(made)})
+
+    @property
+    def places(self) -> list[float]:
+        """The places on the axis, in order."""
+        return list(self.values)
+
+    def at(self, place: float) -> Measured:
+        """Return the mean at a place."""
+        return mean(list(self.values[place].values()))
+
+    def means(self) -> list[Measured]:
+        """Return the means at all places."""
+        return [self.at(place) for place in self.places]
+
+    def between(self, low: float, high: float) -> Series:
+        """Return the part of the series between two places, both included."""
+        return Series({at: self.values[at] for at in self.places if low <= at <= high})
+
+    def difference(self, one: float, other: float) -> Measured:
+        """Return by how much the values at `one` exceed those at `other`, pair by pair."""
+        return paired(self.values[one], self.values[other])
+
+    def lowest(self) -> float:
+        """Return the place of the smallest mean."""
+        return min(self.places, key=lambda place: self.at(place).value)
+
+    def highest(self) -> float:
+        """Return the place of the largest mean."""
+        return max(self.places, key=lambda place: self.at(place).value)
+
+    def minimum(self) -> Measured:
+        """Return the place of the smallest mean, and the range of places not surely above it."""
+        best = self.lowest()
+        level = [place for place in self.places if not surely_above(self, place, best)]
+        return Measured(best, min(level), max(level), f"mean there {self.at(best).value:.4g}")
+
+
+def surely_above(series: Series, place: float, best: float) -> bool:
+    """Return whether the values at a place exceed those at another by more than chance."""
+    if place == best:
+        return False
+    low = series.difference(place, best).low
+    return low is not None and low > 0
+
+
+def mean(values: Iterable[float]) -> Measured:
+    """Return the mean of independent values with its 95 % interval."""
+    found = interval(values)
+    return Measured(found.mean, found.low, found.high)
+
+
+def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Measured:
+    """Return the mean difference of values of the same replications."""
+    return mean([one[key] - other[key] for key in one if key in other])
+
+
+def ratio(one: Mapping[int, float], other: Mapping[int, float]) -> Measured:
+    """Return the mean ratio of values of the same replications."""
+    return mean([one[key] / other[key] for key in one if key in other])
+
+
+def dip(series: Series, near: float, within: float) -> Measured:
+    """Return how deep a local minimum is: by how much both shoulders exceed its lowest place.
+
+    The place is the lowest of those within `near` (1 ± `within`), the shoulders are the highest
+    places as far to the left and to the right of it again. Of the two paired differences the lower
+    counts: it is above zero if there is a minimum.
+    """
+    reach = near * within
+    bottom = series.between(near - reach, near + reach).lowest()
+    left = series.between(bottom - 2 * reach, bottom).highest()
+    right = series.between(bottom, bottom + 2 * reach).highest()
+    depths = [series.difference(shoulder, bottom) for shoulder in (left, right)]
+    lower = min(depths, key=lambda depth: depth.value if depth.low is None else depth.low)
+    note = f"lowest at {bottom:g}, shoulders at {left:g} and {right:g}"
+    return Measured(lower.value, lower.low, lower.high, note)
+
+
+def crossing(one: Series, other: Series) -> Measured:
+    """Return where `one` comes to exceed `other`, between two places by a straight line.
+
+    The interval is from the last place before where it is surely below to the first place after
+    where it is surely above.
+    """
+    gaps = {at: paired(one.values[at], other.values[at]) for at in one.places if at in other.values}
+    found = [
+        (left, right) for left, right in pairwise(gaps) if gaps[left].value <= 0 < gaps[right].value
+    ]
+    if not found:
+        return Measured(math.nan, note="the curves do not cross")
+    left, right = found[-1]
+    share = gaps[left].value / (gaps[left].value - gaps[right].value)
+    below = [at for at, gap in gaps.items() if at <= left and (gap.high or 0) < 0]
+    above = [at for at, gap in gaps.items() if at >= right and (gap.low or 0) > 0]
+    return Measured(
+        left + (right - left) * share, max(below, default=None), min(above, default=None)
+    )
