@@ -10,6 +10,8 @@ use gingham_fairq::RoundRobin;
 /// Input ports that request an output of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Arbiter {
+    /// Ports that request, at any level.
+    requests: u32,
     lowest: Level,
     /// The levels above it, from the lowest on.
     above: Box<[Level]>,
@@ -19,8 +21,6 @@ pub(crate) struct Arbiter {
 #[derive(Clone, Debug)]
 struct Level {
     turn: RoundRobin,
-    /// Ports that request.
-    requests: u32,
     /// A bit a port, where a switch has no more than 64.
     few: u64,
     /// The same for a switch with more; else empty.
@@ -31,26 +31,29 @@ impl Arbiter {
     /// An arbiter of a switch with so many ports and at least one level.
     pub(crate) fn new(ports: usize, levels: usize) -> Self {
         let above = (1..levels).map(|_| Level::new(ports)).collect();
-        Self { lowest: Level::new(ports), above }
+        Self { requests: 0, lowest: Level::new(ports), above }
     }
 
     /// Whether nobody requests.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.lowest.requests == 0 && self.above.iter().all(|level| level.requests == 0)
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.requests == 0
     }
 
     /// A port requests at a level.
     pub(crate) fn request(&mut self, port: usize, level: usize) {
+        self.requests += 1;
         match level {
-            0 => self.lowest.request(port),
-            _ => self.above[level - 1].request(port),
+            0 => self.lowest.flip(port, true),
+            _ => self.above[level - 1].flip(port, true),
         }
     }
 
     /// Chooses the port whose turn it is among those that request at the highest level, and takes it out.
     pub(crate) fn grant(&mut self) -> Option<usize> {
         let higher = self.above.iter_mut().rev().find_map(Level::grant);
-        higher.or_else(|| self.lowest.grant())
+        let port = higher.or_else(|| self.lowest.grant())?;
+        self.requests -= 1;
+        Some(port)
     }
 }
 
@@ -58,19 +61,13 @@ impl Level {
     fn new(ports: usize) -> Self {
         let words = if ports <= 64 { 0 } else { ports.div_ceil(64) };
         let many = vec![0; words].into_boxed_slice();
-        Self { turn: RoundRobin::new(ports), requests: 0, few: 0, many }
-    }
-
-    fn request(&mut self, port: usize) {
-        self.requests += 1;
-        self.flip(port, true);
+        Self { turn: RoundRobin::new(ports), few: 0, many }
     }
 
     fn grant(&mut self) -> Option<usize> {
         let few = [self.few];
         let words = if self.many.is_empty() { &few } else { &*self.many };
         let port = self.turn.grant_among(words)?;
-        self.requests -= 1;
         self.flip(port, false);
         Some(port)
     }

@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::simulation::Simulation;
 use crate::state::{Head, Incoming};
+use gingham_model::Arbitration;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Simulation {
@@ -80,8 +81,14 @@ impl Simulation {
         let Head::Routing { output } = input.head else { panic!("a request follows routing") };
         input.head = Head::Waiting { output };
         let port = usize::from(self.places[channel.index()].target_port);
-        let worm = input.current.expect("the header was read").worm;
-        let level = self.wormhole.arbitration.level(self.worms.get(worm).packet.priority);
+        // The worm is looked up only where it matters: this happens at every hop.
+        let level = match self.wormhole.arbitration {
+            Arbitration::RoundRobin => 0,
+            Arbitration::StrictPriority => {
+                let worm = input.current.expect("the header was read").worm;
+                self.worms.get(worm).packet.priority.level()
+            }
+        };
         self.arbiters[output.index()].request(port, level);
         self.arbitrate_soon(output);
     }

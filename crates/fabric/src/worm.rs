@@ -25,7 +25,7 @@ pub(crate) struct Worm {
 impl Worm {
     /// The worm of a packet that enters; `first_node` is at the end of its host's cable.
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
-        let switches = plan.switches(packet.source, packet.destination);
+        let switches = plan.switches_from(first_node, packet.source, packet.destination);
         let switches = u16::try_from(switches).expect("a route has few switches");
         Self { packet, first_node, switches, head_arrived: 0 }
     }

@@ -189,6 +189,16 @@ impl Plan {
     /// Switches on the route between two endpoints; none where one cable joins them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
+        self.switches_from(first, source, destination)
+    }
+
+    /// The same where it is known that `first` is the node at the end of the source's cable.
+    pub fn switches_from(
+        &self,
+        first: NodeId,
+        source: EndpointId,
+        destination: EndpointId,
+    ) -> usize {
         match &self.routes {
             _ if !self.is_switch(first) => 0,
             Routes::Source(routes) => routes.path(first, destination).map_or(0, <[_]>::len),

@@ -9,7 +9,7 @@ use gingham_kernel::Time;
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Delivery, KeptMessages, MeasurePlan, Plan, Status};
+use gingham_model::{Arbitration, Delivery, KeptMessages, MeasurePlan, Plan, Status, Switching};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
@@ -127,6 +127,42 @@ fn random_scenarios_end_in_every_way() {
         *endings.entry(ending).or_insert(0_u32) += 1;
     }
     assert_eq!(endings.len(), 6, "{endings:?}");
+}
+
+/// And here, what segments and priorities do to the order of things.
+#[test]
+fn random_scenarios_cut_messages_and_overtake() {
+    let mut reached = BTreeMap::new();
+    for seed in 0..300 {
+        let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
+        let measure = MeasurePlan { messages: KeptMessages::All, ..plan.measure };
+        let mut simulation =
+            gingham_fabric::Simulation::new(Arc::new(Plan { measure, ..(*plan).clone() }));
+        simulation.advance(u64::MAX);
+        let found = simulation.take_messages();
+        let Switching::Wormhole(wormhole) = plan.switching;
+        let of_level =
+            |level: usize| plan.classes.iter().any(|class| class.priority.level() == level);
+        let levels = (0..8).filter(|level| of_level(*level)).count();
+        let strict = wormhole.arbitration == Arbitration::StrictPriority;
+        // A message that was created later, at the same host, entered earlier.
+        let overtaken = found.windows(2).any(|pair| {
+            let [first, second] = [pair[0], pair[1]];
+            first.message.source == second.message.source
+                && first.message.id > second.message.id
+                && first.entered < second.entered
+        });
+        for (what, holds) in [
+            ("messages in several packets", found.iter().any(|delivery| delivery.packets > 1)),
+            ("messages in one packet", found.iter().any(|delivery| delivery.packets == 1)),
+            ("one overtaken at its host", overtaken),
+            ("several levels in turn", levels > 1 && !strict),
+            ("several levels at switches", levels > 1 && strict),
+        ] {
+            *reached.entry(what).or_insert(0_u32) += u32::from(holds);
+        }
+    }
+    assert!(reached.values().all(|cases| *cases >= 20), "{reached:?}");
 }
 
 /// How many cases to try, and from which seed on, as `make oracle` says.
