@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gingham.cli._options import output_option
-from gingham.cli._output import exit_code_help, json_option, print_json, show, text
+from gingham.cli._output import exit_code_help, json_option, print_json, say, show, text, warn
+from gingham.cli._sweep_progress import duration, numbers, rate_text, sweep_shown
+
+if TYPE_CHECKING:
+    from gingham.sweeps import Estimate, Sweep, SweepProgress
 
 FAILED, INTERRUPTED = 5, 130
+# Errors of failed runs that are shown.
+ERRORS_SHOWN = 3
 
 
 @click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
@@ -20,29 +27,136 @@ FAILED, INTERRUPTED = 5, 130
     type=click.IntRange(1, 1024),
     default=2,
     show_default=True,
-    help="Runs at a time on this machine.",
+    help="Runs at a time.",
 )
-@click.option("--resume", is_flag=True, help="Go on with a folder: make only what is not there.")
+@click.option("--resume", is_flag=True, help="Make only the runs that the folder lacks.")
+@click.option("--dry-run", is_flag=True, help="Say how many runs and how long; make none.")
 @click.option("--yes", is_flag=True, help="Start even a million runs.")
-@output_option(help="Folder of results; default sweeps/ and the name of the file.")
+@output_option(help="Folder of results; by default sweeps/ and the name of the file.")
 @json_option
 def sweep(
-    file: Path, workers: int, resume: bool, yes: bool, output: Path | None, as_json: bool
+    file: Path,
+    workers: int,
+    resume: bool,
+    dry_run: bool,
+    yes: bool,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
-    """Make every run of the sweep file SWEEP.
+    """Make every run of the sweep file SWEEP: a scenario varied along axes.
+
+    Says first how many runs there are and about how long they take. Each finished run is kept at
+    once: whatever ends the sweep, --resume goes on where it was, also with another sweep file that
+    has more points. A run that fails is reported and does not stop the others.
+
+    \b
+    A sweep file, load.toml:
+      base = "torus"                  # an example, or a scenario file beside it
+      replications = 5
+      [[axis]]
+      key = "traffic.0.load"
+      range = { from = 0.05, to = 0.5, step = 0.05 }
 
     \b
     Examples:
+      gingham sweep load.toml --dry-run
       gingham sweep load.toml -o sweeps/load
-      gingham sweep load.toml -o sweeps/load --resume
+      gingham sweep load.toml -o sweeps/load --resume -j 8
     """
-    from gingham.sweeps import Sweep, execute
+    from gingham.sweeps import Sweep, estimate, runs_of
 
     planned = Sweep.load(file)
     folder = output or Path("sweeps") / file.stem
+    expected = estimate(planned, runs_of(planned, many=yes), workers)
+    announce(planned, expected, workers)
+    if dry_run:
+        if as_json:
+            print_json(forecast(planned, expected, workers))
+        return
     progress = execute(planned, folder, workers=workers, resume=resume, many=yes)
     if as_json:
-        print_json({"runs": progress.total, "output": str(folder)})
+        print_json(summary(progress, folder, workers))
     else:
-        show(text(f"written: {folder}"))
+        report(progress, folder)
     raise click.exceptions.Exit(FAILED if progress.failed else 0)
+
+
+def execute(
+    planned: Sweep, folder: Path, *, workers: int, resume: bool, many: bool
+) -> SweepProgress:
+    """Make the runs, with progress; an interruption says how to go on."""
+    from gingham.sweeps import execute as make_runs
+
+    latest: list[SweepProgress] = []
+    try:
+        with sweep_shown() as on_progress:
+
+            def on_run(now: SweepProgress) -> None:
+                latest[:] = [now]
+                on_progress(now)
+
+            return make_runs(
+                planned, folder, workers=workers, resume=resume, many=many, on_progress=on_run
+            )
+    except KeyboardInterrupt:
+        counted: dict[str, Any] = numbers(latest[0]) if latest else {"done": 0, "resumed": 0}
+        kept = counted["done"] + counted["resumed"]
+        message = (
+            f"interrupted; {kept:,} runs are kept in {folder}\n"
+            f"  to go on: gingham sweep {planned.name} -o {folder} --resume"
+        )
+        say(message, message=message, **counted, exit_code=INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def announce(planned: Sweep, expected: Estimate, workers: int) -> None:
+    """Say what is about to be done, and how long it takes."""
+    points = expected.runs // planned.replications
+    shown = f"{points:,} points" if points != 1 else "1 point"
+    seconds = expected.seconds(workers)
+    about = "" if seconds is None else f"; on {workers} workers about {duration(seconds)}"
+    message = f"{planned.title}: {shown} x {planned.replications}, {expected.runs:,} runs{about}"
+    say(message, **forecast(planned, expected, workers))
+
+
+def forecast(planned: Sweep, expected: Estimate, workers: int) -> dict[str, Any]:
+    """Return the same for programs."""
+    seconds = expected.seconds(workers)
+    return {
+        "title": planned.title,
+        "runs": expected.runs,
+        "replications": planned.replications,
+        "axes": planned.columns,
+        "workers": workers,
+        "seconds_expected": None if seconds is None else round(seconds, 1),
+    }
+
+
+def report(progress: SweepProgress, folder: Path) -> None:
+    """Print what came of the sweep."""
+    verdicts = ", ".join(f"{count:,} {name}" for name, count in sorted(progress.verdicts.items()))
+    there = f", {progress.resumed:,} were there" if progress.resumed else ""
+    pace = f" in {duration(progress.seconds)}" if progress.done else ""
+    pace += f" ({rate_text(progress.runs_per_second)})" if progress.done else ""
+    show(text(f"{progress.done:,} runs made{pace}{there}", "bold"))
+    if verdicts:
+        show(text(f"  {verdicts}"))
+    show(text(f"written: {folder}"))
+    if progress.failed:
+        runs = "1 run" if progress.failed == 1 else f"{progress.failed:,} runs"
+        warn(f"{runs} failed; --resume tries them again")
+        for error, count in list(progress.errors.items())[:ERRORS_SHOWN]:
+            warn(f"{count:,} x {error}")
+
+
+def summary(progress: SweepProgress, folder: Path, workers: int) -> dict[str, Any]:
+    """Return what came of the sweep, for programs."""
+    return {
+        **numbers(progress),
+        "verdicts": progress.verdicts,
+        "errors": progress.errors,
+        "seconds": round(progress.seconds, 3),
+        "engine_seconds": round(progress.engine_seconds, 3),
+        "workers": workers,
+        "output": str(folder),
+    }

@@ -83,6 +83,11 @@ class SweepFolder:
         finally:
             os.close(self._lock)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether runs can be added."""
+        return self._journal is not None
+
     def add(
         self,
         row: Mapping[str, Any],
@@ -99,8 +104,9 @@ class SweepFolder:
 
     def add_table(self, key: str, name: str, data: bytes) -> None:
         """Keep a table of a run; to be called before `add`."""
-        make_folder(self.path / "tables" / key)
-        write_bytes(self.path / "tables" / key / f"{name}.parquet", data, force=True)
+        folder = self.path / "tables" / key
+        make_folder(folder)
+        _shards.appear(folder / f"{name}.parquet", lambda handle: handle.write(data))
 
     def write_points(self, number: int, table: pa.Table) -> None:
         """Write a part of the points: what the columns of the axes say of each key."""
@@ -118,12 +124,15 @@ class SweepFolder:
         return found
 
     def _begin(self) -> None:
-        for path in self.path.glob("points-*"):
-            if path.name != self.points:
-                shutil.rmtree(path, ignore_errors=True)
+        for name in [".", self.points, *_shards.KINDS]:
+            for torn in (self.path / name).glob(".*.partial*"):
+                torn.unlink()
         whole = {**self._manifest, "points": self.points}
         text = json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
         write_bytes(self.path / MANIFEST, text.encode(), force=True)
+        for path in self.path.glob("points-*"):
+            if path.name != self.points:
+                shutil.rmtree(path, ignore_errors=True)
         self._compact()
         self._journal = _journal.Journal(self.path / _journal.FOLDER)
 
@@ -191,9 +200,10 @@ def refuse_existing(path: Path) -> None:
             file=str(path),
         )
     if path.is_dir():
-        ours = {LOCK, _journal.FOLDER, *_shards.KINDS}
-        others = [one.name for one in path.iterdir() if one.name not in ours]
-        if any(not name.startswith("points-") for name in others):
+        # A sweep that was killed at its very beginning leaves these without a manifest.
+        ours = {_journal.FOLDER, *_shards.KINDS}
+        others = {one.name for one in path.iterdir()} - ours
+        if any(not name.startswith((".", "points-")) for name in others):
             raise InputError(f"{path}: is not the folder of a sweep, and not empty", file=str(path))
     elif path.exists():
         raise InputError(f"{path}: expected a folder, found a file", file=str(path))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+# Rows of a row group.
+ROWS_PER_GROUP = 65_536
 # Shards of a level that become one of the next.
 MERGED = 8
 KINDS = ["runs", "classes", "provenance"]
@@ -53,16 +55,22 @@ def merge(folder: Path) -> None:
 
 
 def write_merged(shards: Iterable[Path], handle: BinaryIO) -> None:
-    """Write the rows of all shards, a row group at a time."""
+    """Write the rows of all shards, little by little."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     opened = [pq.ParquetFile(shard) for shard in shards]
     schema = pa.unify_schemas([one.schema_arrow for one in opened])
     with pq.ParquetWriter(handle, schema) as writer:
+        waiting: list[Any] = []
         for one in opened:
             for group in range(one.num_row_groups):
-                writer.write_table(widened(one.read_row_group(group), schema))
+                waiting.append(widened(one.read_row_group(group), schema))
+                if sum(map(len, waiting)) >= ROWS_PER_GROUP:
+                    writer.write_table(pa.concat_tables(waiting))
+                    waiting.clear()
+        if waiting:
+            writer.write_table(pa.concat_tables(waiting))
 
 
 def widened(table: Any, schema: Any) -> Any:

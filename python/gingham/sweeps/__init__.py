@@ -8,19 +8,23 @@
 """
 
 from gingham.sweeps._cluster import Workers, workers_on
-from gingham.sweeps._running import SweepProgress, execute, run_sweep
+from gingham.sweeps._estimate import Estimate, estimate
+from gingham.sweeps._running import SweepProgress, execute, run_sweep, runs_of
 from gingham.sweeps._sweep import Point, Sweep
 from gingham.sweeps._work import Outcome, Task, work
 
 __all__ = [
+    "Estimate",
     "Outcome",
     "Point",
     "Sweep",
     "SweepProgress",
     "Task",
     "Workers",
+    "estimate",
     "execute",
     "run_sweep",
+    "runs_of",
     "work",
     "workers_on",
 ]

@@ -27,6 +27,7 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeAlias
 
 from gingham.errors import EnvironmentProblem, InputError
+from gingham.running import interruption
 from gingham.store import SweepFolder
 from gingham.sweeps._keys import core_identity
 from gingham.sweeps._planning import Planner, check
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 
 # Tasks under way for each worker: while one runs, another waits at its door.
 TASKS_PER_WORKER = 2
+# Between two looks whether Ctrl-C was pressed, while no run ends.
+MOMENT_SECONDS = 0.2
+# Different errors that are remembered.
+ERRORS_MAX = 20
 # From so many runs on it must be said that they are meant.
 MANY = 1_000_000
 Submit: TypeAlias = "Callable[[Task], Future[Outcome]]"
@@ -61,8 +66,9 @@ class SweepProgress:
     verdicts: dict[str, int] = field(default_factory=dict)
     engine_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
-    # Why the latest failure failed.
-    latest_error: str | None = None
+    ended: float | None = None
+    # Why runs failed, and how often; of many reasons the first.
+    errors: dict[str, int] = field(default_factory=dict)
 
     @property
     def to_do(self) -> int:
@@ -71,8 +77,8 @@ class SweepProgress:
 
     @property
     def seconds(self) -> float:
-        """How long the session has lasted."""
-        return time.monotonic() - self.began
+        """How long the session has lasted, or did last."""
+        return (self.ended or time.monotonic()) - self.began
 
     @property
     def runs_per_second(self) -> float:
@@ -92,7 +98,8 @@ class SweepProgress:
         self.engine_seconds += outcome.provenance.get("engine_seconds", 0.0)
         if outcome.error is not None:
             self.failed += 1
-            self.latest_error = outcome.error
+            if outcome.error in self.errors or len(self.errors) < ERRORS_MAX:
+                self.errors[outcome.error] = self.errors.get(outcome.error, 0) + 1
 
 
 def run_sweep(
@@ -146,8 +153,10 @@ def execute(
         "core": core_identity(),
     }
     opened = SweepFolder(path, manifest, resume=resume)
-    with opened as folder, submitting(executor, workers) as submit:
-        pump(Planner(sweep), folder, submit, TASKS_PER_WORKER * workers, progress, on_progress)
+    with interruption() as asked, opened as folder, submitting(executor, workers) as submit:
+        pump = Pump(folder, submit, asked, progress, on_progress or ignore)
+        pump.run(Planner(sweep), TASKS_PER_WORKER * workers)
+    progress.ended = time.monotonic()
     return progress
 
 
@@ -185,40 +194,57 @@ def submitting(executor: Executor | None, workers: int) -> Iterator[Submit]:
         pool.shutdown(cancel_futures=True)
 
 
-def pump(
-    planner: Planner,
-    folder: SweepFolder,
-    submit: Submit,
-    window: int,
-    progress: SweepProgress,
-    on_progress: Callable[[SweepProgress], object] | None,
-) -> None:
-    """Keep the workers busy until every run is there."""
-    flying: dict[Future[Outcome], Task] = {}
+@dataclass
+class Pump:
+    """Keeps the workers busy and the outcomes safe."""
 
-    def settle() -> None:
-        """Wait for outcomes and keep them."""
-        finished, _ = wait(flying, return_when=FIRST_COMPLETED)
+    folder: SweepFolder
+    submit: Submit
+    # Whether somebody pressed Ctrl-C.
+    asked: Callable[[], bool]
+    progress: SweepProgress
+    on_progress: Callable[[SweepProgress], object]
+    flying: dict[Future[Outcome], Task] = field(default_factory=dict)
+
+    def run(self, planner: Planner, window: int) -> None:
+        """Make every run that is not there, at most `window` being under way."""
+        try:
+            for points, tasks in planner.parts(self.folder):
+                self.progress.resumed += points - len(tasks)
+                self.tell()
+                for task in tasks:
+                    while len(self.flying) >= window:
+                        self.settle()
+                    self.flying[self.submit(task)] = task
+            while self.flying:
+                self.settle()
+        finally:
+            self.give_up()
+
+    def settle(self) -> None:
+        """Wait for outcomes and keep them; `KeyboardInterrupt` if that was asked for."""
+        finished, _ = wait(self.flying, timeout=MOMENT_SECONDS, return_when=FIRST_COMPLETED)
         for future in finished:
-            keep(folder, outcome_of(future, flying.pop(future)), progress)
-        progress.running = len(flying)
-        if on_progress:
-            on_progress(progress)
+            keep(self.folder, outcome_of(future, self.flying.pop(future)), self.progress)
+        if self.asked():
+            raise KeyboardInterrupt
+        self.tell()
 
-    try:
-        for points, tasks in planner.parts(folder):
-            progress.resumed += points - len(tasks)
-            for task in tasks:
-                if len(flying) >= window:
-                    settle()
-                flying[submit(task)] = task
-        while flying:
-            settle()
-    finally:
-        # What is finished is kept, however we end.
-        for future, task in flying.items():
-            if not future.cancel() and future.done() and future.exception() is None:
-                keep(folder, outcome_of(future, task), progress)
+    def give_up(self) -> None:
+        """Keep what is finished however we end, and let nothing more begin."""
+        for future, task in self.flying.items():
+            finished = not future.cancel() and future.done() and future.exception() is None
+            if finished and self.folder.is_open:
+                keep(self.folder, outcome_of(future, task), self.progress)
+
+    def tell(self) -> None:
+        """Tell how far we are."""
+        self.progress.running = len(self.flying)
+        self.on_progress(self.progress)
+
+
+def ignore(_progress: SweepProgress) -> None:
+    """Show no progress."""
 
 
 def outcome_of(future: Future[Outcome], task: Task) -> Outcome:

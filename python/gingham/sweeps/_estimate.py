@@ -1,0 +1,85 @@
+"""How long a sweep will take: measured by beginning a few of its points.
+
+Each of a few points, drawn from all over the grid, runs for a moment, side by side as the sweep
+will run them; the part of its simulated time that it came through in that moment tells what the
+whole would take. An estimate and no promise: a run that a stop rule ends takes less, and one whose
+queues grow takes more.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from gingham.errors import GinghamError
+from gingham.running import Simulation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gingham.scenario import Scenario
+    from gingham.sweeps._sweep import Point, Sweep
+
+# Points that are begun, and for how long.
+POINTS = 8
+MOMENT_SECONDS = 0.25
+# A sweep of fewer runs is soon known without.
+RUNS_MIN = 10
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a sweep will take."""
+
+    runs: int
+    # Mean time of a run, by a worker; `None` if no point could be begun.
+    seconds_a_run: float | None
+    points_begun: int
+
+    def seconds(self, workers: int, runs: int | None = None) -> float | None:
+        """Return what all runs, or so many of them, take so many workers."""
+        if self.seconds_a_run is None:
+            return None
+        count = self.runs if runs is None else runs
+        return self.seconds_a_run * count / min(workers, max(1, count))
+
+
+def estimate(sweep: Sweep, runs: int, workers: int = 2) -> Estimate:
+    """Begin a few of the `runs` of a sweep to tell how long all take."""
+    if runs < RUNS_MIN:
+        return Estimate(runs, None, 0)
+    points = sample(sweep, runs)
+    with ThreadPoolExecutor(workers) as pool:
+        scenarios = [point.scenario() for point in points]
+        measured = list(pool.map(lambda one: seconds_of(one, sweep.allow_deadlock), scenarios))
+    known = [seconds for seconds in measured if seconds is not None]
+    return Estimate(runs, sum(known) / len(known) if known else None, len(points))
+
+
+def sample(sweep: Sweep, runs: int) -> Sequence[Point]:
+    """Return a few points from all over the sweep, the same ones each time."""
+    chosen = sorted(random.Random(0).sample(range(runs), min(POINTS, runs // 5)))  # noqa: S311
+    points = sweep.points()
+    steps = [b - a for a, b in zip([-1, *chosen], chosen, strict=False)]
+    return [next(islice(points, step - 1, None)) for step in steps]
+
+
+def seconds_of(scenario: Scenario, allow_deadlock: bool) -> float | None:
+    """Return what a run would take by what it did in a moment, or `None` if it cannot begin."""
+    start = time.perf_counter()
+    try:
+        simulation = Simulation(scenario, allow_deadlock)
+    except GinghamError:
+        return None
+    begun = time.perf_counter()
+    fraction, done = 0.0, False
+    while not done and time.perf_counter() - begun < MOMENT_SECONDS:
+        progress = simulation.advance()
+        fraction, done = progress.fraction, progress.done
+    spent = time.perf_counter() - begun
+    whole = spent if done else spent / fraction if fraction > 0 else None
+    return None if whole is None else begun - start + whole

@@ -1,0 +1,205 @@
+"""The folder of a sweep loses nothing and doubles nothing, at whatever step its writer dies."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from gingham import InputError, _files
+from gingham.store import SweepFolder, _folder, _journal, _shards, reader
+
+MANIFEST = {"columns": {"load": "double"}}
+RUNS = 5
+
+
+class Death(BaseException):
+    """What stands for a `kill -9` at a step."""
+
+
+class Fate:
+    """Lets a process die at its `step`th change of the disk, after which it changes nothing."""
+
+    def __init__(self, step: int) -> None:
+        self.left = step
+        self.dead = False
+
+    def lethal(self, change: Callable[..., Any], partly: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*arguments: Any) -> Any:
+            if self.dead:
+                raise Death
+            self.left -= 1
+            if self.left < 0:
+                self.dead = True
+                partly(*arguments)
+                raise Death
+            return change(*arguments)
+
+        return changed
+
+
+def nothing(*_: object) -> None:
+    """Change nothing."""
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Journals and shards that soon become others."""
+    monkeypatch.setattr(_folder, "JOURNAL_RUNS", 2)
+    monkeypatch.setattr(_shards, "MERGED", 2)
+
+
+def doomed(monkeypatch: pytest.MonkeyPatch, step: int) -> Fate:
+    fate = Fate(step)
+    write, synced = os.write, _files.write_synced
+    half = {
+        "write": lambda descriptor, data: write(descriptor, data[: len(data) // 2]),
+        "synced": lambda path, _write: path.write_bytes(b"PAR1 torn"),
+    }
+    monkeypatch.setattr(os, "write", fate.lethal(write, half["write"]))
+    monkeypatch.setattr(_shards, "write_synced", fate.lethal(synced, half["synced"]))
+    for name in ("rename", "replace", "unlink"):
+        monkeypatch.setattr(Path, name, lethal_method(fate, getattr(Path, name)))
+    return fate
+
+
+def lethal_method(fate: Fate, method: Callable[..., Any]) -> Callable[..., Any]:
+    lethal = fate.lethal(method, nothing)
+
+    def changed(self: Path, *arguments: Any, **named: Any) -> Any:
+        return lethal(self, *arguments, **named) if not named else method(self, **named)
+
+    return changed
+
+
+def key(number: int) -> str:
+    return f"key-{number}"
+
+
+def points() -> pa.Table:
+    numbers = range(RUNS)
+    return pa.table(
+        {
+            "point": pa.array(numbers, pa.int64()),
+            "load": [number / 10 for number in numbers],
+            "replication": pa.array([0] * RUNS, pa.int64()),
+            "key": [key(number) for number in numbers],
+        }
+    )
+
+
+def session(path: Path, *, runs: int = RUNS) -> list[int]:
+    """Make the runs that are not there, the third of which always fails."""
+    made = []
+    with SweepFolder(path, MANIFEST, resume=True) as folder:
+        folder.write_points(0, points())
+        known = folder.known(map(key, range(RUNS)))
+        for number in range(runs):
+            if key(number) in known:
+                continue
+            made.append(number)
+            failed = number == 2
+            row = {"key": key(number), "verdict": "failed" if failed else "ok", "seed": number}
+            classes = [{"key": key(number), "class": name, "hops_mean": 1.5} for name in "ab"]
+            folder.add(row, [] if failed else classes, {"key": key(number), "process": 1})
+    return made
+
+
+def tables(path: Path) -> dict[str, Any]:
+    connection = reader(path)
+    orders = {"runs": "point", "classes": "point, class", "provenance": "key"}
+    return {
+        name: connection.sql(f"from {name} order by {order}").fetchall()
+        for name, order in orders.items()
+    }
+
+
+@pytest.mark.usefixtures("small")
+def test_a_writer_may_die_at_any_step(tmp_path: Path) -> None:
+    session(tmp_path / "undisturbed")
+    expected = tables(tmp_path / "undisturbed")
+    assert [len(expected[name]) for name in ("runs", "classes")] == [RUNS, 2 * (RUNS - 1)]
+    for step in itertools.count():
+        path = tmp_path / f"step-{step}"
+        with pytest.MonkeyPatch.context() as patched:
+            fate = doomed(patched, step)
+            with contextlib.suppress(Death):
+                session(path)
+        session(path)
+        assert tables(path) == expected, f"after a death at step {step}"
+        if not fate.dead:
+            break
+    # Each run, each shard of three kinds and each removal is a step.
+    assert step > 20
+
+
+@pytest.mark.usefixtures("small")
+def test_what_is_there_is_not_made_again_but_failures_are(tmp_path: Path) -> None:
+    assert session(tmp_path / "out", runs=4) == [0, 1, 2, 3]
+    assert session(tmp_path / "out") == [2, 4]
+    assert session(tmp_path / "out") == [2]
+
+
+def test_a_torn_line_is_no_run_and_the_lines_before_it_are(tmp_path: Path) -> None:
+    session(tmp_path / "out", runs=0)
+    journal = _journal.Journal(tmp_path / "out" / "journal")
+    journal.append({"row": {"key": "a"}})
+    journal.append({"row": {"key": "b"}})
+    journal.close()
+    whole = journal.path.read_bytes()
+    for length in range(len(whole) + 1):
+        journal.path.write_bytes(whole[:length])
+        lines = whole[:length].count(b"\n") + (length in {len(whole) // 2 - 1, len(whole) - 1})
+        assert len(_journal.records(journal.path)) == lines
+    journal.path.write_bytes(whole.replace(b'"a"', b'"c"'))
+    assert [one["row"]["key"] for one in _journal.records(journal.path)] == ["b"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[SweepFolder]:
+    with SweepFolder(tmp_path / "out", MANIFEST) as opened:
+        yield opened
+
+
+def test_a_folder_has_one_writer(folder: SweepFolder) -> None:
+    with pytest.raises(InputError, match="another sweep is writing there"):
+        session(folder.path)
+
+
+def test_a_folder_of_another_form_is_refused_in_one_message(tmp_path: Path) -> None:
+    session(tmp_path / "out")
+    path = tmp_path / "out" / "sweep.json"
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps({**manifest, "form": 0, "gingham": "0.0.9"}))
+    before = tables_of_files(tmp_path / "out")
+    with pytest.raises(InputError, match="in form 0, and this version uses form 1") as refused:
+        session(tmp_path / "out")
+    assert "sweep again into another folder" in str(refused.value)
+    assert tables_of_files(tmp_path / "out") == before
+
+
+def tables_of_files(path: Path) -> list[Path]:
+    return sorted(path.rglob("*.parquet"))
+
+
+def test_a_place_that_holds_other_things_is_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(InputError, match="is not the folder of a sweep, and not empty"):
+        session(tmp_path)
+    with pytest.raises(InputError, match="expected a folder, found a file"):
+        session(tmp_path / "notes.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.usefixtures("small")
+def test_shards_stay_few(tmp_path: Path) -> None:
+    for runs in range(1, RUNS + 1):
+        session(tmp_path / "out", runs=runs)
+    assert len(tables_of_files(tmp_path / "out" / "runs")) <= 3
