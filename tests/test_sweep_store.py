@@ -16,7 +16,7 @@ import pytest
 from gingham import InputError, _files
 from gingham.store import SweepFolder, _folder, _journal, _shards, reader
 
-MANIFEST = {"columns": {"load": "double"}}
+MANIFEST = {"columns": {"load": "double"}, "sweep": {"keep": []}}
 RUNS = 5
 
 

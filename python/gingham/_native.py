@@ -16,6 +16,7 @@ from gingham._core import (
     scenario_schema,
     student_t,
     switching_kinds,
+    toml_lines,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "scenario_schema",
     "student_t",
     "switching_kinds",
+    "toml_lines",
 ]

@@ -32,7 +32,8 @@ mod _core {
     use crate::routes::Routes;
     #[pymodule_export]
     use crate::run::{
-        Scenario, Simulation, catalogue, result_schema, scenario_schema, student_t, switching_kinds,
+        Scenario, Simulation, catalogue, result_schema, scenario_schema, student_t,
+        switching_kinds, toml_lines,
     };
     #[pymodule_export]
     use crate::subnet::{load_arbitration, qos_conf};

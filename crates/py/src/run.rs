@@ -1,6 +1,6 @@
 //! Scenarios and runs.
 
-use gingham_lab::input::InputError;
+use gingham_lab::input::{InputError, Tree};
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{
     Column, ColumnData, Engine, LabError, Progress, Run, Table, compile, result_tables,
@@ -229,6 +229,18 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> 
 #[pyfunction]
 pub(crate) fn student_t(degrees: u32) -> f64 {
     gingham_lab::student_t(degrees)
+}
+
+/// The line of each key and list entry of a TOML text, by the steps that lead there; `name` stands
+/// for the file in the message if it is none.
+#[pyfunction]
+pub(crate) fn toml_lines(
+    py: Python<'_>,
+    name: &str,
+    text: &str,
+) -> PyResult<Vec<(Vec<String>, u32)>> {
+    let tree = Tree::parse(name, text).map_err(|refused| error::input(py, &refused))?;
+    Ok(tree.lines())
 }
 
 /// Every name that a scenario may use, with its parameters.

@@ -111,12 +111,24 @@ def execute(
 
 def announce(planned: Sweep, expected: Estimate, workers: int) -> None:
     """Say what is about to be done, and how long it takes."""
-    points = expected.runs // planned.replications
-    shown = f"{points:,} points" if points != 1 else "1 point"
+    runs = counted(expected.runs, "run")
+    if planned.replications > 1:
+        points = counted(expected.runs // planned.replications, "point")
+        runs += f" ({points} x {planned.replications} replications)"
     seconds = expected.seconds(workers)
-    about = "" if seconds is None else f"; on {workers} workers about {duration(seconds)}"
-    message = f"{planned.title}: {shown} x {planned.replications}, {expected.runs:,} runs{about}"
-    say(message, **forecast(planned, expected, workers))
+    on = counted(workers, "worker")
+    about = "" if seconds is None else f", {approximately(seconds)} on {on}"
+    say(f"{planned.title}: {runs}{about}", **forecast(planned, expected, workers))
+
+
+def approximately(seconds: float) -> str:
+    """Return an estimate of a time."""
+    return duration(seconds) if seconds < 1 else f"about {duration(seconds)}"
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def forecast(planned: Sweep, expected: Estimate, workers: int) -> dict[str, Any]:
@@ -138,13 +150,12 @@ def report(progress: SweepProgress, folder: Path) -> None:
     there = f", {progress.resumed:,} were there" if progress.resumed else ""
     pace = f" in {duration(progress.seconds)}" if progress.done else ""
     pace += f" ({rate_text(progress.runs_per_second)})" if progress.done else ""
-    show(text(f"{progress.done:,} runs made{pace}{there}", "bold"))
+    show(text(f"{counted(progress.done, 'run')} made{pace}{there}", "bold"))
     if verdicts:
         show(text(f"  {verdicts}"))
     show(text(f"written: {folder}"))
     if progress.failed:
-        runs = "1 run" if progress.failed == 1 else f"{progress.failed:,} runs"
-        warn(f"{runs} failed; --resume tries them again")
+        warn(f"{counted(progress.failed, 'run')} failed; --resume tries them again")
         for error, count in list(progress.errors.items())[:ERRORS_SHOWN]:
             warn(f"{count:,} x {error}")
 

@@ -17,7 +17,8 @@ death between the two leaves a run in two places. Invariants: readers take each 
 were made; only the process that holds `.lock` writes.
 """
 
+from gingham.store._columns import reserved
 from gingham.store._folder import FORM, MANIFEST, SweepFolder, read_manifest
 from gingham.store._reading import VIEWS, reader
 
-__all__ = ["FORM", "MANIFEST", "VIEWS", "SweepFolder", "read_manifest", "reader"]
+__all__ = ["FORM", "MANIFEST", "VIEWS", "SweepFolder", "read_manifest", "reader", "reserved"]

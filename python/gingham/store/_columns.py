@@ -6,7 +6,10 @@ columns without a change of form.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from gingham._native import result_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +31,6 @@ RUNS = {
     "window_end_ps": "int64",
     "end_ps": "int64",
 }
-# A row a run and class.
-CLASSES = {"key": "string", "class": "string", "verdict": "string"}
 PROVENANCE = {
     "key": "string",
     "began": "string",
@@ -40,7 +41,37 @@ PROVENANCE = {
     "wall_seconds": "double",
     "engine_seconds": "double",
 }
-KNOWN = {"runs": RUNS, "classes": CLASSES, "provenance": PROVENANCE}
+# Kinds of numbers of a JSON schema.
+KINDS = {"integer": "int64", "number": "double", "string": "string"}
+# Columns that tables of results have beside those of `known`.
+JOINED = ["point", "replication", "name"]
+
+
+@cache
+def known(kind: str) -> dict[str, str]:
+    """Return the columns that a table always has, and their types."""
+    return {"runs": RUNS, "provenance": PROVENANCE, "classes": class_columns()}[kind]
+
+
+def class_columns() -> dict[str, str]:
+    """Return the columns of classes: the key, the class, and each plain field of a class."""
+    fields = result_schema()["summary"]["properties"]["classes"]["items"]["properties"]
+    types = {name: type_of(field) for name, field in fields.items() if name != "name"}
+    plain = {name: type_ for name, type_ in types.items() if type_}
+    return {"key": "string", "class": "string", **plain}
+
+
+def type_of(field: Mapping[str, Any]) -> str:
+    """Return the type of the column of a field, or nothing if it is no plain value."""
+    kinds = field.get("type", "string")
+    names = [kinds] if isinstance(kinds, str) else kinds
+    return next((KINDS[name] for name in names if name in KINDS), "")
+
+
+@cache
+def reserved() -> frozenset[str]:
+    """Return the names that no axis may take."""
+    return frozenset([*known("runs"), *known("classes"), *JOINED])
 
 
 def schema_of(kind: str, rows: Sequence[Mapping[str, Any]]) -> pa.Schema:
@@ -51,8 +82,8 @@ def schema_of(kind: str, rows: Sequence[Mapping[str, Any]]) -> pa.Schema:
     import pyarrow as pa
 
     found = {name: value for row in rows for name, value in row.items() if value is not None}
-    others = {name: kind_of(found[name]) for name in sorted(set(found) - set(KNOWN[kind]))}
-    types = KNOWN[kind] | others
+    others = {name: kind_of(found[name]) for name in sorted(set(found) - set(known(kind)))}
+    types = known(kind) | others
     return pa.schema([(name, pa.type_for_alias(type_)) for name, type_ in types.items()])
 
 

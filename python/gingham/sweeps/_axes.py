@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gingham.errors import InputError
+from gingham.store import reserved
 from gingham.sweeps._text import unknown
 from gingham.sweeps._values import VALUES_MAX, column_value, range_values, times
 
@@ -146,6 +147,10 @@ def name_of(spec: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
         return short_names(keys)
     names = given if isinstance(given, list) else [given]
     wanted = max(1, len(keys))
+    if taken := [name for name in names if name in reserved()]:
+        raise InputError(
+            f'"{taken[0]}" is a column of results already: give another "name"', key="name"
+        )
     if len(names) != wanted:
         raise InputError(f'"name" gives {len(names)} names for {wanted} columns', key="name")
     for name in names:
@@ -157,23 +162,32 @@ def name_of(spec: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
-    """Return the shortest ends of keys that differ and are names.
+    """Return the shortest ends of keys that differ, are names, and are no columns of results.
 
     >>> short_names(["traffic.0.load", "network.preset"]), short_names(["a.0.x", "a.1.x"])
     (['load', 'preset'], ['a_0_x', 'a_1_x'])
+    >>> short_names(["topology.generate.star.hosts"])
+    ['star_hosts']
     """
     parts = [re.findall(r"[A-Za-z0-9_]+", key) for key in keys]
     for length in range(1, max(map(len, parts), default=0) + 1):
         names = ["_".join(part[-length:]) for part in parts]
-        if len(set(names)) == len(names) and all(map(NAME.fullmatch, names)):
+        usable = all(NAME.fullmatch(name) and name not in reserved() for name in names)
+        if usable and len(set(names)) == len(names):
             return names
     raise InputError('its keys make no names of columns: give "name"', key="name")
 
 
 def resolved_path(key: str, classes: Sequence[str]) -> str:
     """Return a path in which a class of traffic has its place instead of its name."""
+    if key.strip() == "seed":
+        raise InputError(
+            'the seed of a run follows from "seed" and "replications" of the sweep', key=key
+        )
     steps = key.split(".")
-    if steps[0] == "traffic" and len(steps) > 1 and steps[1] in classes:
+    if steps[0] == "traffic" and len(steps) > 1 and not steps[1].isdigit():
+        if steps[1] not in classes:
+            raise InputError(unknown("a class of traffic", steps[1], classes), key="key")
         steps[1] = str(classes.index(steps[1]))
     return ".".join(steps)
 

@@ -85,9 +85,10 @@ def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]],
     connection = duckdb.connect(config={"enable_external_access": False, "threads": 1})
 
     def passes(batch: Sequence[Row]) -> list[bool]:
-        connection.register("points", as_table(batch, types))
         try:
-            found = connection.execute(f"select ({where}) from points").fetchall()  # noqa: S608
+            points = connection.from_arrow(as_table(batch, types))
+            # An expression: neither a second statement nor a clause can follow it.
+            found = points.select(duckdb.SQLExpression(where)).fetchall()
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
             raise InputError(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from gingham.errors import InputError
 from gingham.sweeps._grid import typed_column
 from gingham.sweeps._keys import Digests, core_identity, run_key
 from gingham.sweeps._work import Task
@@ -79,26 +78,3 @@ class Planner:
             "key": pa.array([task.key for task in tasks], pa.string()),
         }
         return pa.table(columns)
-
-
-def check(sweep: Sweep) -> None:
-    """Raise `InputError` for the first alternative of an axis that the base scenario refuses.
-
-    Each alternative is tried once, beside the first ones of the other axes.
-    """
-    first = [axis.alternatives[0] for axis in sweep.axes]
-    for place, axis in enumerate(sweep.axes):
-        for alternative in axis.alternatives:
-            chosen = [*first[:place], alternative, *first[place + 1 :]]
-            changes = {path: value for one in chosen for path, value in one.changes.items()}
-            try:
-                sweep.base.with_(changes)
-            except InputError as error:
-                shown = ", ".join(axis.columns)
-                raise InputError(
-                    f"{sweep.name}: axis {shown}: {error}",
-                    file=sweep.name,
-                    key=error.key,
-                    expected=error.expected,
-                    nearest=error.nearest,
-                ) from error

@@ -30,7 +30,7 @@ from gingham.errors import EnvironmentProblem, InputError
 from gingham.running import interruption
 from gingham.store import SweepFolder
 from gingham.sweeps._keys import core_identity
-from gingham.sweeps._planning import Planner, check
+from gingham.sweeps._planning import Planner
 from gingham.sweeps._work import Outcome, Task, failed_row, work
 
 if TYPE_CHECKING:
@@ -146,7 +146,6 @@ def execute(
 ) -> SweepProgress:
     """Make every run of a sweep; returns how it went."""
     progress = SweepProgress(runs_of(sweep, many=many))
-    check(sweep)
     manifest = {
         "sweep": sweep.manifest(),
         "columns": sweep.grid.column_types(),

@@ -22,7 +22,8 @@ from gingham._files import require_file
 from gingham.errors import InputError
 from gingham.scenario import Scenario
 from gingham.sweeps._axes import Axis, read_axis, resolved_path
-from gingham.sweeps._grid import Grid
+from gingham.sweeps._grid import Grid, changes
+from gingham.sweeps._lines import Lines
 from gingham.sweeps._seeds import SEED_BITS, run_seed
 from gingham.sweeps._text import unknown
 
@@ -82,8 +83,9 @@ class Sweep:
     # Names of tables that are kept of each run.
     keep: tuple[str, ...]
     allow_deadlock: bool
-    # What was written.
+    # What was written, and where.
     spec: Mapping[str, Any] = field(repr=False)
+    lines: Lines = field(repr=False)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sweep:
@@ -91,10 +93,11 @@ class Sweep:
         file = Path(path)
         require_file(file)
         try:
-            values = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError(f"{file}: {error}", file=str(file)) from error
-        return cls.make(values, folder=file.parent, name=str(file))
+            text = file.read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: is no UTF-8 text", file=str(file)) from error
+        lines = Lines.of(str(file), text)
+        return make(tomllib.loads(text), None, file.parent, lines)
 
     @classmethod
     def make(
@@ -110,10 +113,7 @@ class Sweep:
         `base` may be given as a scenario; paths are relative to `folder`; `name` stands for the
         file in messages.
         """
-        try:
-            return read(dict(values), base, Path(folder), name)
-        except InputError as error:
-            raise placed(error, name) from error
+        return make(values, base, Path(folder), Lines(name))
 
     @property
     def columns(self) -> list[str]:
@@ -129,10 +129,10 @@ class Sweep:
         """Yield the runs in their order."""
         seeds = [run_seed(self.seed, number) for number in range(min(self.replications, 1000))]
         index = 0
-        for values, changes in self.grid:
+        for values, changed in self.grid:
             for number in range(self.replications):
                 seed = seeds[number] if number < len(seeds) else run_seed(self.seed, number)
-                yield Point(index, values, number, seed, changes, self.base)
+                yield Point(index, values, number, seed, changed, self.base)
                 index += 1
 
     def count(self, at_most: int | None = None) -> int:
@@ -156,8 +156,17 @@ class Sweep:
         }
 
 
-def read(values: dict[str, Any], base: Scenario | None, folder: Path, name: str) -> Sweep:
-    """Return the sweep; messages do not yet say of which file."""
+def make(values: Mapping[str, Any], base: Scenario | None, folder: Path, lines: Lines) -> Sweep:
+    """Return the sweep; `InputError` says where it is wrong."""
+    try:
+        return read(dict(values), base, folder, lines)
+    except InputError as error:
+        raise lines.placed(error) from error
+
+
+def read(values: dict[str, Any], base: Scenario | None, folder: Path, lines: Lines) -> Sweep:
+    """Return the sweep; messages do not yet say of which file and line."""
+    name = lines.name
     for key in values:
         if key not in SWEEP_KEYS:
             raise InputError(unknown("a key of a sweep", key, SWEEP_KEYS), key=key)
@@ -176,9 +185,34 @@ def read(values: dict[str, Any], base: Scenario | None, folder: Path, name: str)
         keep=tuple(typed(values, "keep", list, [])),
         allow_deadlock=typed(values, "allow_deadlock", bool, False),
         spec=values,
+        lines=lines,
     )
     json.dumps(sweep.spec, default=refuse_value)
+    check(sweep)
     return sweep
+
+
+def check(sweep: Sweep) -> None:
+    """Raise `InputError` for the first alternative of an axis that the base scenario refuses.
+
+    Each alternative is tried once, beside the first ones of the other axes; and the filter is
+    asked for the first time.
+    """
+    first = [axis.alternatives[0] for axis in sweep.axes]
+    for place, axis in enumerate(sweep.axes):
+        for number, alternative in enumerate(axis.alternatives):
+            chosen = [*first[:place], alternative, *first[place + 1 :]]
+            try:
+                sweep.base.with_(changes(chosen))
+            except InputError as error:
+                within = f".values.{number}" if number else ".key"
+                raise InputError(
+                    f"axis {place + 1} ({', '.join(axis.columns)}): {error}",
+                    key=f"axis.{place}{within}",
+                    expected=error.expected,
+                    nearest=error.nearest,
+                ) from error
+    next(iter(sweep.grid), None)
 
 
 def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Scenario:
@@ -203,8 +237,17 @@ def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Scenario:
 def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     """Return the base with what `[set]` sets."""
     classes = class_names(scenario)
-    changes = {resolved_path(key, classes): value for key, value in settings.items()}
-    return scenario.with_(changes) if changes else scenario
+    for key, value in settings.items():
+        try:
+            scenario = scenario.with_({resolved_path(key, classes): value})
+        except InputError as error:
+            raise InputError(
+                f"[set]: {error}",
+                key=f"set.{key}",
+                expected=error.expected,
+                nearest=error.nearest,
+            ) from error
+    return scenario
 
 
 def class_names(scenario: Scenario) -> list[str]:
@@ -219,12 +262,20 @@ def read_axes(values: Mapping[str, Any], classes: list[str]) -> tuple[Axis, ...]
         try:
             axes.append(read_axis(spec, classes))
         except InputError as error:
-            label = spec.get("name") or spec.get("key") or f"number {number}"
-            raise InputError(f"axis {label}: {error}", key=error.key) from error
+            within = f".{error.key}" if error.key else ""
+            raise InputError(
+                f"axis {number}: {error}",
+                key=f"axis.{number - 1}{within}",
+                expected=error.expected,
+                nearest=error.nearest,
+            ) from error
     columns = [column for axis in axes for column in axis.columns]
     for column in columns:
-        if columns.count(column) > 1:
-            raise InputError(f'two axes have the column "{column}": give one a "name"', key="name")
+        having = [place for place, axis in enumerate(axes) if column in axis.columns]
+        if len(having) > 1:
+            raise InputError(
+                f'two axes have the column "{column}": give one a "name"', key=f"axis.{having[1]}"
+            )
     return tuple(axes)
 
 
@@ -257,17 +308,3 @@ def whole(values: Mapping[str, Any], key: str, default: int, least: int, most: i
 def refuse_value(value: object) -> Any:
     """Raise `InputError` for what no scenario holds: a date, say."""
     raise InputError(f"{value}: a scenario holds no value of this kind")
-
-
-def placed(error: InputError, name: str) -> InputError:
-    """Return the error with the sweep file that it stands in, if it has no file of its own."""
-    if error.file:
-        return error
-    return InputError(
-        f"{name}: {error}",
-        file=name,
-        line=error.line,
-        key=error.key,
-        expected=error.expected,
-        nearest=error.nearest,
-    )

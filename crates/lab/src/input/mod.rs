@@ -24,6 +24,7 @@ mod deserialize;
 mod error;
 mod fault;
 mod json;
+mod lines;
 mod overrides;
 mod path;
 mod position;

@@ -1,0 +1,290 @@
+"""What a sweep file may say, and what is said of one that is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gingham import InputError, Scenario
+from gingham.sweeps import Sweep, run_sweep
+from gingham.sweeps._values import range_values
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+
+STAR = """
+stop.time = "20 us"
+topology.generate.star = { hosts = 4 }
+[[traffic]]
+name = "short"
+load = 0.1
+length = { fixed = "64 B" }
+[[traffic]]
+name = "long"
+load = 0.2
+length = { fixed = "256 B" }
+"""
+AXIS = '[[axis]]\nkey = "traffic.0.load"\nvalues = [0.1, 0.2]\n'
+
+
+def grid(*axes: dict[str, Any], **more: Any) -> Sweep:
+    return Sweep.make({"axis": list(axes), **more}, base=Scenario.parse(STAR))
+
+
+@pytest.mark.parametrize(
+    ("spec", "values"),
+    [
+        ({"from": 0.05, "to": 0.3, "step": 0.05}, [0.05, 0.1, 0.15, 0.2, 0.25, 0.3]),
+        ({"from": 1, "to": 6, "step": 2}, [1, 3, 5]),
+        ({"from": 0, "to": 1, "count": 5}, [0, 0.25, 0.5, 0.75, 1]),
+        ({"from": 0, "to": 1, "count": 4}, [0, 0.333333, 0.666667, 1]),
+        ({"from": 7, "to": 9, "count": 1}, [7]),
+        ({"from": "50 B", "to": "60 B", "step": "5 B"}, ["50 B", "55 B", "60 B"]),
+        ({"from": "10 B", "to": "1000 B", "count": 3, "scale": "log"}, ["10 B", "100 B", "1000 B"]),
+        # 10 * 10^(1/3), ... in whole bytes.
+        ({"from": "10 B", "to": "100 B", "count": 4, "scale": "log"},
+         ["10 B", "22 B", "46 B", "100 B"]),
+        ({"from": 0.01, "to": 1, "count": 5, "scale": "log"}, [0.01, 0.0316228, 0.1, 0.316228, 1]),
+    ],
+)  # fmt: skip
+def test_a_range_gives_the_numbers_that_a_person_would_write(
+    spec: dict[str, Any], values: list[Any]
+) -> None:
+    assert range_values(spec) == values
+    assert list(map(type, range_values(spec))) == list(map(type, values))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"from": 0.1}, 'a range needs "to"'),
+        ({"from": 0, "to": 1}, 'either "step" or "count"'),
+        ({"from": 0, "to": 1, "step": 0.1, "count": 3}, 'either "step" or "count"'),
+        ({"from": 0, "to": 1, "stpe": 0.1}, "they are from, to, step, count, scale"),
+        ({"from": 0, "to": 1, "step": 0}, "a range goes up"),
+        ({"from": 1, "to": 0, "step": 0.1}, "a range goes up"),
+        ({"from": 0, "to": 1, "step": 1e-9}, "has 1,000,000,001 values"),
+        ({"from": 0, "to": 1, "count": 2, "scale": "log"}, "from above 0"),
+        ({"from": 1, "to": 9, "step": 1, "scale": "log"}, 'takes "count"'),
+        ({"from": 1, "to": 9, "count": 2, "scale": "square"}, "not \"?'?square"),
+        ({"from": "1 B", "to": "9 KiB", "step": "1 B"}, '"to" of the range must be in B'),
+        ({"from": 1, "to": "9 B", "step": 1}, "must be a plain number"),
+        ({"from": "one", "to": 2, "step": 1}, "a number or a quantity"),
+        ({"from": float("nan"), "to": 2, "step": 1}, "a number or a quantity"),
+    ],
+)
+def test_a_range_that_is_none_is_refused(spec: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        range_values(spec)
+
+
+def test_a_zip_advances_its_keys_together() -> None:
+    sweep = grid({"zip": {"traffic.0.load": [0.1, 0.2], "traffic.long.load": [0.4, 0.3]}})
+    assert [dict(point.values) for point in sweep.points()] == [
+        {"traffic_0_load": 0.1, "traffic_long_load": 0.4},
+        {"traffic_0_load": 0.2, "traffic_long_load": 0.3},
+    ]
+    loads = [
+        [one["load"] for one in point.scenario().resolved()["traffic"]] for point in sweep.points()
+    ]
+    assert loads == [[0.1, 0.4], [0.2, 0.3]]
+
+
+def test_keys_share_a_value_by_their_factors() -> None:
+    sweep = grid(
+        {
+            "name": "load",
+            "keys": {"traffic.short.load": 0.3, "traffic.long.load": 0.7},
+            "values": [0.1, 1],
+        }
+    )
+    loads = [
+        [one["load"] for one in point.scenario().resolved()["traffic"]] for point in sweep.points()
+    ]
+    # 0.3 of 0.1 is 0.03 and not 0.03 with an error in its last digit.
+    assert loads == [[0.03, 0.07], [0.3, 0.7]]
+    assert [point.values["load"] for point in sweep.points()] == [0.1, 1]
+
+
+def test_choices_set_what_they_please() -> None:
+    sweep = grid(
+        {
+            "name": "scheme",
+            "choices": {
+                "as it is": {},
+                "one class": {"traffic.1.load": 0.01, "traffic.0.length.fixed": "1 KiB"},
+            },
+        }
+    )
+    first, second = (point.scenario().resolved()["traffic"] for point in sweep.points())
+    assert [point.values["scheme"] for point in sweep.points()] == ["as it is", "one class"]
+    assert (first[1]["load"], second[1]["load"]) == (0.2, 0.01)
+    assert second[0]["length"]["fixed"] == "1 KiB"
+
+
+def test_a_quantity_is_a_number_of_its_base_unit_in_the_table() -> None:
+    sweep = grid(
+        {"key": "traffic.0.length.fixed", "name": "bytes", "values": ["64 B", "1 KiB"]},
+        {"key": "stop.time", "values": ["20 us", "1.5 ms"]},
+    )
+    assert [tuple(point.values.values()) for point in sweep.points()] == [
+        (64, 20_000),
+        (64, 1_500_000),
+        (1024, 20_000),
+        (1024, 1_500_000),
+    ]
+
+
+def test_a_filter_leaves_points_out() -> None:
+    loads = {"key": "traffic.0.load", "values": [0.1, 0.5, 0.9]}
+    sizes = {"key": "traffic.0.length.fixed", "name": "bytes", "values": ["64 B", "128 B"]}
+    sweep = grid(loads, sizes, where="load <= 0.5 or bytes >= 100", replications=3)
+    kept = [tuple(point.values.values()) for point in sweep.points()][::3]
+    assert kept == [(0.1, 64), (0.1, 128), (0.5, 64), (0.5, 128), (0.9, 128)]
+    assert sweep.count() == 15
+    assert [point.index for point in sweep.points()] == list(range(15))
+
+
+def test_a_filter_sees_texts_and_numbers_of_one_axis_as_texts() -> None:
+    axis = {"key": "measure.messages", "values": ["all", "sample"]}
+    assert grid(axis, where="messages <> 'all'").count() == 1
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "star.toml").write_text(STAR)
+    path = folder / "sweep.toml"
+    path.write_text(text)
+    return path
+
+
+WRONG = [
+    # A line, and a part of what is said.
+    ('base = "star.toml"\naxsi = 1\n', 2, 'did you mean "axis"'),
+    ('base = "star.toml"\nreplications = 0\n', 2, "a whole number from 1 to 1,000,000"),
+    ('base = "star.toml"\nseed = "one"\n', 2, "must be a whole number"),
+    ('base = "star.toml"\nwhere = 1\n', 2, '"where" must be a text'),
+    ("seed = 1\n", None, 'either "base" or a table "scenario"'),
+    ('base = "star.toml"\n[[axis]]\nvalues = [1]\n', 2, 'one of "key", "keys", "zip"'),
+    ('base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalues = []\n', 2, "nothing to run"),
+    ('base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalue = [1]\n', 4, '"values"'),
+    (
+        'base = "star.toml"\n[[axis]]\nkey = "traffic.0.laod"\nvalues = [0.1]\n',
+        3,
+        "did you mean `load`",
+    ),
+    (
+        'base = "star.toml"\n[[axis]]\nkey = "traffic.shrot.load"\nvalues = [0.1]\n',
+        3,
+        'did you mean "short"',
+    ),
+    (
+        'base = "star.toml"\n[[axis]]\nzip = { "traffic.0.load" = [1, 1], "traffic.1.load" = [] }\n',
+        2,
+        '"traffic.0.load" has 2, "traffic.1.load" has 0',
+    ),
+    ('base = "star.toml"\n[set]\n"stop.time" = "20 su"\n', 3, "expected a time"),
+    (f'base = "star.toml"\n{AXIS}{AXIS}', 5, 'two axes have the column "load"'),
+    (f'base = "star.toml"\n{AXIS}name = "verdict"\n', 5, "is a column of results already"),
+    (f'base = "star.toml"\n{AXIS}name = "a load"\n', 5, "letters, digits and _"),
+    ('base = "star.toml"\n[[axis]]\nkey = "seed"\nvalues = [1]\n', 2, "follows from"),
+    ('base = "star.toml"\nseed = \n', 2, ""),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), WRONG)
+def test_a_wrong_file_is_said_with_its_line(
+    text: str, line: int | None, message: str, tmp_path: Path, gingham: Command
+) -> None:
+    path = write(tmp_path, text)
+    refused = gingham("sweep", path, "--json")
+    told = json.loads(refused.err)
+    assert refused.code == 2
+    assert message in told["message"]
+    assert (told["file"], told["line"]) == (str(path), line)
+    assert {one.name for one in tmp_path.iterdir()} == {"star.toml", "sweep.toml"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("laod < 1", "laod"),
+        ("load <", "syntax error"),
+        ("load + 1", "true or false"),
+        ("true) from points; drop table points --", "cannot be used"),
+        ("load > 5", "nothing to run"),
+        ("load in (select unnest(range(3)))", "nothing to run"),
+    ],
+)
+def test_a_filter_that_cannot_be_used_is_said(
+    condition: str, message: str, tmp_path: Path, gingham: Command
+) -> None:
+    path = write(tmp_path, f'base = "star.toml"\nwhere = """{condition}"""\n{AXIS}')
+    refused = gingham("sweep", path)
+    assert refused.code == 2
+    assert message in refused.err
+    assert refused.err.startswith(f"gingham: {path}")
+
+
+def test_a_million_runs_must_be_meant(tmp_path: Path, gingham: Command) -> None:
+    many = '[[axis]]\nkey = "traffic.0.load"\nrange = { from = 0, to = 1, count = 1000 }\n'
+    path = write(tmp_path, f'base = "star.toml"\nreplications = 1000\n{many}')
+    refused = gingham("sweep", path)
+    assert refused.code == 2
+    assert "1,000,000 runs" in refused.err
+    assert "--yes" in refused.err
+    allowed = gingham("sweep", path, "--yes", "--dry-run", "--json")
+    assert json.loads(allowed.out)["runs"] == 1_000_000
+
+
+def test_a_run_that_fails_is_counted_and_stops_no_other(tmp_path: Path, gingham: Command) -> None:
+    # That no such file exists is known to the run alone.
+    hosts = "{ generate = { star = { hosts = 4 } } }"
+    axis = f"""[[axis]]
+name = "fabric"
+[axis.choices]
+small.topology = {hosts}
+missing.topology = {{ file = "missing.toml" }}
+large.topology = {hosts.replace("4", "5")}
+"""
+    path = write(tmp_path, f'base = "star.toml"\n{axis}')
+    ended = gingham("sweep", path, "-o", tmp_path / "out", "--json")
+    assert ended.code == 5, ended
+    told = json.loads(ended.out)
+    assert (told["done"], told["failed"]) == (3, 1)
+    again = gingham("sweep", path, "-o", tmp_path / "out", "--resume", "--json")
+    assert again.code == 5
+    assert (json.loads(again.out)["resumed"], json.loads(again.out)["failed"]) == (2, 1)
+
+
+def test_a_sweep_needs_no_file(tmp_path: Path) -> None:
+    values = {
+        "scenario": {
+            "stop": {"time": "20 us"},
+            "topology": {"generate": {"star": {"hosts": 3}}},
+            "traffic": [{"load": 0.1, "length": {"fixed": "64 B"}}],
+        },
+        "axis": [{"key": "traffic.0.load", "values": [0.1, 0.3]}],
+    }
+    results = run_sweep(Sweep.make(values), tmp_path / "out")
+    assert results.arrow().column("load").to_pylist() == [0.1, 0.3]
+
+
+def test_files_that_a_scenario_names_are_part_of_the_key(tmp_path: Path) -> None:
+    star = STAR.replace('length = { fixed = "64 B" }', 'length = { empirical = "sizes.csv" }')
+    (tmp_path / "sizes.csv").write_text("payload_bytes,weight\n64,1\n")
+    path = write(tmp_path, 'base = "star.toml"\n')
+    (tmp_path / "star.toml").write_text(star)
+    run_sweep(Sweep.load(path), tmp_path / "out")
+    (tmp_path / "sizes.csv").write_text("payload_bytes,weight\n64,1\n128,1\n")
+    counts = []
+    run_sweep(
+        Sweep.load(path),
+        tmp_path / "out",
+        resume=True,
+        on_progress=lambda now: counts.append((now.resumed, now.done, now.failed)),
+    )
+    assert counts[-1] == (0, 1, 0)
