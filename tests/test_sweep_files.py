@@ -182,7 +182,7 @@ WRONG = [
         'did you mean "short"',
     ),
     (
-        'base = "star.toml"\n[[axis]]\nzip = { "traffic.0.load" = [1, 1], "traffic.1.load" = [] }\n',
+        'base="star.toml"\n[[axis]]\nzip = { "traffic.0.load" = [1, 1], "traffic.1.load"=[] }\n',
         2,
         '"traffic.0.load" has 2, "traffic.1.load" has 0',
     ),

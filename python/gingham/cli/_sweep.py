@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from gingham.cli._output import exit_code_help, json_option, print_json, say, sh
 from gingham.cli._sweep_progress import duration, numbers, rate_text, sweep_shown
 
 if TYPE_CHECKING:
-    from gingham.sweeps import Estimate, Sweep, SweepProgress
+    from collections.abc import Iterator
+
+    from gingham.sweeps import Estimate, Sweep, SweepProgress, Workers
 
 FAILED, INTERRUPTED = 5, 130
 # Errors of failed runs that are shown.
@@ -27,7 +30,13 @@ ERRORS_SHOWN = 3
     type=click.IntRange(1, 1024),
     default=2,
     show_default=True,
-    help="Runs at a time.",
+    help="Runs at a time, on this machine.",
+)
+@click.option(
+    "--on",
+    "where",
+    metavar="WHERE",
+    help="Run there: dask://HOST:PORT, or slurm:jobs=4,cores=8 and the like.",
 )
 @click.option("--resume", is_flag=True, help="Make only the runs that the folder lacks.")
 @click.option("--dry-run", is_flag=True, help="Say how many runs and how long; make none.")
@@ -37,6 +46,7 @@ ERRORS_SHOWN = 3
 def sweep(
     file: Path,
     workers: int,
+    where: str | None,
     resume: bool,
     dry_run: bool,
     yes: bool,
@@ -62,27 +72,42 @@ def sweep(
       gingham sweep load.toml --dry-run
       gingham sweep load.toml -o sweeps/load
       gingham sweep load.toml -o sweeps/load --resume -j 8
+      gingham sweep load.toml -o sweeps/load --on dask://10.0.0.1:8786
     """
     from gingham.sweeps import Sweep, estimate, runs_of
 
     planned = Sweep.load(file)
     folder = output or Path("sweeps") / file.stem
-    expected = estimate(planned, runs_of(planned, many=yes), workers)
-    announce(planned, expected, workers)
-    if dry_run:
-        if as_json:
-            print_json(forecast(planned, expected, workers))
-        return
-    progress = execute(planned, folder, workers=workers, resume=resume, many=yes)
+    runs = runs_of(planned, many=yes)
+    with placed(where, workers) as there:
+        expected = estimate(planned, runs)
+        announce(planned, expected, there.count)
+        if dry_run:
+            if as_json:
+                print_json(forecast(planned, expected, there.count))
+            return
+        progress = execute(planned, folder, there, resume=resume, many=yes)
     if as_json:
-        print_json(summary(progress, folder, workers))
+        print_json(summary(progress, folder, there.count))
     else:
         report(progress, folder)
     raise click.exceptions.Exit(FAILED if progress.failed else 0)
 
 
+@contextmanager
+def placed(where: str | None, count: int) -> Iterator[Workers]:
+    """Give the workers of a place, or so many of this machine."""
+    from gingham.sweeps import Workers, workers_on
+
+    if where is None:
+        yield Workers(None, count)
+    else:
+        with workers_on(where) as workers:
+            yield workers
+
+
 def execute(
-    planned: Sweep, folder: Path, *, workers: int, resume: bool, many: bool
+    planned: Sweep, folder: Path, workers: Workers, *, resume: bool, many: bool
 ) -> SweepProgress:
     """Make the runs, with progress; an interruption says how to go on."""
     from gingham.sweeps import execute as make_runs
@@ -96,7 +121,13 @@ def execute(
                 on_progress(now)
 
             return make_runs(
-                planned, folder, workers=workers, resume=resume, many=many, on_progress=on_run
+                planned,
+                folder,
+                executor=workers.executor,
+                workers=workers.count,
+                resume=resume,
+                many=many,
+                on_progress=on_run,
             )
     except KeyboardInterrupt:
         counted: dict[str, Any] = numbers(latest[0]) if latest else {"done": 0, "resumed": 0}

@@ -47,7 +47,8 @@ SLURM_OPTIONS: Mapping[str, Any] = {
 class Workers:
     """An executor, and how many runs it makes at a time."""
 
-    executor: Executor
+    # Without one: threads of this process.
+    executor: Executor | None
     count: int
 
 

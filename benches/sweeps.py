@@ -1,0 +1,106 @@
+"""Measure what a sweep costs beside its runs: how busy the cores are, how much memory it takes.
+
+    python benches/sweeps.py             200 runs on two threads, then sweeps of growing length
+    python benches/sweeps.py --json      the same for programs
+
+Efficiency is the time that the engine works, summed over workers, against workers x wall time, from
+the first run handed out to the last one kept. Where other programs share the machine, the time of
+the engine holds their turns, too, and `processor_seconds` says what this process had. Memory is the
+largest resident set of a process that sweeps so many short runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from gingham.sweeps import Sweep, execute
+
+WORKERS = 2
+RUNS = 200
+# Runs of the sweeps whose memory is measured, and of the first, which fills the caches.
+LENGTHS = [500, 2000, 8000]
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--short-runs", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.short_runs:
+        print(json.dumps(memory_here(options.short_runs)))
+        return 0
+    measured = {"efficiency": efficiency(), "memory": [memory(runs) for runs in LENGTHS]}
+    if options.json:
+        print(json.dumps(measured, indent=2))
+    else:
+        report(measured)
+    return 0
+
+
+def sweep(runs: int, stop_time: str) -> Sweep:
+    """Return a sweep of the torus over loads."""
+    values = {
+        "base": "torus",
+        "replications": runs // 10,
+        "set": {"stop.time": stop_time},
+        "axis": [{"key": "traffic.0.load", "range": {"from": 0.02, "to": 0.2, "step": 0.02}}],
+    }
+    return Sweep.make(values)
+
+
+def efficiency() -> dict[str, float]:
+    """Return how busy a sweep of runs of a usual length keeps the cores."""
+    with tempfile.TemporaryDirectory() as place:
+        used = time.process_time()
+        progress = execute(sweep(RUNS, "20 ms"), Path(place) / "out", workers=WORKERS)
+        used = time.process_time() - used
+    wall, engine = progress.seconds, progress.engine_seconds
+    return {
+        "runs": progress.done,
+        "workers": WORKERS,
+        "wall_seconds": round(wall, 2),
+        "engine_seconds": round(engine, 2),
+        "processor_seconds": round(used, 2),
+        "efficiency": round(engine / (WORKERS * wall), 3),
+    }
+
+
+def memory(runs: int) -> dict[str, Any]:
+    """Return the memory of a sweep of so many runs, in a process of its own."""
+    command = [sys.executable, __file__, "--short-runs", str(runs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def memory_here(runs: int) -> dict[str, Any]:
+    """Sweep short runs; return the largest resident set of this process."""
+    with tempfile.TemporaryDirectory() as place:
+        progress = execute(sweep(runs, "50 us"), Path(place) / "out", workers=WORKERS)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"runs": runs, "seconds": round(progress.seconds, 1), "memory_mib": round(peak / 1024)}
+
+
+def report(measured: dict[str, Any]) -> None:
+    """Print it for people."""
+    one = measured["efficiency"]
+    print(
+        f"{one['runs']} runs on {one['workers']} threads: {one['wall_seconds']} s, "
+        f"engine {one['engine_seconds']} s, processor {one['processor_seconds']} s"
+    )
+    print(f"  efficiency {one['efficiency']:.3f} (promise: .92)")
+    for row in measured["memory"]:
+        print(f"{row['runs']:>6} short runs: {row['memory_mib']} MiB, {row['seconds']} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
