@@ -44,6 +44,28 @@ fn a_steady_run_allocates_only_at_new_high_water_marks() {
 }
 
 #[test]
+fn segments_and_priorities_need_no_more() {
+    let text = r#"
+        topology.generate.irregular.switches = 16
+        network.arbitration = "strict-priority"
+        stop.time = "20 ms"
+        [[traffic]]
+        name = "high"
+        priority = 1
+        load = 0.01
+        length.fixed = "512 B"
+        [[traffic]]
+        name = "low"
+        load = 0.03
+        length.fixed = "1000 B"
+        segmentation = "adaptive"
+    "#;
+    let (allocations, events) = second_half(text);
+    assert!(events > 100_000, "{events} events");
+    assert!(allocations < 2_000, "{allocations} allocations in {events} events");
+}
+
+#[test]
 fn a_long_worm_that_is_stopped_often_needs_no_more_memory_than_a_short_one() {
     // 256 MiB from a fast cable into a slow one: a STOP and a GO every microsecond, and each GO predicts the
     // rest of the worm anew.

@@ -188,6 +188,28 @@ fn a_run_says_the_longest_payload_of_each_class_by_route() {
 }
 
 #[test]
+fn what_could_surprise_is_noted() {
+    let notes = |network: &str, segmentation: &str| {
+        let text = format!(
+            "topology.generate.star.hosts = 3\nstop.time = \"1 ms\"\nnetwork = {{ {network} }}\n\
+             traffic = [{{ load = 0.1, length.fixed = \"1 KiB\", segmentation = {segmentation} }}]"
+        );
+        compiled(&text).notes
+    };
+    assert!(notes("", "\"adaptive\"").is_empty());
+    let strict = notes("arbitration = \"strict-priority\"", "\"none\"");
+    assert_eq!(strict.len(), 1);
+    assert!(strict[0].contains("all classes have the same"), "{strict:?}");
+    // 100 m at 160 MB/s: 2 x 492 / 6.25 = 157.4 flits under way, a headroom of 161; go 161, stop 161 + 16, and
+    // 177 + 161 in all.
+    let long = "cable_length = \"100 m\"";
+    let grown = notes(long, "\"adaptive\"");
+    let says = |note: &String| note.contains("80 B") && note.contains("adaptive = \"338 B\"");
+    assert_eq!(grown.iter().filter(|note| says(note)).count(), 1, "{grown:?}");
+    assert!(!notes(long, "{ adaptive = \"338 B\" }").iter().any(says));
+}
+
+#[test]
 fn what_no_host_can_do_is_refused() {
     let mut table = String::new();
     for keys in [

@@ -26,7 +26,7 @@ use crate::input::InputError;
 use crate::scenario::{ScenarioSource, TrafficClass};
 use destinations::Aim;
 use gingham_model::traffic::{Arrivals, SourcePlan};
-use gingham_model::{ChannelPlan, ClassPlan, WormholeParameters};
+use gingham_model::{Arbitration, ChannelPlan, ClassPlan, WormholeParameters};
 use gingham_topology::Fabric;
 use hosts::Hosts;
 use std::collections::BTreeMap;
@@ -55,7 +55,19 @@ pub(super) fn classes(
         }
         classes.push(place.compile(gathered)?);
     }
+    note_levels(parameters, &classes, gathered);
     Ok(classes)
+}
+
+/// Says where switches look at priorities and find one only.
+fn note_levels(parameters: &WormholeParameters, classes: &[ClassPlan], gathered: &mut Gathered) {
+    let first = classes[0].priority;
+    let is_one = classes.iter().all(|class| class.priority == first);
+    if is_one && parameters.arbitration == Arbitration::StrictPriority {
+        let note =
+            "switches go by priority, but all classes have the same: outputs go to inputs in turn";
+        gathered.notes.push(note.to_owned());
+    }
 }
 
 /// One class, where it stands, and what it is compiled against.
@@ -94,7 +106,7 @@ impl Place<'_> {
             name: self.class.name.clone(),
             active,
             priority: self.priority()?,
-            segmentation: self.segmentation()?,
+            segmentation: self.segmentation(gathered)?,
             sources,
         })
     }

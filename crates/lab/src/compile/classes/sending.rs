@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::lengths::payload;
+use crate::compile::Gathered;
 use crate::error::LabError;
 use gingham_kernel::Bytes;
 use gingham_model::{Priority, Segmentation, SegmentationPlan};
@@ -17,7 +18,10 @@ impl Place<'_> {
         })
     }
 
-    pub(super) fn segmentation(&self) -> Result<SegmentationPlan, LabError> {
+    pub(super) fn segmentation(
+        &self,
+        gathered: &mut Gathered,
+    ) -> Result<SegmentationPlan, LabError> {
         match &self.class.segmentation {
             Segmentation::None => Ok(SegmentationPlan::None),
             Segmentation::Fixed(bytes) => {
@@ -25,11 +29,28 @@ impl Place<'_> {
             }
             Segmentation::Adaptive(adaptive) => {
                 let buffer = Bytes(u64::from(self.parameters.slack.capacity));
+                if adaptive.per_switch.is_none() {
+                    self.note_grown_buffers(gathered);
+                }
                 let bytes = adaptive.per_switch.unwrap_or(buffer);
                 Ok(SegmentationPlan::PerSwitch(self.segment("segmentation.adaptive", bytes)?))
             }
             Segmentation::ByHops(list) => self.segments_by_hops(list),
         }
+    }
+
+    /// Where cables need more than the network's buffer there is more than one capacity to choose from.
+    fn note_grown_buffers(&self, gathered: &mut Gathered) {
+        let counted = self.parameters.slack.capacity;
+        let capacities = self.channels.iter().filter_map(|channel| Some(channel.slack?.capacity));
+        let Some(largest) = capacities.max().filter(|largest| *largest > counted) else { return };
+        self.note(
+            gathered,
+            format!(
+                "adaptive segments count {counted} B a switch, the buffer of the network; long or fast cables made \
+                 some grow up to {largest} B, which segmentation = {{ adaptive = \"{largest} B\" }} would count"
+            ),
+        );
     }
 
     fn segments_by_hops(&self, list: &[Bytes]) -> Result<SegmentationPlan, LabError> {
