@@ -1,0 +1,123 @@
+//! What is always true of an adapter and of what puts its packets together: against a list, and in any order.
+
+#![allow(clippy::unwrap_used, reason = "a case that cannot be set up has failed")]
+
+use gingham_kernel::Time;
+use gingham_model::{
+    Adapter, Arrival, Assemblies, ClassId, Message, MessageId, Packet, Priority, Turn,
+};
+use gingham_topology::EndpointId;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// What is done with an adapter.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Offer { level: u8, payload_bytes: u32, longest_bytes: u32 },
+    Take,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let offer = (0..4_u8, 1..400_u32, prop_oneof![1..120_u32, Just(u32::MAX)]);
+    let offer = offer.prop_map(|(level, payload_bytes, longest_bytes)| Step::Offer {
+        level,
+        payload_bytes,
+        longest_bytes,
+    });
+    prop_oneof![1 => offer, 3 => Just(Step::Take)]
+}
+
+fn message(id: usize, payload_bytes: u32) -> Message {
+    Message {
+        id: MessageId::new(id),
+        class: ClassId::new(0),
+        source: EndpointId::new(0),
+        destination: EndpointId::new(1),
+        payload_bytes,
+        created: Time::ZERO,
+    }
+}
+
+/// A message as the list knows it: its level, number, payload that is left, and longest packet.
+type Listed = (u8, usize, u32, u32);
+
+/// The definition: of all that wait, the highest level, and there the first created; it sends all it may.
+fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
+    let highest = waiting.iter().map(|listed| listed.0).max()?;
+    let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();
+    let (_, id, left, longest) = waiting[place];
+    let payload_bytes = left.min(longest);
+    waiting[place].2 -= payload_bytes;
+    if waiting[place].2 == 0 {
+        waiting.remove(place);
+    }
+    Some((id, payload_bytes))
+}
+
+/// Every packet that these steps send, and after them all that is left.
+fn sent(steps: &[Step], assemblies: &mut Assemblies) -> (Vec<Packet>, BTreeMap<usize, (u32, u32)>) {
+    let mut adapter = Adapter::new(Priority::new(3).unwrap());
+    let (mut waiting, mut offered, mut packets) = (Vec::new(), BTreeMap::new(), Vec::new());
+    let mut take = |adapter: &mut Adapter, waiting: &mut Vec<Listed>| {
+        let expected = by_list(waiting);
+        let Turn::Send(packet) = adapter.take(Time::ZERO, assemblies) else {
+            assert_eq!(expected, None, "something waits");
+            return false;
+        };
+        let id = assemblies.message(packet.assembly).id.index();
+        assert_eq!(Some((id, packet.payload_bytes)), expected);
+        packets.push(packet);
+        true
+    };
+    for step in steps {
+        match *step {
+            Step::Offer { level, payload_bytes, longest_bytes } => {
+                let id = offered.len();
+                offered.insert(id, (payload_bytes, longest_bytes));
+                waiting.push((level, id, payload_bytes, longest_bytes));
+                let priority = Priority::new(level).unwrap();
+                adapter.offer(message(id, payload_bytes), priority, longest_bytes);
+            }
+            Step::Take => {
+                take(&mut adapter, &mut waiting);
+            }
+        }
+    }
+    while take(&mut adapter, &mut waiting) {}
+    (packets, offered)
+}
+
+proptest! {
+    #[test]
+    fn messages_leave_as_the_list_says_and_come_together_in_any_order(
+        steps in prop::collection::vec(step(), 0..80),
+        order in prop::collection::vec(any::<u32>(), 4_000),
+    ) {
+        let mut assemblies = Assemblies::default();
+        let (packets, offered) = sent(&steps, &mut assemblies);
+        let mut arriving: Vec<(u32, Packet)> =
+            packets.iter().enumerate().map(|(n, packet)| (order[n % order.len()], *packet)).collect();
+        arriving.sort_by_key(|(key, _)| *key);
+        let mut delivered = BTreeMap::new();
+        for (instant, (_, packet)) in (1..).zip(arriving) {
+            let arrival = Arrival {
+                payload_bytes: packet.payload_bytes,
+                wire_bytes: u64::from(packet.payload_bytes) + 3,
+                hops: 1,
+                head_arrived: Time::from_ps(instant),
+                arrived: Time::from_ps(instant),
+            };
+            if let Some(delivery) = assemblies.arrive(packet.assembly, &arrival) {
+                prop_assert_eq!(delivery.delivered, Time::from_ps(instant));
+                let id = delivery.message.id.index();
+                prop_assert!(delivered.insert(id, (delivery.packets, delivery.wire_bytes)).is_none());
+            }
+        }
+        prop_assert_eq!(delivered.len(), offered.len());
+        for (id, (payload_bytes, longest_bytes)) in offered {
+            let count = payload_bytes.div_ceil(longest_bytes);
+            let wire_bytes = u64::from(payload_bytes) + 3 * u64::from(count);
+            prop_assert_eq!(delivered[&id], (count, wire_bytes));
+        }
+    }
+}
