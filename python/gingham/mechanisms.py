@@ -27,6 +27,7 @@ TITLES = {
     "length": "Lengths of messages",
     "destinations": "Destinations of messages",
     "segmentation": "Segmentation of messages",
+    "policing": "What becomes of excess where a class is policed",
 }
 
 

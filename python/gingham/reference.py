@@ -27,6 +27,7 @@ CONCEPTS = {
     "traffic.0.length": "length",
     "traffic.0.destinations": "destinations",
     "traffic.0.segmentation": "segmentation",
+    "traffic.0.policing.excess": "policing",
 }
 NOTHING = object()
 

@@ -5,7 +5,7 @@ use crate::simulation::Simulation;
 use crate::state::Incoming;
 use crate::worm::{Worm, WormId};
 use gingham_kernel::Time;
-use gingham_model::{ClassId, Message, MessageId, Turn};
+use gingham_model::{Admission, ClassId, Message, MessageId, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
@@ -59,9 +59,10 @@ impl Simulation {
         };
         self.messages_created += 1;
         self.ledger.on_created(&message);
-        let priority = self.plan.classes[message.class.index()].priority;
-        let longest_bytes = self.plan.longest_packet_bytes(&message);
-        self.adapters[message.source.index()].offer(message, priority, longest_bytes);
+        let adapter = &mut self.adapters[message.source.index()];
+        if adapter.admit(&self.plan, message) == Admission::Dropped {
+            self.ledger.on_dropped(&message);
+        }
     }
 
     // Phase 3: flits arrive.
@@ -106,7 +107,11 @@ impl Simulation {
         let endpoint = self.places[channel.index()].sender.expect("a worm starts at a host");
         let now = Time::from_ps(self.now);
         let turn = self.adapters[endpoint.index()].take(now, &mut self.assemblies);
-        let Turn::Send(packet) = turn else { return };
+        let packet = match turn {
+            Turn::Send(packet) => packet,
+            Turn::At(time) => return self.schedule(time.as_ps(), Event::StartWorm { channel }),
+            Turn::Nothing => return,
+        };
         let worm = Worm::new(&self.plan, packet, self.places[channel.index()].target);
         let flits = worm.flits(&self.wormhole);
         let worm = self.worms.insert(worm);

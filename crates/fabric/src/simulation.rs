@@ -77,8 +77,7 @@ impl Simulation {
         let ports =
             |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports) + 1;
         let channels = || ChannelId::first(plan.channels.len());
-        let highest = plan.highest_priority();
-        let levels = wormhole.arbitration.level(highest) + 1;
+        let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
         let mut simulation = Self {
             wormhole,
             queue: Wheel::new(),
@@ -87,7 +86,7 @@ impl Simulation {
             status: Status::Running,
             sources,
             backlogged,
-            adapters: vec![Adapter::new(highest); plan.fabric.endpoints().len()],
+            adapters: Adapter::all(&plan),
             worms: Worms::default(),
             assemblies: Assemblies::default(),
             senders: plan.channels.iter().map(Sender::new).collect(),

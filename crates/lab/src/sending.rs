@@ -21,7 +21,7 @@ pub struct Sending {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LongestPayload {
-    /// That of its longest message: there is no segmentation.
+    /// That of its longest message: nothing cuts it.
     Unlimited,
     /// The same on all routes.
     Fixed(u32),
@@ -40,13 +40,17 @@ impl Compiled {
         let wanted = plan.classes.iter().any(follows_route);
         let lengths = if wanted { route_lengths(plan) } else { BTreeSet::new() };
         let sending = |class: &ClassPlan| {
-            let longest = |switches: &usize| class.segmentation.longest_bytes(|| *switches);
+            let longest = |switches: &usize| class.longest_packet_bytes(|| *switches);
             Sending {
                 class: class.name.clone(),
                 priority: class.priority.level(),
                 longest_payload_bytes: match class.segmentation {
-                    SegmentationPlan::None => LongestPayload::Unlimited,
-                    SegmentationPlan::Fixed(bytes) => LongestPayload::Fixed(bytes),
+                    SegmentationPlan::None | SegmentationPlan::Fixed(_) => {
+                        match class.longest_packet_bytes(|| 1) {
+                            u32::MAX => LongestPayload::Unlimited,
+                            bytes => LongestPayload::Fixed(bytes),
+                        }
+                    }
                     SegmentationPlan::PerSwitch(_) | SegmentationPlan::ByHops(_) => {
                         let by_route = lengths.iter().map(|length| (*length, longest(length)));
                         LongestPayload::ByRoute(by_route.collect())

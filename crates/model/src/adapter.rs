@@ -9,9 +9,16 @@
 //! a message follow each other within it; between two of them a higher level may go, since a packet that has
 //! begun is never interrupted (Kwan et al. 1996, section 2: "non-preemptive priority").
 //!
+//! A class that is policed has a bucket here ([`TokenBucket`]). Where excess is dropped or demoted a message is judged
+//! when it is created; where it is delayed every packet when its turn has come, and what waits for tokens holds up
+//! what is behind it in its level, but no other level.
+//!
 //! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in order.
 
-use crate::{Assemblies, AssemblyId, Message, Packet, Priority};
+use crate::{
+    Admission, Assemblies, AssemblyId, ClassId, Excess, Message, Packet, Plan, Priority,
+    TokenBucket,
+};
 use gingham_kernel::Time;
 use std::collections::VecDeque;
 
@@ -20,6 +27,8 @@ use std::collections::VecDeque;
 pub enum Turn {
     /// It sends this packet, now.
     Send(Packet),
+    /// Nothing before this instant, at which it is to be asked again: what waits, waits for tokens.
+    At(Time),
     /// It has nothing to send.
     Nothing,
 }
@@ -31,6 +40,15 @@ pub struct Adapter {
     levels: Box<[VecDeque<Waiting>]>,
     /// The levels in which something waits, as bits.
     occupied: u8,
+    /// By class, the bucket of one that is policed; empty where none is.
+    policers: Box<[Option<Policer>]>,
+}
+
+/// The bucket of a class, and what becomes of what finds too few tokens in it.
+#[derive(Clone, Copy, Debug)]
+struct Policer {
+    bucket: TokenBucket,
+    excess: Excess,
 }
 
 /// A message in a queue, perhaps begun.
@@ -42,6 +60,7 @@ struct Waiting {
     longest_bytes: u32,
     /// Payload that no packet took yet.
     left_bytes: u32,
+    admission: Admission,
     /// Once the first packet was sent.
     assembly: Option<AssemblyId>,
 }
@@ -50,7 +69,58 @@ impl Adapter {
     /// An adapter with nothing to send, for priorities up to `highest`.
     pub fn new(highest: Priority) -> Self {
         let levels = (0..=highest.level()).map(|_| VecDeque::new()).collect();
-        Self { levels, occupied: 0 }
+        Self { levels, occupied: 0, policers: Box::default() }
+    }
+
+    /// The adapters of a plan, by endpoint, with nothing to send and full buckets.
+    pub fn all(plan: &Plan) -> Vec<Self> {
+        let highest = plan.highest_priority();
+        let mut adapters = vec![Self::new(highest); plan.fabric.endpoints().len()];
+        for (class, class_plan) in plan.classes.iter().enumerate() {
+            let Some(policing) = &class_plan.policing else { continue };
+            for (index, source) in class_plan.sources.iter().enumerate() {
+                let policers = &mut adapters[source.endpoint.index()].policers;
+                if policers.is_empty() {
+                    *policers = vec![None; plan.classes.len()].into();
+                }
+                let bucket = policing.bucket(index);
+                policers[class] = Some(Policer { bucket, excess: policing.excess });
+            }
+        }
+        adapters
+    }
+
+    /// Takes in a message that was just created, unless policing drops it.
+    pub fn admit(&mut self, plan: &Plan, message: Message) -> Admission {
+        let (class, admission) = self.judge(&message);
+        if admission != Admission::Dropped {
+            let priority = plan.classes[class.index()].priority;
+            let longest_bytes = plan.longest_packet_bytes(class, &message);
+            self.offer(message, priority, longest_bytes);
+            if admission == Admission::Demoted {
+                let queue = &mut self.levels[priority.level()];
+                queue.back_mut().expect("it was put there").admission = admission;
+            }
+        }
+        admission
+    }
+
+    /// Of which class a message is sent, and what that makes of it.
+    fn judge(&mut self, message: &Message) -> (ClassId, Admission) {
+        let class = message.class;
+        let Some(policer) = policer_of(&mut self.policers, class) else {
+            return (class, Admission::Conforming);
+        };
+        let holds = policer.bucket.holds(message.created, message.payload_bytes);
+        match policer.excess {
+            Excess::Delay => (class, Admission::Conforming),
+            Excess::Demote(other) if !holds => (other, Admission::Demoted),
+            Excess::Drop if !holds => (class, Admission::Dropped),
+            Excess::Drop | Excess::Demote(_) => {
+                policer.bucket.take(message.created, message.payload_bytes);
+                (class, Admission::Conforming)
+            }
+        }
     }
 
     /// Puts a message behind those of its priority that wait, to be sent in packets of at most
@@ -58,15 +128,43 @@ impl Adapter {
     pub fn offer(&mut self, message: Message, priority: Priority, longest_bytes: u32) {
         debug_assert!(longest_bytes > 0, "a packet carries payload");
         let left_bytes = message.payload_bytes;
-        let waiting = Waiting { message, priority, longest_bytes, left_bytes, assembly: None };
+        let (admission, assembly) = (Admission::Conforming, None);
+        let waiting = Waiting { message, priority, longest_bytes, left_bytes, admission, assembly };
         self.levels[priority.level()].push_back(waiting);
         self.occupied |= 1 << priority.level();
     }
 
     /// What it does with a link that is free `now`. The first packet of a message opens its assembly.
     pub fn take(&mut self, now: Time, assemblies: &mut Assemblies) -> Turn {
-        let Some(level) = self.occupied.checked_ilog2() else { return Turn::Nothing };
-        let queue = &mut self.levels[level as usize];
+        let mut untried = self.occupied;
+        let mut soonest: Option<Time> = None;
+        while let Some(level) = untried.checked_ilog2() {
+            let allowed = self.allowed_at(level as usize, now);
+            if allowed <= now {
+                return Turn::Send(self.send(level as usize, now, assemblies));
+            }
+            soonest = Some(soonest.map_or(allowed, |other| other.min(allowed)));
+            untried ^= 1 << level;
+        }
+        soonest.map_or(Turn::Nothing, Turn::At)
+    }
+
+    /// When the first packet of a level may be sent, and if that is later than `now`, that its message is delayed.
+    fn allowed_at(&mut self, level: usize, now: Time) -> Time {
+        if self.policers.is_empty() {
+            return now;
+        }
+        let waiting = self.levels[level].front_mut().expect("something waits in this level");
+        let Some(bucket) = delaying(&mut self.policers, waiting.message.class) else { return now };
+        let allowed = bucket.holds_at(now, waiting.next_bytes());
+        if allowed > now {
+            waiting.admission = Admission::Delayed;
+        }
+        allowed
+    }
+
+    fn send(&mut self, level: usize, now: Time, assemblies: &mut Assemblies) -> Packet {
+        let queue = &mut self.levels[level];
         let waiting = queue.front_mut().expect("something waits in this level");
         let packet = waiting.next_packet(now, assemblies);
         if waiting.left_bytes == 0 {
@@ -75,16 +173,36 @@ impl Adapter {
                 self.occupied ^= 1 << level;
             }
         }
-        Turn::Send(packet)
+        if let Some(bucket) = delaying(&mut self.policers, packet.class) {
+            bucket.take(now, packet.payload_bytes);
+        }
+        packet
     }
 }
 
+fn policer_of(policers: &mut [Option<Policer>], class: ClassId) -> Option<&mut Policer> {
+    policers.get_mut(class.index())?.as_mut()
+}
+
+/// The bucket for which packets of a class wait, if they do.
+fn delaying(policers: &mut [Option<Policer>], class: ClassId) -> Option<&mut TokenBucket> {
+    let policer = policer_of(policers, class)?;
+    (policer.excess == Excess::Delay).then_some(&mut policer.bucket)
+}
+
 impl Waiting {
+    fn next_bytes(&self) -> u32 {
+        self.left_bytes.min(self.longest_bytes)
+    }
+
     fn next_packet(&mut self, now: Time, assemblies: &mut Assemblies) -> Packet {
-        let payload_bytes = self.left_bytes.min(self.longest_bytes);
+        let payload_bytes = self.next_bytes();
         self.left_bytes -= payload_bytes;
         let is_first = self.assembly.is_none();
         let assembly = *self.assembly.get_or_insert_with(|| assemblies.open(self.message, now));
+        if self.admission != Admission::Conforming {
+            assemblies.set_admission(assembly, self.admission);
+        }
         Packet {
             assembly,
             class: self.message.class,

@@ -11,7 +11,7 @@
 //! Invariant: an assembly is open exactly from the start of its message's first packet to the arrival of the last
 //! payload byte, so that the number of a closed one can be used again.
 
-use crate::{Delivery, Message};
+use crate::{Admission, Delivery, Message};
 use gingham_kernel::{Time, id_type};
 
 id_type!(
@@ -49,19 +49,26 @@ struct Assembly {
     left_bytes: u32,
     packets: u32,
     wire_bytes: u64,
+    admission: Admission,
 }
 
 impl Assemblies {
     /// The first packet of a message starts.
     pub fn open(&mut self, message: Message, entered: Time) -> AssemblyId {
         let left_bytes = message.payload_bytes;
-        let assembly = Assembly { message, entered, left_bytes, packets: 0, wire_bytes: 0 };
+        let (packets, wire_bytes, admission) = (0, 0, Admission::Conforming);
+        let assembly = Assembly { message, entered, left_bytes, packets, wire_bytes, admission };
         if let Some(id) = self.free.pop() {
             self.assemblies[id.index()] = assembly;
             return id;
         }
         self.assemblies.push(assembly);
         AssemblyId::new(self.assemblies.len() - 1)
+    }
+
+    /// What policing did to the message.
+    pub fn set_admission(&mut self, id: AssemblyId, admission: Admission) {
+        self.assemblies[id.index()].admission = admission;
     }
 
     /// The message of an assembly.
@@ -90,6 +97,7 @@ impl Assemblies {
             hops: arrival.hops,
             packets: assembly.packets,
             wire_bytes: assembly.wire_bytes,
+            admission: assembly.admission,
         })
     }
 }

@@ -33,7 +33,7 @@ pub use plan::{
     ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan,
     Switching,
 };
-pub use policing::{Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
+pub use policing::{Admission, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use slack::{SlackBuffer, SlackError};
 pub use waits::{Status, Wait, WaitCycle};

@@ -1,6 +1,6 @@
 //! Messages: what a host wants to send, and what became of it.
 
-use crate::ClassId;
+use crate::{Admission, ClassId};
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::EndpointId;
 
@@ -43,6 +43,8 @@ pub struct Delivery {
     pub packets: u32,
     /// Their bytes on the source's cable.
     pub wire_bytes: u64,
+    /// What policing did to it; not that it was dropped.
+    pub admission: Admission,
 }
 
 impl Delivery {

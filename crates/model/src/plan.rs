@@ -1,7 +1,7 @@
 //! The plan: everything a simulation needs, typed, in integers, with names left behind.
 
 use crate::traffic::SourcePlan;
-use crate::{Message, Priority, SegmentationPlan, SlackBuffer, WormholePlan};
+use crate::{Message, PolicingPlan, Priority, SegmentationPlan, SlackBuffer, WormholePlan};
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
@@ -45,6 +45,8 @@ pub struct ClassPlan {
     pub priority: Priority,
     /// How its messages become packets.
     pub segmentation: SegmentationPlan,
+    /// How much of it a host may send; all it can if not given.
+    pub policing: Option<PolicingPlan>,
     /// Which endpoints send, and what.
     pub sources: Vec<SourcePlan>,
 }
@@ -54,6 +56,12 @@ impl ClassPlan {
     /// can it offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
+    }
+
+    /// The most payload of a packet in bytes; `switches` tells how many are on its route, where that matters.
+    pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
+        let policed = self.policing.as_ref().map_or(u32::MAX, |policing| policing.longest_bytes);
+        policed.min(self.segmentation.longest_bytes(switches))
     }
 }
 
@@ -206,10 +214,10 @@ impl Plan {
         }
     }
 
-    /// The most payload that a packet of a message carries, in bytes.
-    pub fn longest_packet_bytes(&self, message: &Message) -> u32 {
-        let class = &self.classes[message.class.index()];
-        class.segmentation.longest_bytes(|| self.switches(message.source, message.destination))
+    /// The most payload that a packet carries of a message sent as those of a class are, in bytes.
+    pub fn longest_packet_bytes(&self, class: ClassId, message: &Message) -> u32 {
+        let class = &self.classes[class.index()];
+        class.longest_packet_bytes(|| self.switches(message.source, message.destination))
     }
 
     /// The highest priority of any class.

@@ -27,6 +27,20 @@ use gingham_kernel::{Span, Time};
 pub const REFILL_BYTES: u64 = 1 << REFILL_BITS;
 const REFILL_BITS: u32 = 16;
 
+/// What policing did to a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Admission {
+    /// Nothing: it found its tokens, or its class is not policed.
+    #[default]
+    Conforming,
+    /// A packet of it waited for tokens.
+    Delayed,
+    /// It is sent as another class sends.
+    Demoted,
+    /// It is not sent.
+    Dropped,
+}
+
 /// What becomes of excess.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Excess {
@@ -152,7 +166,7 @@ mod tests {
         assert_eq!(bucket.holds_at(at(8), 3), at(15));
     }
 
-    /// The bucket told as its level: tokens there, in 2^16ths of a token a picosecond times the refill.
+    /// The bucket told as its level: the tokens that are there, each as many parts of time as it takes to flow in.
     struct Level {
         there: u128,
         since: u64,

@@ -4,7 +4,7 @@ use crate::event::{Event, Flit};
 use crate::simulation::Simulation;
 use crate::worm::Worm;
 use gingham_model::traffic::Source;
-use gingham_model::{Message, MessageId, Turn};
+use gingham_model::{Admission, Message, MessageId, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
@@ -43,9 +43,10 @@ impl Simulation {
         };
         self.messages_created += 1;
         self.ledger.on_created(&message);
-        let priority = self.plan.classes[message.class.index()].priority;
-        let longest_bytes = self.plan.longest_packet_bytes(&message);
-        self.senders[message.source.index()].queue.offer(message, priority, longest_bytes);
+        let queue = &mut self.senders[message.source.index()].queue;
+        if queue.admit(&self.plan, message) == Admission::Dropped {
+            self.ledger.on_dropped(&message);
+        }
         self.cause(self.now, Event::Transfer { channel: self.host_channel(message.source) });
     }
 
@@ -62,7 +63,14 @@ impl Simulation {
 
     pub(crate) fn start_worm(&mut self, endpoint: EndpointId) {
         let sender = &mut self.senders[endpoint.index()];
-        let Turn::Send(packet) = sender.queue.take(self.now, &mut self.assemblies) else { return };
+        let packet = match sender.queue.take(self.now, &mut self.assemblies) {
+            Turn::Send(packet) => packet,
+            Turn::At(time) => {
+                self.cause(time, Event::Transfer { channel: self.host_channel(endpoint) });
+                return;
+            }
+            Turn::Nothing => return,
+        };
         let path = self.plan.path(packet.source, packet.destination).expect("a drawn route exists");
         let worm = Worm {
             packet,

@@ -52,16 +52,15 @@ impl Simulation {
         let Switching::Wormhole(wormhole) = plan.switching;
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
-        let highest = plan.highest_priority();
-        let levels = wormhole.arbitration.level(highest) + 1;
-        let sender = Sender { queue: Adapter::new(highest), current: None };
+        let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
+        let sender = |queue| Sender { queue, current: None };
         let mut simulation = Self {
             wormhole,
             queue: EventQueue::new(),
             now: Time::ZERO,
             status: Status::Running,
             sources: Source::all(&plan),
-            senders: vec![sender; plan.fabric.endpoints().len()],
+            senders: Adapter::all(&plan).into_iter().map(sender).collect(),
             worms: Worms::default(),
             assemblies: Assemblies::default(),
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),

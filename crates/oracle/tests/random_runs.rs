@@ -48,6 +48,7 @@ fn random_plan(seed: u64) -> Plan {
             active,
             priority: Priority::default(),
             segmentation: SegmentationPlan::None,
+            policing: None,
             sources,
         });
     }

@@ -238,4 +238,25 @@ segmentation = { adaptive = "80 B" }"#),
 load = 0.1
 length = { fixed = "1000 B" }
 segmentation = { by-hops = ["80 B", "160 B", "240 B"] }"#),
+    line("policing", "delay", "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+policing = { rate = 0.2, burst = "256 B", excess = "delay" }"#),
+    line("policing", "drop", "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371", [Works],
+        r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+policing = { rate = 0.2, burst = "256 B", excess = "drop" }"#),
+    line("policing", "demote", "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371", [Works],
+        r#"[[traffic]]
+name = "urgent"
+priority = 1
+load = 0.05
+length = { fixed = "64 B" }
+policing = { rate = 0.1, burst = "256 B", excess = { demote = "bulk" } }
+[[traffic]]
+name = "bulk"
+load = 0.1
+length = { fixed = "64 B" }"#),
 ];

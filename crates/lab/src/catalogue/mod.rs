@@ -10,7 +10,7 @@ mod standing;
 
 pub use standing::{KINDS, Kind, Standing};
 
-use crate::scenario::Scenario;
+use crate::scenario::{Excess, Scenario};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use gingham_model::{Arbitration, Preset, Segmentation};
 use gingham_topology::generate::Generator;
@@ -24,7 +24,7 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
     /// What kind of name: `generator`, `routing`, `preset`, `arbitration`, `arrivals`, `length`, `destinations`,
-    /// `segmentation`.
+    /// `segmentation`, `policing`.
     pub concept: &'static str,
     /// The name.
     pub name: String,
@@ -79,6 +79,7 @@ pub fn catalogue() -> Vec<Entry> {
     known.extend(variants::<Lengths>("length"));
     known.extend(variants::<Destinations>("destinations"));
     known.extend(variants::<Segmentation>("segmentation"));
+    known.extend(variants::<Excess>("policing"));
     let entries: Vec<Entry> = LINES.iter().map(|line| entry(line, &known)).collect();
     assert_eq!(entries.len(), known.len(), "every variant has its line in the catalogue");
     entries

@@ -72,6 +72,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         fabric,
         routes,
     };
+    classes::check_packets(source, &plan)?;
     Ok(Compiled {
         plan: Arc::new(plan),
         percentiles,

@@ -6,7 +6,7 @@ use super::verdict::{self, Asked};
 use super::{Reading, Verdict};
 use gingham_kernel::Span;
 use gingham_model::measure::{ClassMeasured, Estimate, Percentile};
-use gingham_model::{ClassId, Quantity};
+use gingham_model::{ClassId, Excess, Quantity};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -48,6 +48,12 @@ pub struct ClassSummary {
     pub messages_followed: u64,
     /// Of these, still under way when following ended.
     pub messages_censored: u64,
+    /// Of those followed, delayed by policing: a packet waited for tokens.
+    pub messages_delayed: u64,
+    /// Of those followed, demoted by policing: sent as the messages of another class.
+    pub messages_demoted: u64,
+    /// Of those created, dropped by policing: never sent.
+    pub messages_dropped: u64,
     /// Mean latency from creation to delivery, in nanoseconds, of the messages followed.
     pub latency_mean_ns: Option<f64>,
     /// Half-width of the mean latency, in nanoseconds.
@@ -99,7 +105,9 @@ fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
     let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
     let drawn_load = capacity.load(of.created.bytes, span);
     let open_loop = class.is_open_loop();
-    let asked = Asked { class: id, open_loop, offered_load, drawn_load, accepted_load };
+    let is_delayed =
+        class.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
+    let asked = Asked { class: id, open_loop, offered_load, drawn_load, accepted_load, is_delayed };
     let (verdict, verdict_reason) = verdict::of_class(reading, asked, &of);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
     let [latency, network_latency, head_latency] =
@@ -119,6 +127,9 @@ fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
         messages_created: of.created.messages,
         messages_followed: of.followed_messages,
         messages_censored: of.censored_messages(),
+        messages_delayed: of.delayed_messages,
+        messages_demoted: of.demoted_messages,
+        messages_dropped: of.dropped.messages,
         latency_mean_ns: mean(latency),
         latency_half_width_ns: half_width(latency),
         latency_max_ns: of.latency_max.map(span_ns),
@@ -205,6 +216,15 @@ pub(super) fn table(classes: &[ClassSummary]) -> Table {
         .integers(("messages_followed", "messages"), "of these, delivered", |c| c.messages_followed)
         .integers(("messages_censored", "messages"), "of these, still under way", |c| {
             c.messages_censored
+        })
+        .integers(("messages_delayed", "messages"), "of those followed, delayed by policing", |c| {
+            c.messages_delayed
+        })
+        .integers(("messages_demoted", "messages"), "of those followed, demoted by policing", |c| {
+            c.messages_demoted
+        })
+        .integers(("messages_dropped", "messages"), "of those created, dropped by policing", |c| {
+            c.messages_dropped
         })
         .known(("latency_mean_ns", "ns"), "mean from creation to delivery", |c| c.latency_mean_ns)
         .known(("latency_half_width_ns", "ns"), "half-width of its 95 % interval", |c| {

@@ -1,7 +1,7 @@
 //! One row a message: of the sample, or of all that were delivered.
 
 use super::table::{Builder, Table};
-use gingham_model::{Delivery, Plan};
+use gingham_model::{Admission, Delivery, Plan};
 
 /// What stands in the columns of words, by class and by endpoint.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,19 @@ impl Names {
     }
 }
 
+/// What policing does to a message that is delivered.
+const POLICING: [&str; 3] = ["conforming", "delayed", "demoted"];
+
+/// The place of what it did.
+fn policing(delivery: &Delivery) -> usize {
+    match delivery.admission {
+        Admission::Conforming => 0,
+        Admission::Delayed => 1,
+        Admission::Demoted => 2,
+        Admission::Dropped => unreachable!("what is dropped is not delivered"),
+    }
+}
+
 /// The table of these deliveries, in their order.
 pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
     let Names { classes, endpoints } = names.clone();
@@ -33,6 +46,7 @@ pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
         .integers(("payload_bytes", "B"), "payload", |d| u64::from(d.message.payload_bytes))
         .integers(("packets", "packets"), "packets that carried it", |d| u64::from(d.packets))
         .integers(("switches", "switches"), "switches traversed", |d| u64::from(d.hops))
+        .words("policing", "what policing did to it", POLICING.map(str::to_owned).into(), policing)
         .integers(("created_ps", "ps"), "created at its source", |d| d.message.created.as_ps())
         .integers(
             ("entered_ps", "ps"),

@@ -56,6 +56,8 @@ pub(super) struct Asked {
     pub(super) offered_load: Option<f64>,
     pub(super) drawn_load: f64,
     pub(super) accepted_load: f64,
+    /// Whether policing makes its messages wait.
+    pub(super) is_delayed: bool,
 }
 
 /// The verdict of a class and its reason.
@@ -74,10 +76,11 @@ pub(super) fn of_class(
 }
 
 fn saturated(asked: Asked) -> String {
-    let Asked { accepted_load, drawn_load, .. } = asked;
+    let Asked { accepted_load, drawn_load, is_delayed, .. } = asked;
     let took = format!(
-        "the network took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
+        "the network{} took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
          latencies depend on the length of the run",
+        if is_delayed { ", behind the policing of the class," } else { "" },
         asked.offered_load.unwrap_or(drawn_load)
     );
     match asked.offered_load {
@@ -131,10 +134,15 @@ fn factor_for_interval(followed_messages: u64) -> f64 {
 }
 
 fn sound(reading: &Reading<'_>, asked: Asked, of: &ClassMeasured) -> String {
-    let follows = if asked.open_loop {
-        "accepted load follows the offered load"
-    } else {
-        "the class sent all that the network took"
+    let follows = match (asked.open_loop, of.dropped.messages) {
+        (false, _) if asked.is_delayed => {
+            "the class sent all that its policing and the network took".to_owned()
+        }
+        (false, _) => "the class sent all that the network took".to_owned(),
+        (true, 0) => "accepted load follows the offered load".to_owned(),
+        (true, dropped) => format!(
+            "accepted load follows the offered load less {dropped} messages that policing dropped"
+        ),
     };
     let known = of.latency_ps.and_then(|latency| latency.relative_width());
     let known = known.map_or_else(String::new, |width| {
@@ -194,8 +202,14 @@ fn worst(classes: &[ClassSummary]) -> (Verdict, String) {
     let mut of = classes.iter().filter(|class| class.verdict == verdict);
     let Some(first) = of.next() else { return (verdict, "nothing was sent".to_owned()) };
     if verdict == Verdict::Ok {
-        let reason = "accepted load follows the offered load, and every mean has its interval";
-        return (verdict, reason.to_owned());
+        let less = match classes.iter().map(|class| class.messages_dropped).sum() {
+            0 => String::new(),
+            dropped => format!(" less {dropped} messages that policing dropped"),
+        };
+        let reason = format!(
+            "accepted load follows the offered load{less}, and every mean has its interval"
+        );
+        return (verdict, reason);
     }
     let others: Vec<_> = of.map(|class| format!("`{}`", class.name)).collect();
     let likewise = match others.len() {

@@ -23,12 +23,14 @@
 
 mod measure;
 mod network;
+mod policing;
 mod source;
 mod traffic;
 
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Measure, Stop};
 pub use network::Network;
+pub use policing::{Excess, Policing};
 pub use source::{Overrides, ScenarioSource};
 pub use traffic::TrafficClass;
 

@@ -1,5 +1,6 @@
 //! A traffic class as a scenario writes it.
 
+use super::Policing;
 use gingham_kernel::Span;
 use gingham_model::Segmentation;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
@@ -35,6 +36,8 @@ pub struct TrafficClass {
     /// How hosts cut messages into packets.
     #[serde(default)]
     pub segmentation: Segmentation,
+    /// How much of the class a host may send; all it can unless given.
+    pub policing: Option<Policing>,
     /// The class creates messages from this instant on; from the beginning of the run unless given.
     pub start: Option<Span>,
     /// It creates none at this instant and later; until the end of the run unless given.

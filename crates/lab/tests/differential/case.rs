@@ -69,7 +69,43 @@ impl Case {
         if case.classes.is_empty() {
             case.classes.push("load = 0.3\nlength = { fixed = \"64 B\" }\n".to_owned());
         }
+        for index in 0..case.classes.len() {
+            case.draw_policing(&mut draw, index);
+        }
         case
+    }
+
+    /// Polices a class now and then, as far as that makes sense.
+    fn draw_policing(&mut self, draw: &mut Stream, index: usize) {
+        if draw.below(2) == 0 {
+            return;
+        }
+        let rate = pick(draw, &[0.02, 0.1, 0.3, 0.7, 1.0]);
+        let burst = pick(draw, &[2, 70, 300, 1_100, 5_000]) + draw.below(3);
+        let within = 1 + draw.below(burst);
+        let longest = pick(draw, &[None, Some(within), Some(burst)]);
+        let longest =
+            longest.map_or_else(String::new, |bytes| format!(", longest = \"{bytes} B\""));
+        let excesses = match draw.below(4) {
+            0 => vec!["\"drop\"".to_owned()],
+            // Some class of lower priority, if there is one.
+            1 | 2 => (0..4).map(|class| format!("{{ demote = \"class{class}\" }}")).collect(),
+            _ => vec!["\"delay\"".to_owned()],
+        };
+        for excess in excesses {
+            let mut policed = self.clone();
+            let rest = format!("{longest}, excess = {excess}");
+            let policing = format!("policing = {{ rate = {rate}, burst = \"{burst} B\"{rest} }}");
+            writeln!(policed.classes[index], "{policing}").unwrap();
+            match compile(&policed.source(), true) {
+                Ok(_) => {
+                    *self = policed;
+                    return;
+                }
+                Err(error) if error.to_string().contains("policing") => {}
+                Err(error) => panic!("{error}\n{}", policed.to_toml()),
+            }
+        }
     }
 
     fn draw_stop(&mut self, draw: &mut Stream) {

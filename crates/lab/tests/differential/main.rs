@@ -9,7 +9,9 @@ use gingham_kernel::Time;
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Arbitration, Delivery, KeptMessages, MeasurePlan, Plan, Status, Switching};
+use gingham_model::{
+    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Plan, Status, Switching,
+};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
@@ -107,10 +109,11 @@ fn engine_and_oracle_agree_on_random_scenarios() {
     }
 }
 
-/// The comparison is worth what its cases reach: here, every way in which a run ends.
+/// The comparison is worth what its cases reach: here, every way in which a run ends, and all that policing
+/// does.
 #[test]
-fn random_scenarios_end_in_every_way() {
-    let mut endings = BTreeMap::new();
+fn random_scenarios_end_in_every_way_and_are_policed() {
+    let (mut endings, mut policed) = (BTreeMap::new(), [0_u32; 3]);
     for seed in 0..300 {
         let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
         let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
@@ -125,8 +128,16 @@ fn random_scenarios_end_in_every_way() {
             _ => "all were followed",
         };
         *endings.entry(ending).or_insert(0_u32) += 1;
+        for class in ClassId::first(plan.classes.len()) {
+            let of = ledger.measured().class(class);
+            let counts = [of.delayed_messages, of.demoted_messages, of.dropped.messages];
+            for (reached, count) in policed.iter_mut().zip(counts) {
+                *reached += u32::from(count > 0);
+            }
+        }
     }
     assert_eq!(endings.len(), 6, "{endings:?}");
+    assert!(policed.iter().all(|classes| *classes >= 5), "{policed:?}");
 }
 
 /// And here, what segments and priorities do to the order of things.

@@ -41,6 +41,11 @@ impl ClassLedger {
         self.each_at(grid, message.created, |slice| slice.created.add(message));
     }
 
+    /// A message that was just created was dropped.
+    pub(super) fn count_dropped(&mut self, grid: &Grid, message: &Message) {
+        self.each_at(grid, message.created, |slice| slice.dropped.add(message));
+    }
+
     /// A message was delivered, so many bytes long on the wire.
     pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery) {
         self.each_at(grid, delivery.delivered, |slice| {

@@ -44,6 +44,7 @@ pub struct Ledger {
     was_narrow: bool,
     end: Time,
     created_messages: u64,
+    dropped_messages: u64,
     delivered_messages: u64,
 }
 
@@ -62,6 +63,7 @@ impl Ledger {
             was_narrow: false,
             end: plan.stop.latest_end(),
             created_messages: 0,
+            dropped_messages: 0,
             delivered_messages: 0,
         }
     }
@@ -71,6 +73,14 @@ impl Ledger {
         self.created_messages += 1;
         if self.closed.is_none() {
             self.classes[message.class.index()].count_created(&self.grid, message);
+        }
+    }
+
+    /// A message that was just created, and told, is dropped: it will never be delivered.
+    pub fn on_dropped(&mut self, message: &Message) {
+        self.dropped_messages += 1;
+        if self.closed.is_none() {
+            self.classes[message.class.index()].count_dropped(&self.grid, message);
         }
     }
 
@@ -144,9 +154,9 @@ impl Ledger {
         self.delivered_messages
     }
 
-    /// Messages created at any time and not delivered yet.
+    /// Messages created at any time, not dropped and not delivered yet.
     pub fn in_flight_messages(&self) -> u64 {
-        self.created_messages - self.delivered_messages
+        self.created_messages - self.dropped_messages - self.delivered_messages
     }
 
     /// Whether what was delivered was created before the end of the closed window.

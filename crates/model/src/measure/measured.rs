@@ -18,8 +18,14 @@ use gingham_topology::ChannelId;
 pub struct ClassMeasured {
     /// Created in the window.
     pub created: Count,
+    /// Of these, dropped by policing.
+    pub dropped: Count,
     /// Created in the window and delivered.
     pub followed_messages: u64,
+    /// Of these, delayed by policing.
+    pub delayed_messages: u64,
+    /// Of these, demoted by policing.
+    pub demoted_messages: u64,
     /// Delivered in the window, whenever created.
     pub delivered: Count,
     /// Bytes on the wire, at the source's cable, of what was delivered in the window.
@@ -37,15 +43,15 @@ pub struct ClassMeasured {
     pub hops: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
-    /// Whether less was delivered than created, in both halves of the window and by more than the interval of
+    /// Whether less was delivered than created and not dropped, in both halves of the window and by more than the interval of
     /// what was delivered: the backlog grows. Means nothing for a backlogged class.
     pub is_saturated: bool,
 }
 
 impl ClassMeasured {
-    /// Created in the window and not delivered within the time of following.
+    /// Created in the window, not dropped and not delivered within the time of following.
     pub fn censored_messages(&self) -> u64 {
-        self.created.messages - self.followed_messages
+        self.created.messages - self.dropped.messages - self.followed_messages
     }
 }
 
@@ -85,7 +91,10 @@ impl<'a> Measured<'a> {
         let accepted = self.over_time(class, |slice| slice.delivered.bytes);
         ClassMeasured {
             created: whole.created,
+            dropped: whole.dropped,
             followed_messages: whole.followed_messages,
+            delayed_messages: whole.delayed_messages,
+            demoted_messages: whole.demoted_messages,
             delivered: whole.delivered,
             delivered_wire_bytes: whole.delivered_wire_bytes,
             latency_ps: self.over_messages(class, |slice| slice.latency_sum_ps),
@@ -238,8 +247,8 @@ impl<'a> Measured<'a> {
         };
         let fell_behind = |from, to| {
             let half = self.sum(class, from, to);
-            let left =
-                real(u128::from(half.created.bytes)) - real(u128::from(half.delivered.bytes));
+            let offered = real(u128::from(half.created.bytes - half.dropped.bytes));
+            let left = offered - real(u128::from(half.delivered.bytes));
             let span_ps: f64 = (from..to).map(|section| self.section_ps(section)).sum();
             left > half_width * span_ps
         };

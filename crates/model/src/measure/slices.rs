@@ -3,7 +3,7 @@
 use super::Count;
 use super::estimate::real;
 use super::grid::SLICES_MAX;
-use crate::Delivery;
+use crate::{Admission, Delivery};
 use std::iter::Sum;
 use std::ops::Add;
 
@@ -12,12 +12,18 @@ use std::ops::Add;
 pub(super) struct Slice {
     /// Messages created in the slice.
     pub(super) created: Count,
+    /// Of these, dropped by policing.
+    pub(super) dropped: Count,
     /// Messages delivered in the slice, whenever created.
     pub(super) delivered: Count,
     /// Their bytes on the wire.
     pub(super) delivered_wire_bytes: u64,
     /// Messages created in the slice and delivered at any time.
     pub(super) followed_messages: u64,
+    /// Of these, delayed by policing.
+    pub(super) delayed_messages: u64,
+    /// Of these, demoted by policing.
+    pub(super) demoted_messages: u64,
     /// Sum of their latencies.
     pub(super) latency_sum_ps: u128,
     /// Sum of their network latencies.
@@ -32,6 +38,8 @@ impl Slice {
     /// Counts the journey of a message that was created in the slice.
     pub(super) fn count_journey(&mut self, delivery: &Delivery) {
         self.followed_messages += 1;
+        self.delayed_messages += u64::from(delivery.admission == Admission::Delayed);
+        self.demoted_messages += u64::from(delivery.admission == Admission::Demoted);
         self.latency_sum_ps += u128::from(delivery.latency().as_ps());
         self.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());
         self.head_latency_sum_ps += u128::from(delivery.head_latency().as_ps());
@@ -44,9 +52,9 @@ impl Slice {
         (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
     }
 
-    /// Messages created in the slice and not delivered yet.
+    /// Messages created in the slice, not dropped and not delivered yet.
     pub(super) fn under_way_messages(&self) -> u64 {
-        self.created.messages - self.followed_messages
+        self.created.messages - self.dropped.messages - self.followed_messages
     }
 }
 
@@ -55,9 +63,12 @@ impl Add for Slice {
     fn add(self, other: Self) -> Self {
         Self {
             created: self.created + other.created,
+            dropped: self.dropped + other.dropped,
             delivered: self.delivered + other.delivered,
             delivered_wire_bytes: self.delivered_wire_bytes + other.delivered_wire_bytes,
             followed_messages: self.followed_messages + other.followed_messages,
+            delayed_messages: self.delayed_messages + other.delayed_messages,
+            demoted_messages: self.demoted_messages + other.demoted_messages,
             latency_sum_ps: self.latency_sum_ps + other.latency_sum_ps,
             network_latency_sum_ps: self.network_latency_sum_ps + other.network_latency_sum_ps,
             head_latency_sum_ps: self.head_latency_sum_ps + other.head_latency_sum_ps,

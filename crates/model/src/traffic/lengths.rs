@@ -4,6 +4,7 @@ use super::Weighted;
 use gingham_kernel::{Bytes, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The length distribution of a class, as a scenario names it.
@@ -85,6 +86,20 @@ impl LengthPlan {
             }
             Self::Empirical(lengths) => {
                 lengths.shares().map(|(bytes, share)| f64::from(bytes) * share).sum()
+            }
+        }
+    }
+
+    /// The least and the most that may be drawn.
+    pub fn range_bytes(&self) -> RangeInclusive<u32> {
+        match self {
+            Self::Fixed(bytes) => *bytes..=*bytes,
+            Self::Exponential(_) => 1..=u32::MAX,
+            Self::Uniform { from, to } => *from..=*to,
+            Self::Bimodal { short, long, .. } => *short.min(long)..=*short.max(long),
+            Self::Empirical(lengths) => {
+                let bytes = || lengths.things().iter().copied();
+                bytes().min().unwrap_or(1)..=bytes().max().unwrap_or(1)
             }
         }
     }

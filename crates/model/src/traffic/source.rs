@@ -5,7 +5,7 @@ use super::{ArrivalPlan, DestinationPlan, LengthPlan};
 use crate::{ClassId, Plan};
 use gingham_kernel::{Purpose, Stream, Time};
 use gingham_topology::EndpointId;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// An endpoint that sends in a class, and what.
@@ -34,6 +34,17 @@ impl SourcePlan {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
             MessagePlan::Scheduled(_) => None,
+        }
+    }
+
+    /// The least and the most payload that a message of it may have.
+    pub fn payload_bytes(&self) -> RangeInclusive<u32> {
+        match &self.messages {
+            MessagePlan::Drawn(drawn) => drawn.lengths.range_bytes(),
+            MessagePlan::Scheduled(messages) => {
+                let bytes = || messages.iter().map(|message| message.draft.payload_bytes);
+                bytes().min().unwrap_or(1)..=bytes().max().unwrap_or(1)
+            }
         }
     }
 

@@ -3,8 +3,8 @@
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::{
-    Arbitration, ChannelPlan, ClassId, ClassPlan, Delivery, MeasurePlan, Message, MessageId, Plan,
-    Priority, SegmentationPlan, StopPlan, Switching, WormholePlan,
+    Admission, Arbitration, ChannelPlan, ClassId, ClassPlan, Delivery, MeasurePlan, Message,
+    MessageId, Plan, Priority, SegmentationPlan, StopPlan, Switching, WormholePlan,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
@@ -25,6 +25,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         active: Time::ZERO..Time::MAX,
         priority: Priority::default(),
         segmentation: SegmentationPlan::None,
+        policing: None,
         sources: Vec::new(),
     };
     let stop = StopPlan::at(Time::from_ps(time_ps));
@@ -109,6 +110,7 @@ impl Feed {
             hops: 1,
             packets: 1,
             wire_bytes: 104,
+            admission: Admission::Conforming,
         });
     }
 

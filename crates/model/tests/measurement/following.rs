@@ -113,3 +113,38 @@ fn a_growing_backlog_is_saturation_and_a_delay_is_not() {
     assert!(told(&plan(1, time), behind).measured().class(class()).is_saturated);
     assert!(!told(&plan(1, time), delayed).measured().class(class()).is_saturated);
 }
+
+#[test]
+fn what_is_dropped_is_neither_followed_nor_censored() {
+    let mut feed = Feed::new(&plan(1, TIME));
+    let told = journey(100, 200);
+    let message = feed.create(&told);
+    feed.deliver(&told, message);
+    let dropped = feed.create(&journey(300, 0));
+    feed.ledger.on_dropped(&dropped);
+    feed.end_sections(u64::MAX);
+    let of = feed.ledger.measured().class(class());
+    assert_eq!((of.created, of.dropped), (messages(2), messages(1)));
+    assert_eq!((of.followed_messages, of.censored_messages()), (1, 0));
+    assert!(feed.ledger.is_complete(), "nothing is left to follow");
+    assert_eq!((feed.ledger.end(), feed.ledger.in_flight_messages()), (Time::from_ps(TIME), 0));
+}
+
+#[test]
+fn what_is_dropped_does_not_saturate() {
+    let time = 1 << 24;
+    let mut feed = Feed::new(&plan(1, time));
+    for index in 0..4_000 {
+        let told = journey(index * (time / 4_000), index * (time / 4_000) + 1);
+        let message = feed.create(&told);
+        if index % 2 == 0 {
+            feed.deliver(&told, message);
+        } else {
+            feed.ledger.on_dropped(&message);
+        }
+    }
+    feed.end_sections(u64::MAX);
+    let of = feed.ledger.measured().class(class());
+    assert_eq!((of.created.messages, of.dropped.messages), (4_000, 2_000));
+    assert!(!of.is_saturated);
+}

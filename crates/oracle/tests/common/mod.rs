@@ -111,6 +111,7 @@ fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
         active: Time::ZERO..Time::MAX,
         priority: Priority::default(),
         segmentation: SegmentationPlan::None,
+        policing: None,
         sources: vec![source],
     });
 }

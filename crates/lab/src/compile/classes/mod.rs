@@ -16,9 +16,12 @@ mod hosts;
 mod lengths;
 mod matrix;
 mod permutations;
+mod policing;
 mod schedule;
 mod sending;
 mod sheet;
+
+pub(super) use policing::check_packets;
 
 use super::Gathered;
 use crate::error::LabError;
@@ -107,6 +110,7 @@ impl Place<'_> {
             active,
             priority: self.priority()?,
             segmentation: self.segmentation(gathered)?,
+            policing: self.policing(&sources, gathered)?,
             sources,
         })
     }

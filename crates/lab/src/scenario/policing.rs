@@ -1,0 +1,44 @@
+//! How much of a class a host may send.
+
+use gingham_kernel::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much of a class a host may send: a token bucket for each host (Kwan et al. 1996, section 5).
+///
+/// ```text
+///   tokens flow in at `rate`, one for a byte ──► bucket of `burst`, full at first ──► what finds its tokens conforms
+///                                                                                 └─► what does not is `excess`
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Policing {
+    /// Payload that flows in, as a fraction of the host's link, above 0 and at most 1.
+    pub rate: f64,
+    /// Payload that the bucket holds: what may be sent at once after a silence.
+    pub burst: Bytes,
+    /// The most payload of one packet; longer ones are cut, beside what `segmentation` says. No limit unless
+    /// given.
+    pub longest: Option<Bytes>,
+    /// What becomes of a message, or packet, that finds too few tokens.
+    #[serde(default = "default_excess")]
+    pub excess: Excess,
+}
+
+/// What becomes of what finds too few tokens.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Excess {
+    /// Each packet waits until the bucket holds its payload, and holds up what is behind it in its level of
+    /// priority at this host.
+    Delay,
+    /// A message that finds too few tokens when it is created is never sent; it is counted.
+    Drop,
+    /// A message that finds too few tokens when it is created is sent with priority and segmentation of the
+    /// class with this name, which must have a lower priority; it is counted as one of its own class.
+    Demote(String),
+}
+
+fn default_excess() -> Excess {
+    Excess::Delay
+}
