@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
+use gingham_kernel::Time;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Engine, LongestPayload, Record, Run, Verdict, compile};
-use gingham_model::{ClassId, Excess};
+use gingham_model::{
+    Admission, ClassId, Delivery, Excess, KeptMessages, MeasurePlan, Plan, REFILL_BYTES,
+};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Two hosts at a switch, 160 MB/s; the first sends 256 B messages, in which class the second never does.
 const TWO: &str = r#"
@@ -44,6 +48,52 @@ fn record(settings: &[(&str, &str)]) -> Record {
     let mut run = Run::new(compile(&source(settings), false).unwrap(), Engine::Runs);
     while !run.advance(100_000).done {}
     run.record()
+}
+
+/// Every delivery of the scenario with these settings.
+fn deliveries(settings: &[(&str, &str)]) -> (Arc<Plan>, Vec<Delivery>) {
+    let plan = compile(&source(settings), false).unwrap().plan;
+    let measure = MeasurePlan { messages: KeptMessages::All, ..plan.measure };
+    let plan = Arc::new(Plan { measure, ..(*plan).clone() });
+    let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+    simulation.advance(u64::MAX);
+    let found = simulation.take_messages();
+    (plan, found)
+}
+
+/// The theorem: of what conforms no interval has more than rate x time + burst bytes. `at` is when it did.
+fn assert_bound(plan: &Plan, mut conforming: Vec<&Delivery>, at: impl Fn(&Delivery) -> Time) {
+    let policing = plan.classes[0].policing.as_ref().unwrap();
+    let (refill, burst) = (policing.refill[0].as_ps(), policing.burst_bytes);
+    assert!(conforming.len() > 300, "{} messages tell little", conforming.len());
+    conforming.sort_by_key(|delivery| at(delivery));
+    let mut tight = 0;
+    for (first, from) in conforming.iter().enumerate() {
+        let mut bytes = 0_u128;
+        for to in &conforming[first..] {
+            bytes += u128::from(to.message.payload_bytes);
+            let flown = u128::from(at(to).since(at(from)).as_ps()) * u128::from(REFILL_BYTES);
+            let most = flown + u128::from(burst) * u128::from(refill);
+            assert!(bytes * u128::from(refill) <= most, "{from:?} to {to:?}");
+            tight += u32::from(bytes * u128::from(refill) + u128::from(refill) > most);
+        }
+    }
+    assert!(tight > 0, "no interval comes within a byte of the bound");
+}
+
+#[test]
+fn no_interval_of_a_run_has_more_than_rate_and_burst() {
+    // Under delay what enters the network; at twice the rate the bucket is empty all the time.
+    let (plan, found) = deliveries(&[]);
+    let of_class = |delivery: &&Delivery| delivery.message.class == ClassId::new(0);
+    assert_bound(&plan, found.iter().filter(of_class).collect(), |delivery| delivery.entered);
+    // Else what was created and not excess.
+    for excess in ["drop", "{ demote = \"bulk\" }"] {
+        let (plan, found) = deliveries(&[(EXCESS, excess), (LENGTH, "{ exponential = \"64 B\" }")]);
+        let conforming = found.iter().filter(of_class);
+        let conforming = conforming.filter(|found| found.admission == Admission::Conforming);
+        assert_bound(&plan, conforming.collect(), |delivery| delivery.message.created);
+    }
 }
 
 /// The error of the scenario with these settings, in one line.

@@ -30,7 +30,7 @@ from gingham.running import Simulation, require_place, simulate
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gingham.result import Result
     from gingham.running import Engine
@@ -151,6 +151,8 @@ def report(result: Result) -> OSError | None:
         warn(note)
     try:
         print_classes(result)
+        for line in policing(result.classes):
+            show(text(line))
         show(text(f"verdict: {result.verdict}", "bold"))
         for line in wrap(result.summary["verdict_reason"], WIDTH - 2):
             show(text(f"  {line}"))
@@ -160,6 +162,16 @@ def report(result: Result) -> OSError | None:
     except OSError as error:
         return error
     return None
+
+
+def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each class to which policing did something."""
+    for numbers in classes:
+        counts = [(numbers[f"messages_{fate}"], fate) for fate in ("delayed", "demoted", "dropped")]
+        told = ", ".join(f"{count:,} {fate}" for count, fate in counts if count)
+        if told:
+            created = f"{numbers['messages_created']:,} messages"
+            yield f"policing of {numbers['name']}: of {created} {told}"
 
 
 def finding_note(findings: list[str]) -> list[str]:
