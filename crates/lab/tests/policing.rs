@@ -190,6 +190,19 @@ fn a_packet_must_fit_its_bucket() {
 }
 
 #[test]
+fn who_is_held_up_is_told() {
+    let notes = |settings: &[(&str, &str)]| compile(&source(settings), false).unwrap().notes;
+    let (same, everywhere) = (("traffic.1.priority", "1"), ("traffic.1.hosts", "[\"*\"]"));
+    let told = "class `urgent`: packets of it that wait for tokens hold up those of `bulk` behind \
+                them, which have the same priority";
+    assert!(notes(&[same, everywhere]).iter().any(|note| note == told));
+    // Not at another host, not in another level, and not where nothing waits.
+    assert!(notes(&[same]).is_empty());
+    assert!(notes(&[everywhere]).is_empty());
+    assert!(notes(&[same, everywhere, (EXCESS, "drop")]).is_empty());
+}
+
+#[test]
 fn a_message_that_is_judged_as_a_whole_must_fit_its_bucket_at_times() {
     let found = error(&[(BURST, "255 B"), (EXCESS, "drop")]);
     assert!(found.contains("all would be excess"), "{found}");

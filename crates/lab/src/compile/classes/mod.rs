@@ -59,6 +59,7 @@ pub(super) fn classes(
         classes.push(place.compile(gathered)?);
     }
     note_levels(parameters, &classes, gathered);
+    policing::note_held_up(&classes, gathered);
     Ok(classes)
 }
 

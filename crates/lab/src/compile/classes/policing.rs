@@ -11,6 +11,7 @@ use gingham_model::traffic::{Arrivals, SourcePlan};
 use gingham_model::{
     self as model, ClassId, ClassPlan, Plan, PolicingPlan, REFILL_BYTES, SegmentationPlan,
 };
+use std::collections::BTreeSet;
 
 impl Place<'_> {
     /// How a class with these sources is policed.
@@ -125,6 +126,31 @@ impl Place<'_> {
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         Ok(Span::from_ps(span_ps(REFILL_BYTES).round() as u64))
+    }
+}
+
+/// Says of classes whose packets may wait for tokens which others they hold up, at a host and in a level of both.
+pub(super) fn note_held_up(classes: &[ClassPlan], gathered: &mut Gathered) {
+    for class in classes {
+        if class.policing.as_ref().is_none_or(|policing| policing.excess != model::Excess::Delay) {
+            continue;
+        }
+        let hosts: BTreeSet<_> = class.sources.iter().map(|source| source.endpoint).collect();
+        let is_held_up = |other: &&ClassPlan| {
+            other.name != class.name
+                && other.priority == class.priority
+                && other.sources.iter().any(|source| hosts.contains(&source.endpoint))
+        };
+        let held_up = classes.iter().filter(is_held_up).map(|other| format!("`{}`", other.name));
+        let held_up: Vec<String> = held_up.collect();
+        if !held_up.is_empty() {
+            gathered.notes.push(format!(
+                "class `{}`: packets of it that wait for tokens hold up those of {} behind them, which have the same \
+                 priority",
+                class.name,
+                held_up.join(", ")
+            ));
+        }
     }
 }
 
