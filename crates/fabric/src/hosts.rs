@@ -116,7 +116,7 @@ impl Simulation {
         let flits = worm.flits(&self.wormhole);
         let worm = self.worms.insert(worm);
         self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, self.now);
-        if packet.is_first {
+        if packet.is_first && !self.backlogged[endpoint.index()].is_empty() {
             self.refill(endpoint, packet.class);
         }
     }

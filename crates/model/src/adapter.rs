@@ -136,6 +136,15 @@ impl Adapter {
 
     /// What it does with a link that is free `now`. The first packet of a message opens its assembly.
     pub fn take(&mut self, now: Time, assemblies: &mut Assemblies) -> Turn {
+        let Some(highest) = self.occupied.checked_ilog2() else { return Turn::Nothing };
+        if self.policers.is_empty() {
+            return Turn::Send(self.send(highest as usize, now, assemblies));
+        }
+        self.take_allowed(now, assemblies)
+    }
+
+    /// The same where some level may have to wait.
+    fn take_allowed(&mut self, now: Time, assemblies: &mut Assemblies) -> Turn {
         let mut untried = self.occupied;
         let mut soonest: Option<Time> = None;
         while let Some(level) = untried.checked_ilog2() {
@@ -151,9 +160,6 @@ impl Adapter {
 
     /// When the first packet of a level may be sent, and if that is later than `now`, that its message is delayed.
     fn allowed_at(&mut self, level: usize, now: Time) -> Time {
-        if self.policers.is_empty() {
-            return now;
-        }
         let waiting = self.levels[level].front_mut().expect("something waits in this level");
         let Some(bucket) = delaying(&mut self.policers, waiting.message.class) else { return now };
         let allowed = bucket.holds_at(now, waiting.next_bytes());
