@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import dask
+import dask_jobqueue  # noqa: F401  (its configuration comes with it)
 import pytest
 
 from gingham import EnvironmentProblem, InputError, Scenario
@@ -46,8 +51,6 @@ class Cluster:
     @property
     def address(self) -> str:
         """`HOST:PORT` of the scheduler."""
-        import json
-
         wait_until(self.file.exists)
         wait_until(lambda: self.file.read_text().endswith("}"))
         return str(json.loads(self.file.read_text())["address"]).removeprefix("tcp://")
@@ -175,6 +178,74 @@ def test_a_worker_of_another_build_that_comes_later_stops_the_sweep(
         first.kill()
         execute(sweep(), tmp_path / "out", executor=on.executor, workers=1)
     assert Results.load(tmp_path / "out").arrow().num_rows == 0
+
+
+# Stands in for Slurm: a job is a process of this machine, which `scancel` ends with its children.
+SBATCH = """#!/bin/sh
+for script; do :; done
+cp "$script" "{jobs}/script"
+[ -e "{jobs}/refuse" ] && echo "sbatch: error: Invalid account" >&2 && exit 1
+setsid sh "{jobs}/script" > "{jobs}/log" 2>&1 < /dev/null &
+echo $! >> "{jobs}/submitted"
+echo "Submitted batch job $!"
+"""
+SCANCEL = """#!/bin/sh
+for job; do kill -- "-$job"; echo "$job" >> "{jobs}/cancelled"; done
+"""
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The commands of a Slurm whose jobs run here, and where it keeps what it was told."""
+    jobs = tmp_path / "jobs"
+    for folder in (jobs, tmp_path / "bin"):
+        folder.mkdir()
+    for name, script in {"sbatch": SBATCH, "scancel": SCANCEL}.items():
+        (tmp_path / "bin" / name).write_text(script.format(jobs=jobs))
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    configured = {"jobqueue.slurm.scheduler-options": {"host": "127.0.0.1"}}
+    configured["jobqueue.slurm.local-directory"] = str(jobs)  # type: ignore[assignment]
+    with dask.config.set(configured):
+        yield jobs
+    for job in lines(jobs / "submitted"):
+        with suppress(ProcessLookupError):
+            os.killpg(int(job), signal.SIGKILL)
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().split() if path.exists() else []
+
+
+def test_jobs_of_slurm_make_the_same_table(slurm: Path, tmp_path: Path) -> None:
+    where = "slurm:jobs=1,cores=2,memory=1GiB,walltime=00:10:00,queue=short"
+    with workers_on(where) as workers:
+        assert workers.count == 2
+        execute(sweep(), tmp_path / "slurm", executor=workers.executor, workers=workers.count)
+    execute(sweep(), tmp_path / "local")
+    assert tables(tmp_path / "slurm") == tables(tmp_path / "local")
+    asked = [line for line in (slurm / "script").read_text().splitlines() if "#SBATCH" in line]
+    assert asked == [
+        "#SBATCH -J gingham",
+        "#SBATCH -p short",
+        "#SBATCH -n 1",
+        "#SBATCH --cpus-per-task=2",
+        "#SBATCH --mem=1G",
+        "#SBATCH -t 00:10:00",
+    ]
+    assert lines(slurm / "cancelled") == lines(slurm / "submitted") != []
+
+
+def test_a_job_that_slurm_refuses_is_told(slurm: Path) -> None:
+    (slurm / "refuse").touch()
+    with refused("Slurm refused a job", "Invalid account"), workers_on("slurm"):
+        pytest.fail("there are no workers")
+
+
+def test_without_slurm_there_are_no_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with refused("sbatch is not there", "dask://HOST:PORT"), workers_on("slurm"):
+        pytest.fail("there is no Slurm")
 
 
 def test_a_scheduler_without_workers_is_refused(cluster: Cluster) -> None:

@@ -13,6 +13,7 @@ import click
 
 from gingham import __version__
 from gingham._files import reason
+from gingham.cli._curve import curve
 from gingham.cli._example import example
 from gingham.cli._explain import explain as explain_command
 from gingham.cli._explain import schema
@@ -23,6 +24,7 @@ from gingham.cli._plot import plot
 from gingham.cli._query import query
 from gingham.cli._route import route
 from gingham.cli._run import run as run_command
+from gingham.cli._saturation import saturation
 from gingham.cli._study import study
 from gingham.cli._sweep import sweep
 from gingham.errors import GinghamError
@@ -76,6 +78,8 @@ gingham.add_command(route)
 gingham.add_command(opensm)
 gingham.add_command(run_command)
 gingham.add_command(sweep)
+gingham.add_command(curve)
+gingham.add_command(saturation)
 gingham.add_command(study)
 gingham.add_command(plot)
 gingham.add_command(query)

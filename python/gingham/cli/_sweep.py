@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,34 +10,27 @@ import click
 from gingham.cli._options import output_option
 from gingham.cli._output import exit_code_help, json_option, print_json, say, show, text, warn
 from gingham.cli._sweep_progress import duration, numbers, rate_text, sweep_shown
+from gingham.cli._workers import (
+    INTERRUPTED,
+    on_option,
+    resume_option,
+    workers_at,
+    workers_option,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gingham.sweeps import Estimate, Sweep, SweepProgress, Workers
 
-FAILED, INTERRUPTED = 5, 130
+FAILED = 5
 # Errors of failed runs that are shown.
 ERRORS_SHOWN = 3
 
 
 @click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
 @click.argument("file", metavar="SWEEP", type=click.Path(path_type=Path))
-@click.option(
-    "-j",
-    "--workers",
-    type=click.IntRange(1, 1024),
-    default=2,
-    show_default=True,
-    help="Runs at a time, on this machine.",
-)
-@click.option(
-    "--on",
-    "where",
-    metavar="WHERE",
-    help="Run there: dask://HOST:PORT, or slurm:jobs=4,cores=8 and the like.",
-)
-@click.option("--resume", is_flag=True, help="Make only the runs that the folder lacks.")
+@workers_option
+@on_option
+@resume_option
 @click.option("--dry-run", is_flag=True, help="Say how many runs and how long; make none.")
 @click.option("--yes", is_flag=True, help="Start even a million runs.")
 @output_option(help="Folder of results; by default sweeps/ and the name of the file.")
@@ -46,7 +38,7 @@ ERRORS_SHOWN = 3
 def sweep(
     file: Path,
     workers: int,
-    where: str | None,
+    on: str | None,
     resume: bool,
     dry_run: bool,
     yes: bool,
@@ -79,7 +71,7 @@ def sweep(
     planned = Sweep.load(file)
     folder = output or Path("sweeps") / file.stem
     runs = runs_of(planned, many=yes)
-    with placed(where, workers) as there:
+    with workers_at(on, workers) as there:
         expected = estimate(planned, runs)
         announce(planned, expected, there.count)
         if dry_run:
@@ -92,18 +84,6 @@ def sweep(
     else:
         report(progress, folder)
     raise click.exceptions.Exit(FAILED if progress.failed else 0)
-
-
-@contextmanager
-def placed(where: str | None, count: int) -> Iterator[Workers]:
-    """Give the workers of a place, or so many of this machine."""
-    from gingham.sweeps import Workers, workers_on
-
-    if where is None:
-        yield Workers(None, count)
-    else:
-        with workers_on(where) as workers:
-            yield workers
 
 
 def execute(

@@ -9,8 +9,11 @@ picture    what it shows
 `fabric`   the fabric, each channel coloured by its load
 =========  ========================================================================
 
-Each takes a result, be it just run or loaded from its folder, and returns a figure of matplotlib;
-all read only tables and the summary. The same result gives the same picture, byte for byte.
+`curve` draws latency against accepted load, of a table of `gingham.loads.curve`.
+
+Each of the others takes a result, be it just run or loaded from its folder, and returns a figure of
+matplotlib; all read only tables and the summary. The same result gives the same picture, byte for
+byte.
 
 >>> import gingham
 >>> from gingham import examples
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "KINDS", "Kind", "Measured", "draw", "fabric", "latency", "links"]
+__all__ = ["ENDINGS", "KINDS", "Kind", "Measured", "curve", "draw", "fabric", "latency", "links"]
 __all__ += ["picture", "require_ending", "require_rows", "save", "series"]
 
 Kind: TypeAlias = Literal["latency", "series", "links", "fabric"]
@@ -123,6 +126,16 @@ def fabric(result: Measured) -> Figure:
 
     tables = result.table("links"), result.table("nodes")
     return _fabric.draw(*tables, title=result.scenario.title)
+
+
+def curve(table: pa.Table, *, title: str) -> Figure:
+    """Draw latency against accepted load, a line a routing, with the intervals of both.
+
+    Hollow points are saturated. `table` is that of `gingham.loads.curve`.
+    """
+    from gingham.plots import _curve
+
+    return _curve.draw(table, title=title)
 
 
 def draw(kind: Kind, result: Measured) -> Figure:

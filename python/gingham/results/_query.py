@@ -39,7 +39,22 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
             )
         return connection.sql(sql).to_arrow_table()
     except duckdb.Error as error:
-        raise refusal(str(error), columns_of(connection, views)) from error
+        message = with_place(connection, sql) or str(error)
+        raise refusal(message, columns_of(connection, views)) from error
+
+
+def with_place(connection: duckdb.DuckDBPyConnection, sql: str) -> str | None:
+    """Return what is wrong with a query, with its place.
+
+    Of the two ways to ask, the one that gives tables without a copy does not tell the place.
+    """
+    import duckdb
+
+    try:
+        connection.execute(sql)
+    except duckdb.Error as error:
+        return str(error)
+    return None
 
 
 def columns_of(connection: duckdb.DuckDBPyConnection, views: Mapping[str, object]) -> Columns:

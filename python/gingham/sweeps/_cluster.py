@@ -118,25 +118,49 @@ def slurm_client(options: Mapping[str, Any]) -> Iterator[tuple[Client, int]]:
 
     with ExitStack() as stack:
         cluster = stack.enter_context(slurm_cluster(options))
-        cluster.scale(jobs=options["jobs"])
+        submit(cluster, options["jobs"])
         client = stack.enter_context(Client(cluster, set_as_default=False))
         # A queue may be long: whoever does not want to wait presses Ctrl-C.
         client.wait_for_workers(1)
         yield client, options["jobs"] * options["cores"]
 
 
+def submit(cluster: Any, jobs: int) -> None:
+    """Submit jobs; `EnvironmentProblem` if Slurm does not take them."""
+
+    async def submitted() -> None:
+        cluster.scale(jobs=jobs)
+        # What `scale` begins, and would not tell the end of.
+        await cluster._correct_state()  # noqa: SLF001
+
+    try:
+        cluster.sync(submitted)
+    except RuntimeError as error:
+        from distributed import Status
+
+        # Left as they are, they would keep the cluster from being closed.
+        for job in cluster._created:  # noqa: SLF001
+            job.status = Status.failed
+        said = str(error).partition("stderr:")[2].strip() or str(error)
+        raise EnvironmentProblem(f"Slurm refused a job: {said}") from error
+
+
 def slurm_cluster(options: Mapping[str, Any]) -> Any:
     """Return a cluster of Dask whose workers are jobs of Slurm, none yet; a context."""
+    from dask import config
     from dask_jobqueue import SLURMCluster
 
     given = {name: value for name, value in options.items() if value is not None}
     del given["jobs"]
+    configured = config.get("jobqueue.slurm.scheduler-options", None) or {}
+    # Its web page is for nobody but, at most, this machine.
+    unseen = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     return SLURMCluster(
         **given,
         # The engine takes a core, so that a process a core serves it best.
         processes=given["cores"],
         job_name="gingham",
-        scheduler_options={"dashboard": False},
+        scheduler_options={**unseen, **configured},
         worker_extra_args=["--no-dashboard"],
         silence_logs=logging.CRITICAL,
     )

@@ -24,7 +24,7 @@ from gingham.scenario import Scenario
 from gingham.sweeps._keys import core_identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from gingham.result import Result
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 SUMMARY = ["verdict", "verdict_reason", "warm_up_ps", "window_end_ps", "end_ps"]
 # What of a class is no number of a row.
 NOT_COLUMNS = {"name", "percentiles"}
+# Endings of what a class has a mean of, over its messages.
+MEANS = ("latency_mean_ns", "hops_mean")
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,9 @@ def work(task: Task, stop: Callable[[], bool] = never) -> Outcome:
             if stop():
                 return Outcome(task.key, stopped=True)
             done = simulation.advance().done
-        engine_seconds = simulation.wall_seconds
+        recording = time.perf_counter()
         result = simulation.result()
+        engine_seconds = simulation.wall_seconds + time.perf_counter() - recording
         row, classes, tables = run_row(task, result), class_rows(task, result), kept(task, result)
     except (KeyboardInterrupt, SystemExit):
         raise
@@ -119,19 +122,31 @@ def require_build_of(task: Task) -> None:
 
 
 def run_row(task: Task, result: Result) -> dict[str, Any]:
-    """Return the numbers of a run as a whole."""
+    """Return the numbers of a run as a whole: sums over its classes, and means over messages."""
     row = {"key": task.key, "seed": task.seed, "error": None}
     row |= {name: result.summary[name] for name in SUMMARY}
-    counted = [one for one in result.classes if one["messages_followed"]]
-    messages = sum(one["messages_followed"] for one in counted)
-    total = sum(one["messages_followed"] * one["latency_mean_ns"] for one in counted)
-    hosts = max(one["hosts"] for one in result.classes)
-    row["messages_followed"] = messages
-    row["latency_mean_ns"] = total / messages if messages else None
     for load in ("offered_load", "accepted_load"):
-        parts = [one[load] and one[load] * one["hosts"] for one in result.classes]
-        row[load] = None if None in parts else sum(parts) / hosts
+        row[load] = load_of_all(result.classes, load)
+    for name in result.classes[0]:
+        if name.startswith("messages_"):
+            row[name] = sum(one[name] for one in result.classes)
+        elif name.endswith(MEANS):
+            row[name] = mean_of_all(result.classes, name)
     return row
+
+
+def load_of_all(classes: Sequence[Mapping[str, Any]], load: str) -> float | None:
+    """Return the load of all classes together, as a fraction of the links of the largest."""
+    parts = [one[load] and one[load] * one["hosts"] for one in classes]
+    return None if None in parts else sum(parts) / max(one["hosts"] for one in classes)
+
+
+def mean_of_all(classes: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    """Return the mean over all messages that were followed."""
+    counted = [one for one in classes if one["messages_followed"] and one[name] is not None]
+    messages = sum(one["messages_followed"] for one in counted)
+    total = sum(one["messages_followed"] * one[name] for one in counted)
+    return total / messages if messages else None
 
 
 def class_rows(task: Task, result: Result) -> list[dict[str, Any]]:

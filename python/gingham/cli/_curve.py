@@ -1,0 +1,163 @@
+"""`gingham curve`: latency against accepted load."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham._files import write_bytes
+from gingham.cli._options import output_option
+from gingham.cli._output import (
+    exit_code_help,
+    json_option,
+    print_json,
+    print_table,
+    show,
+    text,
+    warn,
+)
+from gingham.cli._run import find, time_with_interval, with_interval
+from gingham.cli._workers import (
+    making,
+    on_option,
+    replications_option,
+    resume_option,
+    sweep_seed_option,
+    workers_option,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+FAILED = 5
+
+
+@click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
+@click.argument("scenario", metavar="SCENARIO")
+@click.option("--load", "loads", required=True, help="Loads: first:last:step, or 0.1,0.2,0.4.")
+@click.option("--routing", "routings", default="", help="Algorithms to compare: a,b,c.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the scenario."
+)
+@replications_option
+@sweep_seed_option
+@workers_option
+@on_option
+@resume_option
+@output_option(help="Folder of results; by default sweeps/NAME-curve.")
+@json_option
+def curve(
+    scenario: str,
+    loads: str,
+    routings: str,
+    settings: tuple[str, ...],
+    replications: int,
+    seed: int,
+    workers: int,
+    on: str | None,
+    resume: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure latency against accepted load of SCENARIO: a TOML file, or the name of an example.
+
+    Every load is run several times, with the same messages for every routing; means come with 95 %
+    intervals over these replications. Several classes of traffic keep their proportions, and their
+    loads sum up to the one named. The folder is that of a sweep, with curve.png and curve.csv; see
+    gingham query for questions to its runs.
+
+    \b
+    Examples:
+      gingham curve torus --load 0.05:0.3:0.05
+      gingham curve irregular --load 0.02:0.2:0.02 --routing up-down,shortest-path -o sweeps/two
+      gingham curve cluster.toml --load 0.05:0.95:0.05 --on slurm:jobs=8,cores=16
+    """
+    from gingham import loads as of
+
+    base = find(scenario).with_(settings=settings)
+    folder = output or Path("sweeps") / f"{Path(scenario).stem}-curve"
+    names = [name.strip() for name in routings.split(",") if name.strip()]
+    points = of.load_values(loads)
+    with making(folder, on, workers) as how:
+        table = of.curve(
+            base,
+            points,
+            folder,
+            routings=names,
+            replications=replications,
+            seed=seed,
+            resume=resume,
+            **how,
+        )
+    files = write_files(table, base.title, folder)
+    if as_json:
+        print_json({"points": table.to_pylist(), "output": str(folder), **files})
+    else:
+        print_points(base.title, table)
+        show(
+            text(
+                f"written: {folder}, with {' and '.join(Path(one).name for one in files.values())}"
+            )
+        )
+    failed = sum(table["failed"].to_pylist())
+    if failed:
+        tell_failures(folder, failed)
+        raise click.exceptions.Exit(FAILED)
+
+
+def write_files(table: pa.Table, title: str, folder: Path) -> dict[str, str]:
+    """Write picture and table into the folder, in place of former ones; return where they are."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    from gingham import plots
+
+    picture, csv = folder / "curve.png", folder / "curve.csv"
+    plots.save(plots.curve(table, title=title), picture, force=True)
+    buffer = pa.BufferOutputStream()
+    pa.csv.write_csv(table, buffer)
+    write_bytes(csv, buffer.getvalue().to_pybytes(), force=True)
+    return {"picture": str(picture), "table": str(csv)}
+
+
+def print_points(title: str, table: pa.Table) -> None:
+    """Print a row a point; ± is half of a 95 % interval."""
+    several = "routing" in table.column_names
+    columns = [*(["routing"] if several else []), "load", "accepted", "mean latency", "of which"]
+    rows = [
+        [*([point["routing"]] if several else []), *map(partial(cell, point), columns[-4:])]
+        for point in table.to_pylist()
+    ]
+    print_table(title, columns, rows, numbers=["load"], tight=True)
+
+
+def cell(point: Mapping[str, Any], column: str) -> str:
+    """Return what stands in a column of a point."""
+    match column:
+        case "load":
+            return f"{point['load']:g}"
+        case "mean latency":
+            return time_with_interval(point["latency_mean_ns"], point["latency_half_width_ns"])
+        case "accepted":
+            if point["accepted_load"] is None:
+                return "-"
+            return with_interval(point["accepted_load"], point["accepted_load_half_width"])
+        case _:
+            counts = [(point[name], name) for name in ("saturated", "deadlocked", "failed")]
+            told = [f"{count} {name}" for count, name in counts if count]
+            return f"{', '.join(told)} of {point['replications']}" if told else ""
+
+
+def tell_failures(folder: Path, failed: int) -> None:
+    """Say how many runs failed and why the first of them did."""
+    from gingham.results import Results
+
+    errors = Results.load(folder).query(
+        "select error from runs where error is not null order by point limit 1"
+    )
+    warn(f"{failed:,} runs could not be made; the first: {errors['error'][0].as_py()}")

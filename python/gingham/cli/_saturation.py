@@ -1,0 +1,137 @@
+"""`gingham saturation`: the load from which on a scenario saturates."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham.cli._options import output_option
+from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
+from gingham.cli._run import find, with_interval
+from gingham.cli._workers import (
+    making,
+    on_option,
+    replications_option,
+    resume_option,
+    sweep_seed_option,
+    workers_option,
+)
+
+if TYPE_CHECKING:
+    from gingham.loads import Saturation
+    from gingham.results import Interval
+
+
+@click.command(epilog=exit_code_help(0, 2, 3, 6, 130))
+@click.argument("scenario", metavar="SCENARIO")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(1e-5, 0.5),
+    default=0.01,
+    show_default=True,
+    help="How narrow the load is bracketed.",
+)
+@click.option(
+    "--upto",
+    type=click.FloatRange(0.0, 1.0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Highest load to try.",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the scenario."
+)
+@replications_option
+@sweep_seed_option
+@workers_option
+@on_option
+@resume_option
+@output_option(help="Folder of results; by default sweeps/NAME-saturation.")
+@json_option
+def saturation(
+    scenario: str,
+    tolerance: float,
+    upto: float,
+    settings: tuple[str, ...],
+    replications: int,
+    seed: int,
+    workers: int,
+    on: str | None,
+    resume: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the load from which on SCENARIO saturates: a TOML file, or the name of an example.
+
+    Halves the range of loads for each replication by itself until it is as narrow as the tolerance.
+    A load saturates if a class accepts less than it draws and its source queues grow; short runs
+    see that late. The 95 % interval over replications holds what the tolerance leaves open, too.
+    Several classes of traffic keep their proportions, and their loads sum up to the one found.
+
+    \b
+    Examples:
+      gingham saturation torus
+      gingham saturation torus --set routing.algorithm=dimension-order --tolerance 0.002
+      gingham saturation cluster.toml --replications 10 --on dask://10.0.0.1:8786
+    """
+    from gingham import loads
+
+    base = find(scenario).with_(settings=settings)
+    folder = output or Path("sweeps") / f"{Path(scenario).stem}-saturation"
+    with making(folder, on, workers) as how:
+        found = loads.saturation(
+            base,
+            folder,
+            tolerance=tolerance,
+            upto=upto,
+            replications=replications,
+            seed=seed,
+            resume=resume,
+            **how,
+        )
+    if as_json:
+        print_json(for_programs(found, folder))
+        return
+    print_facts(facts(found, folder))
+    if found.not_converged:
+        warn(
+            f"in {found.not_converged} of {found.runs} runs too little was measured to be sure: "
+            "longer runs, such as a larger stop.time, give a better answer"
+        )
+
+
+def facts(found: Saturation, folder: Path) -> list[tuple[str, object]]:
+    """Return what was found, for people."""
+    rows: list[tuple[str, object]] = []
+    if found.load is None:
+        taken = sum(one.high is None for one in found.brackets)
+        rows.append(("saturation load", f"above {found.tried:g}"))
+        rows.append(("", f"{taken} of {len(found.brackets)} replications take all that was tried"))
+    else:
+        rows.append(("saturation load", interval_text(found.load)))
+        rows.append(("replications", brackets_text(found)))
+    if found.accepted_load is not None:
+        rows.append(("accepted just above", interval_text(found.accepted_load)))
+    return [*rows, ("runs", found.runs), ("written", folder)]
+
+
+def interval_text(found: Interval) -> str:
+    """Return a mean with its interval."""
+    return with_interval(found.mean, found.half_width)
+
+
+def brackets_text(found: Saturation) -> str:
+    """Return the brackets of the replications, each once."""
+    counts: dict[str, int] = {}
+    for one in sorted(found.brackets, key=lambda one: one.low):
+        name = f"{one.low:.4g} to {one.high:.4g}"
+        counts[name] = counts.get(name, 0) + 1
+    return ", ".join(f"{count} x {name}" for name, count in counts.items())
+
+
+def for_programs(found: Saturation, folder: Path) -> dict[str, Any]:
+    """Return what was found, for programs."""
+    return {**asdict(found), "output": str(folder)}

@@ -1,0 +1,76 @@
+"""Options of commands that make many runs: how many at a time, and where."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham.cli._output import say
+from gingham.cli._sweep_progress import sweep_shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gingham.sweeps import Workers
+
+INTERRUPTED = 130
+
+workers_option = click.option(
+    "-j",
+    "--workers",
+    type=click.IntRange(1, 1024),
+    default=2,
+    show_default=True,
+    help="Runs at a time on this machine.",
+)
+on_option = click.option(
+    "--on",
+    metavar="PLACE",
+    help="Where instead: dask://HOST:PORT, or slurm:jobs=4,cores=8,queue=short and the like.",
+)
+resume_option = click.option("--resume", is_flag=True, help="Make only what the folder lacks.")
+replications_option = click.option(
+    "--replications",
+    type=click.IntRange(1, 1000),
+    default=5,
+    show_default=True,
+    help="Runs of each point, with random numbers of their own.",
+)
+sweep_seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=1,
+    show_default=True,
+    help="Seed of all replications.",
+)
+
+
+@contextmanager
+def workers_at(place: str | None, count: int) -> Iterator[Workers]:
+    """Give the workers of a place, or so many of this machine."""
+    from gingham.sweeps import Workers, workers_on
+
+    if place is None:
+        yield Workers(None, count)
+    else:
+        with workers_on(place) as workers:
+            yield workers
+
+
+@contextmanager
+def making(folder: Path, place: str | None, count: int) -> Iterator[dict[str, Any]]:
+    """Give what `run_sweep` is told beside the sweep; an interruption says how to go on."""
+    try:
+        with workers_at(place, count) as workers, sweep_shown() as on_progress:
+            yield {
+                "executor": workers.executor,
+                "workers": workers.count,
+                "on_progress": on_progress,
+            }
+    except KeyboardInterrupt:
+        message = f"interrupted; what was made is kept in {folder}, and --resume goes on with it"
+        say(message, message=message, exit_code=INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED) from None

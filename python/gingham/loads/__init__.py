@@ -1,0 +1,18 @@
+"""How much a fabric takes: latency against load, and the load at which it saturates.
+
+Both are sweeps: their folders hold every run, can be resumed and asked, and grow when points are
+added.
+"""
+
+from gingham.loads._axis import load_axis, load_values
+from gingham.loads._curve import curve, curve_sweep
+from gingham.loads._saturation import Saturation, saturation
+
+__all__ = [
+    "Saturation",
+    "curve",
+    "curve_sweep",
+    "load_axis",
+    "load_values",
+    "saturation",
+]

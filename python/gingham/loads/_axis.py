@@ -1,0 +1,68 @@
+"""The axis of loads: what "a load of 0.4" sets in a scenario.
+
+A scenario of one class with a load has one key to set. Where there are several, they keep their
+proportions, and their loads sum up to the one named.
+"""
+
+from __future__ import annotations
+
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gingham.scenario import Scenario
+
+# Digits that a step of a range has; what lies beyond is rounding.
+DIGITS = 9
+LOADS_MAX = 10_000
+
+
+def load_axis(base: Scenario, loads: Sequence[float]) -> dict[str, Any]:
+    """Return the axis `load` of a sweep of `base`; `InputError` if no class of it has a load."""
+    known = [one.get("load") for one in base.resolved()["traffic"]]
+    keys = {f"traffic.{place}.load": load for place, load in enumerate(known) if load}
+    if not keys:
+        raise InputError(
+            f"{base.name}: no class of traffic has a load that could be varied\n"
+            "  give one a load, such as traffic.0.load = 0.1",
+            file=base.name,
+            key="traffic",
+        )
+    total = sum(keys.values())
+    factors = {key: load / total for key, load in keys.items()}
+    return {"name": "load", "keys": factors, "values": list(loads)}
+
+
+def load_values(text: str) -> list[float]:
+    """Return the loads that a text lists, or gives as first, last and step.
+
+    >>> load_values("0.1:0.4:0.1"), load_values("0.2, 0.5")
+    ([0.1, 0.2, 0.3, 0.4], [0.2, 0.5])
+    """
+    try:
+        parts = [float(part) for part in text.replace(":", ",").split(",")]
+    except ValueError:
+        parts = []
+    if ":" in text:
+        parts = steps(*parts) if len(parts) == len(("first", "last", "step")) else []
+    if not parts or not all(0 < load <= 1 for load in parts):
+        raise InputError(
+            f'"{text}": expected loads above 0 and up to 1, listed as 0.1,0.2 or as '
+            "first:last:step, such as 0.05:0.95:0.05",
+            key="load",
+        )
+    return parts
+
+
+def steps(first: float, last: float, step: float) -> list[float]:
+    """Return the values from first to last; none if the step leads nowhere."""
+    if not step > 0 or not first <= last:
+        return []
+    count = floor((last - first) / step * (1 + 1e-9) + 1e-9) + 1
+    if count > LOADS_MAX:
+        return []
+    return [round(first + step * number, DIGITS) for number in range(count)]

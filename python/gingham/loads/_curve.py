@@ -1,0 +1,119 @@
+"""Latency against accepted load.
+
+::
+
+    latency │            ○ ○     hollow: saturated, where latency says only how long the run was
+            │          ●
+            │     ● ●
+            │ ● ●
+            └─────────────── accepted load
+
+Every point is a mean over replications with Student's interval in both directions. All routings are
+offered the same messages: replications share their random numbers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham.loads._axis import load_axis
+from gingham.sweeps import Sweep, run_sweep
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from gingham.results import Results
+    from gingham.scenario import Scenario
+
+# Columns of a run that a curve has the mean of, and where the half-width of that goes.
+MEANS = {
+    "accepted_load": "accepted_load_half_width",
+    "latency_mean_ns": "latency_half_width_ns",
+}
+
+
+def curve_sweep(
+    base: Scenario,
+    loads: Sequence[float],
+    *,
+    routings: Sequence[str] = (),
+    replications: int = 3,
+    seed: int = 1,
+) -> Sweep:
+    """Return the sweep of a curve; without `routings`, that of the scenario is taken."""
+    names = list(routings) or [routing_of(base)]
+    key = {"name": "routing", "key": "routing.algorithm", "values": names}
+    axes: list[dict[str, Any]] = [key] if routings else []
+    values = {
+        "title": base.title,
+        "axis": [*axes, load_axis(base, loads)],
+        "replications": replications,
+        "seed": seed,
+    }
+    return Sweep.make(values, base=base, name=base.name)
+
+
+def routing_of(base: Scenario) -> str:
+    """Return the name of the routing algorithm of a scenario."""
+    algorithm = base.resolved()["routing"]["algorithm"]
+    return algorithm if isinstance(algorithm, str) else next(iter(algorithm))
+
+
+def curve(
+    base: Scenario,
+    loads: Sequence[float],
+    folder: str | os.PathLike[str],
+    *,
+    routings: Sequence[str] = (),
+    replications: int = 3,
+    seed: int = 1,
+    **how: Any,
+) -> pa.Table:
+    """Make the runs of a curve into `folder` and return its table; see `curve_table`.
+
+    `how` goes to `gingham.sweeps.run_sweep`: `executor`, `workers`, `resume`, `on_progress`.
+    """
+    sweep = curve_sweep(base, loads, routings=routings, replications=replications, seed=seed)
+    return curve_table(run_sweep(sweep, Path(folder), **how))
+
+
+def curve_table(results: Results) -> pa.Table:
+    """Return a row a point: axes, means with half-widths, and how the replications went.
+
+    Columns: `routing`, if there are several, and `load`; `replications`; `accepted_load`,
+    `accepted_load_half_width`, `latency_mean_ns`, `latency_half_width_ns`; and of the replications
+    those that are `saturated`, `deadlocked`, `failed`.
+    """
+    import pyarrow as pa
+
+    axes = results.axes
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in results.query(counts(axes)).to_pylist():
+        rows[tuple(row[name] for name in axes)] = row
+    for name, half_width in MEANS.items():
+        for row in results.means(name).to_pylist():
+            point = rows[tuple(row[axis] for axis in axes)]
+            point |= {name: row["mean"], half_width: row["half_width"]}
+    numbers = [name for pair in MEANS.items() for name in pair]
+    kinds = results.query(counts(axes) + " limit 0").schema
+    schema = pa.schema([*kinds, *(pa.field(name, pa.float64()) for name in numbers)])
+    order = [*axes, "replications", *numbers, "saturated", "deadlocked", "failed"]
+    return pa.Table.from_pylist(list(rows.values()), schema=schema).select(order)
+
+
+def counts(axes: Sequence[str]) -> str:
+    """Return the query of how the replications of each point went."""
+    # Of a run the worst verdict counts, behind which a saturated class may hide.
+    conditions = {
+        "saturated": "key in (select key from classes where verdict = 'saturated')",
+        "deadlocked": "verdict = 'deadlocked'",
+        "failed": "verdict = 'failed'",
+    }
+    counted = [f"count(*) filter ({it}) as {name}" for name, it in conditions.items()]
+    chosen = ", ".join(axes)
+    columns = ", ".join([chosen, "count(*) as replications", *counted])
+    return f"select {columns} from runs group by {chosen} order by min(point)"  # noqa: S608

@@ -1,0 +1,175 @@
+"""The load at which a fabric saturates: bisection, for each replication by itself.
+
+::
+
+    load 0 ─────────────── takes it ──────────────┤ bracket ├──────── saturated ─────── 1
+                                                  ▲
+                           the next run of this replication, in the middle
+
+A replication takes a load if no open-loop class of its run is saturated: what it accepts follows
+what it draws, and no source queue grows (`docs/concepts/measurement.md`); of a short run that is
+seen only where it is much. Each step adds the middles of all brackets to the loads of one sweep and
+makes its missing runs; brackets mostly share them. The saturation load lies, for each replication,
+in a bracket no wider than the tolerance; the interval reaches from the lower end of Student's
+interval of the lower ends to the upper one of the upper ends, so that it holds both what
+replications differ by and what bisection leaves open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham.errors import DeadlockError, InputError
+from gingham.loads._axis import load_axis
+from gingham.results import Interval, interval
+from gingham.sweeps import Sweep, run_sweep
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+    from gingham.results import Results
+    from gingham.scenario import Scenario
+
+# Loads have so many digits: more than any tolerance, fewer than rounding errors.
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """What one replication says: it takes `low`, and not `high`."""
+
+    low: float
+    # None if it takes every load that was tried.
+    high: float | None
+    # What the network accepted at `high`, in all.
+    accepted: float | None = None
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """The load at which a scenario saturates."""
+
+    # Mean of the middles of all brackets, and the interval that holds the saturation load; None if
+    # a replication takes every load up to `tried`.
+    load: Interval | None
+    # What the network accepts just above it.
+    accepted_load: Interval | None
+    brackets: tuple[Bracket, ...]
+    tried: float
+    runs: int
+    # Of these, runs in which too little was measured to be sure.
+    not_converged: int
+
+
+def saturation(
+    base: Scenario,
+    folder: str | os.PathLike[str],
+    *,
+    replications: int = 5,
+    tolerance: float = 0.01,
+    upto: float = 1.0,
+    seed: int = 1,
+    **how: Any,
+) -> Saturation:
+    """Find the load, at most `upto`, from which on a scenario saturates.
+
+    `folder` is that of a sweep with all runs that were made; `how` goes to
+    `gingham.sweeps.run_sweep`: `executor`, `workers`, `resume`, `on_progress`.
+    """
+    if not 0 < tolerance < upto <= 1:
+        raise InputError(
+            f"expected 0 < tolerance < highest load <= 1, and they are {tolerance:g} and {upto:g}",
+            key="tolerance",
+        )
+    tried = {upto}
+    while True:
+        sweep = saturation_sweep(base, sorted(tried), replications, seed)
+        results = run_sweep(sweep, Path(folder), **how)
+        how["resume"] = True
+        brackets = list(read_brackets(results))
+        loads = middles(brackets, tolerance)
+        if not loads:
+            return summary(brackets, results, upto)
+        tried |= set(loads)
+
+
+def saturation_sweep(base: Scenario, loads: Iterable[float], replications: int, seed: int) -> Sweep:
+    """Return the sweep of these loads."""
+    values = {
+        "title": f"{base.title}: saturation",
+        "axis": [load_axis(base, list(loads))],
+        "replications": replications,
+        "seed": seed,
+    }
+    return Sweep.make(values, base=base, name=base.name)
+
+
+def read_brackets(results: Results) -> Iterable[Bracket]:
+    """Yield the bracket of each replication, by its runs so far."""
+    rows = results.query(
+        "select replication, load, verdict, verdict_reason, error, accepted_load, "
+        "key in (select key from classes where verdict = 'saturated') as saturated "
+        "from runs order by replication, load"
+    ).to_pylist()
+    found: dict[int, Bracket] = {}
+    for row in rows:
+        require_measured(row)
+        bracket = found.setdefault(row["replication"], Bracket(0.0, None))
+        if bracket.high is not None:
+            continue
+        if row["saturated"]:
+            changed = replace(bracket, high=row["load"], accepted=row["accepted_load"])
+        else:
+            changed = replace(bracket, low=row["load"])
+        found[row["replication"]] = changed
+    yield from found.values()
+
+
+def require_measured(row: Mapping[str, Any]) -> None:
+    """Raise what a run that measured no load is the fault of."""
+    if row["error"] is not None:
+        raise InputError(f"load {row['load']:g}: {row['error']}", key="load")
+    if row["verdict"] == "deadlocked":
+        raise DeadlockError(f"load {row['load']:g}: {row['verdict_reason']}")
+
+
+def middles(brackets: Iterable[Bracket], tolerance: float) -> list[float]:
+    """Return the loads to try next: none if every bracket is narrow, or has no upper end.
+
+    >>> middles([Bracket(0.0, 1.0), Bracket(0.5, 1.0), Bracket(0.2, 0.25), Bracket(1.0, None)], 0.1)
+    [0.5, 0.75]
+    """
+    wide = [
+        (one.low, one.high)
+        for one in brackets
+        if one.high is not None and one.high - one.low > tolerance * (1 + 1e-9)
+    ]
+    return sorted({round((low + high) / 2, DIGITS) for low, high in wide})
+
+
+def summary(brackets: Iterable[Bracket], results: Results, tried: float) -> Saturation:
+    """Return what all brackets say together."""
+    found = tuple(brackets)
+    counted = "select count(*), count(*) filter (verdict = 'not-converged') from runs"
+    runs, not_converged = (column[0].as_py() for column in results.query(counted).columns)
+    pairs = [(one.low, one.high) for one in found if one.high is not None]
+    if len(pairs) < len(found):
+        return Saturation(None, None, found, tried, runs, not_converged)
+    accepted = interval(one.accepted for one in found if one.accepted is not None)
+    return Saturation(between(pairs), accepted, found, tried, runs, not_converged)
+
+
+def between(pairs: Iterable[tuple[float, float]]) -> Interval:
+    """Return the mean of the middles, with an interval that holds those of both ends.
+
+    >>> between([(0.25, 0.5)])
+    Interval(mean=0.375, half_width=None, count=1)
+    """
+    lows, highs = (interval(ends) for ends in zip(*pairs, strict=True))
+    mean = (lows.mean + highs.mean) / 2
+    if lows.low is None or highs.high is None:
+        return Interval(mean, None, lows.count)
+    return Interval(mean, max(mean - lows.low, highs.high - mean), lows.count)

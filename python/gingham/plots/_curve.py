@@ -1,0 +1,115 @@
+"""Latency against accepted load, a line a routing.
+
+::
+
+    latency │             ○     hollow: replications are saturated, and their latency says only how
+            │           ┼       long they ran
+            │    ┼   ┼
+            │ ┼                 bars: 95 % intervals over replications, both ways
+            └──────────── accepted load
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.lines import Line2D
+
+from gingham.plots import _style as style
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Row = dict[str, Any]
+# Latencies beyond so many times the lowest one make the axis logarithmic.
+LOG_SPAN = 12.0
+
+
+@style.styled
+def draw(curve: pa.Table, *, title: str) -> Figure:
+    """Return the picture of a table of `gingham.loads.curve`."""
+    lines = rows_by_line(curve)
+    measured = [row["latency_mean_ns"] for rows in lines.values() for row in rows]
+    if not measured:
+        figure = style.new_figure(7, 3, title)
+        style.say_nothing_to_draw(figure.subplots(), "no run measured a latency")
+        return figure
+    figure = style.new_figure(7.5, 4.8, title, headline(curve))
+    axes = figure.subplots()
+    unit, unit_ps = style.unit_for(max(measured) * style.PS_PER_NS)
+    shown = list(lines.items())[: style.CLASSES_MAX]
+    for colour, (_, rows) in zip(style.CLASS_COLOURS, shown, strict=False):
+        line(axes, rows, colour, style.PS_PER_NS / unit_ps)
+    axes.set_xlabel("accepted load (share of the hosts' links)")
+    axes.set_ylabel(f"mean latency ({unit})")
+    axes.set_xlim(left=0)
+    if max(measured) > LOG_SPAN * min(measured):
+        axes.set_yscale("log")
+        axes.autoscale_view()
+        style.log_ticks(axes.yaxis)
+    else:
+        axes.set_ylim(bottom=0)
+    legend(axes, dict(shown))
+    return figure
+
+
+def rows_by_line(curve: pa.Table) -> dict[str, list[Row]]:
+    """Return the measured points of each routing, in the order of their loads."""
+    lines: dict[str, list[Row]] = {}
+    for row in curve.to_pylist():
+        points = lines.setdefault(str(row.get("routing", "")), [])
+        if row["latency_mean_ns"] is not None:
+            points.append(row)
+    return lines
+
+
+def headline(curve: pa.Table) -> str:
+    """Return what a point stands for."""
+    most = max(curve["replications"].to_pylist())
+    return (
+        f"A point is the mean of {most} replications, with 95 % intervals."
+        if most > 1
+        else "A point is one run: without replications there is no interval."
+    )
+
+
+def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
+    """Draw the points of a routing, joined, with their intervals."""
+    loads = [row["accepted_load"] for row in rows]
+    latencies = [row["latency_mean_ns"] * scale for row in rows]
+    axes.plot(loads, latencies, color=colour, lw=1.1, zorder=2, gid="curve")
+    for row, load, latency in zip(rows, loads, latencies, strict=True):
+        steady = not row["saturated"]
+        half = (row["latency_half_width_ns"] or 0.0) * scale
+        axes.errorbar(
+            load,
+            latency,
+            xerr=row["accepted_load_half_width"] or 0.0,
+            # An interval that reaches below zero ends there, also on a logarithmic axis.
+            yerr=[[min(half, 0.999 * latency)], [half]],
+            marker="o",
+            ms=4.5,
+            color=colour,
+            mfc=colour if steady else "white",
+            elinewidth=0.9,
+            zorder=3,
+            gid="steady" if steady else "saturated",
+        )
+
+
+def legend(axes: Axes, lines: Mapping[str, Sequence[Row]]) -> None:
+    """Explain colours and hollow marks beside the axes."""
+    handles, labels = [], []
+    for colour, (name, rows) in zip(style.CLASS_COLOURS, lines.items(), strict=False):
+        if name:
+            handles.append(Line2D([], [], color=colour, marker="o", ms=4.5, lw=1.1))
+            labels.append(name if rows else f"{name}: no run could be made")
+    if any(row["saturated"] for rows in lines.values() for row in rows):
+        handles.append(Line2D([], [], color=style.FAINT, marker="o", ms=4.5, mfc="white", lw=0))
+        labels.append("saturated: latency grows\nwith the length of the run")
+    if handles:
+        axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.02))

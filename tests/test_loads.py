@@ -1,0 +1,284 @@
+"""Curves and saturation loads.
+
+Two hosts at a switch, of which one sends 512 B as fast as it can. At 160 MB/s a flit takes 6.25 ns;
+a packet has a route byte, two type bytes and a trailer; the switch strips the route byte, and so
+its output is held for 150 ns of set-up and 515 flits: it takes a load of
+512 x 6.25 / (150 + 515 x 6.25) = 0.9499.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from matplotlib.figure import Figure
+
+from gingham import DeadlockError, InputError, Scenario, plots
+from gingham.loads import curve, curve_sweep, load_axis, load_values, saturation
+from gingham.loads._saturation import Bracket, between, middles, read_brackets
+from gingham.results import Results
+from gingham.store import SweepFolder
+from tests.conftest import Finished
+
+TAKEN = 512 * 6.25 / (150 + 515 * 6.25)
+LINE = """
+stop.time = "4 ms"
+topology.generate.star = { hosts = 2 }
+[[traffic]]
+name = "one"
+hosts = ["h0"]
+arrivals = "constant"
+load = 0.5
+length = { fixed = "512 B" }
+"""
+TORUS = """
+stop.time = "300 us"
+topology.generate.torus = { dimensions = [4, 4], hosts_per_switch = 1 }
+[[traffic]]
+load = 0.1
+length = { fixed = "512 B" }
+"""
+
+
+def line() -> Scenario:
+    return Scenario.parse(LINE)
+
+
+def torus() -> Scenario:
+    return Scenario.parse(TORUS, name="torus")
+
+
+def test_the_saturation_load_of_one_sender_is_that_of_the_switch(tmp_path: Path) -> None:
+    found = saturation(line(), tmp_path / "out", replications=2, tolerance=0.004)
+    assert found.load is not None
+    # A queue must grow by more than the interval of the accepted load, which is .009 wide here.
+    assert found.load.mean == pytest.approx(TAKEN, abs=0.01)
+    assert found.load.half_width is not None
+    # Bisection leaves 0.004 open: half of it to each side at least.
+    assert found.load.half_width > 0.0019
+    for bracket in found.brackets:
+        assert bracket.high is not None
+        assert 0 < bracket.high - bracket.low <= 0.004
+        assert bracket.accepted == pytest.approx(TAKEN, abs=0.01)
+    # From 1 on, 0.5, 0.75, ...: eight halvings, which both replications share but for the last.
+    assert 2 * 9 <= found.runs <= 2 * 12
+
+
+def test_a_load_that_is_always_taken_has_no_upper_end(tmp_path: Path) -> None:
+    found = saturation(line(), tmp_path / "out", replications=2, upto=0.8)
+    assert (found.load, found.tried, found.runs) == (None, 0.8, 2)
+    assert [one.high for one in found.brackets] == [None, None]
+
+
+def test_saturation_goes_on_where_it_was(tmp_path: Path) -> None:
+    first = saturation(line(), tmp_path / "out", replications=1, tolerance=0.1)
+    made: list[int] = []
+    again = saturation(
+        line(),
+        tmp_path / "out",
+        replications=1,
+        tolerance=0.05,
+        resume=True,
+        on_progress=lambda now: made.append(now.done),
+    )
+    assert again.runs == first.runs + 1 == len(made) + first.runs
+
+
+def test_brackets_are_between_the_highest_taken_and_the_lowest_saturated(tmp_path: Path) -> None:
+    # The second replication takes 0.3 by chance, though not 0.2: the lowest saturated load counts.
+    cases = [(0.1, 0, "ok"), (0.2, 0, "not-converged"), (0.3, 0, "saturated")]
+    cases += [(0.1, 1, "ok"), (0.2, 1, "saturated"), (0.3, 1, "ok")]
+    by_hand(tmp_path / "out", cases)
+    assert list(read_brackets(Results.load(tmp_path / "out"))) == [
+        Bracket(0.2, 0.3, accepted=0.9 * 0.3),
+        Bracket(0.1, 0.2, accepted=0.9 * 0.2),
+    ]
+
+
+def test_a_run_that_stood_still_ends_the_search(tmp_path: Path) -> None:
+    by_hand(tmp_path / "out", [(0.1, 0, "deadlocked")])
+    with pytest.raises(DeadlockError, match=r"load 0\.1: for the reason"):
+        list(read_brackets(Results.load(tmp_path / "out")))
+
+
+def by_hand(path: Path, cases: list[tuple[float, int, str]]) -> None:
+    manifest = {"sweep": {"title": "", "keep": []}, "columns": {"load": "double"}}
+    keys = [f"{load}-{number}" for load, number, _ in cases]
+    points = {
+        "point": list(range(len(cases))),
+        "load": [load for load, _, _ in cases],
+        "replication": [number for _, number, _ in cases],
+        "key": keys,
+    }
+    with SweepFolder(path, manifest) as folder:
+        folder.write_points(0, pa.table(points))
+        for key, (load, _, verdict) in zip(keys, cases, strict=True):
+            row = {"key": key, "verdict": verdict, "verdict_reason": "for the reason"}
+            row["accepted_load"] = 0.9 * load  # type: ignore[assignment]
+            # The run's own verdict may be worse than that of its saturated class.
+            classes = [{"key": key, "class": "one", "verdict": verdict}]
+            folder.add(row, classes, {"key": key, "began": "2026"})
+
+
+def test_the_interval_holds_what_both_ends_leave_open() -> None:
+    # Ends 1, 3 and 2, 4: means 2 and 3, each with a half-width of 12.7062 (t) x sqrt(2) / sqrt(2).
+    found = between([(1.0, 2.0), (3.0, 4.0)])
+    assert found.mean == 2.5
+    assert found.half_width == pytest.approx(0.5 + 12.7062047)
+    assert middles([Bracket(1.0, 2.0), Bracket(3.0, None)], 0.5) == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "loads"),
+    [
+        ("0.3", [0.3]),
+        ("0.1,0.7", [0.1, 0.7]),
+        ("0.05:0.2:0.05", [0.05, 0.1, 0.15, 0.2]),
+        ("0.1:0.35:0.1", [0.1, 0.2, 0.3]),
+        ("1:1:1", [1.0]),
+    ],
+)
+def test_loads_are_listed_or_stepped(text: str, loads: list[float]) -> None:
+    assert load_values(text) == loads
+
+
+@pytest.mark.parametrize("text", ["", "0", "1.1", "0.1:0.2", "0.2:0.1:0.1", "0.1:0.2:0", "a", "-1"])
+def test_what_is_no_load_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"first:last:step, such as 0\.05:0\.95:0\.05"):
+        load_values(text)
+
+
+def test_classes_keep_their_proportions() -> None:
+    two = Scenario.parse(
+        TORUS + '[[traffic]]\nname = "more"\nload = 0.3\nlength = { fixed = "64 B" }\n'
+    )
+    shares = {"traffic.0.load": 0.25, "traffic.1.load": 0.75}
+    assert load_axis(two, [0.8])["keys"] == pytest.approx(shares)
+    (point,) = curve_sweep(two, [0.8], replications=1).points()
+    loads = [one["load"] for one in point.scenario().resolved()["traffic"]]
+    assert loads == pytest.approx([0.2, 0.6])
+
+
+def test_a_scenario_without_loads_has_no_curve() -> None:
+    with pytest.raises(InputError, match="no class of traffic has a load that could be varied"):
+        load_axis(Scenario.parse(LINE.replace('"constant"\nload = 0.5', '"backlogged"')), [0.5])
+
+
+def test_a_curve_has_a_row_a_point_with_intervals(tmp_path: Path) -> None:
+    table = curve(
+        torus(),
+        [0.05, 0.9],
+        tmp_path / "out",
+        routings=["up-down", "shortest-path"],
+        replications=3,
+    )
+    assert table.column_names == [
+        "routing",
+        "load",
+        "replications",
+        "accepted_load",
+        "accepted_load_half_width",
+        "latency_mean_ns",
+        "latency_half_width_ns",
+        "saturated",
+        "deadlocked",
+        "failed",
+    ]
+    rows = table.to_pylist()
+    assert [(row["routing"], row["load"]) for row in rows] == [
+        ("up-down", 0.05),
+        ("up-down", 0.9),
+        ("shortest-path", 0.05),
+        ("shortest-path", 0.9),
+    ]
+    assert [(row["saturated"], row["failed"]) for row in rows] == [(0, 0), (3, 0), (0, 3), (0, 3)]
+    light, heavy, *refused = rows
+    assert light["accepted_load"] == pytest.approx(0.05, abs=0.01)
+    assert light["accepted_load_half_width"] > 0
+    assert 0 < light["latency_mean_ns"] < heavy["latency_mean_ns"]
+    # Shortest paths around rings of four can deadlock, and are refused.
+    assert all(row["latency_mean_ns"] is None for row in refused)
+
+
+def points(*rows: dict[str, Any]) -> pa.Table:
+    base = {
+        "routing": "up-down",
+        "replications": 3,
+        "accepted_load": 0.1,
+        "accepted_load_half_width": 0.01,
+        "latency_mean_ns": 1000.0,
+        "latency_half_width_ns": 100.0,
+        "saturated": 0,
+    }
+    return pa.Table.from_pylist([base | row for row in rows])
+
+
+def marks(figure: Figure, gid: str) -> int:
+    (axes,) = figure.axes
+    return sum(one[0].get_gid() == gid for one in axes.containers)
+
+
+def test_a_picture_has_a_line_a_routing_and_hollow_saturated_points() -> None:
+    figure = plots.curve(
+        points(
+            {},
+            {"accepted_load": 0.2, "latency_mean_ns": 90_000.0, "saturated": 2},
+            {"routing": "other", "latency_half_width_ns": None},
+            {"routing": "none", "latency_mean_ns": None},
+        ),
+        title="Curves",
+    )
+    (axes,) = figure.axes
+    assert axes.get_yscale() == "log"
+    lines = [one for one in axes.lines if one.get_gid() == "curve"]
+    assert [np.asarray(one.get_ydata()).tolist() for one in lines] == [[1.0, 90.0], [1.0], []]
+    assert axes.get_ylabel() == "mean latency (µs)"
+    explained = axes.get_legend()
+    assert explained is not None
+    told = [text.get_text() for text in explained.get_texts()]
+    assert told[:3] == ["up-down", "other", "none: no run could be made"]
+    assert told[3].startswith("saturated")
+
+
+def test_a_picture_of_nothing_says_so() -> None:
+    figure = plots.curve(points({"latency_mean_ns": None}), title="Nothing")
+    assert figure.axes[0].texts[0].get_text() == "no run measured a latency"
+
+
+def test_the_command_draws_a_curve(tmp_path: Path, gingham: Callable[..., Finished]) -> None:
+    (tmp_path / "torus.toml").write_text(TORUS)
+    made = gingham("curve", "torus.toml", "--load", "0.05,0.1", "--replications", "2")
+    assert made.code == 0, made.err
+    folder = tmp_path / "sweeps" / "torus-curve"
+    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert len((folder / "curve.csv").read_text().splitlines()) == 3
+    assert "0.05" in made.out
+    assert "±" in made.out
+    both = gingham(
+        "curve", "torus.toml", "--load", "0.05", "--routing", "up-down,shortest-path", "--json",
+        "--replications", "1", "-o", "both",
+    )  # fmt: skip
+    assert both.code == 5
+    assert [point["failed"] for point in json.loads(both.out)["points"]] == [0, 1]
+    assert "1 runs could not be made; the first: " in json.loads(both.err.splitlines()[-1])["note"]
+
+
+def test_the_command_finds_a_saturation_load(
+    tmp_path: Path, gingham: Callable[..., Finished]
+) -> None:
+    (tmp_path / "line.toml").write_text(LINE)
+    arguments = ["saturation", "line.toml", "--tolerance", "0.05", "--replications", "2"]
+    found = gingham(*arguments)
+    assert found.code == 0, found.err
+    assert "saturation load" in found.out
+    assert gingham(*arguments).code == 2
+    told = json.loads(gingham(*arguments, "--resume", "--json").out)
+    assert told["load"]["mean"] == pytest.approx(TAKEN, abs=0.05)
+    assert gingham(*arguments, "--upto", "0.04").code == 2
+    below = gingham("saturation", "line.toml", "--upto", "0.5", "-o", "below")
+    assert "above 0.5" in below.out
