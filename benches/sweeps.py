@@ -1,6 +1,7 @@
 """Measure what a sweep costs beside its runs: how busy the cores are, how much memory it takes.
 
     python benches/sweeps.py             200 runs on two threads, then sweeps of growing length
+    python benches/sweeps.py --dask      200 runs on two workers of a Dask scheduler
     python benches/sweeps.py --json      the same for programs
 
 Efficiency is the time that the engine works, summed over workers, against workers x wall time, from
@@ -19,9 +20,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gingham.sweeps import Sweep, execute
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 WORKERS = 2
 RUNS = 200
@@ -33,12 +37,16 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--dask", action="store_true", help="measure Dask, and nothing else")
     parser.add_argument("--short-runs", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.short_runs:
         print(json.dumps(memory_here(options.short_runs)))
         return 0
-    measured = {"efficiency": efficiency(), "memory": [memory(runs) for runs in LENGTHS]}
+    if options.dask:
+        measured: dict[str, Any] = {"efficiency": efficiency_on_dask(), "memory": []}
+    else:
+        measured = {"efficiency": efficiency(), "memory": [memory(runs) for runs in LENGTHS]}
     if options.json:
         print(json.dumps(measured, indent=2))
     else:
@@ -57,21 +65,37 @@ def sweep(runs: int, stop_time: str) -> Sweep:
     return Sweep.make(values)
 
 
-def efficiency() -> dict[str, float]:
-    """Return how busy a sweep of runs of a usual length keeps the cores."""
+def efficiency(executor: Executor | None = None) -> dict[str, Any]:
+    """Return how busy a sweep of runs of a usual length keeps the workers."""
     with tempfile.TemporaryDirectory() as place:
         used = time.process_time()
-        progress = execute(sweep(RUNS, "20 ms"), Path(place) / "out", workers=WORKERS)
+        folder = Path(place) / "out"
+        progress = execute(sweep(RUNS, "20 ms"), folder, executor=executor, workers=WORKERS)
         used = time.process_time() - used
     wall, engine = progress.seconds, progress.engine_seconds
     return {
         "runs": progress.done,
-        "workers": WORKERS,
+        "workers": f"{WORKERS} {'workers of Dask' if executor else 'threads'}",
+        "promise": 0.85 if executor else 0.92,
         "wall_seconds": round(wall, 2),
         "engine_seconds": round(engine, 2),
         "processor_seconds": round(used, 2),
         "efficiency": round(engine / (WORKERS * wall), 3),
     }
+
+
+def efficiency_on_dask() -> dict[str, Any]:
+    """Return the same of two worker processes of a Dask scheduler, once they have started."""
+    from distributed import LocalCluster
+
+    from gingham.sweeps import workers_on
+
+    options = {"n_workers": WORKERS, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(host="127.0.0.1", **options) as cluster:
+        place = cluster.scheduler_address.replace("tcp", "dask")
+        with workers_on(place) as workers, tempfile.TemporaryDirectory() as first:
+            execute(sweep(20, "1 ms"), Path(first) / "out", executor=workers.executor)
+            return efficiency(workers.executor)
 
 
 def memory(runs: int) -> dict[str, Any]:
@@ -94,10 +118,10 @@ def report(measured: dict[str, Any]) -> None:
     """Print it for people."""
     one = measured["efficiency"]
     print(
-        f"{one['runs']} runs on {one['workers']} threads: {one['wall_seconds']} s, "
+        f"{one['runs']} runs on {one['workers']}: {one['wall_seconds']} s, "
         f"engine {one['engine_seconds']} s, processor {one['processor_seconds']} s"
     )
-    print(f"  efficiency {one['efficiency']:.3f} (promise: .92)")
+    print(f"  efficiency {one['efficiency']:.3f} (promise: {one['promise']})")
     for row in measured["memory"]:
         print(f"{row['runs']:>6} short runs: {row['memory_mib']} MiB, {row['seconds']} s")
 

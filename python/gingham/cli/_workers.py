@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham.cli._output import say
+from gingham.cli._output import say, warn
 from gingham.cli._sweep_progress import sweep_shown
 
 if TYPE_CHECKING:
@@ -55,9 +55,11 @@ def workers_at(place: str | None, count: int) -> Iterator[Workers]:
 
     if place is None:
         yield Workers(None, count)
-    else:
-        with workers_on(place) as workers:
-            yield workers
+        return
+    if place.startswith("slurm"):
+        warn("waiting for the first job of Slurm to start; Ctrl-C withdraws all of them")
+    with workers_on(place) as workers:
+        yield workers
 
 
 @contextmanager
