@@ -94,13 +94,9 @@ impl Adapter {
     pub fn admit(&mut self, plan: &Plan, message: Message) -> Admission {
         let (class, admission) = self.judge(&message);
         if admission != Admission::Dropped {
-            let priority = plan.classes[class.index()].priority;
-            let longest_bytes = plan.longest_packet_bytes(class, &message);
-            self.offer(message, priority, longest_bytes);
-            if admission == Admission::Demoted {
-                let queue = &mut self.levels[priority.level()];
-                queue.back_mut().expect("it was put there").admission = admission;
-            }
+            let class = &plan.classes[class.index()];
+            let switches = || plan.switches(message.source, message.destination);
+            self.put(message, admission, class.priority, class.longest_packet_bytes(switches));
         }
         admission
     }
@@ -126,9 +122,18 @@ impl Adapter {
     /// Puts a message behind those of its priority that wait, to be sent in packets of at most
     /// `longest_bytes` of payload.
     pub fn offer(&mut self, message: Message, priority: Priority, longest_bytes: u32) {
+        self.put(message, Admission::Conforming, priority, longest_bytes);
+    }
+
+    fn put(
+        &mut self,
+        message: Message,
+        admission: Admission,
+        priority: Priority,
+        longest_bytes: u32,
+    ) {
         debug_assert!(longest_bytes > 0, "a packet carries payload");
-        let left_bytes = message.payload_bytes;
-        let (admission, assembly) = (Admission::Conforming, None);
+        let (left_bytes, assembly) = (message.payload_bytes, None);
         let waiting = Waiting { message, priority, longest_bytes, left_bytes, admission, assembly };
         self.levels[priority.level()].push_back(waiting);
         self.occupied |= 1 << priority.level();
@@ -150,7 +155,11 @@ impl Adapter {
         while let Some(level) = untried.checked_ilog2() {
             let allowed = self.allowed_at(level as usize, now);
             if allowed <= now {
-                return Turn::Send(self.send(level as usize, now, assemblies));
+                let packet = self.send(level as usize, now, assemblies);
+                if let Some(bucket) = delaying(&mut self.policers, packet.class) {
+                    bucket.take(now, packet.payload_bytes);
+                }
+                return Turn::Send(packet);
             }
             soonest = Some(soonest.map_or(allowed, |other| other.min(allowed)));
             untried ^= 1 << level;
@@ -178,9 +187,6 @@ impl Adapter {
             if queue.is_empty() {
                 self.occupied ^= 1 << level;
             }
-        }
-        if let Some(bucket) = delaying(&mut self.policers, packet.class) {
-            bucket.take(now, packet.payload_bytes);
         }
         packet
     }

@@ -1,7 +1,7 @@
 //! The plan: everything a simulation needs, typed, in integers, with names left behind.
 
 use crate::traffic::SourcePlan;
-use crate::{Message, PolicingPlan, Priority, SegmentationPlan, SlackBuffer, WormholePlan};
+use crate::{PolicingPlan, Priority, SegmentationPlan, SlackBuffer, WormholePlan};
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
@@ -212,12 +212,6 @@ impl Plan {
             Routes::Source(routes) => routes.path(first, destination).map_or(0, <[_]>::len),
             Routes::Table(_) => self.path(source, destination).map_or(0, |path| path.len() - 1),
         }
-    }
-
-    /// The most payload that a packet carries of a message sent as those of a class are, in bytes.
-    pub fn longest_packet_bytes(&self, class: ClassId, message: &Message) -> u32 {
-        let class = &self.classes[class.index()];
-        class.longest_packet_bytes(|| self.switches(message.source, message.destination))
     }
 
     /// The highest priority of any class.

@@ -38,8 +38,12 @@ impl Slice {
     /// Counts the journey of a message that was created in the slice.
     pub(super) fn count_journey(&mut self, delivery: &Delivery) {
         self.followed_messages += 1;
-        self.delayed_messages += u64::from(delivery.admission == Admission::Delayed);
-        self.demoted_messages += u64::from(delivery.admission == Admission::Demoted);
+        match delivery.admission {
+            Admission::Conforming => {}
+            Admission::Delayed => self.delayed_messages += 1,
+            Admission::Demoted => self.demoted_messages += 1,
+            Admission::Dropped => unreachable!("what is dropped is not delivered"),
+        }
         self.latency_sum_ps += u128::from(delivery.latency().as_ps());
         self.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());
         self.head_latency_sum_ps += u128::from(delivery.head_latency().as_ps());
