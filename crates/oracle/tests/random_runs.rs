@@ -5,17 +5,18 @@
 
 mod common;
 
-use common::{quiet_plan, stop_at, story};
+use common::{quiet_plan, stop_at, story, wormhole};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::Status;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
-use gingham_model::{ClassPlan, Plan, Priority, SegmentationPlan};
+use gingham_model::{Arbitration, ClassPlan, Plan, Priority, SegmentationPlan};
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, Irregular};
 use std::sync::Arc;
 
-/// An irregular fabric with cables of several speeds under a mix of short and long messages.
+/// An irregular fabric with cables of several speeds under a mix of short and long messages; with every second seed
+/// the short ones go first, also at switches, and the long ones in segments.
 fn random_plan(seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "random plan", Purpose::Topology);
     let switches = 3 + u32::try_from(draw.below(4)).unwrap();
@@ -51,6 +52,11 @@ fn random_plan(seed: u64) -> Plan {
             policing: None,
             sources,
         });
+    }
+    if seed % 2 == 1 {
+        wormhole(&mut plan, |wormhole| wormhole.arbitration = Arbitration::StrictPriority);
+        plan.classes[0].priority = Priority::new(1).unwrap();
+        plan.classes[1].segmentation = SegmentationPlan::PerSwitch(12);
     }
     plan.seed = seed;
     plan.stop = stop_at(60_000);
