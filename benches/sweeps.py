@@ -65,12 +65,12 @@ def sweep(runs: int, stop_time: str) -> Sweep:
     return Sweep.make(values)
 
 
-def efficiency(executor: Executor | None = None) -> dict[str, Any]:
+def efficiency(executor: Executor | None = None, stop_time: str = "20 ms") -> dict[str, Any]:
     """Return how busy a sweep of runs of a usual length keeps the workers."""
     with tempfile.TemporaryDirectory() as place:
         used = time.process_time()
         folder = Path(place) / "out"
-        progress = execute(sweep(RUNS, "20 ms"), folder, executor=executor, workers=WORKERS)
+        progress = execute(sweep(RUNS, stop_time), folder, executor=executor, workers=WORKERS)
         used = time.process_time() - used
     wall, engine = progress.seconds, progress.engine_seconds
     return {
@@ -95,7 +95,8 @@ def efficiency_on_dask() -> dict[str, Any]:
         place = cluster.scheduler_address.replace("tcp", "dask")
         with workers_on(place) as workers, tempfile.TemporaryDirectory() as first:
             execute(sweep(20, "1 ms"), Path(first) / "out", executor=workers.executor)
-            return efficiency(workers.executor)
+            # A run costs Dask some 10 ms of a processor, which such runs can bear.
+            return efficiency(workers.executor, "60 ms")
 
 
 def memory(runs: int) -> dict[str, Any]:

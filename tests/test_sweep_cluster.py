@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from gingham import EnvironmentProblem, InputError, Scenario
 from gingham.results import Results
 from gingham.sweeps import Sweep, SweepProgress, execute, workers_on
 from gingham.sweeps._build import build, require_same_build
+from gingham.sweeps._planning import Planner
 from tests.conftest import TIMEOUT_S
 
 DASK = str(Path(sys.executable).parent / "dask")
@@ -272,9 +273,48 @@ def test_any_executor_will_do(tmp_path: Path) -> None:
     assert tables(tmp_path / "pool") == tables(tmp_path / "local")
 
 
+def test_a_pool_that_breaks_leaves_a_sweep_that_can_be_resumed(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(1) as pool:
+
+        def on_progress(now: SweepProgress) -> None:
+            if now.done == 2:
+                for pid in list(pool._processes):
+                    os.kill(pid, signal.SIGKILL)
+
+        with refused("the workers are gone", "--resume"):
+            execute(sweep(), tmp_path / "out", executor=pool, workers=1, on_progress=on_progress)
+    kept = Results.load(tmp_path / "out").arrow().num_rows
+    assert 2 <= kept < RUNS
+
+
+def test_a_run_that_its_scheduler_gave_up_is_a_failed_run(tmp_path: Path) -> None:
+    class Scheduler(Executor):
+        """Gives up the first run, as Dask does with one that kills its workers."""
+
+        def submit(self, *arguments: Any, **_options: Any) -> Future[Any]:
+            function, task, *_ = arguments
+            future: Future[Any] = Future()
+            if task.key == given_up:
+                future.set_exception(RuntimeError("it killed three workers"))
+            else:
+                future.set_result(function(task))
+            return future
+
+    given_up = Planner(sweep()).task(next(sweep().points())).key
+    progress = execute(sweep(), tmp_path / "out", executor=Scheduler())
+    assert (progress.done, progress.failed) == (RUNS, 1)
+    first = Results.load(tmp_path / "out").query("select verdict, error from runs order by point")
+    assert first.to_pylist()[0] == {
+        "verdict": "failed",
+        "error": "RuntimeError: it killed three workers",
+    }
+
+
 def test_places_that_cannot_be_meant_are_refused() -> None:
     for where, said in [
         ("desk://here", "expected dask://HOST:PORT or slurm"),
+        ("dask://", "expected dask://HOST:PORT or slurm"),
+        ("dask://here", "expected dask://HOST:PORT or slurm"),
         ("slurm:cores", '"cores" is not'),
         ("slurm:core=4", 'did you mean "cores"?'),
         ("slurm:jobs=none", "jobs must be a whole number"),

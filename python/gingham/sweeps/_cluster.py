@@ -14,6 +14,7 @@ before somebody asks for it.
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 # So long a scheduler has to answer, and then to show a worker.
 PATIENCE_SECONDS = 10.0
 DASK, SLURM = "dask://", "slurm"
+# A name or an address, one of IPv6 in brackets, and a port.
+ADDRESS = re.compile(rf"{DASK}([^\s/:]+|\[[0-9a-fA-F:]+\]):[0-9]{{1,5}}")
 # What `slurm:` may set, and its defaults; what is open comes from the configuration of Dask.
 SLURM_OPTIONS: Mapping[str, Any] = {
     "jobs": 1,
@@ -65,7 +68,7 @@ def workers_on(where: str, *, patience_seconds: float = PATIENCE_SECONDS) -> Ite
     with a worker process a core, which end with the block. `EnvironmentProblem` if a scheduler does
     not answer within `patience_seconds`, has no workers, or some with another build of gingham.
     """
-    if where.startswith(DASK):
+    if ADDRESS.fullmatch(where):
         opened = dask_client(where.removeprefix(DASK), patience_seconds)
     elif where.partition(":")[0] == SLURM:
         opened = slurm_client(slurm_options(where))

@@ -182,7 +182,7 @@ def runs_of(sweep: Sweep, *, many: bool = False) -> int:
 def submitting(executor: Executor | None, workers: int) -> Iterator[Submit]:
     """Give what hands a task to a worker; at the end of the block, no run is left."""
     if executor is not None:
-        yield lambda task: executor.submit(work, task)
+        yield lambda task: handed(executor, task)
         return
     stop = Event()
     pool = ThreadPoolExecutor(workers, thread_name_prefix="gingham-sweep")
@@ -191,6 +191,22 @@ def submitting(executor: Executor | None, workers: int) -> Iterator[Submit]:
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
+
+
+def handed(executor: Executor, task: Task) -> Future[Outcome]:
+    """Hand a task to an executor; `EnvironmentProblem` if it takes none."""
+    try:
+        return executor.submit(work, task)
+    except Exception as error:
+        raise gone(error) from error
+
+
+def gone(error: BaseException) -> EnvironmentProblem:
+    """Return what is said when workers or their scheduler are no more."""
+    why = f": {error}" if str(error) else ""
+    return EnvironmentProblem(
+        f"the workers are gone{why}\n  what was measured is kept, and --resume goes on"
+    )
 
 
 @dataclass
@@ -256,10 +272,7 @@ def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
     except EnvironmentProblem:
         raise
     except (CancelledError, BrokenExecutor, ImportError) as error:
-        why = f": {error}" if str(error) else ""
-        raise EnvironmentProblem(
-            f"the workers are gone{why}\n  what was measured is kept, and --resume goes on"
-        ) from error
+        raise gone(error) from error
     except Exception as error:  # noqa: BLE001  (whatever a scheduler may say of a run)
         return Outcome(task.key, failed_row(task, error), [], {"key": task.key})
 
