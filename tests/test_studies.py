@@ -67,6 +67,13 @@ def test_a_claim_without_one_expectation_is_refused(keys: dict[str, object]) -> 
 # Curves.
 
 
+def test_rows_that_differ_in_something_else_make_no_series() -> None:
+    rows = [{"x": 1, "load": load, "y": 2.0, "replication": 0} for load in (0.1, 0.2)]
+    assert Series.of(rows[:1], "x", "y").places == [1]
+    with pytest.raises(AssertionError, match="differ otherwise"):
+        Series.of(rows, "x", "y")
+
+
 def test_means_and_paired_differences_have_student_intervals() -> None:
     # Two places, three replications that share their ups and downs.
     series = Series({1.0: {0: 10.0, 1: 20.0, 2: 30.0}, 2.0: {0: 11.0, 1: 22.0, 2: 33.0}})

@@ -18,6 +18,7 @@ from gingham.cli._output import (
     text,
 )
 from gingham.cli._progress import steps_shown
+from gingham.errors import GinghamError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -208,22 +209,44 @@ def measured(
     one = studies.load(key)
     chosen = one.chosen(figure if slash else None)
     place = folder or Path("studies") / key
+    failures: dict[str, SweepProgress] = {}
     with steps_shown(len(studies.sweeps_of(chosen))) as on_step:
 
         def on_progress(sweep: str, progress: SweepProgress) -> None:
-            there = progress.resumed + progress.done
-            failed = f", {progress.failed} failed" if progress.failed else ""
-            on_step(sweep, f"{there} of {progress.total} runs{failed}")
+            on_step(sweep, f"{progress.resumed + progress.done} of {progress.total} runs")
+            if progress.failed:
+                failures[sweep] = progress
 
-        evidence = studies.run(
-            one,
-            place,
-            figure=figure or None,
-            quick=quick,
-            workers=workers,
-            on_progress=on_progress,
+        try:
+            evidence = studies.run(
+                one,
+                place,
+                figure=figure or None,
+                quick=quick,
+                workers=workers,
+                on_progress=on_progress,
+            )
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted; the finished runs are kept in {place}") from None
+    if failures:
+        told = [f"{sweep}: {one.failed} of {one.total}" for sweep, one in failures.items()]
+        reason = next(iter(next(iter(failures.values())).errors))
+        raise RunsFailed(
+            f"runs failed, and are made again when asked again: {', '.join(told)}\n  {reason}"
         )
     return evidence, figure or None
+
+
+class Interrupted(GinghamError):  # noqa: N818  (it is no error of anybody)
+    """Somebody pressed Ctrl-C between two runs."""
+
+    exit_code = 130
+
+
+class RunsFailed(GinghamError):  # noqa: N818  (the error is that of the runs)
+    """A study lacks runs that could not be made."""
+
+    exit_code = FOUND_SOMETHING
 
 
 def print_outcomes(study: Study, outcomes: Sequence[Outcome], counts: dict[str, int]) -> None:

@@ -6,9 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
+    from gingham.studies._claims import Measured
     from gingham.studies._evidence import Evidence
     from gingham.studies._series import Series
     from gingham.studies._study import Figure
@@ -24,13 +27,24 @@ def draw(evidence: Evidence, figure: Figure) -> Picture | None:
     return None if function is None else function(evidence)
 
 
-def curve(axes: Axes, series: Series, *, scale: float = 1.0, **style: Any) -> None:
-    """Draw the means of a series with their 95 % intervals."""
-    means = series.means()
-    middle = [one.value * scale for one in means]
-    widths = [0.0 if one.high is None else (one.high - one.value) * scale for one in means]
+def curve(
+    axes: Axes,
+    series: Series,
+    *,
+    scale: float = 1.0,
+    spread: Sequence[Measured] | None = None,
+    **style: Any,
+) -> None:
+    """Draw the means of a series with their 95 % intervals, or with those of `spread`."""
+    middle = [one.value * scale for one in series.means()]
+    widths = [half_width(one) * scale for one in (series.means() if spread is None else spread)]
     given = {"marker": "o", "markersize": 3.5, "linewidth": 1.2, "capsize": 2, **style}
     axes.errorbar(series.places, middle, yerr=widths, **given)
+
+
+def half_width(one: Measured) -> float:
+    """Return how far the interval reaches; nothing where there is none."""
+    return 0.0 if one.high is None else one.high - one.value
 
 
 def band(axes: Axes, low: float, high: float, words: str) -> None:
@@ -50,4 +64,4 @@ def named(axes: Axes, x: str, y: str, **legend: Any) -> None:
     axes.set_ylabel(y)
     axes.grid(visible=True, color="#e6e6e6", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(**legend)
+    axes.legend(frameon=True, framealpha=0.9, edgecolor="none", **legend)

@@ -39,7 +39,9 @@ class Series:
         for row in rows:
             value = row[y] if isinstance(y, str) else y(row)
             if value is not None and not math.isnan(value):
-                made[row[x]][row["replication"]] = value
+                values, replication = made[row[x]], row["replication"]
+                assert replication not in values, f"{x} {row[x]} has rows that differ otherwise"
+                values[replication] = value
         return cls({place: made[place] for place in sorted(made)})
 
     @property
@@ -62,6 +64,10 @@ class Series:
     def difference(self, one: float, other: float) -> Measured:
         """Return by how much the values at `one` exceed those at `other`, pair by pair."""
         return paired(self.values[one], self.values[other])
+
+    def differences(self, other: float) -> list[Measured]:
+        """Return by how much the values at each place exceed those at one, pair by pair."""
+        return [self.difference(place, other) for place in self.places]
 
     def lowest(self) -> float:
         """Return the place of the smallest mean."""

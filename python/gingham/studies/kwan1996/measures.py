@@ -23,6 +23,8 @@ DELAY = "head_latency_mean_ns"
 # A host does not carry all of its load where it falls short of it by so much of the link, and is
 # behind another where it carries this share less.
 SHORT_OF, BEHIND = 0.02, 0.05
+# The load of figure 8.
+MEDIUM = 0.2
 
 
 # Figures 2 and 5.
@@ -143,9 +145,9 @@ def excess(
     return percent(found.values[segment], found.values[low], f"over {low:g} B")
 
 
-def steps_up(evidence: Evidence, sweep: str) -> Measured:
-    """Return the smallest step of the delay from one segment size to the next."""
-    found = delays(evidence, sweep)
+def steps_up(evidence: Evidence, sweep: str, start: float) -> Measured:
+    """Return the smallest step of the delay from one segment size to the next, from `start` up."""
+    found = delays(evidence, sweep).between(start, math.inf)
     steps = {
         (left, right): found.difference(right, left)
         for left, right in zip(found.places, found.places[1:], strict=False)
@@ -163,46 +165,46 @@ def local_minimum(
 
 
 def gain_of_switch_priority(evidence: Evidence) -> Measured:
-    """Return the smallest gain of switch priority over round robin, of all segment sizes, in %."""
-    plain = delays(evidence, "figure-8", {"buffer": 80})
-    better = delays(evidence, "figure-13")
-    gains = {
-        place: percent(plain.values[place], better.values[place])
-        for place in better.places
-        if place in plain.values
-    }
-    least = min(gains, key=lambda place: gains[place].value)
-    gain = gains[least]
-    return Measured(gain.value, gain.low, gain.high, f"the smallest, at {least:g} B")
+    """Return by how many per cent round robin delays high priority more, over all segment sizes."""
+    plain = delays(evidence, "figure-8", {"buffer": 80}).values
+    better = delays(evidence, "figure-13").values
+    places = [place for place in better if place in plain]
+    whole, less = (
+        {key: math.fsum(values[place][key] for place in places) for key in values[places[0]]}
+        for values in (plain, better)
+    )
+    return percent(whole, less)
 
 
 # The adaptive rule, figure 12 and section 3.3.
 
 
 def change(
-    evidence: Evidence, traffic: str, scheme: str, over: str, column: str = DELAY
+    evidence: Evidence, traffic: str, scheme: str, over: str, load: float = MEDIUM
 ) -> Measured:
     """Return by how many per cent a scheme changes the delay of a class, against another scheme."""
-    one, other = (by_replication(evidence, traffic, name, column) for name in (scheme, over))
+    one, other = (scheme_delays(evidence, traffic, name, load) for name in (scheme, over))
     return percent(one, other)
 
 
-def multiple(evidence: Evidence, traffic: str, scheme: str, over: str) -> Measured:
+def multiple(
+    evidence: Evidence, traffic: str, scheme: str, over: str, load: float = MEDIUM
+) -> Measured:
     """Return the delay of a class under a scheme as a multiple of that under another."""
-    one, other = (by_replication(evidence, traffic, name, DELAY) for name in (scheme, over))
+    one, other = (scheme_delays(evidence, traffic, name, load) for name in (scheme, over))
     return ratio(one, other)
 
 
-def delay_us(evidence: Evidence, traffic: str, scheme: str) -> Measured:
+def delay_us(evidence: Evidence, traffic: str, scheme: str, load: float = MEDIUM) -> Measured:
     """Return the delay of a class under a scheme, in microseconds."""
-    values = by_replication(evidence, traffic, scheme, DELAY).values()
+    values = scheme_delays(evidence, traffic, scheme, load).values()
     return mean([value / 1000 for value in values])
 
 
-def by_replication(evidence: Evidence, traffic: str, scheme: str, column: str) -> dict[int, float]:
-    """Return a column of a class under a scheme of segmentation at load 0.2."""
-    rows = evidence.rows("adaptive", traffic, scheme=scheme)
-    return {row["replication"]: row[column] for row in rows}
+def scheme_delays(evidence: Evidence, traffic: str, scheme: str, load: float) -> dict[int, float]:
+    """Return the delay of a class under a scheme of segmentation, by replication."""
+    rows = evidence.rows("adaptive", traffic, scheme=scheme, load=load)
+    return {row["replication"]: row[DELAY] for row in rows}
 
 
 def crossover(evidence: Evidence, small: str, large: str) -> Measured:

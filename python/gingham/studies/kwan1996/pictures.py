@@ -8,6 +8,7 @@ import numpy as np
 
 from gingham.plots._style import CLASS_COLOURS, log_ticks, new_figure, styled
 from gingham.studies._drawing import CLAIMED, band, curve, line, named
+from gingham.studies._series import Series
 from gingham.studies.kwan1996 import closed_forms
 from gingham.studies.kwan1996.measures import DELAY, delays
 
@@ -131,9 +132,9 @@ def figure_7(evidence: Evidence) -> Figure:
     """Draw the delay of high priority over the segment size under light load."""
     figure, axes = panel(
         "Figure 7: segment size in a lightly loaded 3x3 torus",
-        "load 0.05, 30 % of it high priority; the paper: shorter is better",
+        "load 0.02, 30 % of it high priority; the paper: shorter is better",
     )
-    curve(axes, delays(evidence, "figure-7"), scale=US, color=BLUE, label="3x3 torus, load 0.05")
+    curve(axes, delays(evidence, "figure-7"), scale=US, color=BLUE, label="3x3 torus, load 0.02")
     named(axes, SEGMENT, HIGH_DELAY, loc="upper left")
     return figure
 
@@ -145,13 +146,16 @@ def figure_8(evidence: Evidence) -> Figure:
         8.6,
         4.2,
         "Figure 8: segment size in a 3x3 torus at load 0.2",
-        "bars: 95 % intervals of the means; dotted: B and 2B, where the paper sees local minima",
+        "bars: 95 % intervals of the difference from the least; "
+        "dotted: B and 2B, where the paper sees local minima",
     )
     for axes, buffer, colour, best in zip(
         figure.subplots(1, 2), (80, 150), (BLUE, GREEN), (250, 450), strict=True
     ):
         found = delays(evidence, "figure-8", {"buffer": buffer})
-        curve(axes, found, scale=US, color=colour, label=f"slack buffers of {buffer} bytes")
+        spread = found.differences(found.lowest())
+        words = f"slack buffers of {buffer} bytes"
+        curve(axes, found, scale=US, spread=spread, color=colour, label=words)
         for multiple in (1, 2):
             line(axes, buffer * multiple, "", linestyle=":")
         line(axes, best, f"paper: least at {best} bytes")
@@ -197,17 +201,20 @@ def figure_11(evidence: Evidence) -> Figure:
     figure = new_figure(
         8.6, 4.2, "Figure 11: segment size in a 3x3 and a 5x5 torus", "slack buffers of 80 bytes"
     )
-    for axes, sweep, fixed, words, claimed, colour in zip(
-        figure.subplots(1, 2),
-        ("figure-8", "figure-11"),
-        ({"buffer": 80}, {}),
-        ("3x3, load 0.2", "5x5, load 0.06"),
-        ((180, 300, "paper: 250 bytes"), (350, 550, "paper: 450 bytes")),
-        (BLUE, GREEN),
-        strict=True,
-    ):
-        curve(axes, delays(evidence, sweep, fixed), scale=US, color=colour, label=words)
-        band(axes, *claimed)
+    small, large = figure.subplots(1, 2)
+    found = delays(evidence, "figure-8", {"buffer": 80})
+    curve(small, found, scale=US, color=BLUE, label="3x3, load 0.2")
+    line(small, 250, "paper: least at 250 bytes")
+    for load, colour in ((0.07, ORANGE), (0.06, GREEN)):
+        if rows := evidence.rows("figure-11", "high", load=load):
+            found = Series.of(rows, "segment", DELAY)
+            curve(large, found, scale=US, color=colour, label=f"5x5, load {load:g}")
+    line(large, 450, "paper: least at 450 bytes, medium load")
+    large.set_yscale("log")
+    # Room for the legend.
+    large.set_ylim(7, 300)
+    log_ticks(large.yaxis)
+    for axes in (small, large):
         axes.set_xscale("log")
         log_ticks(axes.xaxis)
         named(axes, SEGMENT, HIGH_DELAY, loc="upper center")
@@ -218,12 +225,13 @@ def figure_11(evidence: Evidence) -> Figure:
 def figure_12(evidence: Evidence) -> Figure:
     """Draw the delay of high priority over load, by scheme."""
     figure, axes = panel(
-        "Figure 12: delay of high priority over load, 3x3 torus", "low priority in segments of"
+        "Figure 12: delay of high priority over load",
+        "3x3 torus; low priority in segments of 33, 250 and 300 bytes and of L = B h",
     )
     for scheme, colour in (("33 B", ORANGE), ("250 B", GREEN), ("300 B", RED), ("adaptive", BLUE)):
         found = evidence.series("figure-12", "high", "load", DELAY, scheme=scheme)
         curve(axes, found, scale=US, color=colour, label=scheme)
-    band(axes, 0.1, 0.2, "paper: 33 B is worse above 0.15")
+    line(axes, 0.15, "paper: above 0.15, 33 B is worse")
     named(axes, LOAD, HIGH_DELAY, loc="upper left")
     return figure
 

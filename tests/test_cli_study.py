@@ -1,0 +1,99 @@
+"""`gingham study`: what it prints, what it keeps, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gingham import studies
+from gingham.cli._main import run
+from gingham.studies import _study
+from tests.conftest import Finished
+
+Gingham = Callable[..., Finished]
+FIGURE = "kwan1996/10"
+
+
+def test_list_names_every_figure_with_its_claims(gingham: Gingham) -> None:
+    told = json.loads(gingham("study", "list", "--json").out)["studies"]
+    assert [one["key"] for one in told] == studies.names()
+    text = gingham("study", "list").out
+    assert all(f"kwan1996/{figure['key']}" in text for figure in told[0]["figures"])
+
+
+def test_check_runs_what_is_missing_and_keeps_it(gingham: Gingham, tmp_path: Path) -> None:
+    first = gingham("study", "check", FIGURE, "--quick")
+    assert first.code == 0, first.err
+    assert first.out.splitlines()[-1] == "3 passed, 0 failed, 1 differ"
+    shards = sorted((tmp_path / "studies/kwan1996/quick/figure-10").rglob("*.parquet"))
+    assert shards
+    again = gingham("study", "check", FIGURE, "--quick", "--json")
+    claims = json.loads(again.out)["claims"]
+    assert {one["verdict"] for one in claims} == {"passed", "differs"}
+    assert all(one["measured"]["value"] is not None for one in claims)
+    assert sorted((tmp_path / "studies/kwan1996/quick/figure-10").rglob("*.parquet")) == shards
+    drawn = gingham("study", "plot", FIGURE, "--quick", "-o", "pictures")
+    assert drawn.out == "written: pictures/kwan1996-10.png\n"
+    assert (tmp_path / "pictures/kwan1996-10.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_claim_that_is_not_met_ends_with_5_and_says_how_it_was_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "studies" / "kwan1996"
+    shutil.copytree(_study.FOLDER / "kwan1996", folder)
+    expected = folder / "expected.toml"
+    text = expected.read_text()
+    assert "expected = 80\n" in text
+    expected.write_text(text.replace("expected = 80\n", "expected = 40\n"))
+    monkeypatch.setattr(_study, "FOLDER", folder.parent)
+    monkeypatch.chdir(tmp_path)
+    assert run(["study", "check", FIGURE, "--quick", "--folder", "runs"]) == 5
+    out = capsys.readouterr().out
+    assert "failed: the segment that delays H3 least is as long as the buffer\n" in out
+    assert "segment size of the least mean delay of H3" in out
+    assert "2 passed, 1 failed, 1 differ" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kwan1997", 'did you mean "kwan1996"'),
+        ("kwan1996/4", 'kwan1996 has no figure "4"'),
+        ("kwan1996/", 'kwan1996 has no figure ""'),
+    ],
+)
+def test_an_unknown_name_ends_with_2(gingham: Gingham, name: str, message: str) -> None:
+    done = gingham("study", "check", name)
+    assert done.code == 2
+    assert message in done.err
+    assert "kwan1996" in done.err
+
+
+def test_a_format_that_is_none_is_told_before_anything_runs(
+    gingham: Gingham, tmp_path: Path
+) -> None:
+    done = gingham("study", "plot", FIGURE, "--format", "bmp")
+    assert done.code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_runs_that_failed_are_told_and_end_with_5(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "studies" / "kwan1996"
+    shutil.copytree(_study.FOLDER / "kwan1996", folder)
+    sweep = folder / "figure-10.toml"
+    # A destination that no fabric of the study has is found out by the run itself.
+    text = sweep.read_text() + '\n[set]\n"traffic.h3.destinations" = { host = "h9" }\n'
+    sweep.write_text(text)
+    monkeypatch.setattr(_study, "FOLDER", folder.parent)
+    monkeypatch.chdir(tmp_path)
+    assert run(["study", "run", FIGURE, "--quick"]) == 5
+    told = capsys.readouterr().err
+    assert "figure-10: 10 of 10" in told
+    assert "`h9`" in told
