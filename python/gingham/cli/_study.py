@@ -83,13 +83,13 @@ def list_(as_json: bool) -> None:
         print_json({"studies": [facts(one) for one in found]})
         return
     for one in found:
-        show(text(f"{one.key}: {one.authors}, {one.title!r}, {one.year}", "bold"))
         claims = [sum(claim.figure == figure.key for claim in one.claims) for figure in one.figures]
         rows = [
             (f"{one.key}/{figure.key}", figure.section, figure.title, count)
             for figure, count in zip(one.figures, claims, strict=True)
         ]
-        print_table("", ("figure", "section", "shows", "claims"), rows, numbers="claims")
+        title = f'{one.key}: {one.authors}, "{one.title}", {one.year}'
+        print_table(title, ("figure", "section", "shows", "claims"), rows, numbers="claims")
 
 
 def facts(one: Study) -> dict[str, Any]:
