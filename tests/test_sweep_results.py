@@ -165,6 +165,25 @@ def test_a_sweep_without_a_finished_run_has_tables_without_rows(tmp_path: Path) 
     assert (results.arrow().num_rows, results.means("latency_mean_ns").num_rows) == (0, 0)
 
 
+def test_results_stay_readable_while_the_sweep_puts_its_files_together(tmp_path: Path) -> None:
+    manifest = {"sweep": {"title": "", "keep": []}, "columns": {"load": "double"}}
+    seen = []
+    results = None
+    # Every session leaves a shard, and eight of them become one.
+    for session in range(10):
+        with SweepFolder(tmp_path / "out", manifest, resume=session > 0) as opened:
+            key = str(session)
+            opened.write_points(
+                session,
+                pa.table({"point": [session], "load": [0.1], "replication": [0], "key": [key]}),
+            )
+            add(opened, key, 0.1, session, 1.0 + session)
+        results = results or Results.load(tmp_path / "out")
+        seen.append(results.query("select count(*) as runs from runs")["runs"][0].as_py())
+    assert set(seen[:7]) == {1}
+    assert seen[-1] >= 8
+
+
 def test_means_over_replications(results: Results) -> None:
     means = results.means("latency_mean_ns")
     assert means.column_names == ["load", "routing", "replications", "mean", "half_width"]
@@ -259,6 +278,11 @@ def test_a_question_that_cannot_be_answered_is_told_in_a_few_lines(
     assert said in message
     assert "tables are runs, classes, points, provenance, messages" in message
     assert len(message.splitlines()) <= 4
+
+
+def test_a_file_that_is_not_there_is_told(results: Results) -> None:
+    with pytest.raises(InputError, match=r"cannot be answered: .*No files found"):
+        results.query("from 'nowhere.parquet'")
 
 
 def test_the_command_answers_people_and_programs(folder: Path, gingham: Gingham) -> None:

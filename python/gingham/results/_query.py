@@ -23,7 +23,8 @@ NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
 def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, object]) -> pa.Table:
     """Return what a query gives; `InputError` if it cannot be answered.
 
-    One statement that reads: a results folder is changed by nothing but its sweep.
+    One statement that reads: a results folder is changed by nothing but its sweep. A file that is
+    gone is DuckDB's own `IOException`.
     """
     import duckdb
 
@@ -38,6 +39,8 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
                 expected=list(views),
             )
         return connection.sql(sql).to_arrow_table()
+    except duckdb.IOException:
+        raise
     except duckdb.Error as error:
         message = with_place(connection, sql) or str(error)
         raise refusal(message, columns_of(connection, views)) from error

@@ -99,7 +99,18 @@ class Results:
 
     def query(self, sql: str) -> pa.Table:
         """Return what a query in SQL gives; `InputError` if it cannot be answered."""
-        return ask(self._connection, sql, self._views)
+        import duckdb
+
+        try:
+            return ask(self._connection, sql, self._views)
+        except duckdb.IOException:
+            # The sweep still runs, and has put files together since they were listed.
+            self._connection = reader(self.folder)
+        try:
+            return ask(self._connection, sql, self._views)
+        except duckdb.IOException as error:
+            first = str(error).splitlines()[0]
+            raise InputError(f"the query cannot be answered: {first}", key="sql") from error
 
     def means(
         self,
