@@ -163,7 +163,12 @@ impl Run {
 
     /// What was measured, at the end or at an interruption.
     pub fn record(&self) -> Record {
-        Record::new(&self.compiled, &self.simulation)
+        Record::new(&self.compiled, &self.simulation, true)
+    }
+
+    /// The same without its tables.
+    pub fn summary(&self) -> Record {
+        Record::new(&self.compiled, &self.simulation, false)
     }
 
     /// Whether every message is kept, so that somebody must take them.

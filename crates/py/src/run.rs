@@ -179,6 +179,12 @@ impl Simulation {
         columns(py, &table)
     }
 
+    /// The numbers of what was measured so far, without its tables.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let record = py.detach(|| self.run.summary());
+        convert::serialized(py, &record)
+    }
+
     /// What was measured so far: the summary, and the tables as (name, columns), a column being
     /// (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers (`"u64"`) or
     /// reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.

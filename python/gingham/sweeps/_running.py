@@ -65,6 +65,7 @@ class SweepProgress:
     # By verdict, of this session.
     verdicts: dict[str, int] = field(default_factory=dict)
     engine_seconds: float = 0.0
+    # When the first run was handed out.
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
     # Why runs failed, and how often; of many reasons the first.
@@ -227,6 +228,8 @@ class Pump:
             for points, tasks in planner.parts(self.folder):
                 self.progress.resumed += points - len(tasks)
                 self.tell()
+                if not self.progress.done and tasks:
+                    self.progress.began = time.monotonic()
                 for task in tasks:
                     while len(self.flying) >= window:
                         self.settle()

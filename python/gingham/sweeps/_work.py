@@ -90,9 +90,8 @@ def work(task: Task, stop: Callable[[], bool] = never) -> Outcome:
             if stop():
                 return Outcome(task.key, stopped=True)
             done = simulation.advance().done
-        recording = time.perf_counter()
-        result = simulation.result()
-        engine_seconds = simulation.wall_seconds + time.perf_counter() - recording
+        engine_seconds = simulation.wall_seconds
+        result = simulation.result(with_tables=bool(task.keep))
         row, classes, tables = run_row(task, result), class_rows(task, result), kept(task, result)
     except (KeyboardInterrupt, SystemExit):
         raise

@@ -58,7 +58,7 @@ pub struct Record {
     pub findings: Vec<String>,
     /// The channels of the circle of waits, if the run deadlocked.
     pub deadlock: Vec<String>,
-    /// A row each message, class, link and so on.
+    /// A row each message, class, link and so on; empty in a summary.
     #[serde(skip)]
     pub tables: Vec<Table>,
 }
@@ -87,13 +87,14 @@ impl Reading<'_> {
 }
 
 impl Record {
-    pub(crate) fn new(compiled: &Compiled, simulation: &Simulation) -> Self {
+    /// The record of a run, or its summary alone, which takes a small part of the time.
+    pub(crate) fn new(compiled: &Compiled, simulation: &Simulation, with_tables: bool) -> Self {
         let reading = Reading { compiled, simulation, measured: simulation.ledger().measured() };
-        let plan = reading.plan();
         let window = reading.measured.window();
         let classes = classes::summaries(&reading);
         let (verdict, verdict_reason) = verdict::of_run(&reading, &classes);
         let links = links::rows(&reading);
+        let tables = if with_tables { tables(&reading, &classes, &links) } else { Vec::new() };
         Self {
             verdict,
             verdict_reason,
@@ -104,18 +105,23 @@ impl Record {
             notes: compiled.notes.clone(),
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
             deadlock: reading.deadlock(),
-            tables: vec![
-                message_table(&Names::of(plan), &reading.measured.sample()),
-                classes::table(&classes),
-                classes::percentile_table(&classes),
-                distributions::histogram(&reading),
-                distributions::series(&reading),
-                links::table(plan, &links),
-                nodes::table(&plan.fabric),
-            ],
             classes,
+            tables,
         }
     }
+}
+
+fn tables(reading: &Reading<'_>, classes: &[ClassSummary], links: &[links::Link]) -> Vec<Table> {
+    let plan = reading.plan();
+    vec![
+        message_table(&Names::of(plan), &reading.measured.sample()),
+        classes::table(classes),
+        classes::percentile_table(classes),
+        distributions::histogram(reading),
+        distributions::series(reading),
+        links::table(plan, links),
+        nodes::table(&plan.fabric),
+    ]
 }
 
 /// The table of messages that holds these.
