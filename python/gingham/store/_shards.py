@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 # Rows of a row group.
-ROWS_PER_GROUP = 65_536
+ROWS_PER_GROUP = 16_384
 # Shards of a level that become one of the next.
 MERGED = 8
 KINDS = ["runs", "classes", "provenance"]

@@ -35,14 +35,14 @@ class Grid:
 
     def __iter__(self) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
         """Yield the column values and the changes of each combination that passes."""
-        for combination in self._passing():
+        for combination in self.combinations():
             yield self._values(combination), changes(combination)
 
     def count(self, at_most: int | None = None) -> int:
         """Return the number of combinations that pass; counting stops beyond `at_most`."""
         if self.where is None:
             return math.prod(len(axis.alternatives) for axis in self.axes)
-        passing = self._passing()
+        passing = self.combinations()
         stop = None if at_most is None else at_most + 1
         return sum(1 for _ in itertools.islice(passing, stop))
 
@@ -54,7 +54,8 @@ class Grid:
             for place, column in enumerate(axis.columns)
         }
 
-    def _passing(self) -> Iterator[tuple[Alternative, ...]]:
+    def combinations(self) -> Iterator[tuple[Alternative, ...]]:
+        """Yield the combinations that pass."""
         every = itertools.product(*(axis.alternatives for axis in self.axes))
         if self.where is None:
             yield from every

@@ -6,12 +6,16 @@ is made; so a sweep of any length takes the same memory.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gingham.errors import InputError
 from gingham.sweeps._grid import typed_column
 from gingham.sweeps._keys import Digests, core_identity, run_key
-from gingham.sweeps._work import Task
+from gingham.sweeps._work import Outcome, Task, failed_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +27,17 @@ if TYPE_CHECKING:
 
 # Points of a part.
 PART = 1000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some points of a sweep."""
+
+    points: int
+    # Those whose runs are not there yet, each run once.
+    tasks: list[Task]
+    # Those that have no scenario, as failed runs.
+    refused: list[Outcome]
 
 
 class Planner:
@@ -50,20 +65,33 @@ class Planner:
             keep=self._sweep.keep,
         )
 
-    def parts(self, folder: SweepFolder) -> Iterator[tuple[int, list[Task]]]:
-        """Yield for each part its number of points, and the tasks whose runs are not there yet."""
+    def planned(self, point: Point) -> Task | Outcome:
+        """Return the task of a point, or the outcome of one that has no scenario."""
+        try:
+            return self.task(point)
+        except InputError as error:
+            text = json.dumps([dict(point.changes), point.seed, str(error)], sort_keys=True)
+            key = hashlib.sha256(text.encode()).hexdigest()
+            return Outcome(key, failed_row(key, point.seed, error), [], {"key": key})
+
+    def parts(self, folder: SweepFolder) -> Iterator[Part]:
+        """Yield the parts of the sweep; each is in the folder when it is yielded."""
         points = self._sweep.points()
         for number in itertools.count():
             part = list(itertools.islice(points, PART))
             if not part:
                 return
-            tasks = [self.task(point) for point in part]
-            folder.write_points(number, self._table(part, tasks))
-            known = folder.known(task.key for task in tasks)
-            open_tasks = {task.key: task for task in tasks if task.key not in known}
-            yield len(part), list(open_tasks.values())
+            planned = [self.planned(point) for point in part]
+            folder.write_points(number, self._table(part, [one.key for one in planned]))
+            known = folder.known(one.key for one in planned)
+            lacking = {one.key: one for one in planned if one.key not in known}.values()
+            yield Part(
+                len(part),
+                [one for one in lacking if isinstance(one, Task)],
+                [one for one in lacking if isinstance(one, Outcome)],
+            )
 
-    def _table(self, part: list[Point], tasks: list[Task]) -> pa.Table:
+    def _table(self, part: list[Point], keys: list[str]) -> pa.Table:
         """Return a row a point: its number, its place on the axes, replication and key."""
         import pyarrow as pa
 
@@ -75,6 +103,6 @@ class Planner:
                 for name, kind in types.items()
             },
             "replication": pa.array([point.replication for point in part], pa.int64()),
-            "key": pa.array([task.key for task in tasks], pa.string()),
+            "key": pa.array(keys, pa.string()),
         }
         return pa.table(columns)

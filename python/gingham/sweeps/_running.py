@@ -225,12 +225,14 @@ class Pump:
     def run(self, planner: Planner, window: int) -> None:
         """Make every run that is not there, at most `window` being under way."""
         try:
-            for points, tasks in planner.parts(self.folder):
-                self.progress.resumed += points - len(tasks)
-                self.tell()
-                if not self.progress.done and tasks:
+            for part in planner.parts(self.folder):
+                if not self.progress.done:
                     self.progress.began = time.monotonic()
-                for task in tasks:
+                self.progress.resumed += part.points - len(part.tasks) - len(part.refused)
+                for outcome in part.refused:
+                    keep(self.folder, outcome, self.progress)
+                self.tell()
+                for task in part.tasks:
                     while len(self.flying) >= window:
                         self.settle()
                     self.flying[self.submit(task)] = task
@@ -277,7 +279,7 @@ def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
     except (CancelledError, BrokenExecutor, ImportError) as error:
         raise gone(error) from error
     except Exception as error:  # noqa: BLE001  (whatever a scheduler may say of a run)
-        return Outcome(task.key, failed_row(task, error), [], {"key": task.key})
+        return Outcome(task.key, failed_row(task.key, task.seed, error), [], {"key": task.key})
 
 
 def keep(folder: SweepFolder, outcome: Outcome, progress: SweepProgress) -> None:

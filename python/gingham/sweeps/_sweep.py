@@ -22,7 +22,8 @@ from gingham._files import require_file
 from gingham.errors import InputError
 from gingham.scenario import Scenario
 from gingham.sweeps._axes import Axis, read_axis, resolved_path
-from gingham.sweeps._grid import Grid, changes
+from gingham.sweeps._check import check, check_tables
+from gingham.sweeps._grid import Grid
 from gingham.sweeps._lines import Lines
 from gingham.sweeps._seeds import SEED_BITS, run_seed
 from gingham.sweeps._text import unknown
@@ -188,31 +189,9 @@ def read(values: dict[str, Any], base: Scenario | None, folder: Path, lines: Lin
         lines=lines,
     )
     json.dumps(sweep.spec, default=refuse_value)
-    check(sweep)
+    check(sweep.base, sweep.grid)
+    check_tables(sweep.base, sweep.keep)
     return sweep
-
-
-def check(sweep: Sweep) -> None:
-    """Raise `InputError` for the first alternative of an axis that the base scenario refuses.
-
-    Each alternative is tried once, beside the first ones of the other axes; and the filter is
-    asked for the first time.
-    """
-    first = [axis.alternatives[0] for axis in sweep.axes]
-    for place, axis in enumerate(sweep.axes):
-        for number, alternative in enumerate(axis.alternatives):
-            chosen = [*first[:place], alternative, *first[place + 1 :]]
-            try:
-                sweep.base.with_(changes(chosen))
-            except InputError as error:
-                within = f".values.{number}" if number else ".key"
-                raise InputError(
-                    f"axis {place + 1} ({', '.join(axis.columns)}): {error}",
-                    key=f"axis.{place}{within}",
-                    expected=error.expected,
-                    nearest=error.nearest,
-                ) from error
-    next(iter(sweep.grid), None)
 
 
 def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Scenario:

@@ -96,7 +96,7 @@ def work(task: Task, stop: Callable[[], bool] = never) -> Outcome:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # noqa: BLE001  (a panic of the core is no Exception)
-        row, classes, tables = failed_row(task, error), [], {}
+        row, classes, tables = failed_row(task.key, task.seed, error), [], {}
     provenance = {
         "key": task.key,
         "began": began.isoformat(timespec="milliseconds"),
@@ -176,8 +176,8 @@ def kept(task: Task, result: Result) -> dict[str, bytes]:
     return found
 
 
-def failed_row(task: Task, error: BaseException) -> dict[str, Any]:
+def failed_row(key: str, seed: int, error: BaseException) -> dict[str, Any]:
     """Return the row of a run that could not be made."""
     known = isinstance(error, GinghamError)
     message = str(error) if known else f"{type(error).__name__}: {error}"
-    return {"key": task.key, "seed": task.seed, "verdict": "failed", "error": message}
+    return {"key": key, "seed": seed, "verdict": "failed", "error": message}

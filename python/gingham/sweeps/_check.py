@@ -1,0 +1,85 @@
+"""What of a sweep can be known to be wrong before it starts.
+
+A combination that the scenario refuses is found here if it is the first to use one of its
+alternatives, and becomes a failed run otherwise.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from gingham._native import result_schema
+from gingham.errors import InputError
+from gingham.sweeps._grid import changes
+from gingham.sweeps._text import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gingham.scenario import Scenario
+    from gingham.sweeps._axes import Alternative
+    from gingham.sweeps._grid import Grid
+
+# Combinations that are looked through for alternatives that were not met yet.
+COMBINATIONS_MAX = 20_000
+
+
+def check(base: Scenario, grid: Grid) -> None:
+    """Raise `InputError` for the first alternative of an axis that the base scenario refuses.
+
+    Asks the filter for the first time, too.
+    """
+    met: set[tuple[int, int]] = set()
+    for combination in islice(grid.combinations(), COMBINATIONS_MAX):
+        new = {(place, id(one)) for place, one in enumerate(combination)} - met
+        if not new:
+            continue
+        met |= new
+        try:
+            base.with_(changes(combination))
+        except InputError as error:
+            places = sorted(place for place, _ in new)
+            raise refused(base, grid, combination, places, error) from error
+
+
+def refused(
+    base: Scenario,
+    grid: Grid,
+    combination: Sequence[Alternative],
+    places: Sequence[int],
+    error: InputError,
+) -> InputError:
+    """Return the error with the axis that is to blame."""
+    place = next((one for one in places if is_refused(base, combination[one])), places[-1])
+    axis = grid.axes[place]
+    number = axis.alternatives.index(combination[place])
+    within = f".values.{number}" if number else ".key"
+    return InputError(
+        f"axis {place + 1} ({', '.join(axis.columns)}): {error}",
+        key=f"axis.{place}{within}",
+        expected=error.expected,
+        nearest=error.nearest,
+    )
+
+
+def is_refused(base: Scenario, alternative: Alternative) -> bool:
+    """Whether the base refuses an alternative by itself."""
+    try:
+        base.with_(alternative.changes)
+    except InputError:
+        return True
+    return False
+
+
+def check_tables(base: Scenario, keep: Sequence[str]) -> None:
+    """Raise `InputError` for tables that no run has, or that no sweep can take."""
+    known = [table["name"] for table in result_schema()["tables"]]
+    for name in keep:
+        if name not in known:
+            raise InputError(unknown("a table of a run", str(name), known), key="keep")
+    if base.resolved()["measure"]["messages"] == "all":
+        raise InputError(
+            'measure.messages = "all" fills a folder for each run, which a sweep does not have: '
+            'take a "sample"'
+        )
