@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from gingham import InputError, Scenario
-from gingham.sweeps import Sweep, run_sweep
+from gingham.cli import _sweep_progress
+from gingham.sweeps import Sweep, SweepProgress, run_sweep
 from gingham.sweeps._values import range_values
 from tests.conftest import Finished
 
@@ -288,3 +290,86 @@ def test_files_that_a_scenario_names_are_part_of_the_key(tmp_path: Path) -> None
         on_progress=lambda now: counts.append((now.resumed, now.done, now.failed)),
     )
     assert counts[-1] == (0, 1, 0)
+
+
+def test_a_combination_that_cannot_be_is_a_failed_run(tmp_path: Path) -> None:
+    # Either alone is a scenario; both together generate two fabrics.
+    ring = {"topology.generate": {"ring": {"switches": 3, "hosts_per_switch": 1}}}
+    sweep = grid(
+        {"name": "fabric", "choices": {"star": {}, "ring": ring}},
+        {"name": "size", "choices": {"four": {}, "five": {"topology.generate.star.hosts": 5}}},
+    )
+    results = run_sweep(sweep, tmp_path / "out")
+    verdicts = results.arrow().select(["fabric", "size", "verdict", "error"]).to_pylist()
+    failed = [row for row in verdicts if row["verdict"] == "failed"]
+    assert [(row["fabric"], row["size"]) for row in failed] == [("ring", "five")]
+    assert "topology.generate" in failed[0]["error"]
+
+
+def test_the_load_of_a_run_is_over_all_hosts_that_send(tmp_path: Path) -> None:
+    # One host of four at 0.4, three at 0.2: (0.4 + 3 x 0.2) / 4.
+    scenario = Scenario.parse(STAR).with_(
+        {
+            "traffic.0.hosts": ["h0"],
+            "traffic.0.load": 0.4,
+            "traffic.1.hosts": ["h1", "h2", "h3"],
+        }
+    )
+    results = run_sweep(Sweep.make({}, base=scenario), tmp_path / "out")
+    assert results.arrow().column("offered_load").to_pylist() == [pytest.approx(0.25)]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('keep = ["mesages"]\n', 'did you mean "messages"'),
+        ('[set]\n"measure.messages" = "all"\n', "fills a folder for each run"),
+    ],
+)
+def test_tables_that_a_sweep_cannot_keep_are_refused(
+    more: str, message: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path, f'base = "star.toml"\n{more}')
+    with pytest.raises(InputError, match=message):
+        Sweep.load(path)
+
+
+def test_a_table_of_each_run_is_kept_by_choice(tmp_path: Path) -> None:
+    sweep = grid({"key": "traffic.0.load", "values": [0.1, 0.2]}, keep=["messages", "links"])
+    results = run_sweep(sweep, tmp_path / "out")
+    counts = results.query("select load, count(*) as n from messages group by load order by load")
+    followed = results.arrow().column("messages_followed").to_pylist()
+    assert counts.column("n").to_pylist() == followed
+
+
+def test_progress_says_what_is_done_and_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    moments = iter(range(0, 10_000, 5))
+    monkeypatch.setattr(time, "monotonic", lambda: next(moments))
+    monkeypatch.setattr(_sweep_progress, "say", lambda said, **fields: told.append((said, fields)))
+    on_progress = _sweep_progress.lines()
+    for done in range(5):
+        now = SweepProgress(10, resumed=2, done=done, failed=done // 4, began=0, ended=2)
+        on_progress(now)
+    # A moment is 5 s: the first line comes when 2 s have passed, the others 10 s apart.
+    assert [said for said, _ in told] == [
+        "2 of 10 runs done; 8 to do",
+        "4 of 10 runs done; 6 to do, 1.0 runs/s, 6 s left",
+        "6 of 10 runs done; 4 to do, 2.0 runs/s, 2 s left, 1 failed",
+    ]
+    assert told[1][1]["seconds_left"] == 6.0
+
+
+def test_a_sweep_that_is_resumed_says_what_is_there(tmp_path: Path, gingham: Command) -> None:
+    path = write(tmp_path, f'base = "star.toml"\nreplications = 3\n{AXIS}')
+    first = gingham("sweep", path, "-o", "out")
+    assert "6 runs (2 points x 3 replications)" in first.err
+    assert "6 runs made" in first.out
+    again = gingham("sweep", path, "-o", "out", "--resume")
+    assert "6 runs (2 points x 3 replications), 6 are there" in again.err
+    assert "0 runs made, 6 were there" in again.out
+    refused = gingham("sweep", path, "-o", "out")
+    assert refused.code == 2
+    assert "--resume goes on with it" in refused.err

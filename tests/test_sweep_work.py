@@ -40,11 +40,11 @@ def test_means_are_over_messages_and_loads_over_links() -> None:
         {"hosts": 2, "messages_followed": 10, "latency_mean_ns": 300.0, "offered_load": 0.2},
         {"hosts": 1, "messages_followed": 0, "latency_mean_ns": None, "offered_load": 0.0},
     ]
-    # (30 x 100 + 10 x 300) / 40, and (4 x 0.1 + 2 x 0.2) / 4.
+    # (30 x 100 + 10 x 300) / 40, and (4 x 0.1 + 2 x 0.2) / 5 where five hosts send.
     assert mean_of_all(classes, "latency_mean_ns") == 150.0
-    assert load_of_all(classes, "offered_load") == pytest.approx(0.2)
+    assert load_of_all(classes, "offered_load", 5) == pytest.approx(0.16)
     assert mean_of_all(classes[2:], "latency_mean_ns") is None
-    assert load_of_all([*classes, {"hosts": 1, "offered_load": None}], "offered_load") is None
+    assert load_of_all([*classes, {"hosts": 1, "offered_load": None}], "offered_load", 5) is None
 
 
 def test_a_row_says_what_a_run_of_the_same_scenario_measures() -> None:

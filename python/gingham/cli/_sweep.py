@@ -66,21 +66,24 @@ def sweep(
       gingham sweep load.toml -o sweeps/load --resume -j 8
       gingham sweep load.toml -o sweeps/load --on dask://10.0.0.1:8786
     """
+    from gingham.store import require_place
     from gingham.sweeps import Sweep, estimate, runs_of
 
     planned = Sweep.load(file)
     folder = output or Path("sweeps") / file.stem
     runs = runs_of(planned, many=yes)
-    with workers_at(on, workers) as there:
-        expected = estimate(planned, runs)
-        announce(planned, expected, there.count)
+    require_place(folder, resume=resume)
+    there = runs_there(folder) if resume else 0
+    with workers_at(on, workers) as working:
+        expected = forecast(planned, estimate(planned, runs), working.count, there)
+        announce(planned, expected)
         if dry_run:
             if as_json:
-                print_json(forecast(planned, expected, there.count))
+                print_json(expected)
             return
-        progress = execute(planned, folder, there, resume=resume, many=yes)
+        progress = execute(planned, folder, working, resume=resume, many=yes)
     if as_json:
-        print_json(summary(progress, folder, there.count))
+        print_json(summary(progress, folder, working.count))
     else:
         report(progress, folder)
     raise click.exceptions.Exit(FAILED if progress.failed else 0)
@@ -120,16 +123,28 @@ def execute(
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def announce(planned: Sweep, expected: Estimate, workers: int) -> None:
+def runs_there(folder: Path) -> int:
+    """Return how many runs an earlier session left, without its failures."""
+    from gingham.store import MANIFEST, reader
+
+    if not (folder / MANIFEST).exists():
+        return 0
+    query = "select count(*) from runs where verdict <> 'failed'"
+    [(found,)] = reader(folder).execute(query).fetchall()
+    return int(found)
+
+
+def announce(planned: Sweep, expected: dict[str, Any]) -> None:
     """Say what is about to be done, and how long it takes."""
-    runs = counted(expected.runs, "run")
+    runs = counted(expected["runs"], "run")
     if planned.replications > 1:
-        points = counted(expected.runs // planned.replications, "point")
+        points = counted(expected["runs"] // planned.replications, "point")
         runs += f" ({points} x {planned.replications} replications)"
-    seconds = expected.seconds(workers)
-    on = counted(workers, "worker")
+    there = f", {expected['there']:,} are there" if expected["there"] else ""
+    seconds = expected["seconds_expected"]
+    on = counted(expected["workers"], "worker")
     about = "" if seconds is None else f", {approximately(seconds)} on {on}"
-    say(f"{planned.title}: {runs}{about}", **forecast(planned, expected, workers))
+    say(f"{planned.title}: {runs}{there}{about}", **expected)
 
 
 def approximately(seconds: float) -> str:
@@ -142,12 +157,13 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def forecast(planned: Sweep, expected: Estimate, workers: int) -> dict[str, Any]:
-    """Return the same for programs."""
-    seconds = expected.seconds(workers)
+def forecast(planned: Sweep, expected: Estimate, workers: int, there: int) -> dict[str, Any]:
+    """Return what is about to be done, for programs."""
+    seconds = expected.seconds(workers, max(0, expected.runs - there))
     return {
         "title": planned.title,
         "runs": expected.runs,
+        "there": there,
         "replications": planned.replications,
         "axes": planned.columns,
         "workers": workers,

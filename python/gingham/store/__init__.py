@@ -18,7 +18,16 @@ were made; only the process that holds `.lock` writes.
 """
 
 from gingham.store._columns import reserved
-from gingham.store._folder import FORM, MANIFEST, SweepFolder, read_manifest
+from gingham.store._folder import FORM, MANIFEST, SweepFolder, read_manifest, require_place
 from gingham.store._reading import VIEWS, reader
 
-__all__ = ["FORM", "MANIFEST", "VIEWS", "SweepFolder", "read_manifest", "reader", "reserved"]
+__all__ = [
+    "FORM",
+    "MANIFEST",
+    "VIEWS",
+    "SweepFolder",
+    "read_manifest",
+    "reader",
+    "require_place",
+    "reserved",
+]

@@ -192,6 +192,14 @@ def known_in(shards: Sequence[Path], keys: set[str]) -> set[str]:
     return found
 
 
+def require_place(path: Path, *, resume: bool) -> None:
+    """Raise `InputError` if a sweep may not be written to `path`."""
+    if resume and (path / MANIFEST).exists():
+        read_manifest(path)
+    else:
+        refuse_existing(path)
+
+
 def refuse_existing(path: Path) -> None:
     """Raise `InputError` if there is something at `path` that a new sweep may not write into."""
     if (path / MANIFEST).exists():

@@ -162,10 +162,8 @@ def execute(
 
 def runs_of(sweep: Sweep, *, many: bool = False) -> int:
     """Return the number of runs; `InputError` if there are none, or far too many."""
-    if many:
-        return sweep.count()
-    count = sweep.count(MANY)
-    if count >= MANY:
+    count = sweep.count(None if many else MANY)
+    if count >= MANY and not many:
         raise InputError(
             f"{sweep.name}: the sweep has {MANY:,} runs or more; is that meant? --yes starts them",
             file=sweep.name,

@@ -125,7 +125,7 @@ def run_row(task: Task, result: Result) -> dict[str, Any]:
     row = {"key": task.key, "seed": task.seed, "error": None}
     row |= {name: result.summary[name] for name in SUMMARY}
     for load in ("offered_load", "accepted_load"):
-        row[load] = load_of_all(result.classes, load)
+        row[load] = load_of_all(result.classes, load, result.summary["hosts"])
     for name in result.classes[0]:
         if name.startswith("messages_"):
             row[name] = sum(one[name] for one in result.classes)
@@ -134,10 +134,10 @@ def run_row(task: Task, result: Result) -> dict[str, Any]:
     return row
 
 
-def load_of_all(classes: Sequence[Mapping[str, Any]], load: str) -> float | None:
-    """Return the load of all classes together, as a fraction of the links of the largest."""
+def load_of_all(classes: Sequence[Mapping[str, Any]], load: str, hosts: int) -> float | None:
+    """Return the load of all classes together, as a fraction of the links of the `hosts`."""
     parts = [one[load] and one[load] * one["hosts"] for one in classes]
-    return None if None in parts else sum(parts) / max(one["hosts"] for one in classes)
+    return None if None in parts else sum(parts) / hosts
 
 
 def mean_of_all(classes: Sequence[Mapping[str, Any]], name: str) -> float | None:

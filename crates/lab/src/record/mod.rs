@@ -33,6 +33,7 @@ use gingham_model::measure::Measured;
 use gingham_model::{Delivery, Plan, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Everything that a run leaves behind.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -48,6 +49,8 @@ pub struct Record {
     /// Simulated time at the end of the run, in picoseconds, after what was created in the window was
     /// followed to its delivery.
     pub end_ps: u64,
+    /// Hosts that send in any class.
+    pub hosts: usize,
     /// By traffic class.
     pub classes: Vec<ClassSummary>,
     /// Over all links.
@@ -101,6 +104,7 @@ impl Record {
             warm_up_ps: window.start.as_ps(),
             window_end_ps: window.end.as_ps(),
             end_ps: simulation.now().as_ps(),
+            hosts: hosts(reading.plan()),
             links: links::totals(&links),
             notes: compiled.notes.clone(),
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
@@ -109,6 +113,11 @@ impl Record {
             tables,
         }
     }
+}
+
+fn hosts(plan: &Plan) -> usize {
+    let sources = plan.classes.iter().flat_map(|class| &class.sources);
+    sources.map(|source| source.endpoint).collect::<BTreeSet<_>>().len()
 }
 
 fn tables(reading: &Reading<'_>, classes: &[ClassSummary], links: &[links::Link]) -> Vec<Table> {
