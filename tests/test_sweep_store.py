@@ -95,20 +95,20 @@ def points() -> pa.Table:
     )
 
 
-def session(path: Path, *, runs: int = RUNS) -> list[int]:
-    """Make the runs that are not there, the third of which always fails."""
-    made = []
+def session(path: Path, *, runs: int = RUNS, made: list[int] | None = None) -> list[int]:
+    """Make the runs that are not there, the third of which always fails; `made` is those kept."""
+    made = [] if made is None else made
     with SweepFolder(path, MANIFEST, resume=True) as folder:
         folder.write_points(0, points())
         known = folder.known(map(key, range(RUNS)))
         for number in range(runs):
             if key(number) in known:
                 continue
-            made.append(number)
             failed = number == 2
             row = {"key": key(number), "verdict": "failed" if failed else "ok", "seed": number}
             classes = [{"key": key(number), "class": name, "hops_mean": 1.5} for name in "ab"]
             folder.add(row, [] if failed else classes, {"key": key(number), "process": 1})
+            made.append(number)
     return made
 
 
@@ -121,6 +121,10 @@ def tables(path: Path) -> dict[str, Any]:
     }
 
 
+def keys(path: Path) -> list[Any]:
+    return reader(path).sql("select key from runs").fetchall()
+
+
 @pytest.mark.usefixtures("small")
 def test_a_writer_may_die_at_any_step(tmp_path: Path) -> None:
     session(tmp_path / "undisturbed")
@@ -130,9 +134,13 @@ def test_a_writer_may_die_at_any_step(tmp_path: Path) -> None:
         path = tmp_path / f"step-{step}"
         with pytest.MonkeyPatch.context() as patched:
             fate = doomed(patched, step)
+            made: list[int] = []
             with contextlib.suppress(Death):
-                session(path)
-        session(path)
+                session(path, made=made)
+        # Nothing that was kept is lost, and nothing is made again but what failed.
+        there = {row[-1] for row in keys(path)} if made else set()
+        assert there >= set(map(key, made)), f"after a death at step {step}"
+        assert not set(session(path)) & set(made) - {2}
         assert tables(path) == expected, f"after a death at step {step}"
         if not fate.dead:
             break
