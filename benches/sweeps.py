@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WORKERS = 2
 RUNS = 200
 # Runs of the sweeps whose memory is measured.
-LENGTHS = [1000, 10000]
+LENGTHS = [1000, 10_000, 20_000]
 
 
 def main() -> int:

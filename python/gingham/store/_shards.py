@@ -65,7 +65,7 @@ def write_merged(shards: Iterable[Path], handle: BinaryIO) -> None:
         waiting: list[Any] = []
         for one in opened:
             for group in range(one.num_row_groups):
-                waiting.append(widened(one.read_row_group(group), schema))
+                waiting.append(widened(one.read_row_group(group, use_threads=False), schema))
                 if sum(map(len, waiting)) >= ROWS_PER_GROUP:
                     writer.write_table(pa.concat_tables(waiting))
                     waiting.clear()
