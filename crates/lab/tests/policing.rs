@@ -157,6 +157,16 @@ fn what_could_never_work_is_refused_at_its_key() {
         let found = error(&[(EXCESS, &excess), ("traffic.1.priority", priority)]);
         assert!(found.contains("lower priority than 1"), "{found}");
     }
+    let found = error(&[(EXCESS, "{ demote = \"urgent\" }")]);
+    assert!(
+        found.contains("is 1") && found.ends_with("classes of lower priority: bulk"),
+        "{found}"
+    );
+    for name in ["bulk", "bilk"] {
+        let excess = format!("{{ demote = \"{name}\" }}");
+        let found = error(&[(EXCESS, &excess), ("traffic.0.priority", "0")]);
+        assert!(found.contains("raise the priority of this one"), "{found}");
+    }
     let backlogged = TWO.replacen("load = 0.4", "arrivals = \"backlogged\"", 1);
     let backlogged = backlogged.replacen("\"1 KiB\"", "\"1 KiB\", excess = \"drop\"", 1);
     let overrides = Overrides::default();
@@ -194,12 +204,16 @@ fn who_is_held_up_is_told() {
     let notes = |settings: &[(&str, &str)]| compile(&source(settings), false).unwrap().notes;
     let (same, everywhere) = (("traffic.1.priority", "1"), ("traffic.1.hosts", "[\"*\"]"));
     let told = "class `urgent`: packets of it that wait for tokens hold up those of `bulk` behind \
-                them, which have the same priority";
+                them, which have the same priority or are demoted to it";
     assert!(notes(&[same, everywhere]).iter().any(|note| note == told));
     // Not at another host, not in another level, and not where nothing waits.
     assert!(notes(&[same]).is_empty());
     assert!(notes(&[everywhere]).is_empty());
     assert!(notes(&[same, everywhere, (EXCESS, "drop")]).is_empty());
+    // Excess that another class sends in that level is held up, too.
+    let demoting = r#"{ rate = 0.1, burst = "1 KiB", excess = { demote = "urgent" } }"#;
+    let above = [("traffic.1.priority", "2"), ("traffic.1.policing", demoting), everywhere];
+    assert!(notes(&above).iter().any(|note| note == told), "{:?}", notes(&above));
 }
 
 #[test]
@@ -249,6 +263,7 @@ fn delaying_more_than_the_rate_saturates_and_says_why() {
     assert_eq!(class.verdict, Verdict::Saturated, "{class:?}");
     assert!((class.accepted_load - 0.2).abs() < 0.002, "{class:?}");
     assert!(class.verdict_reason.contains("behind the policing of the class"), "{class:?}");
+    assert!(class.verdict_reason.ends_with("traffic.0.policing.rate"), "{class:?}");
     assert_ne!(record.classes[1].verdict, Verdict::Saturated);
 }
 

@@ -83,13 +83,18 @@ fn saturated(asked: Asked) -> String {
         if is_delayed { ", behind the policing of the class," } else { "" },
         asked.offered_load.unwrap_or(drawn_load)
     );
+    let class = asked.class.index();
+    let or_allow_more = if is_delayed {
+        format!(", or let more pass with traffic.{class}.policing.rate")
+    } else {
+        String::new()
+    };
     match asked.offered_load {
         Some(_) => format!(
-            "{took}: offer less, such as traffic.{}.load = {}",
-            asked.class.index(),
+            "{took}: offer less, such as traffic.{class}.load = {}{or_allow_more}",
             two_digits_below(SAFE * accepted_load)
         ),
-        None => format!("{took}: offer less"),
+        None => format!("{took}: offer less{or_allow_more}"),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::scenario::{Excess, Policing, ScenarioSource};
 use gingham_kernel::{Bytes, Span};
 use gingham_model::traffic::{Arrivals, SourcePlan};
 use gingham_model::{
-    self as model, ClassId, ClassPlan, Plan, PolicingPlan, REFILL_BYTES, SegmentationPlan,
+    self as model, ClassId, ClassPlan, Plan, PolicingPlan, Priority, REFILL_BYTES, SegmentationPlan,
 };
 use std::collections::BTreeSet;
 
@@ -66,18 +66,27 @@ impl Place<'_> {
     fn demoted_to(&self, name: &str) -> Result<ClassId, LabError> {
         let classes = &self.source.scenario.traffic;
         let key = "policing.excess.demote";
+        let own = self.class.priority;
+        let lower = || classes.iter().filter(|class| class.priority < own);
+        if lower().next().is_none() {
+            let message = format!(
+                "no class has a lower priority than {own} to send excess with: raise the priority of this one"
+            );
+            return Err(self.error(key, message).into());
+        }
         let Some(index) = classes.iter().position(|class| class.name == name) else {
-            let others = classes.iter().filter(|class| class.priority < self.class.priority);
-            let names: Vec<&str> = others.map(|class| class.name.as_str()).collect();
+            let names: Vec<&str> = lower().map(|class| class.name.as_str()).collect();
             let error = self.error(key, format!("no class is called `{name}`"));
             return Err(error.suggesting(name, "classes of lower priority", &names).into());
         };
-        let (own, other) = (self.class.priority, classes[index].priority);
+        let other = classes[index].priority;
         if other >= own {
             let message = format!(
                 "excess goes to a class of lower priority than {own}, and that of `{name}` is {other}"
             );
-            return Err(self.error(key, message).into());
+            let names: Vec<&str> = lower().map(|class| class.name.as_str()).collect();
+            let error = self.error(key, message);
+            return Err(error.suggesting(name, "classes of lower priority", &names).into());
         }
         Ok(ClassId::new(index))
     }
@@ -138,7 +147,7 @@ pub(super) fn note_held_up(classes: &[ClassPlan], gathered: &mut Gathered) {
         let hosts: BTreeSet<_> = class.sources.iter().map(|source| source.endpoint).collect();
         let is_held_up = |other: &&ClassPlan| {
             other.name != class.name
-                && other.priority == class.priority
+                && levels_of(classes, other).any(|level| level == class.priority)
                 && other.sources.iter().any(|source| hosts.contains(&source.endpoint))
         };
         let held_up = classes.iter().filter(is_held_up).map(|other| format!("`{}`", other.name));
@@ -146,12 +155,21 @@ pub(super) fn note_held_up(classes: &[ClassPlan], gathered: &mut Gathered) {
         if !held_up.is_empty() {
             gathered.notes.push(format!(
                 "class `{}`: packets of it that wait for tokens hold up those of {} behind them, which have the same \
-                 priority",
+                 priority or are demoted to it",
                 class.name,
                 held_up.join(", ")
             ));
         }
     }
+}
+
+/// The levels in which messages of a class wait: its own, and that of its excess if it is demoted.
+fn levels_of(classes: &[ClassPlan], class: &ClassPlan) -> impl Iterator<Item = Priority> {
+    let demoted = match class.policing.as_ref().map(|policing| policing.excess) {
+        Some(model::Excess::Demote(other)) => Some(classes[other.index()].priority),
+        _ => None,
+    };
+    [class.priority].into_iter().chain(demoted)
 }
 
 /// Refuses packets that would wait for more tokens than their bucket ever holds.
