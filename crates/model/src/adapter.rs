@@ -230,8 +230,10 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ClassId, MessageId};
+    use crate::{ClassId, MessageId, REFILL_BYTES};
+    use gingham_kernel::Span;
     use gingham_topology::EndpointId;
+    use proptest::prelude::*;
 
     fn message(id: usize, payload_bytes: u32) -> Message {
         Message {
@@ -282,5 +284,96 @@ mod tests {
         let order: Vec<_> =
             drain(&mut adapter, &mut assemblies).iter().map(|sent| (sent.0, sent.1)).collect();
         assert_eq!(order, [(2, 5), (1, 5), (3, 5), (0, 10), (0, 10), (4, 5)]);
+    }
+
+    /// An adapter of three classes, each of a level of its own or not, with the buckets of those that wait.
+    #[derive(Clone, Debug)]
+    struct Setting {
+        levels: [u8; 3],
+        /// Time of a token in picoseconds, and the burst.
+        buckets: [Option<(u64, u32)>; 3],
+    }
+
+    /// Who waits, in order: class, payload that is left, and longest packet.
+    type Listed = (usize, u32, u32);
+
+    fn setting() -> impl Strategy<Value = Setting> {
+        let bucket = prop::option::of((1_u64..40, 10_u32..60));
+        (prop::array::uniform3(0_u8..3), prop::array::uniform3(bucket))
+            .prop_map(|(levels, buckets)| Setting { levels, buckets })
+    }
+
+    /// What was taken of a class, and when: what is there follows from all of it, by the definition.
+    fn tokens((token_ps, burst): (u64, u32), taken: &[(u64, u32)], now: u64) -> u64 {
+        let full = u64::from(burst) * token_ps;
+        let (mut there, mut since) = (full, 0);
+        for (at, bytes) in taken {
+            there = (there + at - since).min(full) - u64::from(*bytes) * token_ps;
+            since = *at;
+        }
+        (there + now - since).min(full) / token_ps
+    }
+
+    impl Setting {
+        fn adapter(&self) -> Adapter {
+            let policer = |(token_ps, burst): (u64, u32)| Policer {
+                bucket: TokenBucket::full(Span::from_ps(token_ps * REFILL_BYTES), burst),
+                excess: Excess::Delay,
+            };
+            let policers = self.buckets.map(|bucket| bucket.map(policer)).into();
+            Adapter { policers, ..Adapter::new(level(2)) }
+        }
+
+        /// The first message of each level, from the highest on, as a place in the list.
+        fn firsts(&self, waiting: &[Listed]) -> impl Iterator<Item = usize> {
+            let first = |level| waiting.iter().position(|listed| self.levels[listed.0] == level);
+            [2, 1, 0].map(first).into_iter().flatten()
+        }
+
+        fn may_go(&self, listed: Listed, taken: &[Vec<(u64, u32)>; 3], now: u64) -> bool {
+            let (class, left, longest) = listed;
+            let needed = u64::from(left.min(longest));
+            self.buckets[class].is_none_or(|bucket| tokens(bucket, &taken[class], now) >= needed)
+        }
+    }
+
+    proptest! {
+        /// Each turn is what the definition says: the highest level whose first packet finds its tokens, and if there
+        /// is none the first instant at which one does.
+        #[test]
+        fn a_turn_goes_to_the_highest_level_that_may(
+            setting in setting(),
+            steps in prop::collection::vec((0_u64..400, 0_usize..4, 1_u32..120, 1_u32..=10), 1..60),
+        ) {
+            let (mut adapter, mut assemblies) = (setting.adapter(), Assemblies::default());
+            let (mut waiting, mut taken) = (Vec::<Listed>::new(), [const { Vec::new() }; 3]);
+            let mut now = 0;
+            for (span, class, bytes, longest) in steps {
+                if class < 3 {
+                    let offered = Message { class: ClassId::new(class), ..message(0, bytes) };
+                    adapter.offer(offered, level(setting.levels[class]), longest);
+                    waiting.push((class, bytes, longest));
+                }
+                now += span;
+                let goes = setting.firsts(&waiting).find(|place| setting.may_go(waiting[*place], &taken, now));
+                match (adapter.take(Time::from_ps(now), &mut assemblies), goes) {
+                    (Turn::Send(packet), Some(place)) => {
+                        let (class, left, longest) = &mut waiting[place];
+                        let expected = (*class, (*left).min(*longest));
+                        prop_assert_eq!((packet.class.index(), packet.payload_bytes), expected);
+                        *left -= packet.payload_bytes;
+                        taken[*class].push((now, packet.payload_bytes));
+                        waiting.retain(|listed| listed.1 > 0);
+                    }
+                    (Turn::At(time), None) => {
+                        let at = time.as_ps();
+                        let any_at = |now| setting.firsts(&waiting).any(|place| setting.may_go(waiting[place], &taken, now));
+                        prop_assert!(at > now && any_at(at) && !any_at(at - 1));
+                    }
+                    (Turn::Nothing, None) => prop_assert!(waiting.is_empty()),
+                    (turn, goes) => prop_assert!(false, "{:?}, but {:?}", turn, goes),
+                }
+            }
+        }
     }
 }

@@ -71,6 +71,46 @@ fn a_lower_level_goes_on_while_a_higher_one_waits() {
 }
 
 #[test]
+fn where_two_levels_wait_the_one_whose_tokens_come_first_goes_first() {
+    let mut plan = quiet_plan(row(1, &[0, 0, 0]));
+    wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
+    scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8), (0, 8)]);
+    scheduled(&mut plan, 0, 2, &[(0, 8), (0, 8)]);
+    plan.classes[0].priority = Priority::new(2).unwrap();
+    plan.classes[1].priority = Priority::new(1).unwrap();
+    police(&mut plan, 0, TOKEN, Excess::Delay);
+    police(&mut plan, 1, 30, Excess::Delay);
+    // The high one goes at 0 and may again at 120; the low one goes at 80 meanwhile, and the second high one when
+    // that has left, at 160. At 240 both wait: the high one, 2 of whose tokens are left at 160, until 280, and the
+    // low one with 2 left at 80 until 80 + 6 x 30. That goes at 260, and the high one behind it, at 340.
+    let mut found = deliveries(plan, 5);
+    found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
+    assert_eq!(entered(&found), [0, 160, 340, 80, 260]);
+    let (at_once, waited) = (Admission::Conforming, Admission::Delayed);
+    assert_eq!(admissions(&found), [at_once, waited, waited, at_once, waited]);
+}
+
+#[test]
+fn a_demoted_message_is_held_up_by_those_who_wait_but_takes_none_of_their_tokens() {
+    let mut plan = quiet_plan(row(1, &[0, 0, 0]));
+    wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
+    scheduled(&mut plan, 0, 1, &[(0, 8), (20, 8)]);
+    scheduled(&mut plan, 0, 2, &[(0, 8), (10, 8), (30, 8)]);
+    plan.classes[0].priority = Priority::new(1).unwrap();
+    police(&mut plan, 0, TOKEN, Excess::Demote(ClassId::new(1)));
+    police(&mut plan, 1, TOKEN, Excess::Delay);
+    // At 20 the upper bucket holds 3: the second message goes behind two others. The first of these leaves 2 tokens at
+    // 80, the second waits until 200 and leaves none. The demoted one follows at 280, when there are 4, and at 360 the
+    // 8 of the last are there: it finds the link free at the same instant, and has waited for nothing else.
+    let mut found = deliveries(plan, 5);
+    found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
+    assert_eq!(entered(&found), [0, 280, 80, 200, 360]);
+    let at_once = Admission::Conforming;
+    let expected = [at_once, Admission::Demoted, at_once, Admission::Delayed, at_once];
+    assert_eq!(admissions(&found), expected);
+}
+
+#[test]
 fn each_packet_of_a_message_waits_for_itself() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
