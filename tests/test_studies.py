@@ -103,15 +103,15 @@ def test_the_minimum_comes_with_the_places_that_are_not_surely_above_it() -> Non
 def test_a_local_minimum_is_as_deep_as_its_lower_shoulder() -> None:
     heights = {50: 9.0, 70: 8.0, 80: 5.0, 90: 6.0, 100: 7.0, 120: 3.0}
     series = Series({at: {0: y, 1: y + 1, 2: y + 2} for at, y in heights.items()})
-    # Looked for in [64, 96], shoulders in [48, 80] and [80, 112].
-    found = dip(series, near=80, within=0.2)
+    # Looked for in [64, 96], shoulders in [40, 80] and [80, 120].
+    found = dip(series, near=80, within=0.2, reach=40)
     assert found.value == found.low == 2.0
     assert "80, shoulders at 50 and 100" in found.note
 
 
 def test_where_there_is_no_local_minimum_the_depth_is_nothing() -> None:
     series = Series({at: {0: -float(at), 1: 1.0 - at} for at in (50, 60, 70, 80, 90, 100, 120)})
-    assert dip(series, near=80, within=0.2).value == 0.0
+    assert dip(series, near=80, within=0.2, reach=40).value == 0.0
 
 
 def test_curves_cross_between_two_places() -> None:

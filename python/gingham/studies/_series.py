@@ -108,17 +108,16 @@ def ratio(one: Mapping[int, float], other: Mapping[int, float]) -> Measured:
     return mean([one[key] / other[key] for key in one if key in other])
 
 
-def dip(series: Series, near: float, within: float) -> Measured:
+def dip(series: Series, near: float, within: float, reach: float) -> Measured:
     """Return how deep a local minimum is: by how much both shoulders exceed its lowest place.
 
     The place is the lowest of those within `near` (1 ± `within`), the shoulders are the highest
-    places as far to the left and to the right of it again. Of the two paired differences the lower
+    places up to `reach` to the left and to the right of it. Of the two paired differences the lower
     counts: it is above zero if there is a minimum.
     """
-    reach = near * within
-    bottom = series.between(near - reach, near + reach).lowest()
-    left = series.between(bottom - 2 * reach, bottom).highest()
-    right = series.between(bottom, bottom + 2 * reach).highest()
+    bottom = series.between(near * (1 - within), near * (1 + within)).lowest()
+    left = series.between(bottom - reach, bottom).highest()
+    right = series.between(bottom, bottom + reach).highest()
     depths = [series.difference(shoulder, bottom) for shoulder in (left, right)]
     lower = min(depths, key=lambda depth: depth.value if depth.low is None else depth.low)
     note = f"lowest at {bottom:g}, shoulders at {left:g} and {right:g}"

@@ -157,11 +157,12 @@ def steps_up(evidence: Evidence, sweep: str, start: float) -> Measured:
     return Measured(step.value, step.low, step.high, f"from {least[0]:g} to {least[1]:g} B")
 
 
-def local_minimum(
-    evidence: Evidence, sweep: str, near: float, fixed: Mapping[str, Any] | None = None
-) -> Measured:
-    """Return how deep the local minimum near a segment size is, in nanoseconds."""
-    return dip(delays(evidence, sweep, fixed), near, 0.2)
+def local_minimum(evidence: Evidence, sweep: str, near: float, buffer: int) -> Measured:
+    """Return how deep the local minimum near a segment size is, in nanoseconds.
+
+    Delay falls in stages, one a buffer: the shoulders are looked for as far as the next of them.
+    """
+    return dip(delays(evidence, sweep, {"buffer": buffer}), near, 0.2, buffer)
 
 
 def gain_of_switch_priority(evidence: Evidence) -> Measured:
