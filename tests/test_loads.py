@@ -18,7 +18,8 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
-from gingham import DeadlockError, InputError, Scenario, plots
+from gingham import DeadlockError, Fabric, InputError, Scenario, plots
+from gingham.cli._curve_heading import heading
 from gingham.loads import curve, curve_sweep, load_axis, load_values, saturation
 from gingham.loads._saturation import Bracket, between, middles, read_brackets
 from gingham.results import Results
@@ -288,3 +289,52 @@ def test_the_command_finds_a_saturation_load(
     assert gingham(*arguments, "--upto", "0.04").code == 2
     below = gingham("saturation", "line.toml", "--upto", "0.5", "-o", "below")
     assert "above 0.5" in below.out
+
+
+@pytest.mark.parametrize(
+    ("settings", "routings", "title"),
+    [
+        ([], [], "torus"),
+        (["traffic.0.load=0.2"], [], "torus"),
+        ([], ["up-down"], "torus"),
+        (["topology.generate={ mesh = { dimensions = [3, 2], hosts_per_switch = 2 } }"], [],
+         "3x2 mesh, 6 switches, 12 hosts, up-down"),
+        (["topology.generate={ star = { hosts = 3 } }"], [], "star, 1 switch, 3 hosts, up-down"),
+        (["routing.algorithm=dimension-order"], [],
+         "4x4 torus, 16 switches, 16 hosts, dimension-order"),
+        ([], ["up-down", "shortest-path"], "4x4 torus, 16 switches, 16 hosts"),
+        (["title=Mine", "routing.algorithm=dimension-order"], [], "Mine"),
+    ],
+)  # fmt: skip
+def test_the_heading_of_a_curve_names_what_was_run(
+    settings: list[str], routings: list[str], title: str
+) -> None:
+    assert heading(torus().with_(settings=settings), routings) == (title, "; ".join(settings))
+
+
+def test_the_heading_of_a_fabric_from_a_file_names_the_file(tmp_path: Path) -> None:
+    Fabric.make("star", hosts=2).save(tmp_path / "small.toml")
+    text = TORUS.replace(
+        "topology.generate.torus = { dimensions = [4, 4], hosts_per_switch = 1 }",
+        'topology.file = "small.toml"',
+    )
+    base = Scenario.parse(text, folder=tmp_path)
+    assert heading(base, ["shortest-path"])[0] == "small, 1 switch, 2 hosts, shortest-path"
+
+
+def test_a_long_interval_does_not_stretch_the_logarithmic_axis() -> None:
+    figure = plots.curve(
+        points(
+            {"accepted_load": 0.01, "accepted_load_half_width": 0.05},
+            {"latency_mean_ns": 90_000.0, "latency_half_width_ns": 500_000.0},
+        ),
+        title="Curves",
+    )
+    (axes,) = figure.axes
+    # The least mean is 1 µs; an interval over two decades of it ends below the axis.
+    assert axes.get_ylim()[0] == pytest.approx(0.5)
+    first, second = axes.containers
+    # Error bars begin at no negative load, and have caps.
+    (xbar, _) = first[2]
+    assert xbar.get_segments()[0][0][0] == 0
+    assert len(second[1]) == 4

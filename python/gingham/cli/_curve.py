@@ -78,6 +78,7 @@ def curve(
       gingham curve cluster.toml --load 0.05:0.95:0.05 --on slurm:jobs=8,cores=16
     """
     from gingham import loads as of
+    from gingham.cli._curve_heading import heading
 
     base = find(scenario).with_(settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-curve"
@@ -94,11 +95,12 @@ def curve(
             resume=resume,
             **how,
         )
-    files = write_files(table, base.title, folder)
+    title, changes = heading(base, names)
+    files = write_files(table, folder, title, changes)
     if as_json:
         print_json({"points": table.to_pylist(), "output": str(folder), **files})
     else:
-        print_points(base.title, table)
+        print_points(table, title, changes)
         show(
             text(
                 f"written: {folder}, with {' and '.join(Path(one).name for one in files.values())}"
@@ -110,7 +112,7 @@ def curve(
         raise click.exceptions.Exit(FAILED)
 
 
-def write_files(table: pa.Table, title: str, folder: Path) -> dict[str, str]:
+def write_files(table: pa.Table, folder: Path, title: str, changes: str) -> dict[str, str]:
     """Write picture and table into the folder, in place of former ones; return where they are."""
     import pyarrow as pa
     import pyarrow.csv
@@ -118,14 +120,14 @@ def write_files(table: pa.Table, title: str, folder: Path) -> dict[str, str]:
     from gingham import plots
 
     picture, csv = folder / "curve.png", folder / "curve.csv"
-    plots.save(plots.curve(table, title=title), picture, force=True)
+    plots.save(plots.curve(table, title=title, note=changes), picture, force=True)
     buffer = pa.BufferOutputStream()
     pa.csv.write_csv(table, buffer)
     write_bytes(csv, buffer.getvalue().to_pybytes(), force=True)
     return {"picture": str(picture), "table": str(csv)}
 
 
-def print_points(title: str, table: pa.Table) -> None:
+def print_points(table: pa.Table, title: str, changes: str) -> None:
     """Print a row a point; ± is half of a 95 % interval."""
     several = "routing" in table.column_names
     columns = [*(["routing"] if several else []), "load", "accepted", "mean latency", "of which"]
@@ -133,7 +135,7 @@ def print_points(title: str, table: pa.Table) -> None:
         [*([point["routing"]] if several else []), *map(partial(cell, point), columns[-4:])]
         for point in table.to_pylist()
     ]
-    print_table(title, columns, rows, numbers=["load"], tight=True)
+    print_table(title, columns, rows, numbers=["load"], tight=True, below=changes)
 
 
 def cell(point: Mapping[str, Any], column: str) -> str:

@@ -75,15 +75,18 @@ def print_table(
     *,
     numbers: str | Sequence[str] = "",
     tight: bool = False,
+    below: str = "",
 ) -> None:
     """Print a table; columns named in `numbers` are set to the right, `tight` ones stand close.
 
-    `numbers` is a text where no name of a column holds a space.
+    `numbers` is a text where no name of a column holds a space. `below` stands under the title.
     """
     from rich import box
     from rich.table import Table
 
     show(text(title, "bold"))
+    if below:
+        show(text(below, "dim"))
     padding = (0, 1, 0, 0) if tight else (0, 1)
     table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=not tight)
     right = numbers.split() if isinstance(numbers, str) else numbers

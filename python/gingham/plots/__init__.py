@@ -128,14 +128,15 @@ def fabric(result: Measured) -> Figure:
     return _fabric.draw(*tables, title=result.scenario.title)
 
 
-def curve(table: pa.Table, *, title: str) -> Figure:
+def curve(table: pa.Table, *, title: str, note: str = "") -> Figure:
     """Draw latency against accepted load, a line a routing, with the intervals of both.
 
-    Hollow points are saturated. `table` is that of `gingham.loads.curve`.
+    Hollow points are saturated. `table` is that of `gingham.loads.curve`; `note` stands small under
+    the title.
     """
     from gingham.plots import _curve
 
-    return _curve.draw(table, title=title)
+    return _curve.draw(table, title=title, note=note)
 
 
 def draw(kind: Kind, result: Measured) -> Figure:

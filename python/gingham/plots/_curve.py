@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 # Latencies beyond so many times the lowest one make the axis logarithmic.
 LOG_SPAN = 12.0
+# A logarithmic axis reaches down to this share of the least mean, however long the intervals are.
+LOG_BELOW = 0.5
 
 
 @style.styled
-def draw(curve: pa.Table, *, title: str) -> Figure:
+def draw(curve: pa.Table, *, title: str, note: str = "") -> Figure:
     """Return the picture of a table of `gingham.loads.curve`."""
     lines = rows_by_line(curve)
     measured = [row["latency_mean_ns"] for rows in lines.values() for row in rows]
@@ -38,7 +40,8 @@ def draw(curve: pa.Table, *, title: str) -> Figure:
         figure = style.new_figure(7, 3, title)
         style.say_nothing_to_draw(figure.subplots(), "no run measured a latency")
         return figure
-    figure = style.new_figure(7.5, 4.8, title, headline(curve))
+    below = " ".join(filter(None, [headline(curve), f"Changed: {note}" if note else ""]))
+    figure = style.new_figure(7.5, 4.8, title, below)
     axes = figure.subplots()
     unit, unit_ps = style.unit_for(max(measured) * style.PS_PER_NS)
     shown = list(lines.items())[: style.CLASSES_MAX]
@@ -50,6 +53,9 @@ def draw(curve: pa.Table, *, title: str) -> Figure:
     if max(measured) > LOG_SPAN * min(measured):
         axes.set_yscale("log")
         axes.autoscale_view()
+        # An interval that nearly reaches zero would take most of the axis: it runs out below.
+        least = min(measured) * style.PS_PER_NS / unit_ps
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], LOG_BELOW * least))
         style.log_ticks(axes.yaxis)
     else:
         axes.set_ylim(bottom=0)
@@ -84,13 +90,16 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
     axes.plot(loads, latencies, color=colour, lw=1.1, zorder=2, gid="curve")
     for row, load, latency in zip(rows, loads, latencies, strict=True):
         steady = not row["saturated"]
+        wide = row["accepted_load_half_width"] or 0.0
         half = (row["latency_half_width_ns"] or 0.0) * scale
         axes.errorbar(
             load,
             latency,
-            xerr=row["accepted_load_half_width"] or 0.0,
             # An interval that reaches below zero ends there, also on a logarithmic axis.
+            xerr=[[min(wide, load)], [wide]],
             yerr=[[min(half, 0.999 * latency)], [half]],
+            capsize=2.5,
+            capthick=0.9,
             marker="o",
             ms=4.5,
             color=colour,
