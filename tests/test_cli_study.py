@@ -11,6 +11,7 @@ import pytest
 
 from gingham import studies
 from gingham.cli._main import run
+from gingham.cli._study import print_outcomes
 from gingham.studies import _study
 from tests.conftest import Finished
 
@@ -35,6 +36,7 @@ def test_check_runs_what_is_missing_and_keeps_it(gingham: Gingham, tmp_path: Pat
     claims = json.loads(again.out)["claims"]
     assert {one["verdict"] for one in claims} == {"passed", "differs"}
     assert all(one["measured"]["value"] is not None for one in claims)
+    assert json.loads(again.out)["left_out"] == 0
     assert sorted((tmp_path / "studies/kwan1996/quick/figure-10").rglob("*.parquet")) == shards
     drawn = gingham("study", "plot", FIGURE, "--quick", "-o", "pictures")
     assert drawn.out == "written: pictures/kwan1996-10.png\n"
@@ -80,6 +82,35 @@ def test_a_format_that_is_none_is_told_before_anything_runs(
     done = gingham("study", "plot", FIGURE, "--format", "bmp")
     assert done.code == 2
     assert not list(tmp_path.iterdir())
+
+
+def test_a_picture_that_is_there_already_is_told_before_anything_runs(
+    gingham: Gingham, tmp_path: Path
+) -> None:
+    there = tmp_path / "pictures" / "kwan1996-10.png"
+    there.parent.mkdir()
+    there.write_bytes(b"mine")
+    done = gingham("study", "plot", FIGURE, "--quick", "-o", "pictures")
+    assert done.code == 2
+    assert "kwan1996-10.png: exists already" in done.err
+    assert there.read_bytes() == b"mine"
+    assert not (tmp_path / "studies").exists()
+
+
+def test_the_table_of_claims_has_units_and_folds_the_claim(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    study = studies.load("kwan1996")
+    claims = [one for one in study.claims if one.unit == "ns"]
+    outcomes = [studies.Outcome(one, "passed", studies.Measured(12.5, 1, 20)) for one in claims]
+    outcomes.append(studies.Outcome(study.claims[0], "left_out", None))
+    counts = {"passed": len(claims), "failed": 0, "differs": 0, "left_out": 1}
+    print_outcomes(study, outcomes, counts)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("12.5 ns" in line for line in lines) == len(claims)
+    assert any(line.endswith("left out") for line in lines)
+    assert lines[-1] == f"{len(claims)} passed, 0 failed, 1 left to the full study"
+    assert max(map(len, lines)) <= 120
 
 
 def test_runs_that_failed_are_told_and_end_with_5(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Where the output is no terminal, lines are as long as they need to be.
 UNBOUNDED_WIDTH = 10_000
+# A column of sentences is folded to this, so that numbers beside it stay in sight.
+FOLDED_WIDTH = 48
 
 # Whether `--json` was given: then the standard error, too, is for programs.
 for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
@@ -76,10 +78,12 @@ def print_table(
     numbers: str | Sequence[str] = "",
     tight: bool = False,
     below: str = "",
+    folded: str = "",
 ) -> None:
     """Print a table; columns named in `numbers` are set to the right, `tight` ones stand close.
 
     `numbers` is a text where no name of a column holds a space. `below` stands under the title.
+    The column `folded` holds sentences: it alone gives way where a line would be too long.
     """
     from rich import box
     from rich.table import Table
@@ -91,7 +95,11 @@ def print_table(
     table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=not tight)
     right = numbers.split() if isinstance(numbers, str) else numbers
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left")
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        if column == folded:
+            table.add_column(column, justify=justify, max_width=FOLDED_WIDTH)
+        else:
+            table.add_column(column, justify=justify, no_wrap=bool(folded))
     for row in rows:
         table.add_row(*map(text, row))
     show(table)

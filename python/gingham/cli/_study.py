@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # A claim was not met.
 FOUND_SOMETHING = 5
-WORDS = ("passed", "failed", "differs", "left out")
+WORDS = ("passed", "failed", "differs", "left_out")
 
 
 @click.group()
@@ -132,7 +132,7 @@ def check(name: str, quick: bool, folder: Path | None, workers: int, as_json: bo
     """Check the claims of a study, or of one of its figures; makes the runs that are missing.
 
     A claim says what the paper expects. `differs` marks one that cannot be met, with the reason
-    found; `left out` one for which --quick measures too little.
+    found; `left out` (in JSON `left_out`) one for which --quick measures too little.
 
     \b
     Examples:
@@ -178,25 +178,47 @@ def plot(
       gingham study plot kwan1996 --quick --format svg
     """
     from gingham import plots
-    from gingham._files import make_folder
+    from gingham._files import make_folder, refuse_existing
     from gingham.studies import draw
 
     target = output or Path()
     plots.require_ending(target / f"picture.{ending}")
-    evidence, figure = measured(name, quick, folder, workers)
+    files = picture_files(name, target, ending)
+    for path in files.values():
+        refuse_existing(path, force=force)
+    evidence, _ = measured(name, quick, folder, workers)
     make_folder(target)
     written = []
-    for one in evidence.study.chosen(figure):
-        picture = draw(evidence, one)
-        if picture is not None:
-            path = target / f"{evidence.study.key}-{one.key}.{ending}"
-            plots.save(picture, path, force=force)
-            written.append({"figure": one.key, "file": str(path)})
+    for key, path in files.items():
+        picture = draw(evidence, evidence.study.figure(key))
+        assert picture is not None, "only figures with a picture have a file"
+        plots.save(picture, path, force=force)
+        written.append({"figure": key, "file": str(path)})
     if as_json:
         print_json({"pictures": written})
         return
     for row in written:
         show(text(f"written: {row['file']}"))
+
+
+def picture_files(name: str, target: Path, ending: str) -> dict[str, Path]:
+    """Return the file of each figure of KEY[/FIGURE] that has a picture."""
+    from gingham.studies import has_picture
+
+    one, figure = named(name)
+    return {
+        shown.key: target / f"{one.key}-{shown.key}.{ending}"
+        for shown in one.chosen(figure)
+        if has_picture(one, shown)
+    }
+
+
+def named(name: str) -> tuple[Study, str | None]:
+    """Return the study of KEY[/FIGURE], and the figure if it is named."""
+    from gingham import studies
+
+    key, slash, figure = name.partition("/")
+    return studies.load(key), figure if slash else None
 
 
 def measured(
@@ -205,10 +227,9 @@ def measured(
     """Make the missing runs of KEY[/FIGURE]; return the evidence, and the figure if named."""
     from gingham import studies
 
-    key, slash, figure = name.partition("/")
-    one = studies.load(key)
-    chosen = one.chosen(figure if slash else None)
-    place = folder or Path("studies") / key
+    one, figure = named(name)
+    chosen = one.chosen(figure)
+    place = folder or Path("studies") / one.key
     failures: dict[str, SweepProgress] = {}
     with steps_shown(len(studies.sweeps_of(chosen))) as on_step:
 
@@ -221,7 +242,7 @@ def measured(
             evidence = studies.run(
                 one,
                 place,
-                figure=figure or None,
+                figure=figure,
                 quick=quick,
                 workers=workers,
                 on_progress=on_progress,
@@ -234,7 +255,7 @@ def measured(
         raise RunsFailed(
             f"runs failed, and are made again when asked again: {', '.join(told)}\n  {reason}"
         )
-    return evidence, figure or None
+    return evidence, figure
 
 
 class Interrupted(GinghamError):  # noqa: N818  (it is no error of anybody)
@@ -257,14 +278,15 @@ def print_outcomes(study: Study, outcomes: Sequence[Outcome], counts: dict[str, 
             one.claim.section,
             one.claim.text,
             one.claim.shown,
-            number(one.measured.value if one.measured else None),
+            value(one),
             interval(one.measured),
-            one.verdict,
+            one.verdict.replace("_", " "),
         )
         for one in outcomes
     ]
     columns = ("figure", "section", "claim", "expected", "measured", "interval", "verdict")
-    print_table(f"{study.key}: {study.title}", columns, rows, numbers="measured")
+    title = f"{study.key}: {study.title}"
+    print_table(title, columns, rows, numbers="measured", tight=True, folded="claim")
     for one in outcomes:
         if one.verdict == "differs":
             show(text(f"differs: {one.claim.text}\n  {one.claim.differs}"))
@@ -276,12 +298,17 @@ def print_outcomes(study: Study, outcomes: Sequence[Outcome], counts: dict[str, 
 
 
 # What is counted apart, and only told if there is any.
-BESIDE = (("differs", "differ"), ("left out", "left to the full study"))
+BESIDE = (("differs", "differ"), ("left_out", "left to the full study"))
 
 
 def note(one: Outcome) -> str:
     """Return what else is worth saying of what was measured."""
     return f" ({one.measured.note})" if one.measured and one.measured.note else ""
+
+
+def value(one: Outcome) -> str:
+    """Return what was measured with its unit."""
+    return f"{number(one.measured.value)} {one.claim.unit}".rstrip() if one.measured else ""
 
 
 def number(value: float | None) -> str:

@@ -24,10 +24,10 @@ counted apart.
 
 from gingham.studies._checking import check, measure_of
 from gingham.studies._claims import Claim, Measured, Outcome, Verdict
-from gingham.studies._drawing import draw
+from gingham.studies._drawing import draw, has_picture
 from gingham.studies._evidence import Evidence
 from gingham.studies._running import run, sweeps_of
 from gingham.studies._study import Figure, Study, load, names
 
 __all__ = ["Claim", "Evidence", "Figure", "Measured", "Outcome", "Study", "Verdict"]
-__all__ += ["check", "draw", "load", "measure_of", "names", "run", "sweeps_of"]
+__all__ += ["check", "draw", "has_picture", "load", "measure_of", "names", "run", "sweeps_of"]

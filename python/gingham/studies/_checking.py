@@ -27,7 +27,7 @@ def check(evidence: Evidence, figure: str | None = None) -> list[Outcome]:
 def outcome(claim: Claim, evidence: Evidence) -> Outcome:
     """Return what became of a claim."""
     if evidence.quick and not claim.quick:
-        return Outcome(claim, "left out", None)
+        return Outcome(claim, "left_out", None)
     return judge(claim, measure_of(evidence.study.key, claim.measure)(evidence, **claim.options))
 
 

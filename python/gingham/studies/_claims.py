@@ -24,8 +24,8 @@ from gingham.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# `differs`: not met, with the reason in expected.toml; `left out`: --quick measures too little.
-Verdict: TypeAlias = Literal["passed", "failed", "differs", "left out"]
+# `differs`: not met, with the reason in expected.toml; `left_out`: --quick measures too little.
+Verdict: TypeAlias = Literal["passed", "failed", "differs", "left_out"]
 
 CLAIM_KEYS = (
     "key",

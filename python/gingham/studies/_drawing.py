@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gingham.studies._claims import Measured
     from gingham.studies._evidence import Evidence
     from gingham.studies._series import Series
-    from gingham.studies._study import Figure
+    from gingham.studies._study import Figure, Study
 
 # What the paper says stands out from what we measured.
 CLAIMED = "#b3282d"
@@ -22,9 +22,19 @@ CLAIMED = "#b3282d"
 
 def draw(evidence: Evidence, figure: Figure) -> Picture | None:
     """Return our picture of a figure; `None` where there is nothing but numbers."""
-    module = importlib.import_module(f"gingham.studies.{evidence.study.key}.pictures")
-    function = getattr(module, f"figure_{figure.key.replace('.', '_')}", None)
+    function = drawer(evidence.study, figure)
     return None if function is None else function(evidence)
+
+
+def has_picture(study: Study, figure: Figure) -> bool:
+    """Whether `draw` has a picture of a figure, which is known before anything runs."""
+    return drawer(study, figure) is not None
+
+
+def drawer(study: Study, figure: Figure) -> Callable[[Evidence], Picture] | None:
+    """Return the function of a study that draws a figure."""
+    module = importlib.import_module(f"gingham.studies.{study.key}.pictures")
+    return getattr(module, f"figure_{figure.key.replace('.', '_')}", None)
 
 
 def curve(
