@@ -110,6 +110,18 @@ def test_a_folder_that_no_run_wrote_is_refused(gingham: Gingham, tmp_path: Path)
     assert "no such folder" in gingham("plot", "nowhere").err
 
 
+def test_the_folder_of_a_sweep_is_told_from_that_of_a_run(gingham: Gingham, tmp_path: Path) -> None:
+    (tmp_path / "many").mkdir()
+    (tmp_path / "many" / "sweep.json").write_text("{}")
+    done = gingham("plot", "many")
+    assert done.code == 2
+    assert "many: is the folder of a sweep" in done.err
+    assert "gingham curve draws" in done.err
+    assert "docs/how-to/sweep-results.md" in done.err
+    (tmp_path / "many" / "curve.png").write_bytes(b"")
+    assert "its curve is many/curve.png" in gingham("plot", "many").err
+
+
 def test_a_place_that_cannot_be_written_is_the_environment(gingham: Gingham, folder: Path) -> None:
     done = gingham("plot", folder, "links", "-o", "no/such/f.png")
     assert done.code == 6

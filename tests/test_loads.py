@@ -9,7 +9,9 @@ its output is held for 150 ns of set-up and 515 flits: it takes a load of
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from gingham import DeadlockError, Fabric, InputError, Scenario, plots
+from gingham.cli import _workers
 from gingham.cli._curve_heading import heading
+from gingham.cli._main import run
 from gingham.loads import curve, curve_sweep, load_axis, load_values, saturation
 from gingham.loads._saturation import Bracket, between, middles, read_brackets
 from gingham.results import Results
@@ -273,6 +277,44 @@ def test_the_command_draws_a_curve(tmp_path: Path, gingham: Callable[..., Finish
     assert both.code == 5
     assert [point["failed"] for point in json.loads(both.out)["points"]] == [0, 1]
     assert "1 runs could not be made; the first: " in json.loads(both.err.splitlines()[-1])["note"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (["curve", "line.toml", "--load", "0.2,0.4", "--replications", "3"], "line-curve"),
+        (["saturation", "line.toml", "--set", "stop.time=1 ms", "--replications", "3"],
+         "line-saturation"),
+    ],
+)  # fmt: skip
+def test_an_interrupted_command_says_what_is_there_and_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    name: str,
+) -> None:
+    (tmp_path / "line.toml").write_text(LINE)
+    monkeypatch.chdir(tmp_path)
+
+    @contextmanager
+    def pressed() -> Iterator[Callable[[SweepProgress], None]]:
+        def on_progress(now: SweepProgress) -> None:
+            if now.done:
+                raise KeyboardInterrupt
+
+        yield on_progress
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_workers, "sweep_shown", pressed)
+        assert run(command) == 130
+    first, second = capsys.readouterr().err.splitlines()
+    kept = Results.load(Path("sweeps") / name).arrow().num_rows
+    assert kept > 0
+    assert first == f"gingham: interrupted; {kept:,} runs are kept in sweeps/{name}"
+    program, *again = shlex.split(second.removeprefix("  to go on: "))
+    assert (program, again) == ("gingham", [*command, "--resume"])
+    assert run(again) == 0
 
 
 def test_the_command_finds_a_saturation_load(

@@ -19,7 +19,7 @@ from gingham.cli._explain import explain as explain_command
 from gingham.cli._explain import schema
 from gingham.cli._fabric import fabric
 from gingham.cli._opensm import opensm
-from gingham.cli._output import for_programs, say
+from gingham.cli._output import command_given, for_programs, say
 from gingham.cli._plot import plot
 from gingham.cli._query import query
 from gingham.cli._route import route
@@ -102,6 +102,7 @@ def run(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     # Known before the options are parsed, because that can fail.
     for_programs.set("--json" in given)
+    command_given.set(tuple(given))
     try:
         code = gingham.main(given, prog_name="gingham", standalone_mode=False)
         sys.stdout.flush()

@@ -23,6 +23,8 @@ FOLDED_WIDTH = 48
 
 # Whether `--json` was given: then the standard error, too, is for programs.
 for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
+# The command that was given, without the program, so that a message can say how to go on.
+command_given: ContextVar[tuple[str, ...]] = ContextVar("command_given", default=())
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 

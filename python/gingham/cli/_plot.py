@@ -58,6 +58,7 @@ def plot(
       gingham plot runs/first fabric -o first.svg
       gingham plot runs/first latency series -o pictures --format pdf
     """
+    refuse_sweep(folder)
     result = load_result(folder)
     target, found = places(folder, kinds or plots.KINDS, output, ending)
     if target:
@@ -74,6 +75,22 @@ def plot(
         return
     for _, path in written:
         show(text(f"written: {path}"))
+
+
+def refuse_sweep(folder: Path) -> None:
+    """Raise `InputError` that says what draws a sweep, if the folder is that of one."""
+    from gingham.store import MANIFEST
+
+    if not (folder / MANIFEST).exists():
+        return
+    curve = folder / "curve.png"
+    drawn = f"its curve is {curve}" if curve.exists() else "gingham curve draws latency by load"
+    raise InputError(
+        f"{folder}: is the folder of a sweep, and plot draws a run\n"
+        f"  {drawn}; gingham study plot draws the figures of a paper\n"
+        "  other pictures take a question and a few lines: docs/how-to/sweep-results.md",
+        file=str(folder),
+    )
 
 
 def places(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham.cli._output import say, warn
-from gingham.cli._sweep_progress import sweep_shown
+from gingham.cli._output import command_given, say, warn
+from gingham.cli._sweep_progress import numbers, sweep_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gingham.sweeps import Workers
+    from gingham.sweeps import SweepProgress, Workers
 
 INTERRUPTED = 130
 
@@ -65,14 +66,28 @@ def workers_at(place: str | None, count: int) -> Iterator[Workers]:
 @contextmanager
 def making(folder: Path, place: str | None, count: int) -> Iterator[dict[str, Any]]:
     """Give what `run_sweep` is told beside the sweep; an interruption says how to go on."""
+    latest: list[SweepProgress] = []
     try:
-        with workers_at(place, count) as workers, sweep_shown() as on_progress:
+        with workers_at(place, count) as workers, sweep_shown() as show_progress:
+
+            def on_progress(now: SweepProgress) -> None:
+                latest[:] = [now]
+                show_progress(now)
+
             yield {
                 "executor": workers.executor,
                 "workers": workers.count,
                 "on_progress": on_progress,
             }
     except KeyboardInterrupt:
-        message = f"interrupted; what was made is kept in {folder}, and --resume goes on with it"
-        say(message, message=message, exit_code=INTERRUPTED)
+        counted: dict[str, Any] = numbers(latest[0]) if latest else {"done": 0, "resumed": 0}
+        kept = counted["done"] + counted["resumed"]
+        message = f"interrupted; {kept:,} runs are kept in {folder}\n  to go on: {to_go_on()}"
+        say(message, message=message, **counted, exit_code=INTERRUPTED)
         raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def to_go_on() -> str:
+    """Return the command that was given, as one that goes on with its folder."""
+    given = list(command_given.get())
+    return shlex.join(["gingham", *given, *([] if "--resume" in given else ["--resume"])])
