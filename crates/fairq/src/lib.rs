@@ -1,10 +1,44 @@
 //! Fair queueing schedulers, shared by the switches of the laboratory and by the striping
 //! protocol.
 //!
-//! Invariants: `no_std`, no I/O, no allocation after construction, no clock.
+//! | trait | chooses by | scheduler |
+//! |---|---|---|
+//! | [`Causal`] | what was sent, and nothing else: it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
+//! | [`Arbiter`] | who is eligible, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`] |
+//!
+//! [`PassingOver`] makes an arbiter of a causal scheduler that works in rounds; weighted round robin
+//! is generalised round robin so adapted. What depends on the number of channels holds an array of
+//! `CAPACITY`, at most [`CHANNELS_MAX`].
+//!
+//! Invariants: `no_std`, no I/O, no allocation at all, no clock, no randomness of its own.
 
 #![no_std]
 
+mod arbiter;
+mod causal;
+mod deficit;
+mod error;
+mod first_come;
+mod generalised;
+mod passing_over;
+mod randomised;
 mod round_robin;
+mod strict_priority;
+mod surplus;
+mod virtual_clock;
 
+pub use arbiter::{Arbiter, Head, Ready};
+pub use causal::{Causal, Rounds};
+pub use deficit::DeficitRoundRobin;
+pub use error::SchedulerError;
+pub use first_come::FirstComeFirstServed;
+pub use generalised::GeneralisedRoundRobin;
+pub use passing_over::{PassingOver, WeightedRoundRobin};
+pub use randomised::Randomised;
 pub use round_robin::RoundRobin;
+pub use strict_priority::StrictPriority;
+pub use surplus::{Number, Round, SurplusRoundRobin};
+pub use virtual_clock::VirtualClock;
+
+/// The most channels or queues that a scheduler chooses among: a set of them is a word.
+pub const CHANNELS_MAX: usize = 64;

@@ -8,10 +8,15 @@
 //! Source: Flich et al. 2001, section IV-A ("assigned to waiting packets in a
 //! demand-slotted round-robin fashion"); Kwan et al. 1996, section 3.1.
 //!
+//! With everybody contending it is the causal round robin of Adiseshu, Parulkar and Varghese 1996, section 3.1.
+//!
 //! Invariant: among contenders with steady demand each wins once a round.
 
+use crate::error::check_count;
+use crate::{Arbiter, CHANNELS_MAX, Causal, Ready, Rounds, SchedulerError};
+
 /// Round robin over contenders `0..count`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundRobin {
     count: usize,
     /// Where the next search starts.
@@ -24,11 +29,20 @@ impl RoundRobin {
         Self { count, next: 0 }
     }
 
+    /// The same for channels or queues that somebody else counted: at least one, at most
+    /// [`CHANNELS_MAX`].
+    pub const fn try_new(count: usize) -> Result<Self, SchedulerError> {
+        match check_count::<CHANNELS_MAX>(count) {
+            Ok(()) => Ok(Self::new(count)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Grants one turn to the first contender, from the one after the last winner on, for
     /// which `demands` holds.
     pub fn grant(&mut self, demands: impl Fn(usize) -> bool) -> Option<usize> {
         let winner = (self.next..self.count).chain(0..self.next).find(|index| demands(*index))?;
-        self.pass(winner);
+        self.go_past(winner);
         Some(winner)
     }
 
@@ -42,13 +56,39 @@ impl RoundRobin {
             let onward = (word + 1..contenders.len()).chain(0..=word);
             onward.into_iter().find_map(|word| first_at(word, contenders[word]))
         })?;
-        self.pass(winner);
+        self.go_past(winner);
         Some(winner)
     }
 
     /// The next search starts after `winner`.
-    fn pass(&mut self, winner: usize) {
+    fn go_past(&mut self, winner: usize) {
         self.next = if winner + 1 == self.count { 0 } else { winner + 1 };
+    }
+}
+
+impl Causal for RoundRobin {
+    fn channels(&self) -> usize {
+        self.count
+    }
+
+    fn current(&self) -> usize {
+        self.next
+    }
+
+    fn charge(&mut self, _length_bytes: u32) {
+        self.pass();
+    }
+}
+
+impl Rounds for RoundRobin {
+    fn pass(&mut self) {
+        self.go_past(self.next);
+    }
+}
+
+impl Arbiter for RoundRobin {
+    fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
+        self.grant_among(&[ready.eligible()])
     }
 }
 

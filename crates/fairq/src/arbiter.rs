@@ -1,0 +1,97 @@
+//! Arbiters: who sends next on one channel, among the queues that can.
+//!
+//! ```text
+//!   queue 0  [1000 B, arrived  70 ns]   eligible  \
+//!   queue 1  [ 200 B, arrived  10 ns]   no credit  > serve -> 2, whose head is taken as sent
+//!   queue 2  [ 500 B, arrived  40 ns]   eligible  /
+//! ```
+//!
+//! A queue that is empty and one whose head may not go just now (for want of a credit, say) look
+//! the same: not eligible. Arbiters look at the queues only when the channel is free.
+//!
+//! Invariants: an arbiter serves somebody whenever somebody is eligible, and changes nothing when
+//! nobody is.
+
+use crate::CHANNELS_MAX;
+
+/// The packet at the head of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// Its length.
+    pub length_bytes: u32,
+    /// When it came to its queue.
+    pub arrival_ps: u64,
+}
+
+/// The queues as an arbiter sees them at one instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready<'a> {
+    eligible: u64,
+    heads: &'a [Head],
+}
+
+impl<'a> Ready<'a> {
+    /// Queues of which those may send whose bit is set, the lowest bit being queue 0. The heads of
+    /// the others are not looked at.
+    ///
+    /// Panics if there are more queues than bits, or bits beyond the queues.
+    pub fn new(eligible: u64, heads: &'a [Head]) -> Self {
+        assert!(heads.len() <= CHANNELS_MAX, "a set of queues is a word of 64 bits");
+        let beyond = u64::MAX.checked_shl(u32::try_from(heads.len()).unwrap_or(u32::MAX));
+        assert_eq!(eligible & beyond.unwrap_or(0), 0, "an eligible queue has a head");
+        Self { eligible, heads }
+    }
+
+    /// The queues that may send, as bits.
+    pub const fn eligible(&self) -> u64 {
+        self.eligible
+    }
+
+    /// Whether a queue may send.
+    pub const fn has(&self, queue: usize) -> bool {
+        self.eligible >> queue & 1 == 1
+    }
+
+    /// The head of a queue.
+    pub const fn head(&self, queue: usize) -> Head {
+        self.heads[queue]
+    }
+
+    /// The eligible queues in order.
+    pub fn queues(&self) -> impl Iterator<Item = usize> {
+        let (mut left, queues) = (self.eligible, self.eligible.count_ones());
+        (0..queues).map(move |_| {
+            let queue = left.trailing_zeros() as usize;
+            left &= left - 1;
+            queue
+        })
+    }
+}
+
+/// A scheduler that chooses among queues by all that it can see of them.
+pub trait Arbiter {
+    /// Chooses a queue and takes its head as sent; nobody if none is eligible.
+    ///
+    /// `ready` is of as many queues as the arbiter was made for.
+    fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eligible_queues_come_in_order() {
+        let heads = [Head::default(); 64];
+        let ready = Ready::new(1 << 63 | 0b1010, &heads);
+        assert!(ready.queues().eq([1, 3, 63]));
+        assert!(ready.has(63) && !ready.has(62));
+        assert_eq!(Ready::new(0, &heads).queues().count(), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "an eligible queue has a head")]
+    fn a_queue_that_is_not_there_is_our_mistake() {
+        let _ = Ready::new(0b100, &[Head::default(); 2]);
+    }
+}

@@ -1,0 +1,148 @@
+//! What schedulers refuse: what a user or a peer can ask for and cannot have.
+
+use core::fmt;
+
+use crate::Round;
+
+/// Why a scheduler is not built, or not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulerError {
+    /// There is nothing to choose among.
+    NoChannels,
+    /// More channels or queues than there is room for.
+    TooManyChannels {
+        /// Those asked for.
+        count: usize,
+        /// Those that there is room for.
+        count_max: usize,
+    },
+    /// The longest packet has no bytes.
+    NoLongestPacket,
+    /// A quantum does not let the longest packet pass, so that a channel could go without a turn.
+    QuantumTooSmall {
+        /// The channel or queue, from 0.
+        channel: usize,
+        /// Its quantum.
+        quantum_bytes: u32,
+        /// The longest packet.
+        longest_bytes: u32,
+    },
+    /// A weight or a rate is zero.
+    NoShare {
+        /// The channel or queue, from 0.
+        channel: usize,
+    },
+    /// A priority above the highest.
+    LevelTooHigh {
+        /// The queue, from 0.
+        queue: usize,
+        /// Its level.
+        level: usize,
+        /// The highest level.
+        level_max: usize,
+    },
+    /// A channel that is not there.
+    NoSuchChannel {
+        /// The channel named, counted from 0.
+        channel: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A deficit that no packet can have: zero, or above the quantum of its round.
+    DeficitOutside {
+        /// The channel, from 0.
+        channel: usize,
+        /// The deficit.
+        deficit_bytes: u32,
+        /// The quantum.
+        quantum_bytes: u32,
+    },
+    /// New quanta for another number of channels.
+    QuantaMismatch {
+        /// Quanta given.
+        given: usize,
+        /// Channels.
+        count: usize,
+    },
+    /// Quanta are to change already, and only one change may be under way.
+    ChangePending {
+        /// The round of that change.
+        from: Round,
+    },
+    /// Quanta are to change at a round that a channel has reached.
+    RoundReached {
+        /// The channel, from 0.
+        channel: usize,
+        /// The round asked for.
+        from: Round,
+    },
+}
+
+impl fmt::Display for SchedulerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NoChannels => write!(f, "there must be at least one channel"),
+            Self::TooManyChannels { count, count_max } => {
+                write!(f, "{count} channels, where at most {count_max} have room")
+            }
+            Self::NoLongestPacket => write!(f, "the longest packet must have at least 1 byte"),
+            Self::QuantumTooSmall { channel, quantum_bytes, longest_bytes } => write!(
+                f,
+                "the quantum of channel {channel} is {quantum_bytes} bytes; it must be at least the \
+                 longest packet, {longest_bytes} bytes"
+            ),
+            Self::NoShare { channel } => {
+                write!(f, "channel {channel} has a weight or rate of zero; it must be at least 1")
+            }
+            Self::LevelTooHigh { queue, level, level_max } => {
+                write!(f, "queue {queue} has priority {level}; the highest is {level_max}")
+            }
+            Self::NoSuchChannel { channel, count } => {
+                write!(f, "there is no channel {channel}: {count} are numbered from 0")
+            }
+            Self::DeficitOutside { channel, deficit_bytes, quantum_bytes } => write!(
+                f,
+                "a deficit of {deficit_bytes} bytes on channel {channel}; expected 1 to its quantum, \
+                 {quantum_bytes} bytes"
+            ),
+            Self::QuantaMismatch { given, count } => {
+                write!(f, "{given} quanta for {count} channels; expected one for each")
+            }
+            Self::ChangePending { from } => {
+                write!(f, "quanta change already at round {from}; wait until it has begun")
+            }
+            Self::RoundReached { channel, from } => {
+                write!(f, "channel {channel} has reached round {from}; name a later round")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SchedulerError {}
+
+/// Checks a number of channels against the room of `CAPACITY`.
+pub(crate) const fn check_count<const CAPACITY: usize>(count: usize) -> Result<(), SchedulerError> {
+    const { assert!(CAPACITY <= crate::CHANNELS_MAX, "a set of channels is a word of 64 bits") };
+    match count {
+        0 => Err(SchedulerError::NoChannels),
+        _ if count > CAPACITY => {
+            Err(SchedulerError::TooManyChannels { count, count_max: CAPACITY })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks quanta: one for each of so many channels, each at least the longest packet.
+pub(crate) fn check_quanta<const CAPACITY: usize>(
+    longest_bytes: u32,
+    quanta_bytes: &[u32],
+) -> Result<(), SchedulerError> {
+    check_count::<CAPACITY>(quanta_bytes.len())?;
+    if longest_bytes == 0 {
+        return Err(SchedulerError::NoLongestPacket);
+    }
+    let small = quanta_bytes.iter().enumerate().find(|(_, quantum)| **quantum < longest_bytes);
+    small.map_or(Ok(()), |(channel, &quantum_bytes)| {
+        Err(SchedulerError::QuantumTooSmall { channel, quantum_bytes, longest_bytes })
+    })
+}

@@ -1,0 +1,31 @@
+//! First come, first served: the head that arrived first, of equals that of the lower queue.
+//!
+//! It gives no queue a share: who sends more gets more. It looks at arrivals, so it cannot stripe.
+//!
+//! Invariant: a head is served before every head that arrived after it.
+
+use crate::{Arbiter, Ready};
+
+/// First come, first served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FirstComeFirstServed;
+
+impl Arbiter for FirstComeFirstServed {
+    fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
+        ready.queues().min_by_key(|queue| ready.head(*queue).arrival_ps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Head;
+
+    #[test]
+    fn the_earliest_arrival_goes_first() {
+        let heads = [30, 10, 20, 10].map(|arrival_ps| Head { length_bytes: 1, arrival_ps });
+        let serve = |eligible| FirstComeFirstServed.serve(&Ready::new(eligible, &heads));
+        assert_eq!([serve(0b1111), serve(0b1101), serve(0b0101)], [Some(1), Some(3), Some(2)]);
+        assert_eq!(serve(0), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Generalised round robin: so many packets a turn, whatever their length.
+//!
+//! ```text
+//!   packets 2, 1      channels in order 0 0 1 0 0 1 ...
+//! ```
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, where packets a turn are "the closest
+//! integer ratio" of the rates. It is unfair in bytes where lengths differ between channels.
+//!
+//! Invariant: after whole rounds each channel has sent its packets a turn times the rounds.
+
+use crate::error::check_count;
+use crate::{Causal, Rounds, SchedulerError};
+
+/// Round robin with a number of packets a turn for each channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
+    count: usize,
+    current: usize,
+    /// Packets that the current turn still has.
+    left: u32,
+    packets: [u32; CAPACITY],
+}
+
+impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
+    /// So many packets a turn for each channel.
+    pub fn new(packets: &[u32]) -> Result<Self, SchedulerError> {
+        check_count::<CAPACITY>(packets.len())?;
+        if let Some(channel) = packets.iter().position(|packets| *packets == 0) {
+            return Err(SchedulerError::NoShare { channel });
+        }
+        let mut all = [0; CAPACITY];
+        all[..packets.len()].copy_from_slice(packets);
+        Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all })
+    }
+
+    /// Packets a turn by the integer closest to the ratio of each channel's rate to the lowest.
+    pub fn by_rates(rates_bytes_per_second: &[u64]) -> Result<Self, SchedulerError> {
+        check_count::<CAPACITY>(rates_bytes_per_second.len())?;
+        let lowest = rates_bytes_per_second.iter().copied().min().unwrap_or_default();
+        if let Some(channel) = rates_bytes_per_second.iter().position(|rate| *rate == 0) {
+            return Err(SchedulerError::NoShare { channel });
+        }
+        let mut packets = [0; CAPACITY];
+        for (packets, &rate) in packets.iter_mut().zip(rates_bytes_per_second) {
+            let closest = (2 * u128::from(rate) + u128::from(lowest)) / (2 * u128::from(lowest));
+            *packets = u32::try_from(closest).unwrap_or(u32::MAX);
+        }
+        Self::new(&packets[..rates_bytes_per_second.len()])
+    }
+
+    /// Packets that a channel sends in a turn.
+    pub const fn packets(&self, channel: usize) -> u32 {
+        self.packets[channel]
+    }
+}
+
+impl<const CAPACITY: usize> Causal for GeneralisedRoundRobin<CAPACITY> {
+    fn channels(&self) -> usize {
+        self.count
+    }
+
+    fn current(&self) -> usize {
+        self.current
+    }
+
+    fn charge(&mut self, _length_bytes: u32) {
+        self.left -= 1;
+        if self.left == 0 {
+            self.pass();
+        }
+    }
+}
+
+impl<const CAPACITY: usize> Rounds for GeneralisedRoundRobin<CAPACITY> {
+    fn pass(&mut self) {
+        self.current = if self.current + 1 == self.count { 0 } else { self.current + 1 };
+        self.left = self.packets[self.current];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_channel_sends_its_packets_a_turn() {
+        let mut scheduler = GeneralisedRoundRobin::<4>::new(&[2, 1, 3]).unwrap();
+        let mut order = [0; 8];
+        for (channel, length_bytes) in order.iter_mut().zip([40, 1_500, 1, 900, 3, 3, 3, 3]) {
+            *channel = scheduler.current();
+            scheduler.charge(length_bytes);
+        }
+        assert_eq!(order, [0, 0, 1, 2, 2, 2, 0, 0]);
+    }
+
+    #[test]
+    fn packets_follow_the_closest_ratio_of_rates() {
+        // 10, 14, 16 and 155 Mbit/s: ratios 1, 1.4, 1.6 and 15.5, a half rounding up.
+        let rates = [10, 14, 16, 155].map(|megabits: u64| megabits * 125_000);
+        let scheduler = GeneralisedRoundRobin::<4>::by_rates(&rates).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|channel| scheduler.packets(channel)), [1, 1, 2, 16]);
+    }
+
+    #[test]
+    fn a_channel_without_a_share_is_refused() {
+        let refused = Err(SchedulerError::NoShare { channel: 1 });
+        assert_eq!(GeneralisedRoundRobin::<4>::new(&[1, 0]), refused);
+        assert_eq!(GeneralisedRoundRobin::<4>::by_rates(&[1, 0]), refused);
+        assert_eq!(GeneralisedRoundRobin::<4>::by_rates(&[]), Err(SchedulerError::NoChannels));
+    }
+}

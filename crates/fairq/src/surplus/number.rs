@@ -1,0 +1,79 @@
+//! Rounds, and the numbers that packets have without carrying them.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5: a packet is numbered by the round and
+//! the deficit before it. Rounds count modulo 2^32 and are compared as serial numbers (RFC 1982).
+//!
+//! Invariant: of two rounds less than 2^31 apart exactly one is after the other.
+
+use core::fmt;
+
+/// A round of a scheduler, modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Round(u32);
+
+impl Round {
+    /// Where a scheduler starts.
+    pub const FIRST: Self = Self(1);
+
+    /// The round of this number.
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// Its number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The round after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        self.plus(1)
+    }
+
+    /// So many rounds on.
+    #[must_use]
+    pub const fn plus(self, rounds: u32) -> Self {
+        Self(self.0.wrapping_add(rounds))
+    }
+
+    /// Whether this round comes after the other.
+    pub const fn is_after(self, other: Self) -> bool {
+        self.ahead_of(other) > 0
+    }
+
+    /// How many rounds this one is ahead of the other; negative if it is behind.
+    pub const fn ahead_of(self, other: Self) -> i32 {
+        self.0.wrapping_sub(other.0).cast_signed()
+    }
+}
+
+impl fmt::Display for Round {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number of the next packet of a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Number {
+    /// The round in which it is sent.
+    pub round: Round,
+    /// What the channel may send before it: 1 to its quantum.
+    pub deficit_bytes: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_compare_across_the_wrap() {
+        let last = Round::new(u32::MAX);
+        assert_eq!(last.next(), Round::new(0));
+        assert!(last.next().is_after(last) && !last.is_after(last.next()));
+        assert_eq!(Round::new(2).ahead_of(last), 3);
+        assert_eq!(last.ahead_of(Round::new(2)), -3);
+        assert!(!last.is_after(last));
+    }
+}
