@@ -1,0 +1,212 @@
+//! Arbiters under load: theorem 3.2, agreement with the causal forms under backlog, weighted
+//! shares, and how long an eligible queue waits at most.
+
+use std::num::NonZeroU64;
+
+use gingham_fairq::{
+    Arbiter, Causal, DeficitRoundRobin, FirstComeFirstServed, GeneralisedRoundRobin, Head,
+    PassingOver, Ready, RoundRobin, StrictPriority, SurplusRoundRobin, VirtualClock,
+    WeightedRoundRobin,
+};
+use proptest::prelude::*;
+
+const LONGEST_BYTES: u32 = 1_500;
+const QUEUES: usize = 5;
+
+/// What the queues look like at each decision: who may send, and how long each head is.
+type Decision = (u64, [u32; QUEUES]);
+
+fn decisions() -> impl Strategy<Value = Vec<Decision>> {
+    let decision = (0_u64..1 << QUEUES, prop::array::uniform5(1..=LONGEST_BYTES));
+    prop::collection::vec(decision, 0..300)
+}
+
+fn quanta() -> impl Strategy<Value = [u32; QUEUES]> {
+    prop::array::uniform5(LONGEST_BYTES..=4 * LONGEST_BYTES)
+}
+
+fn heads(lengths: [u32; QUEUES]) -> [Head; QUEUES] {
+    lengths.map(|length_bytes| Head { length_bytes, arrival_ps: 0 })
+}
+
+fn surplus(quanta: &[u32]) -> SurplusRoundRobin<QUEUES> {
+    SurplusRoundRobin::new(LONGEST_BYTES, quanta).expect("quanta that are long enough")
+}
+
+proptest! {
+    #[test]
+    fn under_backlog_the_adaptor_is_the_causal_scheduler(
+        quanta in quanta(),
+        lengths in prop::collection::vec(prop::array::uniform5(1..=LONGEST_BYTES), 0..300),
+    ) {
+        let mut causal = surplus(&quanta);
+        let mut arbiter = PassingOver::new(causal.clone());
+        for lengths in lengths {
+            let expected = causal.current();
+            causal.charge(lengths[expected]);
+            prop_assert_eq!(arbiter.serve(&Ready::new(0b11111, &heads(lengths))), Some(expected));
+            prop_assert_eq!(arbiter.scheduler(), &causal);
+        }
+    }
+
+    /// Round robin is demand-slotted: the adaptor of its causal form chooses as it does itself.
+    #[test]
+    fn round_robin_is_its_own_adaptor(decisions in decisions()) {
+        let mut slotted = RoundRobin::try_new(QUEUES).unwrap();
+        let mut adapted = PassingOver::new(slotted.clone());
+        for (eligible, lengths) in decisions {
+            let heads = heads(lengths);
+            let ready = Ready::new(eligible, &heads);
+            prop_assert_eq!(slotted.serve(&ready), adapted.serve(&ready));
+        }
+    }
+
+    /// Theorem 3.2: of a queue that is always backlogged, whatever the others do, the bytes after
+    /// K rounds are within a longest packet and two quanta of K quanta; and, stricter, not less and
+    /// less than a longest packet more.
+    #[test]
+    fn theorem_3_2_a_backlogged_queue_gets_its_quanta(quanta in quanta(), decisions in decisions()) {
+        let mut arbiter = PassingOver::new(surplus(&quanta));
+        let mut sent_bytes = 0_i64;
+        for (eligible, lengths) in decisions {
+            let before = arbiter.scheduler().round();
+            let served = arbiter.serve(&Ready::new(eligible | 0b100, &heads(lengths))).unwrap();
+            sent_bytes += if served == 2 { i64::from(lengths[2]) } else { 0 };
+            let round = arbiter.scheduler().round();
+            // A round may end by passing over the queues after the backlogged one, before the next
+            // is served: then what it sent in the new round is not of the old ones.
+            let new_bytes = if served == 2 && before != round { i64::from(lengths[2]) } else { 0 };
+            let due_bytes = i64::from(round.get() - 1) * i64::from(quanta[2]);
+            let old_bytes = sent_bytes - new_bytes;
+            if before != round {
+                let largest = i64::from(*quanta.iter().max().unwrap());
+                let surplus = old_bytes - due_bytes;
+                prop_assert!(surplus.abs() <= i64::from(LONGEST_BYTES) + 2 * largest);
+                prop_assert!((0..i64::from(LONGEST_BYTES)).contains(&surplus), "{}", surplus);
+            }
+        }
+    }
+
+    /// An eligible queue waits for a quantum and a longest packet of each other queue at most.
+    #[test]
+    fn byte_quanta_bound_the_wait(quanta in quanta(), decisions in decisions()) {
+        let bound: u32 = quanta[1..].iter().map(|quantum| quantum + LONGEST_BYTES).sum();
+        let mut deficit = DeficitRoundRobin::<QUEUES>::new(LONGEST_BYTES, &quanta).unwrap();
+        let longest = longest_wait(&mut deficit, &decisions, |head| head.length_bytes);
+        prop_assert!(longest <= bound, "deficit round robin: {} of {}", longest, bound);
+        let mut surplus = PassingOver::new(surplus(&quanta));
+        let longest = longest_wait(&mut surplus, &decisions, |head| head.length_bytes);
+        prop_assert!(longest <= bound, "surplus round robin: {} of {}", longest, bound);
+    }
+
+    /// By packets: a turn of each other queue. Strict priority bounds its highest level alone.
+    #[test]
+    fn turns_bound_the_wait(
+        packets in prop::array::uniform5(1_u32..6),
+        levels in prop::array::uniform4(0_usize..5),
+        decisions in decisions(),
+    ) {
+        let weights = GeneralisedRoundRobin::<QUEUES>::new(&packets).unwrap();
+        let bound = packets[1..].iter().sum();
+        let mut weighted = WeightedRoundRobin::new(weights);
+        prop_assert!(longest_wait(&mut weighted, &decisions, |_| 1) <= bound);
+        let mut plain = RoundRobin::try_new(QUEUES).unwrap();
+        prop_assert!(longest_wait(&mut plain, &decisions, |_| 1) <= 4);
+        let [a, b, c, d] = levels;
+        let mut strict = StrictPriority::<QUEUES>::new(&[4, a, b, c, d]).unwrap();
+        let equals = levels.iter().filter(|level| **level == 4).count();
+        prop_assert!(longest_wait(&mut strict, &decisions, |_| 1) as usize <= equals);
+    }
+
+    /// Nobody waits behind what came later.
+    #[test]
+    fn first_come_is_first_served(arrivals in prop::array::uniform5(0_u64..9), eligible in 1_u64..32) {
+        let heads = arrivals.map(|arrival_ps| Head { length_bytes: 1, arrival_ps });
+        let ready = Ready::new(eligible, &heads);
+        let served = FirstComeFirstServed.serve(&ready).unwrap();
+        prop_assert!(ready.has(served));
+        prop_assert!(ready.queues().all(|queue| arrivals[served] <= arrivals[queue]));
+    }
+
+    /// Between two packets of a backlogged queue that takes t a packet, one that takes t' sends at
+    /// most ceil(t / t') + 1.
+    #[test]
+    fn rates_bound_the_wait_of_virtual_clock(rates in prop::array::uniform5(1_u64..=1_000)) {
+        let reserved = rates.map(|rate| NonZeroU64::new(rate * 1_000_000));
+        let mut arbiter = VirtualClock::<QUEUES>::new(&reserved).unwrap();
+        let mut waits = [[0; QUEUES]; QUEUES];
+        for _ in 0..2_000 {
+            let served = arbiter.serve(&Ready::new(0b11111, &heads([1_000; QUEUES]))).unwrap();
+            for queue in 0..QUEUES {
+                waits[queue][served] += 1;
+                let bound = rates[served].div_ceil(rates[queue]) + 1;
+                prop_assert!(queue == served || waits[queue][served] <= bound);
+            }
+            waits[served] = [0; QUEUES];
+        }
+    }
+}
+
+/// The most of anything that others sent while queue 0, always eligible, waited.
+fn longest_wait(
+    arbiter: &mut impl Arbiter,
+    decisions: &[Decision],
+    cost: impl Fn(Head) -> u32,
+) -> u32 {
+    let (mut waited, mut longest) = (0, 0);
+    for &(eligible, lengths) in decisions {
+        let heads = heads(lengths);
+        let served = arbiter.serve(&Ready::new(eligible | 1, &heads)).expect("queue 0 is eligible");
+        waited = if served == 0 { 0 } else { waited + cost(heads[served]) };
+        longest = longest.max(waited);
+    }
+    longest
+}
+
+/// Packets of each queue among so many, all backlogged from the start with packets of 1,000 bytes.
+fn counts(arbiter: &mut impl Arbiter, packets: usize) -> [usize; 3] {
+    let heads = [Head { length_bytes: 1_000, arrival_ps: 0 }; 3];
+    let mut counts = [0; 3];
+    for _ in 0..packets {
+        counts[arbiter.serve(&Ready::new(0b111, &heads)).expect("all are eligible")] += 1;
+    }
+    counts
+}
+
+/// Weights 1:2:4: after 100 rounds of 7 packets each queue has its share to the packet.
+#[test]
+fn weights_share_one_two_four() {
+    let weights = GeneralisedRoundRobin::<3>::new(&[1, 2, 4]).unwrap();
+    let expected = [100, 200, 400];
+    assert_eq!(counts(&mut WeightedRoundRobin::new(weights), 700), expected);
+    let quanta = [1_000, 2_000, 4_000];
+    let mut deficit = DeficitRoundRobin::<3>::new(1_000, &quanta).unwrap();
+    assert_eq!(counts(&mut deficit, 700), expected);
+    let surplus = SurplusRoundRobin::<3>::new(1_000, &quanta).unwrap();
+    assert_eq!(counts(&mut PassingOver::new(surplus), 700), expected);
+    // Stamps up to 400 us: 100 of 4 us, 200 of 2 us, 400 of 1 us.
+    let rates = [250_000_000, 500_000_000, 1_000_000_000].map(NonZeroU64::new);
+    assert_eq!(counts(&mut VirtualClock::<3>::new(&rates).unwrap(), 700), expected);
+}
+
+/// The same weights with lengths that no quantum is a multiple of: shares of bytes to within a
+/// quantum and a longest packet.
+#[test]
+fn quanta_share_bytes_whatever_the_lengths() {
+    let (quanta, lengths) = ([1_500, 3_000, 6_000], [64, 700, 1_500]);
+    let heads = lengths.map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
+    let ready = Ready::new(0b111, &heads);
+    let mut deficit = DeficitRoundRobin::<3>::new(LONGEST_BYTES, &quanta).unwrap();
+    let mut surplus =
+        PassingOver::new(SurplusRoundRobin::<3>::new(LONGEST_BYTES, &quanta).unwrap());
+    for arbiter in [&mut deficit as &mut dyn Arbiter, &mut surplus] {
+        let mut sent_bytes = [0_u32; 3];
+        while sent_bytes[2] < 600_000 {
+            let served = arbiter.serve(&ready).unwrap();
+            sent_bytes[served] += lengths[served];
+        }
+        for (sent, due) in sent_bytes.into_iter().zip([150_000, 300_000, 600_000]) {
+            assert!(sent.abs_diff(due) <= 6_000 + LONGEST_BYTES, "{sent_bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What a receiver does with the state of surplus round robin: numbers from markers, channels that
+//! are skipped, rounds that are jumped, quanta that change.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5.
+
+use std::collections::VecDeque;
+
+use gingham_fairq::{Causal, Number, Round, SchedulerError, SurplusRoundRobin};
+use proptest::prelude::*;
+
+const LONGEST_BYTES: u32 = 1_500;
+
+type Scheduler = SurplusRoundRobin<8>;
+
+const fn number(round: u32, deficit_bytes: u32) -> Number {
+    Number { round: Round::new(round), deficit_bytes }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Item {
+    Data { packet: usize, length_bytes: u32 },
+    Marker(Number),
+}
+
+/// Both ends with lossy first-in-first-out channels between them.
+struct Pair {
+    sender: Scheduler,
+    receiver: Scheduler,
+    channels: Vec<VecDeque<Item>>,
+    sent: usize,
+    delivered: Vec<usize>,
+}
+
+impl Pair {
+    fn new(scheduler: Scheduler) -> Self {
+        let count = scheduler.channels();
+        Self {
+            sender: scheduler.clone(),
+            receiver: scheduler,
+            channels: vec![VecDeque::new(); count],
+            sent: 0,
+            delivered: Vec::new(),
+        }
+    }
+
+    fn send(&mut self, length_bytes: u32, lost: bool) {
+        self.sent += 1;
+        if !lost {
+            let item = Item::Data { packet: self.sent, length_bytes };
+            self.channels[self.sender.current()].push_back(item);
+        }
+        self.sender.charge(length_bytes);
+    }
+
+    fn mark(&mut self, channel: usize) {
+        let marker = Item::Marker(self.sender.number(channel));
+        self.channels[channel].push_back(marker);
+    }
+
+    /// Logical reception: takes from the current channel until it has nothing.
+    fn receive(&mut self) {
+        while let Some(item) = self.channels[self.receiver.current()].pop_front() {
+            match item {
+                Item::Data { packet, length_bytes } => {
+                    self.delivered.push(packet);
+                    self.receiver.charge(length_bytes);
+                }
+                Item::Marker(number) => {
+                    let channel = self.receiver.current();
+                    self.receiver.set_number(channel, number).expect("a number of the sender's");
+                }
+            }
+        }
+    }
+}
+
+/// Figures 8 to 13: equal packets, quanta of one packet, packet 7 lost, a marker with G = 7 on the
+/// first channel before round 7.
+#[test]
+fn figures_8_to_13_deliver_as_the_paper_says() {
+    let mut pair = Pair::new(Scheduler::new(100, &[100, 100]).unwrap());
+    for packet in 1..=14 {
+        if packet == 13 {
+            pair.mark(0);
+        }
+        pair.send(100, packet == 7);
+    }
+    pair.receive();
+    assert_eq!(pair.delivered, [1, 2, 3, 4, 5, 6, 9, 8, 11, 10, 12, 13, 14]);
+}
+
+#[test]
+fn a_channel_ahead_of_the_round_is_skipped_until_the_round_is_there() {
+    let mut receiver = Scheduler::new(100, &[100; 3]).unwrap();
+    receiver.set_number(1, number(3, 40)).unwrap();
+    let mut order = Vec::new();
+    for _ in 0..7 {
+        order.push((receiver.round().get(), receiver.current()));
+        receiver.charge(100);
+    }
+    assert_eq!(order, [(1, 0), (1, 2), (2, 0), (2, 2), (3, 0), (3, 1), (3, 2)]);
+    // 40 - 100 + 100: the overdraft is paid back in round 4.
+    assert_eq!(receiver.number(1), number(4, 40));
+}
+
+#[test]
+fn the_current_channel_is_left_when_its_marker_is_ahead() {
+    let mut receiver = Scheduler::new(100, &[100; 2]).unwrap();
+    receiver.set_number(0, number(2, 100)).unwrap();
+    assert_eq!((receiver.round(), receiver.current()), (Round::new(1), 1));
+}
+
+#[test]
+fn where_all_are_ahead_the_round_jumps_to_the_first() {
+    let mut receiver = Scheduler::new(100, &[100; 3]).unwrap();
+    receiver.set_number(2, number(1_000_000_007, 9)).unwrap();
+    receiver.set_number(1, number(1_000_000_000, 7)).unwrap();
+    receiver.set_number(0, number(1_000_000_001, 8)).unwrap();
+    assert_eq!((receiver.round(), receiver.current()), (Round::new(1_000_000_000), 1));
+    receiver.charge(7);
+    assert_eq!((receiver.round(), receiver.current()), (Round::new(1_000_000_001), 0));
+}
+
+/// A late number is none that loss alone can make: the channel catches up, the round stays.
+#[test]
+fn a_channel_behind_the_round_catches_up_and_the_round_stays() {
+    let mut receiver = Scheduler::starting_at(Round::new(10), 100, &[100; 2]).unwrap();
+    receiver.set_number(1, number(8, 50)).unwrap();
+    let mut order = Vec::new();
+    for _ in 0..6 {
+        order.push((receiver.round().get(), receiver.current()));
+        receiver.charge(100);
+    }
+    // Channel 1: numbers 8, 9 and 10 before it is ahead of round 10.
+    assert_eq!(order, [(10, 0), (10, 1), (10, 1), (10, 1), (11, 0), (11, 1)]);
+}
+
+#[test]
+fn numbers_that_no_packet_has_are_refused() {
+    let mut receiver = Scheduler::new(100, &[100, 300]).unwrap();
+    let before = receiver.clone();
+    let outside = |channel, deficit_bytes, quantum_bytes| {
+        Err(SchedulerError::DeficitOutside { channel, deficit_bytes, quantum_bytes })
+    };
+    assert_eq!(receiver.set_number(0, number(5, 0)), outside(0, 0, 100));
+    assert_eq!(receiver.set_number(0, number(5, 101)), outside(0, 101, 100));
+    assert_eq!(receiver.set_number(1, number(5, 301)), outside(1, 301, 300));
+    let nowhere = Err(SchedulerError::NoSuchChannel { channel: 2, count: 2 });
+    assert_eq!(receiver.set_number(2, number(1, 1)), nowhere);
+    assert_eq!(receiver, before);
+}
+
+/// Quanta 100 and 100 become 300 and 150 in round 3. Packets of 90.
+#[test]
+fn quanta_change_at_their_round() {
+    let mut scheduler = Scheduler::new(90, &[100, 100]).unwrap();
+    scheduler.change_quanta(Round::new(3), &[300, 150]).unwrap();
+    let mut order = Vec::new();
+    while scheduler.round() != Round::new(4) {
+        order.push(scheduler.current());
+        scheduler.charge(90);
+    }
+    // Each: 100, 10, -80 | 20, -70 | then 230, 140, 50, -40 of the 300, and 80, -10 of the 150.
+    assert_eq!(order, [0, 0, 1, 1, 0, 1, 0, 0, 0, 1]);
+    assert_eq!((scheduler.number(0), scheduler.number(1)), (number(4, 260), number(4, 140)));
+    assert_eq!((scheduler.quantum_bytes(0), scheduler.change_from()), (300, None));
+}
+
+#[test]
+fn a_change_that_cannot_be_is_refused() {
+    let mut scheduler = Scheduler::new(100, &[100, 100]).unwrap();
+    let mismatch = SchedulerError::QuantaMismatch { given: 1, count: 2 };
+    assert_eq!(scheduler.change_quanta(Round::new(2), &[200]), Err(mismatch));
+    let reached = SchedulerError::RoundReached { channel: 0, from: Round::FIRST };
+    assert_eq!(scheduler.change_quanta(Round::FIRST, &[200, 200]), Err(reached));
+    let too_small =
+        SchedulerError::QuantumTooSmall { channel: 1, quantum_bytes: 99, longest_bytes: 100 };
+    assert_eq!(scheduler.change_quanta(Round::new(2), &[100, 99]), Err(too_small));
+    scheduler.change_quanta(Round::new(2), &[200, 100]).unwrap();
+    let pending = SchedulerError::ChangePending { from: Round::new(2) };
+    assert_eq!(scheduler.change_quanta(Round::new(3), &[200, 200]), Err(pending));
+}
+
+/// A number of the new round may be above the old quantum, one of the old round may not.
+#[test]
+fn a_marker_is_held_to_the_quantum_of_its_round() {
+    let mut receiver = Scheduler::new(100, &[100, 100]).unwrap();
+    receiver.change_quanta(Round::new(5), &[200, 200]).unwrap();
+    assert!(receiver.set_number(1, number(4, 150)).is_err());
+    receiver.set_number(1, number(5, 150)).unwrap();
+    assert_eq!((receiver.quantum_bytes(0), receiver.quantum_bytes(1)), (100, 200));
+}
+
+/// A packet of the story: its length, and draws for its loss, a marker after it, and that one's loss.
+type Sent = (u32, u8, u8, u8);
+
+fn story(packets: usize) -> impl Strategy<Value = Vec<Sent>> {
+    prop::collection::vec((1..=LONGEST_BYTES, any::<u8>(), any::<u8>(), any::<u8>()), 0..packets)
+}
+
+fn quanta() -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(LONGEST_BYTES..=4 * LONGEST_BYTES, 1..=8)
+}
+
+/// Rounds that start shortly before the wrap as well as elsewhere.
+fn first_round() -> impl Strategy<Value = Round> {
+    prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
+}
+
+proptest! {
+    /// Theorem 5.1: once errors stop, order is exact as soon as every channel has given a marker,
+    /// and nothing waits. Loss up to all, of markers too; rounds that wrap; quanta that change.
+    #[test]
+    fn theorem_5_1_markers_restore_order(
+        first in first_round(),
+        quanta in quanta(),
+        new in quanta(),
+        loss in 0_u8..=255,
+        lossy in story(200),
+        clean in story(100),
+    ) {
+        let mut scheduler = Scheduler::starting_at(first, LONGEST_BYTES, &quanta).unwrap();
+        if new.len() == quanta.len() {
+            scheduler.change_quanta(first.plus(5), &new).unwrap();
+        }
+        let mut pair = Pair::new(scheduler);
+        for (length, lost, marks, marker_lost) in lossy {
+            pair.send(length, lost < loss);
+            let channel = usize::from(marks) % (2 * quanta.len());
+            if channel < quanta.len() && marker_lost >= loss {
+                pair.mark(channel);
+            }
+            pair.receive();
+        }
+        (0..quanta.len()).for_each(|channel| pair.mark(channel));
+        let last_before = pair.sent;
+        for (length, ..) in clean {
+            pair.send(length, false);
+        }
+        // The rest of the last round, so that nobody waits for a channel on which nothing came.
+        (0..quanta.len()).for_each(|channel| pair.mark(channel));
+        pair.receive();
+        let after: Vec<_> =
+            pair.delivered.iter().copied().filter(|packet| *packet > last_before).collect();
+        let expected: Vec<_> = (last_before + 1..=pair.sent).collect();
+        prop_assert_eq!(after, expected);
+        let mut waiting = pair.channels.iter().flatten();
+        prop_assert!(waiting.all(|item| matches!(item, Item::Marker(_))));
+        prop_assert_eq!(pair.receiver.round(), pair.sender.round());
+    }
+
+    /// Both ends change quanta at the same round and stay in step.
+    #[test]
+    fn a_change_of_quanta_keeps_both_ends_in_step(
+        first in first_round(),
+        old in prop::array::uniform4(LONGEST_BYTES..=6_000),
+        new in prop::array::uniform4(LONGEST_BYTES..=6_000),
+        sent in story(300),
+    ) {
+        let mut pair = Pair::new(Scheduler::starting_at(first, LONGEST_BYTES, &old).unwrap());
+        let from = first.plus(4);
+        pair.sender.change_quanta(from, &new).unwrap();
+        pair.receiver.change_quanta(from, &new).unwrap();
+        for (length, ..) in sent {
+            pair.send(length, false);
+        }
+        pair.receive();
+        prop_assert!(pair.delivered.iter().copied().eq(1..=pair.sent));
+        prop_assert_eq!(&pair.sender, &pair.receiver);
+    }
+
+    /// Whatever numbers arrive, in whatever state, the receiver chooses a channel that is not ahead.
+    #[test]
+    fn any_numbers_leave_a_channel_to_wait_for(
+        quanta in quanta(),
+        foreign in prop::collection::vec((0_usize..8, any::<u32>(), 1..=LONGEST_BYTES, 0..=9_000_u32), 0..60),
+    ) {
+        let mut receiver = Scheduler::new(LONGEST_BYTES, &quanta).unwrap();
+        for (channel, round, deficit, length) in foreign {
+            let round = Round::new(round);
+            let taken = receiver.set_number(channel, Number { round, deficit_bytes: deficit });
+            prop_assert_eq!(taken.is_ok(), channel < quanta.len());
+            receiver.charge(length);
+            let current = receiver.number(receiver.current()).round;
+            prop_assert!(!current.is_after(receiver.round()));
+        }
+    }
+}
