@@ -69,10 +69,24 @@ impl<'a> Ready<'a> {
 }
 
 /// A scheduler that chooses among queues by all that it can see of them.
+///
+/// ```
+/// use gingham_fairq::{Arbiter, DeficitRoundRobin, Head, Ready};
+///
+/// let mut arbiter = DeficitRoundRobin::<8>::new(1_500, &[1_500, 3_000, 1_500])?;
+/// let heads = [1_000, 1_500, 200].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
+/// let mut serve = |eligible| arbiter.serve(&Ready::new(eligible, &heads));
+/// assert_eq!(serve(0b110), Some(1)); // queue 0 is empty
+/// assert_eq!(serve(0b111), Some(1)); // 1,500 of the 3,000 bytes are left
+/// assert_eq!(serve(0b111), Some(2));
+/// assert_eq!(serve(0b000), None);
+/// # Ok::<(), gingham_fairq::SchedulerError>(())
+/// ```
 pub trait Arbiter {
     /// Chooses a queue and takes its head as sent; nobody if none is eligible.
     ///
-    /// `ready` is of as many queues as the arbiter was made for.
+    /// `ready` is of as many queues as the arbiter was made for: of others it panics or starves
+    /// somebody.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 }
 

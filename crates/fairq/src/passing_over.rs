@@ -89,4 +89,23 @@ mod tests {
         assert_eq!(queue, Some(2));
         assert_eq!(numbers, [number(3, 500), number(3, 350), number(3, 500)]);
     }
+
+    /// Quanta of 500 become 300 in round 2. Queue 0 overdraws by 100 in round 1 and is idle when
+    /// round 2 begins: it owes the same 100 out of 300.
+    #[test]
+    fn what_is_owed_is_owed_to_new_quanta_too() {
+        let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();
+        scheduler.change_quanta(Round::new(2), &[300, 300]).unwrap();
+        let mut arbiter = PassingOver::new(scheduler);
+        let heads = [300, 250].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
+        let order = [0b11, 0b11, 0b11, 0b11, 0b10].map(|eligible| {
+            let queue = arbiter.serve(&Ready::new(eligible, &heads));
+            (queue, arbiter.scheduler().number(0).deficit_bytes)
+        });
+        // 500 - 300 = 200 | 200 - 300 = -100, of 300 leaves 200 | queue 1 sends 500 to the byte.
+        let expected = [(0, 200), (0, 200), (1, 200), (1, 200), (1, 200)];
+        assert_eq!(order, expected.map(|(queue, deficit)| (Some(queue), deficit)));
+        let owing = Number { round: Round::new(3), deficit_bytes: 200 };
+        assert_eq!(arbiter.scheduler().number(0), owing);
+    }
 }

@@ -214,14 +214,15 @@ proptest! {
     fn theorem_5_1_markers_restore_order(
         first in first_round(),
         quanta in quanta(),
-        new in quanta(),
+        new in prop::array::uniform8(LONGEST_BYTES..=4 * LONGEST_BYTES),
+        change_after in prop::option::of(1_u32..60),
         loss in 0_u8..=255,
         lossy in story(200),
         clean in story(100),
     ) {
         let mut scheduler = Scheduler::starting_at(first, LONGEST_BYTES, &quanta).unwrap();
-        if new.len() == quanta.len() {
-            scheduler.change_quanta(first.plus(5), &new).unwrap();
+        if let Some(rounds) = change_after {
+            scheduler.change_quanta(first.plus(rounds), &new[..quanta.len()]).unwrap();
         }
         let mut pair = Pair::new(scheduler);
         for (length, lost, marks, marker_lost) in lossy {
