@@ -29,6 +29,18 @@ pub enum Purpose {
     Topology,
     /// Orders that must not matter; tests draw them to show it.
     Shuffle,
+    /// Whether a channel loses a packet.
+    Loss,
+    /// Where the bad times of a channel begin and end.
+    LossBurst,
+    /// Which bits a channel damages.
+    Corruption,
+    /// Which packets a channel duplicates.
+    Duplication,
+    /// How much more than its delay a channel delays.
+    Jitter,
+    /// Which packets a channel holds back.
+    Reordering,
 }
 
 impl Purpose {
@@ -41,6 +53,12 @@ impl Purpose {
             Self::Permutation => b"permutation",
             Self::Topology => b"topology",
             Self::Shuffle => b"shuffle",
+            Self::Loss => b"loss",
+            Self::LossBurst => b"loss-burst",
+            Self::Corruption => b"corruption",
+            Self::Duplication => b"duplication",
+            Self::Jitter => b"jitter",
+            Self::Reordering => b"reordering",
         }
     }
 }
