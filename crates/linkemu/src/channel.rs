@@ -1,0 +1,137 @@
+//! One direction of an emulated link: packets are offered, and their fates are told.
+
+use crate::corruption::Corruption;
+use crate::draws::{Draw, Draws};
+use crate::loss::Losses;
+use crate::queue::{Queue, Sending};
+use crate::{Arrival, Counters, DropReason, Fate, ParameterError, Parameters};
+use gingham_kernel::{Purpose, Span, Time};
+
+/// One direction of an emulated link.
+///
+/// ```
+/// use gingham_kernel::{Rate, Span, Time};
+/// use gingham_linkemu::{Channel, Fate, Parameters};
+///
+/// // 1 MB/s: a byte takes a microsecond.
+/// let clean = Parameters::clean(Rate::from_bytes_per_second(1_000_000), 64_000, Span::from_ns(5_000));
+/// let mut channel = Channel::new(clean, 1, "east")?;
+/// let Fate::Arrives(arrival) = channel.offer(Time::ZERO, 100) else { panic!("nothing goes wrong here") };
+/// assert_eq!(arrival.at, Time::from_ps(105_000_000));
+/// # Ok::<(), gingham_linkemu::ParameterError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Channel {
+    parameters: Parameters,
+    queue: Queue,
+    losses: Losses,
+    corruption: Corruption,
+    duplicates: Draws,
+    jitters: Draws,
+    holds: Draws,
+    /// When the last packet that was offered arrives in order, whether it does or not.
+    in_order: Time,
+    /// When the last packet was offered.
+    now: Time,
+    counters: Counters,
+}
+
+impl Channel {
+    /// A channel with nothing on it, at the start of time. `direction` is a stable name: its random numbers hang on it and
+    /// on the seed, and on no other channel.
+    ///
+    /// # Errors
+    /// Parameters that make no sense: [`Parameters::check`].
+    pub fn new(parameters: Parameters, seed: u64, direction: &str) -> Result<Self, ParameterError> {
+        parameters.check()?;
+        let draws = |purpose| Draws::new(seed, direction, purpose);
+        Ok(Self {
+            queue: Queue::new(parameters.rate, parameters.queue_bytes),
+            losses: Losses::new(parameters.loss, seed, direction),
+            corruption: Corruption::new(parameters.bit_errors, seed, direction),
+            duplicates: draws(Purpose::Duplication),
+            jitters: draws(Purpose::Jitter),
+            holds: draws(Purpose::Reordering),
+            in_order: Time::ZERO,
+            now: Time::ZERO,
+            counters: Counters::default(),
+            parameters,
+        })
+    }
+
+    /// Offers the next packet, which has at least one byte. Panics if `now` is earlier than for the last one.
+    ///
+    /// A packet that is duplicated enters the queue twice, the copies one behind the other, as a link layer sends a packet again
+    /// whose acknowledgement it missed. Each copy finds room, is lost, damaged, and held back by itself.
+    pub fn offer(&mut self, now: Time, length_bytes: u32) -> Fate {
+        assert!(now >= self.now, "packets are offered in the order of time");
+        assert!(length_bytes > 0, "a packet has a byte");
+        self.now = now;
+        let packet = self.counters.offered;
+        self.counters.offered += 1;
+        self.losses.next_packet(packet);
+        let first = self.carry(now, length_bytes, Draw { packet, copy: 0 });
+        if !self.duplicates.happens(self.parameters.duplication, Draw { packet, copy: 0 }) {
+            return first.into();
+        }
+        self.counters.duplicated += 1;
+        let second = self.carry(now, length_bytes, Draw { packet, copy: 1 });
+        Fate::of_copies(first, second)
+    }
+
+    /// Bytes in the queue at `now`, what is left of the packet in service among them. Panics if `now` is earlier than the
+    /// last offer.
+    pub fn backlog_bytes(&self, now: Time) -> u64 {
+        assert!(now >= self.now, "what the queue held in the past is not kept");
+        self.queue.backlog_bytes(now)
+    }
+
+    /// What became of everything that was offered.
+    pub const fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// What the channel is like.
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn carry(&mut self, now: Time, length_bytes: u32, draw: Draw) -> Result<Arrival, DropReason> {
+        let outcome = match self.queue.take(now, length_bytes) {
+            Some(sending) => self.cross(sending, length_bytes, draw),
+            None => Err(DropReason::QueueFull),
+        };
+        self.counters.count(outcome);
+        outcome
+    }
+
+    /// From the queue to the far end. The order of packets goes on with those that are lost, too.
+    fn cross(
+        &mut self,
+        sending: Sending,
+        length_bytes: u32,
+        draw: Draw,
+    ) -> Result<Arrival, DropReason> {
+        let jitter = self.jitters.up_to(self.parameters.jitter.as_ps(), draw);
+        let alone = sending.end + self.parameters.delay + Span::from_ps(jitter);
+        self.in_order = self.in_order.max(alone);
+        let reordering = self.parameters.reordering;
+        let held_back = self.holds.happens(reordering.probability, draw);
+        let at = if held_back { self.in_order + reordering.span } else { self.in_order };
+        if self.is_cut(sending.start, at) {
+            return Err(DropReason::Outage);
+        }
+        if self.losses.loses(draw) {
+            return Err(DropReason::Lost);
+        }
+        let flipped_bit = self.corruption.first_flipped_bit(draw, length_bytes);
+        Ok(Arrival { at, flipped_bit, held_back })
+    }
+
+    /// Whether an outage lies anywhere on the way from the first byte's start to the arrival.
+    fn is_cut(&self, start: Time, arrival: Time) -> bool {
+        let outages = &self.parameters.outages;
+        let next = outages.partition_point(|outage| outage.until <= start);
+        outages.get(next).is_some_and(|outage| outage.from <= arrival)
+    }
+}
