@@ -71,6 +71,15 @@ fn a_duplicate_is_sent_behind_its_packet_if_there_is_room() {
 }
 
 #[test]
+fn where_neither_copy_arrives_the_reason_is_that_of_the_first() {
+    // The first is lost, and leaves no room for the second.
+    let loss = Loss::Independent(Probability::ALWAYS);
+    let mut channel = channel(Parameters { loss, duplication: Probability::ALWAYS, ..clean(10) });
+    assert_eq!(offer(&mut channel, 0, 10), LOST);
+    assert_eq!((channel.counters().lost, channel.counters().queue_full), (1, 1));
+}
+
+#[test]
 fn the_state_changes_before_a_packet_and_a_lost_one_takes_its_time() {
     // Bad, good, bad, good: from the good state in which it begins, it changes each time.
     let bursts = GilbertElliott {
