@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gingham.cli import _query
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.results import Interval, Results, interval
 from gingham.store import SweepFolder
@@ -292,6 +293,32 @@ def test_the_command_answers_people_and_programs(folder: Path, gingham: Gingham)
     assert [line.split() for line in told.out.split("\n")[-4:-2]] == [["0.1", "6"], ["0.2", "5"]]
     answer = json.loads(gingham("query", folder, sql, "--json").out)
     assert answer["rows"] == [{"load": 0.1, "runs": 6}, {"load": 0.2, "runs": 5}]
+
+
+def test_what_is_wider_than_the_terminal_is_printed_row_below_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "0123456789abcdef"
+    answer = pa.table({"key": [key] * 30, "verdict": ["ok"] * 30, "error": ["why"] * 30})
+    # 8, 7 and 5 digits, two between columns, one at each end.
+    monkeypatch.setattr(_query, "terminal_width", lambda: 26)
+    _query.print_answer(answer)
+    beside = capsys.readouterr().out.splitlines()
+    assert beside[0] == "30 rows"
+    assert [line.split() for line in beside].count(["01234567", "ok", "why"]) == 30
+    monkeypatch.setattr(_query, "terminal_width", lambda: 25)
+    _query.print_answer(answer)
+    below = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in below[:5]] == [
+        ["30", "rows"],
+        ["row", "1"],
+        ["key", "01234567"],
+        ["verdict", "ok"],
+        ["error", "why"],
+    ]
+    assert below[-1] == "10 more rows; --json or -o FILE gives all"
+    assert len(below) == 1 + 20 * 4 + 1
+    assert _query.answer_for_programs(answer, None)["rows"][0]["key"] == key
 
 
 def test_the_command_lists_columns_and_writes_files(folder: Path, gingham: Gingham) -> None:

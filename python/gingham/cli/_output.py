@@ -114,11 +114,18 @@ def text(value: object, style: str = "") -> RenderableType:
     return Text("" if value is None else str(value), style=style)
 
 
+def terminal_width() -> int | None:
+    """Return how many characters a line of the terminal takes; `None` where there is none."""
+    from rich.console import Console
+
+    return Console().width if sys.stdout.isatty() else None
+
+
 def show(part: RenderableType) -> None:
     """Print to the standard output, without wrapping where that is no terminal."""
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else UNBOUNDED_WIDTH
+    width = terminal_width() or UNBOUNDED_WIDTH
     console = Console(highlight=False, markup=False, width=width)
     with console.capture() as capture:
         console.print(part)

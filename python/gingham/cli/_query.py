@@ -11,16 +11,31 @@ import click
 
 from gingham._files import write_bytes
 from gingham.cli._options import force_option, output_option
-from gingham.cli._output import exit_code_help, json_option, print_json, print_table, show, text
+from gingham.cli._output import (
+    exit_code_help,
+    json_option,
+    print_facts,
+    print_json,
+    print_table,
+    show,
+    terminal_width,
+    text,
+)
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from gingham.results import Results
 
 # Rows that people are shown; programs and files get all.
 ROWS_SHOWN = 200
+# Of rows that are too wide for the terminal fewer: each takes many lines.
+RECORDS_SHOWN = 20
+# Of the key of a run; the whole of it is for programs and files.
+KEY_DIGITS = 8
 
 
 @click.command(epilog=exit_code_help(0, 2, 6))
@@ -33,6 +48,8 @@ def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_js
     """Ask the results of a sweep in FOLDER a question in SQL; without one, list their columns.
 
     The sweep may still run: what is finished is seen. DuckDB answers; the folder stays as it is.
+    Rows that are wider than the terminal are printed one below another, and of keys the first 8
+    digits; --json and files have all.
 
     \b
     Tables:
@@ -113,7 +130,7 @@ def plain(value: Any) -> Any:
 
 
 def print_answer(answer: pa.Table) -> None:
-    """Print the first rows of the answer."""
+    """Print the first rows of the answer: a table, or what is too wide for one as records."""
     import pyarrow as pa
 
     kinds = pa.types
@@ -122,16 +139,45 @@ def print_answer(answer: pa.Table) -> None:
         for field in answer.schema
         if kinds.is_integer(field.type) or kinds.is_floating(field.type)
     ]
-    columns = [column.to_pylist() for column in answer.slice(0, ROWS_SHOWN).columns]
-    rows = [[shown(value) for value in row] for row in zip(*columns, strict=True)]
+    names = answer.column_names
+    columns = [
+        [shown(value, name) for value in column.to_pylist()]
+        for name, column in zip(names, answer.slice(0, ROWS_SHOWN).columns, strict=True)
+    ]
+    rows = list(zip(*columns, strict=True))
     count = f"{answer.num_rows:,} row{'s' * (answer.num_rows != 1)}"
-    print_table(count, answer.column_names, rows, numbers=numbers, tight=True)
-    if answer.num_rows > ROWS_SHOWN:
-        show(text(f"{answer.num_rows - ROWS_SHOWN:,} more rows; --json or -o FILE gives all"))
+    width = terminal_width()
+    if width is not None and table_width(names, columns) > width:
+        rows = rows[:RECORDS_SHOWN]
+        print_records(count, names, rows)
+    else:
+        print_table(count, names, rows, numbers=numbers, tight=True)
+    if answer.num_rows > len(rows):
+        show(text(f"{answer.num_rows - len(rows):,} more rows; --json or -o FILE gives all"))
 
 
-def shown(value: Any) -> str:
-    """Return a value for people: of real numbers the digits that matter."""
+def table_width(names: Sequence[str], columns: Sequence[Sequence[str]]) -> int:
+    """Return how wide a table is: between two columns and at both ends rich leaves room."""
+    pairs = zip(names, columns, strict=True)
+    return sum(max(map(len, [name, *column])) + 2 for name, column in pairs)
+
+
+def print_records(count: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print the rows one below another, each with the names of its columns."""
+    show(text(count, "bold"))
+    for number, row in enumerate(rows, start=1):
+        show(text(f"row {number}", "bold"))
+        print_facts(zip(names, row, strict=True))
+
+
+def shown(value: Any, column: str = "") -> str:
+    """Return a value for people: of real numbers the digits that matter, of keys enough to tell.
+
+    >>> shown(0.123456789), shown("0123456789abcdef", "key")
+    ('0.123457', '01234567')
+    """
     if value is None:
         return "-"
+    if column == "key" and isinstance(value, str):
+        return value[:KEY_DIGITS]
     return f"{value:.6g}" if isinstance(value, float) else str(value)
