@@ -279,6 +279,17 @@ def test_the_command_draws_a_curve(tmp_path: Path, gingham: Callable[..., Finish
     assert "1 runs could not be made; the first: " in json.loads(both.err.splitlines()[-1])["note"]
 
 
+def test_a_fabric_that_cannot_be_made_is_told_before_anything_runs(
+    tmp_path: Path, gingham: Callable[..., Finished]
+) -> None:
+    (tmp_path / "torus.toml").write_text(TORUS)
+    change = "topology.generate={ irregular = { switches = 8, ports = 2, hosts_per_switch = 4 } }"
+    refused = gingham("curve", "torus.toml", "--load", "0.1", "--set", change)
+    assert refused.code == 2
+    assert "ports" in refused.err
+    assert not (tmp_path / "sweeps").exists()
+
+
 @pytest.mark.parametrize(
     ("command", "name"),
     [

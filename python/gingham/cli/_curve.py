@@ -84,6 +84,8 @@ def curve(
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-curve"
     names = [name.strip() for name in routings.split(",") if name.strip()]
     points = of.load_values(loads)
+    # Before the runs: a fabric that cannot be made would fail each of them.
+    title, changes = heading(base, names)
     with making(folder, on, workers) as how:
         table = of.curve(
             base,
@@ -95,7 +97,6 @@ def curve(
             resume=resume,
             **how,
         )
-    title, changes = heading(base, names)
     files = write_files(table, folder, title, changes)
     if as_json:
         print_json({"points": table.to_pylist(), "output": str(folder), **files})
