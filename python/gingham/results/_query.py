@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from gingham.errors import InputError
+from gingham.store import asking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +30,8 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
     import duckdb
 
     try:
-        statements = connection.extract_statements(sql)
+        with asking():
+            statements = connection.extract_statements(sql)
         reading = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
         if len(statements) != 1 or statements[0].type not in reading:
             raise InputError(
@@ -38,7 +40,8 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
                 key="sql",
                 expected=list(views),
             )
-        return connection.sql(sql).to_arrow_table()
+        with asking():
+            return connection.sql(sql).to_arrow_table()
     except duckdb.IOException:
         raise
     except duckdb.Error as error:
@@ -54,12 +57,14 @@ def with_place(connection: duckdb.DuckDBPyConnection, sql: str) -> str | None:
     import duckdb
 
     try:
-        connection.execute(sql)
+        with asking():
+            connection.execute(sql)
     except duckdb.Error as error:
         return str(error)
     return None
 
 
+@asking()
 def columns_of(connection: duckdb.DuckDBPyConnection, views: Mapping[str, object]) -> Columns:
     """Return the names of the columns of each view."""
     return {

@@ -17,6 +17,7 @@ death between the two leaves a run in two places. Invariants: readers take each 
 were made; only the process that holds `.lock` writes.
 """
 
+from gingham.store._asking import asking
 from gingham.store._columns import reserved
 from gingham.store._folder import FORM, MANIFEST, SweepFolder, read_manifest, require_place
 from gingham.store._reading import VIEWS, reader
@@ -26,6 +27,7 @@ __all__ = [
     "MANIFEST",
     "VIEWS",
     "SweepFolder",
+    "asking",
     "read_manifest",
     "reader",
     "require_place",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gingham.store import _columns, _journal, _shards
+from gingham.store._asking import asking
 from gingham.store._folder import read_manifest
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ ONCE = {
 VIEWS = {"runs": "point", "classes": "point, class", "points": "point", "provenance": "key"}
 
 
+@asking()
 def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
     """Return a connection with the views `points`, `runs`, `classes` and `provenance`.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gingham.errors import InputError
+from gingham.store import asking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,9 +88,10 @@ def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]],
 
     def passes(batch: Sequence[Row]) -> list[bool]:
         try:
-            points = connection.from_arrow(as_table(batch, types))
-            # An expression: neither a second statement nor a clause can follow it.
-            found = points.select(duckdb.SQLExpression(where)).fetchall()
+            with asking():
+                points = connection.from_arrow(as_table(batch, types))
+                # An expression: neither a second statement nor a clause can follow it.
+                found = points.select(duckdb.SQLExpression(where)).fetchall()
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
             raise InputError(
