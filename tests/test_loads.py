@@ -24,11 +24,13 @@ from gingham import DeadlockError, Fabric, InputError, Scenario, plots
 from gingham.cli import _workers
 from gingham.cli._curve_heading import heading
 from gingham.cli._main import run
+from gingham.errors import EnvironmentProblem, GinghamError, InternalError
 from gingham.loads import curve, curve_sweep, load_axis, load_values, saturation
-from gingham.loads._saturation import Bracket, between, middles, read_brackets
+from gingham.loads._saturation import Bracket, between, middles, read_brackets, require_measured
 from gingham.results import Results
 from gingham.store import SweepFolder
-from gingham.sweeps import SweepProgress
+from gingham.sweeps import SweepProgress, _work
+from gingham.sweeps._work import failed_row
 from tests.conftest import Finished
 
 TAKEN = 512 * 6.25 / (150 + 515 * 6.25)
@@ -115,6 +117,53 @@ def test_a_run_that_stood_still_ends_the_search(tmp_path: Path) -> None:
     by_hand(tmp_path / "out", [(0.1, 0, "deadlocked")])
     with pytest.raises(DeadlockError, match=r"load 0\.1: for the reason"):
         list(read_brackets(Results.load(tmp_path / "out")))
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(InputError("so"), 2), (DeadlockError("so"), 3), (EnvironmentProblem("so"), 6)],
+)
+def test_a_failed_run_ends_the_search_with_its_own_error(error: GinghamError, code: int) -> None:
+    row = failed_row("key", 1, error) | {"load": 0.1}
+    with pytest.raises(type(error), match=r"load 0\.1: so") as raised:
+        require_measured(row)
+    assert raised.value.exit_code == code
+
+
+def test_a_run_that_died_of_our_fault_is_no_bad_input() -> None:
+    row = failed_row("key", 1, ZeroDivisionError("of ours")) | {"load": 0.1}
+    with pytest.raises(InternalError, match=r"a fault of gingham itself: load 0\.1: ZeroDiv"):
+        require_measured(row)
+
+
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(*_: object) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr(_work, "Simulation", fault)
+
+
+@pytest.mark.usefixtures("faulty")
+def test_a_curve_or_search_without_runs_by_our_fault_ends_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "torus.toml").write_text(TORUS)
+    place = str(tmp_path / "torus.toml")
+    assert run(["curve", place, "--load", "0.1,0.2", "-o", str(tmp_path / "curve")]) == 1
+    assert "all runs died of a fault of gingham itself" in capsys.readouterr().err
+    assert run(["saturation", place, "-o", str(tmp_path / "saturation")]) == 1
+    assert "this is a fault of gingham itself: load 1: ZeroDiv" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("faulty")
+def test_a_sweep_says_that_its_runs_died_of_our_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "torus.toml").write_text(TORUS)
+    (tmp_path / "sweep.toml").write_text('base = "torus.toml"\nreplications = 2\n')
+    assert run(["sweep", str(tmp_path / "sweep.toml"), "-o", str(tmp_path / "out")]) == 5
+    assert "all of these by a fault of gingham itself" in capsys.readouterr().err
 
 
 def by_hand(path: Path, cases: list[tuple[float, int, str]]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -21,7 +22,7 @@ import pytest
 from gingham.cli import _query
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.results import Interval, Results, interval
-from gingham.store import SweepFolder
+from gingham.store import SweepFolder, asking
 from tests.conftest import Finished
 
 Gingham = Callable[..., Finished]
@@ -279,6 +280,45 @@ def test_a_question_that_cannot_be_answered_is_told_in_a_few_lines(
     assert said in message
     assert "tables are runs, classes, points, provenance, messages" in message
     assert len(message.splitlines()) <= 4
+
+
+INTERRUPTIONS = [
+    RuntimeError("Query interrupted"),
+    duckdb.InterruptException("INTERRUPT Error: Interrupted!"),
+    duckdb.InvalidInputException("Invalid Input Error: Python exception: KeyboardInterrupt"),
+]
+
+
+class Pressed:
+    """A connection during whose query somebody presses Ctrl-C."""
+
+    def __init__(self, results: Results, error: Exception) -> None:
+        self.error = error
+        self.extract_statements = results._connection.extract_statements
+
+    def sql(self, _query: str) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", INTERRUPTIONS)
+def test_an_interrupted_question_is_no_wrong_one(
+    error: Exception, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "_connection", Pressed(results, error))
+    with pytest.raises(KeyboardInterrupt):
+        results.query("from runs")
+
+
+def test_another_fault_of_the_database_is_no_interruption() -> None:
+    with pytest.raises(RuntimeError, match="not so"), asking():
+        raise RuntimeError("not so")
+
+
+def test_results_say_what_they_hold(results: Results) -> None:
+    # Twelve runs: four points of three replications.
+    assert repr(results) == (
+        f"<Results of 'by hand': axes load, routing; 12 runs in {str(results.folder)!r}>"
+    )
 
 
 def test_a_file_that_is_not_there_is_told(results: Results) -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gingham import InputError, _files
-from gingham.store import SweepFolder, _folder, _journal, _shards, reader
+from gingham.store import SweepFolder, _columns, _folder, _journal, _shards, reader
 
 MANIFEST = {"columns": {"load": "double"}, "sweep": {"keep": []}}
 RUNS = 5
@@ -211,3 +212,15 @@ def test_shards_stay_few(tmp_path: Path) -> None:
     for runs in range(1, RUNS + 1):
         session(tmp_path / "out", runs=runs)
     assert len(tables_of_files(tmp_path / "out" / "runs")) <= 3
+
+
+def test_counts_are_whole_numbers_and_merge_with_older_ones(tmp_path: Path) -> None:
+    counted = _columns.schema_of("runs", [{"messages_dropped": 3}])
+    assert counted.field("messages_dropped").type == pa.int64()
+    older = tmp_path / "older.parquet"
+    pq.write_table(pa.table({"messages_dropped": [1.0]}), older)
+    newer = tmp_path / "newer.parquet"
+    pq.write_table(pa.table({"messages_dropped": [3]}), newer)
+    with (tmp_path / "both.parquet").open("wb") as handle:
+        _shards.write_merged([older, newer], handle)
+    assert pq.read_table(tmp_path / "both.parquet")["messages_dropped"].to_pylist() == [1, 3]

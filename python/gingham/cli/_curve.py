@@ -28,6 +28,7 @@ from gingham.cli._workers import (
     sweep_seed_option,
     workers_option,
 )
+from gingham.errors import InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,6 +110,7 @@ def curve(
         )
     failed = sum(table["failed"].to_pylist())
     if failed:
+        refuse_faults(folder, sum(table["replications"].to_pylist()))
         tell_failures(folder, failed)
         raise click.exceptions.Exit(FAILED)
 
@@ -154,6 +156,18 @@ def cell(point: Mapping[str, Any], column: str) -> str:
             counts = [(point[name], name) for name in ("saturated", "deadlocked", "failed")]
             told = [f"{count} {name}" for count, name in counts if count]
             return f"{', '.join(told)} of {point['replications']}" if told else ""
+
+
+def refuse_faults(folder: Path, runs: int) -> None:
+    """Raise `InternalError` if every run died of a fault of ours."""
+    from gingham.results import Results
+
+    found = Results.load(folder).query(
+        f"select error from runs where error_type = '{InternalError.__name__}' order by point"  # noqa: S608  (a name of ours)
+    )
+    if found.num_rows == runs:
+        first = found["error"][0].as_py()
+        raise InternalError(f"all runs died of a fault of gingham itself; the first: {first}")
 
 
 def tell_failures(folder: Path, failed: int) -> None:

@@ -183,6 +183,9 @@ def report(progress: SweepProgress, folder: Path) -> None:
     show(text(f"written: {folder}"))
     if progress.failed:
         warn(f"{counted(progress.failed, 'run')} failed; --resume tries them again")
+        if progress.faults:
+            which = "all" if progress.faults == progress.failed else f"{progress.faults:,}"
+            warn(f"{which} of these by a fault of gingham itself: please report it with the file")
         for error, count in list(progress.errors.items())[:ERRORS_SHOWN]:
             warn(f"{count:,} x {error}")
 
@@ -193,6 +196,7 @@ def summary(progress: SweepProgress, folder: Path, workers: int) -> dict[str, An
         **numbers(progress),
         "verdicts": progress.verdicts,
         "errors": progress.errors,
+        "faults": progress.faults,
         "seconds": round(progress.seconds, 3),
         "engine_seconds": round(progress.engine_seconds, 3),
         "workers": workers,

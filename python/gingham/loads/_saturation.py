@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gingham.errors import DeadlockError, InputError
+from gingham.errors import DeadlockError, EnvironmentProblem, InputError, InternalError
 from gingham.loads._axis import load_axis
 from gingham.results import Interval, interval
 from gingham.sweeps import Sweep, run_sweep
@@ -110,7 +110,7 @@ def saturation_sweep(base: Scenario, loads: Iterable[float], replications: int, 
 def read_brackets(results: Results) -> Iterable[Bracket]:
     """Yield the bracket of each replication, by its runs so far."""
     rows = results.query(
-        "select replication, load, verdict, verdict_reason, error, accepted_load, "
+        "select replication, load, verdict, verdict_reason, error, error_type, accepted_load, "
         "key in (select key from classes where verdict = 'saturated') as saturated "
         "from runs order by replication, load"
     ).to_pylist()
@@ -131,7 +131,13 @@ def read_brackets(results: Results) -> Iterable[Bracket]:
 def require_measured(row: Mapping[str, Any]) -> None:
     """Raise what a run that measured no load is the fault of."""
     if row["error"] is not None:
-        raise InputError(f"load {row['load']:g}: {row['error']}", key="load")
+        message = f"load {row['load']:g}: {row['error']}"
+        if row["error_type"] == InputError.__name__:
+            raise InputError(message, key="load")
+        known = {one.__name__: one for one in (DeadlockError, EnvironmentProblem)}
+        if kind := known.get(row["error_type"]):
+            raise kind(message)
+        raise InternalError(f"this is a fault of gingham itself: {message}")
     if row["verdict"] == "deadlocked":
         raise DeadlockError(f"load {row['load']:g}: {row['verdict_reason']}")
 

@@ -56,6 +56,12 @@ class Results:
         """Read the folder of a sweep; `InputError` if it is none that this version can read."""
         return cls(Path(folder), reader(folder))
 
+    def __repr__(self) -> str:
+        """Return title, axes and number of runs that are there."""
+        [count] = self.query("select count(*) from runs").columns[0].to_pylist()
+        axes = ", ".join(self.axes) or "none"
+        return f"<Results of {self.title!r}: axes {axes}; {count:,} runs in {str(self.folder)!r}>"
+
     @property
     def title(self) -> str:
         """What the sweep shows."""

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-# A row a run. `failed` is the verdict of a run that could not be made; `error` says why.
+# A row a run. `failed` is the verdict of a run that could not be made; `error` says why, and
+# `error_type` which exception of `gingham.errors` it was: `InternalError` is a fault of ours.
 RUNS = {
     "key": "string",
     "seed": "int64",
     "verdict": "string",
     "verdict_reason": "string",
     "error": "string",
+    "error_type": "string",
     "offered_load": "double",
     "accepted_load": "double",
     "latency_mean_ns": "double",
@@ -50,7 +52,13 @@ JOINED = ["point", "replication", "name"]
 @cache
 def known(kind: str) -> dict[str, str]:
     """Return the columns that a table always has, and their types."""
-    return {"runs": RUNS, "provenance": PROVENANCE, "classes": class_columns()}[kind]
+    if kind == "runs":
+        # Counts of a run are sums of those of its classes.
+        counts = {name: type_ for name, type_ in class_columns().items() if type_ == "int64"}
+        return RUNS | {
+            name: type_ for name, type_ in counts.items() if name.startswith("messages_")
+        }
+    return {"provenance": PROVENANCE, "classes": class_columns()}[kind]
 
 
 def class_columns() -> dict[str, str]:

@@ -60,7 +60,9 @@ def write_merged(shards: Iterable[Path], handle: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
     opened = [pq.ParquetFile(shard) for shard in shards]
-    schema = pa.unify_schemas([one.schema_arrow for one in opened])
+    # Of two types of a column, counts and numbers for instance, the wider holds both.
+    schemas = [one.schema_arrow for one in opened]
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
     with pq.ParquetWriter(handle, schema) as writer:
         waiting: list[Any] = []
         for one in opened:
@@ -78,7 +80,9 @@ def widened(table: Any, schema: Any) -> Any:
     import pyarrow as pa
 
     columns = [
-        table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
+        table[field.name].cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(len(table), field.type)
         for field in schema
     ]
     return pa.Table.from_arrays(columns, schema=schema)

@@ -61,6 +61,8 @@ class SweepProgress:
     # Runs that this session finished, and of these the failures.
     done: int = 0
     failed: int = 0
+    # Failures that are faults of ours.
+    faults: int = 0
     running: int = 0
     # By verdict, of this session.
     verdicts: dict[str, int] = field(default_factory=dict)
@@ -99,6 +101,7 @@ class SweepProgress:
         self.engine_seconds += outcome.provenance.get("engine_seconds", 0.0)
         if outcome.error is not None:
             self.failed += 1
+            self.faults += outcome.is_fault
             if outcome.error in self.errors or len(self.errors) < ERRORS_MAX:
                 self.errors[outcome.error] = self.errors.get(outcome.error, 0) + 1
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import __version__
-from gingham.errors import EnvironmentProblem, GinghamError
+from gingham.errors import EnvironmentProblem, GinghamError, InternalError
 from gingham.running import Simulation
 from gingham.scenario import Scenario
 from gingham.sweeps._keys import core_identity
@@ -67,6 +67,11 @@ class Outcome:
     def error(self) -> str | None:
         """Why there are no numbers, if there are none."""
         return self.row.get("error")
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether there are no numbers by a fault of ours."""
+        return self.row.get("error_type") == InternalError.__name__
 
 
 def never() -> bool:
@@ -180,4 +185,6 @@ def failed_row(key: str, seed: int, error: BaseException) -> dict[str, Any]:
     """Return the row of a run that could not be made."""
     known = isinstance(error, GinghamError)
     message = str(error) if known else f"{type(error).__name__}: {error}"
-    return {"key": key, "seed": seed, "verdict": "failed", "error": message}
+    kind = type(error) if known else InternalError
+    row = {"key": key, "seed": seed, "verdict": "failed", "error": message}
+    return row | {"error_type": kind.__name__}
