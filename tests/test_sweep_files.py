@@ -194,6 +194,19 @@ WRONG = [
     (f'base = "star.toml"\n{AXIS}name = "a load"\n', 5, "letters, digits and _"),
     ('base = "star.toml"\n[[axis]]\nkey = "seed"\nvalues = [1]\n', 2, "follows from"),
     ('base = "star.toml"\nseed = \n', 2, ""),
+    ('base = "torsu"\n', 1, 'did you mean "torus"'),
+    (f'base = "star.toml"\nwhere = "laod > 3"\n{AXIS}', 2, 'did you mean "load"'),
+    ('base = "star.toml"\nkeep = ["mesages"]\n', 2, 'did you mean "messages"'),
+    ('base = "star.toml"\nkeep = ["classes"]\n', 2, "known are messages, percentiles"),
+    (f'base = "star.toml"\n{AXIS}'.replace("0.2", "0.10"), 4, "0.1 stands there twice"),
+    (
+        (
+            'base = "star.toml"\n[[axis]]\nkey = "traffic.0.length.fixed"\n'
+            'values = ["1 KiB", "64 B", "1024 B"]\n'
+        ),
+        4,
+        "1024 stands there twice",
+    ),
 ]
 
 
@@ -373,3 +386,17 @@ def test_a_sweep_that_is_resumed_says_what_is_there(tmp_path: Path, gingham: Com
     refused = gingham("sweep", path, "-o", "out")
     assert refused.code == 2
     assert "--resume goes on with it" in refused.err
+
+
+def test_resumed_with_another_file_only_its_own_runs_count(
+    tmp_path: Path, gingham: Command
+) -> None:
+    path = write(tmp_path, f'base = "star.toml"\nreplications = 3\n{AXIS}')
+    assert gingham("sweep", path, "-o", "out").code == 0
+    # Of six runs it asks for three, and for three more.
+    path.write_text(path.read_text().replace("[0.1, 0.2]", "[0.1, 0.3]"))
+    again = gingham("sweep", path, "-o", "out", "--resume", "--json")
+    assert json.loads(again.err.splitlines()[0])["there"] == 3
+    told = json.loads(again.out)
+    assert (told["done"], told["resumed"]) == (3, 3)
+    assert sum(told["verdicts"].values()) == 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -64,8 +65,12 @@ class Scenario:
         if file := examples.path(name):
             return cls.load(file)
         known = examples.names()
+        close = get_close_matches(name, known, n=1)
+        meant = f'; did you mean "{close[0]}"?' if close else ";"
         raise InputError(
-            f'no example is called "{name}"; examples: {", ".join(known)}', expected=known
+            f'no example is called "{name}"{meant} examples: {", ".join(known)}',
+            expected=known,
+            nearest=close[0] if close else None,
         )
 
     @classmethod

@@ -73,7 +73,7 @@ def sweep(
     folder = output or Path("sweeps") / file.stem
     runs = runs_of(planned, many=yes)
     require_place(folder, resume=resume)
-    there = runs_there(folder) if resume else 0
+    there = runs_there(planned, folder) if resume else 0
     with workers_at(on, workers) as working:
         expected = forecast(planned, estimate(planned, runs), working.count, there)
         announce(planned, expected)
@@ -123,15 +123,27 @@ def execute(
         raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def runs_there(folder: Path) -> int:
-    """Return how many runs an earlier session left, without its failures."""
+def runs_there(planned: Sweep, folder: Path) -> int:
+    """Return how many runs of this sweep an earlier session left, without its failures."""
     from gingham.store import MANIFEST, reader
+    from gingham.sweeps import keys_of
 
     if not (folder / MANIFEST).exists():
         return 0
-    query = "select count(*) from runs where verdict <> 'failed'"
-    [(found,)] = reader(folder).execute(query).fetchall()
-    return int(found)
+    # Of all that stands there: the file may ask for more, for less, or for something else.
+    query = "select key from once_runs where verdict <> 'failed'"
+    found = {key for (key,) in reader(folder).execute(query).fetchall()}
+    return sum(key in found for key in keys_of(planned))
+
+
+def verdicts_of(folder: Path) -> dict[str, int]:
+    """Return how many runs of the sweep have each verdict, whenever they were made."""
+    from gingham.results import Results
+
+    counts = Results.load(folder).query(
+        "select verdict, count(*) as runs from runs group by verdict order by verdict"
+    )
+    return {row["verdict"]: row["runs"] for row in counts.to_pylist()}
 
 
 def announce(planned: Sweep, expected: dict[str, Any]) -> None:
@@ -173,7 +185,7 @@ def forecast(planned: Sweep, expected: Estimate, workers: int, there: int) -> di
 
 def report(progress: SweepProgress, folder: Path) -> None:
     """Print what came of the sweep."""
-    verdicts = ", ".join(f"{count:,} {name}" for name, count in sorted(progress.verdicts.items()))
+    verdicts = ", ".join(f"{count:,} {name}" for name, count in verdicts_of(folder).items())
     there = f", {progress.resumed:,} were there" if progress.resumed else ""
     pace = f" in {duration(progress.seconds)}" if progress.done else ""
     pace += f" ({rate_text(progress.runs_per_second)})" if progress.done else ""
@@ -194,7 +206,7 @@ def summary(progress: SweepProgress, folder: Path, workers: int) -> dict[str, An
     """Return what came of the sweep, for programs."""
     return {
         **numbers(progress),
-        "verdicts": progress.verdicts,
+        "verdicts": verdicts_of(folder),
         "errors": progress.errors,
         "faults": progress.faults,
         "seconds": round(progress.seconds, 3),

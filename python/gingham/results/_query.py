@@ -79,9 +79,9 @@ def refusal(message: str, columns: Columns) -> InputError:
     # "Binder Error: ..." says whose fault it is in words of the database.
     first = re.sub(r"^[A-Z][a-z]+(?: [A-Z][a-z]+)* Error: ", "", lines[0]).rstrip("!")
     nearest, known = None, list(columns)
-    if missing := NO_COLUMN.search(message):
+    if NO_COLUMN.search(message):
         known = list(dict.fromkeys(name for names in columns.values() for name in names))
-        nearest = close(missing[1] or missing[2], known)
+        nearest = nearest_column(message, known)
     elif missing := NO_TABLE.search(message):
         nearest = close(missing[1], known)
     hint = f'; did you mean "{nearest}"?' if nearest else ""
@@ -95,6 +95,12 @@ def refusal(message: str, columns: Columns) -> InputError:
         expected=known,
         nearest=nearest,
     )
+
+
+def nearest_column(message: str, known: Sequence[str]) -> str | None:
+    """Return the known column nearest to the one that DuckDB lacks, if it lacks one."""
+    missing = NO_COLUMN.search(message)
+    return close(missing[1] or missing[2], known) if missing else None
 
 
 def close(name: str, known: Sequence[str]) -> str | None:

@@ -9,6 +9,7 @@
 
 from gingham.sweeps._cluster import Workers, workers_on
 from gingham.sweeps._estimate import Estimate, estimate
+from gingham.sweeps._planning import keys_of
 from gingham.sweeps._running import SweepProgress, execute, run_sweep, runs_of
 from gingham.sweeps._sweep import Point, Sweep
 from gingham.sweeps._work import Outcome, Task, work
@@ -23,6 +24,7 @@ __all__ = [
     "Workers",
     "estimate",
     "execute",
+    "keys_of",
     "run_sweep",
     "runs_of",
     "work",

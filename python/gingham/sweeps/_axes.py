@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from gingham.errors import InputError
 from gingham.store import reserved
+from gingham.sweeps._grid import column_type
 from gingham.sweeps._text import unknown
 from gingham.sweeps._values import VALUES_MAX, column_value, range_values, times
 
@@ -62,7 +63,32 @@ def read_axis(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
         raise InputError("an axis without values leaves nothing to run")
     if len(axis.alternatives) > VALUES_MAX:
         raise InputError(f"an axis has at most {VALUES_MAX:,} values")
+    refuse_doubles(axis, next(key for key in ("zip", "values", "range", "choices") if key in spec))
     return axis
+
+
+def refuse_doubles(axis: Axis, key: str) -> None:
+    """Raise `InputError` if two alternatives could not be told apart in the table."""
+    columns = list(zip(*(one.values for one in axis.alternatives), strict=True))
+    kinds = map(column_type, columns)
+    # As the column has them: of numbers and texts, texts.
+    rows = zip(
+        *(
+            map(str, column) if kind == "string" else column
+            for column, kind in zip(columns, kinds, strict=True)
+        ),
+        strict=True,
+    )
+    met: set[tuple[Any, ...]] = set()
+    for row in rows:
+        if row in met:
+            value = ", ".join(map(str, row))
+            raise InputError(
+                f"the value {value} stands there twice, as which no table tells it apart\n"
+                '  to run a point several times, give "replications"',
+                key=key,
+            )
+        met.add(row)
 
 
 def of_key(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:

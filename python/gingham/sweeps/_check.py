@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from gingham._native import result_schema
 from gingham.errors import InputError
+from gingham.results import close
+from gingham.store import VIEWS
 from gingham.sweeps._grid import changes
 from gingham.sweeps._text import unknown
 
@@ -74,10 +76,16 @@ def is_refused(base: Scenario, alternative: Alternative) -> bool:
 
 def check_tables(base: Scenario, keep: Sequence[str]) -> None:
     """Raise `InputError` for tables that no run has, or that no sweep can take."""
-    known = [table["name"] for table in result_schema()["tables"]]
+    # Of the classes every sweep has a table, by this name.
+    known = [table["name"] for table in result_schema()["tables"] if table["name"] not in VIEWS]
     for name in keep:
         if name not in known:
-            raise InputError(unknown("a table of a run", str(name), known), key="keep")
+            raise InputError(
+                unknown("a table of a run", str(name), known),
+                key="keep",
+                expected=known,
+                nearest=close(str(name), known),
+            )
     if base.resolved()["measure"]["messages"] == "all":
         raise InputError(
             'measure.messages = "all" fills a folder for each run, which a sweep does not have: '

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gingham.errors import InputError
+from gingham.results import nearest_column
 from gingham.store import asking
 
 if TYPE_CHECKING:
@@ -94,11 +95,14 @@ def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]],
                 found = points.select(duckdb.SQLExpression(where)).fetchall()
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
+            nearest = nearest_column(str(error), list(types))
+            hint = f'; did you mean "{nearest}"?' if nearest else ""
             raise InputError(
-                f'the filter cannot be used: {first}\n  "where" is a SQL condition over '
+                f'the filter cannot be used: {first}{hint}\n  "where" is a SQL condition over '
                 f'{", ".join(types) or "no axis at all"}, such as "load <= 0.8"',
                 key="where",
                 expected=list(types),
+                nearest=nearest,
             ) from error
         answers = [row[0] for row in found]
         if len(answers) != len(batch) or any(not isinstance(one, bool) for one in answers):

@@ -40,6 +40,12 @@ class Part:
     refused: list[Outcome]
 
 
+def keys_of(sweep: Sweep) -> Iterator[str]:
+    """Yield the key of each run of a sweep."""
+    planner = Planner(sweep)
+    return (planner.planned(point).key for point in sweep.points())
+
+
 class Planner:
     """Makes the tasks of points."""
 

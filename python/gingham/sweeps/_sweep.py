@@ -210,7 +210,11 @@ def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Scenario:
     file = folder / base
     if base.endswith(".toml") or file.is_file():
         return Scenario.load(file)
-    return Scenario.example(base)
+    try:
+        return Scenario.example(base)
+    except InputError as error:
+        error.key = "base"
+        raise
 
 
 def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
