@@ -1,0 +1,109 @@
+//! What came and was not used, and why: a closed list, each with its count.
+
+use core::fmt;
+
+use crate::wire::WireError;
+
+/// Why something that came was not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discard {
+    /// Bytes that are no message.
+    Malformed(WireError),
+    /// There is no such channel here.
+    NoSuchChannel,
+    /// The message names another channel than that on which it came.
+    OtherChannel,
+    /// The message is of an end with another number of channels.
+    OtherCount,
+    /// The message is meant for the other end.
+    OtherEnd,
+    /// The message is of an epoch that is over.
+    StaleEpoch,
+    /// A reset to the present epoch, after that had begun on the channel.
+    RepeatedReset,
+    /// Nothing on the channel has named the present epoch yet.
+    Unsynchronised,
+    /// A packet without bytes, or longer than the longest.
+    BadLength,
+    /// The channel's buffer is full.
+    BufferFull,
+    /// A marker with a deficit that no packet can have.
+    BadNumber,
+    /// A marker further from the round than is believed.
+    FarMarker,
+    /// A packet was waiting when a new epoch began.
+    Reset,
+}
+
+impl Discard {
+    /// How many reasons there are.
+    pub const COUNT: usize = 13;
+
+    const fn index(self) -> usize {
+        match self {
+            Self::Malformed(_) => 0,
+            Self::NoSuchChannel => 1,
+            Self::OtherChannel => 2,
+            Self::OtherCount => 3,
+            Self::OtherEnd => 4,
+            Self::StaleEpoch => 5,
+            Self::RepeatedReset => 6,
+            Self::Unsynchronised => 7,
+            Self::BadLength => 8,
+            Self::BufferFull => 9,
+            Self::BadNumber => 10,
+            Self::FarMarker => 11,
+            Self::Reset => 12,
+        }
+    }
+}
+
+impl fmt::Display for Discard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(error) => write!(f, "no message: {error}"),
+            Self::NoSuchChannel => write!(f, "there is no such channel"),
+            Self::OtherChannel => write!(f, "the message names another channel"),
+            Self::OtherCount => write!(f, "the other end has another number of channels"),
+            Self::OtherEnd => write!(f, "the message is meant for the other end"),
+            Self::StaleEpoch => write!(f, "the epoch is over"),
+            Self::RepeatedReset => write!(f, "the epoch of the reset has begun already"),
+            Self::Unsynchronised => write!(f, "the channel has not named the present epoch yet"),
+            Self::BadLength => write!(f, "no packet has that length"),
+            Self::BufferFull => write!(f, "the buffer of the channel is full"),
+            Self::BadNumber => write!(f, "no packet has that number"),
+            Self::FarMarker => write!(f, "the marker is too far from the round"),
+            Self::Reset => write!(f, "a new epoch began"),
+        }
+    }
+}
+
+impl core::error::Error for Discard {}
+
+/// How often each reason has come up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Discards([u64; Discard::COUNT]);
+
+impl Discards {
+    /// Discards for this reason; of malformed messages, for whatever was wrong with them.
+    pub const fn of(&self, reason: Discard) -> u64 {
+        self.0[reason.index()]
+    }
+
+    /// All discards.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    pub(crate) fn add(&mut self, reason: Discard, count: u64) {
+        self.0[reason.index()] += count;
+    }
+
+    /// Counts a refusal, and hands the result on.
+    pub(crate) fn count<T>(&mut self, result: Result<T, Discard>) -> Result<T, Discard> {
+        if let Err(reason) = result {
+            self.add(reason, 1);
+        }
+        result
+    }
+}

@@ -1,0 +1,73 @@
+//! What the ends refuse: what a user can ask for and cannot have.
+
+use core::fmt;
+
+/// Why a packet is not taken for sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendError {
+    /// A reset is under way: nothing may be sent before it is acknowledged.
+    Resetting,
+    /// A packet has no bytes, or more than the longest.
+    BadLength {
+        /// Its length.
+        length_bytes: u32,
+        /// The longest packet.
+        longest_bytes: u32,
+    },
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Resetting => write!(f, "a reset is under way; send once it is acknowledged"),
+            Self::BadLength { length_bytes, longest_bytes } => {
+                write!(f, "a packet of {length_bytes} bytes; it must have 1 to {longest_bytes}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SendError {}
+
+/// Why an end is not built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionsError {
+    /// Markers every zero rounds.
+    NoRounds,
+    /// Markers at the turn of a channel that is not there.
+    NoSuchChannel {
+        /// The channel named, counted from 0.
+        channel: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A span of time or a count that must not be zero.
+    Zero {
+        /// The option.
+        option: &'static str,
+    },
+    /// Rounds ahead that serial numbers cannot tell from rounds behind.
+    FarRounds {
+        /// The rounds asked for.
+        rounds: u32,
+        /// The most.
+        rounds_max: u32,
+    },
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NoRounds => write!(f, "markers every 0 rounds; it must be at least every round"),
+            Self::NoSuchChannel { channel, count } => {
+                write!(f, "there is no channel {channel}: {count} are numbered from 0")
+            }
+            Self::Zero { option } => write!(f, "{option} is zero; it must be more"),
+            Self::FarRounds { rounds, rounds_max } => {
+                write!(f, "far_rounds_max is {rounds}; it must be at most {rounds_max}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for OptionsError {}

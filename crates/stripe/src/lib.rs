@@ -1,0 +1,64 @@
+//! The striping protocol: one first-in-first-out pipe out of several channels.
+//!
+//! ```text
+//!              /== channel 0 ==> buffer 0 ==\
+//!   Sender ===>=== channel 1 ==> buffer 1 ===>=== Receiver: the same scheduler says
+//!              \== channel 2 ==> buffer 2 ==/     which buffer comes next
+//!
+//!   packets go as they are; now and then a marker says what the next packet of a channel is
+//! ```
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5: logical reception, markers, resets.
+//!
+//! | what holds | as long as |
+//! |---|---|
+//! | order exact (theorem 4.1) | nothing is lost, the skew is below the wait and within the buffers |
+//! | order exact again (theorem 5.1) | losses have stopped, and every channel has given a marker since |
+//! | nothing twice | no channel duplicates |
+//! | nothing waits without bound | the wait of a [`Receiver`] is its bound, and it is polled |
+//! | both ends start anew | one of them was told to, restarted, or found the other out of step |
+//!
+//! A channel must deliver in order; it may lose. No byte is added to a packet of data: channels
+//! tell packets from [`Message`]s by other means, an Ethernet type or a port.
+//!
+//! Time is nanoseconds from whatever origin the caller likes ([`Instant`]); nothing here reads a
+//! clock, sends or receives. `handle_*` takes, `poll_*` gives, `now` is an argument and never goes
+//! back. After each `handle_*`, and at `poll_timeout`, poll until there is nothing.
+//!
+//! Invariants: no I/O, no clock, no randomness; no allocation after set-up; whatever comes from
+//! outside ends as state, as a typed error or as a counted [`Discard`], never as a panic.
+
+mod discard;
+mod error;
+mod message;
+mod numbered;
+mod receiver;
+mod sender;
+mod time;
+mod wire;
+
+pub use discard::{Discard, Discards};
+pub use error::{OptionsError, SendError};
+pub use message::{Epoch, Kind, Message};
+pub use numbered::{Numbered, PacketRounds};
+pub use receiver::{Receiver, ReceiverOptions, Reception};
+pub use sender::{MarkerPlan, Sender, SenderOptions, Sending};
+pub use time::Instant;
+pub use wire::{MESSAGE_BYTES, WireError};
+
+/// A set of channels as a word, a bit each.
+type ChannelSet = u64;
+
+/// The first so many channels.
+fn first_channels(count: usize) -> ChannelSet {
+    if count == gingham_fairq::CHANNELS_MAX { ChannelSet::MAX } else { (1 << count) - 1 }
+}
+
+/// Takes the lowest channel out of a set.
+fn take_lowest(set: &mut ChannelSet) -> Option<usize> {
+    let lowest = set.trailing_zeros();
+    (*set != 0).then(|| {
+        *set &= *set - 1;
+        lowest as usize
+    })
+}

@@ -1,0 +1,72 @@
+//! The buffer of a channel: what came and has not been read yet, in its order.
+//!
+//! Invariants: at most `packets_max` packets; no two markers beside one another, since the later
+//! says all that the earlier said; so no more than `2 packets_max + 1` items, all of them room that
+//! was taken at set-up.
+
+use std::collections::VecDeque;
+
+use gingham_fairq::Number;
+
+use crate::Instant;
+
+/// What stands in a buffer.
+#[derive(Clone, Debug)]
+pub(super) enum Item<P> {
+    Packet { length_bytes: u32, packet: P },
+    Marker(Number),
+}
+
+/// The buffer of a channel.
+#[derive(Clone, Debug)]
+pub(super) struct Buffer<P> {
+    items: VecDeque<Item<P>>,
+    packets: usize,
+    /// Since when the first packet has been the first.
+    first_since: Instant,
+}
+
+impl<P> Buffer<P> {
+    pub(super) fn new(packets_max: usize) -> Self {
+        let items = VecDeque::with_capacity(packets_max.saturating_mul(2).saturating_add(1));
+        Self { items, packets: 0, first_since: Instant::ORIGIN }
+    }
+
+    pub(super) const fn packets(&self) -> usize {
+        self.packets
+    }
+
+    /// Since when its first packet has been waiting for its turn, if there is one.
+    pub(super) fn waiting_since(&self) -> Option<Instant> {
+        (self.packets > 0).then_some(self.first_since)
+    }
+
+    pub(super) fn push_packet(&mut self, now: Instant, length_bytes: u32, packet: P) {
+        if self.packets == 0 {
+            self.first_since = now;
+        }
+        self.packets += 1;
+        self.items.push_back(Item::Packet { length_bytes, packet });
+    }
+
+    pub(super) fn push_marker(&mut self, number: Number) {
+        match self.items.back_mut() {
+            Some(Item::Marker(last)) => *last = number,
+            _ => self.items.push_back(Item::Marker(number)),
+        }
+    }
+
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Item<P>> {
+        let item = self.items.pop_front()?;
+        if matches!(item, Item::Packet { .. }) {
+            self.packets -= 1;
+            self.first_since = now;
+        }
+        Some(item)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.items.clear();
+        self.packets = 0;
+    }
+}

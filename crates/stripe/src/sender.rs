@@ -1,0 +1,347 @@
+//! The sending end: which channel a packet goes on, and when markers go.
+//!
+//! ```text
+//!                 +-- every channel acknowledged; or one, and reset_wait is over --+
+//!                 |                                                                v
+//!   start --> Resetting: Reset on every channel                         Open: packets and markers
+//!                 ^      that has not acknowledged, again and again                |
+//!                 +-- reset(), or a request of the receiver: the next epoch -------+
+//! ```
+//!
+//! Markers go on all channels when the turn of `before_channel` begins, every so many rounds from
+//! the first on, and whenever `interval` has passed without, so that a receiver that waits for lost
+//! packets learns of them when nothing follows. The paper (section 6.3) finds the beginning and the
+//! end of a round best.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers).
+//!
+//! Invariants: a marker carries the number that the next packet of its channel has at the moment
+//! when the marker is given out; no packet is taken before a reset is acknowledged.
+
+use core::time::Duration;
+
+use gingham_fairq::Round;
+
+use crate::{
+    ChannelSet, Discard, Discards, Epoch, Instant, Kind, Message, Numbered, OptionsError,
+    SendError, first_channels, take_lowest,
+};
+
+/// When markers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkerPlan {
+    /// Markers in one round out of so many.
+    pub every_rounds: u32,
+    /// They go before the turn of this channel, from 0.
+    pub before_channel: usize,
+    /// They go at the latest so long after the last.
+    pub interval: Duration,
+}
+
+/// What the sending end is told at its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderOptions {
+    /// When markers go.
+    pub markers: MarkerPlan,
+    /// A reset that is not acknowledged goes again after so long.
+    pub reset_interval: Duration,
+    /// A reset that one channel has acknowledged waits so long for the others.
+    pub reset_wait: Duration,
+}
+
+impl Default for SenderOptions {
+    /// Markers at the beginning of each fourth round and each 20 ms; resets each 100 ms, for at
+    /// most 500 ms.
+    fn default() -> Self {
+        let interval = Duration::from_millis(20);
+        Self {
+            markers: MarkerPlan { every_rounds: 4, before_channel: 0, interval },
+            reset_interval: Duration::from_millis(100),
+            reset_wait: Duration::from_millis(500),
+        }
+    }
+}
+
+impl SenderOptions {
+    fn check(&self, channels: usize) -> Result<(), OptionsError> {
+        let channel = self.markers.before_channel;
+        if self.markers.every_rounds == 0 {
+            Err(OptionsError::NoRounds)
+        } else if channel >= channels {
+            Err(OptionsError::NoSuchChannel { channel, count: channels })
+        } else if self.markers.interval.is_zero() {
+            Err(OptionsError::Zero { option: "markers.interval" })
+        } else if self.reset_interval.is_zero() {
+            Err(OptionsError::Zero { option: "reset_interval" })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What the sending end has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sending {
+    /// Packets given a channel.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Markers given out.
+    pub markers: u64,
+    /// Resets begun, the first included.
+    pub resets: u64,
+    /// What came and was not used.
+    pub discards: Discards,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    Resetting { acknowledged: ChannelSet, again_at: Instant, open_at: Instant },
+}
+
+/// The sending end.
+///
+/// ```
+/// use gingham_fairq::SurplusRoundRobin;
+/// use gingham_stripe::{Epoch, Instant, Sender, SenderOptions};
+///
+/// let now = Instant::ORIGIN;
+/// let scheduler = SurplusRoundRobin::<2>::new(1_500, &[1_500, 3_000])?;
+/// let mut sender = Sender::synchronised(scheduler, SenderOptions::default(), Epoch::new(1), now)?;
+/// while let Some((_channel, _marker)) = sender.poll_message(now) { /* goes on the channel */ }
+/// assert_eq!(sender.handle_packet(now, 1_500)?, 0);
+/// assert_eq!(sender.handle_packet(now, 1_500)?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sender<S> {
+    initial: S,
+    scheduler: S,
+    options: SenderOptions,
+    epoch: Epoch,
+    state: State,
+    /// Channels on which a marker, or while resetting a reset, is to go.
+    due: ChannelSet,
+    /// Markers go when this round comes to their channel.
+    marker_round: Round,
+    /// Markers go at this time at the latest.
+    marker_at: Instant,
+    sending: Sending,
+}
+
+impl<S: Numbered> Sender<S> {
+    /// An end that begins with a reset to this epoch, later than any that it remembers.
+    pub fn new(
+        scheduler: S,
+        options: SenderOptions,
+        epoch: Epoch,
+        now: Instant,
+    ) -> Result<Self, OptionsError> {
+        let mut sender = Self::synchronised(scheduler, options, epoch, now)?;
+        sender.start_reset(epoch, now);
+        Ok(sender)
+    }
+
+    /// An end that sends at once, to a receiver that is known to have started in the same epoch.
+    pub fn synchronised(
+        scheduler: S,
+        options: SenderOptions,
+        epoch: Epoch,
+        now: Instant,
+    ) -> Result<Self, OptionsError> {
+        options.check(scheduler.channels())?;
+        let mut sender = Self {
+            marker_round: scheduler.round(),
+            initial: scheduler.clone(),
+            scheduler,
+            options,
+            epoch,
+            state: State::Open,
+            due: 0,
+            marker_at: now,
+            sending: Sending::default(),
+        };
+        sender.open(now);
+        Ok(sender)
+    }
+
+    /// The channel of the next packet, or nothing while a reset is under way.
+    pub fn channel(&self) -> Option<usize> {
+        self.is_open().then(|| self.scheduler.current())
+    }
+
+    /// Whether packets are taken.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// The present epoch.
+    pub const fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// The scheduler, to look at.
+    pub const fn scheduler(&self) -> &S {
+        &self.scheduler
+    }
+
+    /// What has been counted.
+    pub const fn sending(&self) -> &Sending {
+        &self.sending
+    }
+
+    /// A packet is to be sent: on the channel returned, after the messages given out before.
+    pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
+        if !self.is_open() {
+            return Err(SendError::Resetting);
+        }
+        let longest_bytes = self.scheduler.longest_bytes();
+        if length_bytes == 0 || length_bytes > longest_bytes {
+            return Err(SendError::BadLength { length_bytes, longest_bytes });
+        }
+        let channel = self.scheduler.current();
+        self.scheduler.charge(length_bytes);
+        self.sending.packets += 1;
+        self.sending.bytes += u64::from(length_bytes);
+        self.mark_by_round(now);
+        Ok(channel)
+    }
+
+    /// The next message, and the channel on which it goes before any packet to come.
+    pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
+        self.advance(now);
+        let channel = take_lowest(&mut self.due)?;
+        let kind = match self.state {
+            State::Open => {
+                self.sending.markers += 1;
+                Kind::Marker(self.scheduler.number(channel))
+            }
+            State::Resetting { .. } => Kind::Reset,
+        };
+        Some((channel, Message::about(channel, self.scheduler.channels(), self.epoch, kind)))
+    }
+
+    /// When there will be a message though nothing happens.
+    pub fn poll_timeout(&self) -> Instant {
+        match self.state {
+            State::Open => self.marker_at,
+            State::Resetting { acknowledged: 0, again_at, .. } => again_at,
+            State::Resetting { again_at, open_at, .. } => again_at.min(open_at),
+        }
+    }
+
+    /// A message of the receiver has come, on the way back of this channel.
+    pub fn handle_message(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        message: Message,
+    ) -> Result<(), Discard> {
+        let taken = message
+            .check(channel, self.scheduler.channels())
+            .and_then(|()| self.take_message(now, channel, message));
+        self.sending.discards.count(taken)
+    }
+
+    /// The same from bytes.
+    pub fn handle_bytes(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        bytes: &[u8],
+    ) -> Result<(), Discard> {
+        match Message::parse(bytes) {
+            Ok(message) => self.handle_message(now, channel, message),
+            Err(error) => self.sending.discards.count(Err(Discard::Malformed(error))),
+        }
+    }
+
+    /// Both ends are to start anew, in the next epoch.
+    pub fn reset(&mut self, now: Instant) {
+        self.start_reset(self.epoch.next(), now);
+    }
+
+    fn take_message(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        message: Message,
+    ) -> Result<(), Discard> {
+        match message.kind {
+            Kind::Marker(_) | Kind::Reset => Err(Discard::OtherEnd),
+            Kind::Acknowledged => self.acknowledge(now, channel, message.epoch),
+            Kind::ResetRequested if self.epoch.is_after(message.epoch) => Err(Discard::StaleEpoch),
+            Kind::ResetRequested => {
+                self.start_reset(message.epoch.next(), now);
+                Ok(())
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, now: Instant, channel: usize, epoch: Epoch) -> Result<(), Discard> {
+        let all = first_channels(self.scheduler.channels());
+        match &mut self.state {
+            State::Resetting { acknowledged, .. } if epoch == self.epoch => {
+                *acknowledged |= 1 << channel;
+                if *acknowledged == all {
+                    self.open(now);
+                }
+                Ok(())
+            }
+            // The last ones may come after the wait for them was over.
+            State::Open if epoch == self.epoch => Ok(()),
+            _ => Err(Discard::StaleEpoch),
+        }
+    }
+
+    fn start_reset(&mut self, epoch: Epoch, now: Instant) {
+        self.epoch = epoch;
+        self.scheduler = self.initial.clone();
+        let (again_at, open_at) = (now, now.after(self.options.reset_wait));
+        self.state = State::Resetting { acknowledged: 0, again_at, open_at };
+        self.due = 0;
+        self.sending.resets += 1;
+        self.advance(now);
+    }
+
+    fn open(&mut self, now: Instant) {
+        self.state = State::Open;
+        self.due = 0;
+        self.marker_round = self.scheduler.round();
+        self.marker_at = now.after(self.options.markers.interval);
+        self.mark_by_round(now);
+    }
+
+    /// What time alone brings about.
+    fn advance(&mut self, now: Instant) {
+        let all = first_channels(self.scheduler.channels());
+        match &mut self.state {
+            State::Open if self.marker_at <= now => self.mark_all(now),
+            State::Resetting { acknowledged, open_at, .. }
+                if *acknowledged != 0 && *open_at <= now =>
+            {
+                self.open(now);
+            }
+            State::Resetting { acknowledged, again_at, .. } if *again_at <= now => {
+                self.due = all & !*acknowledged;
+                *again_at = now.after(self.options.reset_interval);
+            }
+            State::Open | State::Resetting { .. } => {}
+        }
+    }
+
+    fn mark_by_round(&mut self, now: Instant) {
+        let round = self.scheduler.round();
+        let there = self.scheduler.current() == self.options.markers.before_channel;
+        if there && !self.marker_round.is_after(round) {
+            self.marker_round = round.plus(self.options.markers.every_rounds);
+            self.mark_all(now);
+        }
+    }
+
+    fn mark_all(&mut self, now: Instant) {
+        self.due = first_channels(self.scheduler.channels());
+        self.marker_at = now.after(self.options.markers.interval);
+    }
+}
