@@ -1,0 +1,235 @@
+//! Both ends in virtual time, with channels between them that keep order, delay and lose.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use gingham_fairq::SurplusRoundRobin;
+use gingham_stripe::{Epoch, Instant, Message, Receiver, ReceiverOptions, Sender, SenderOptions};
+
+pub(crate) type Scheduler = SurplusRoundRobin<16>;
+
+pub(crate) const LONGEST_BYTES: u32 = 1_500;
+
+/// What is on a channel.
+#[derive(Clone, Debug)]
+enum Frame {
+    Packet { number: u32, length_bytes: u32 },
+    Message(Vec<u8>),
+}
+
+/// A channel one way: what is on it, and when it gets there.
+#[derive(Clone, Debug, Default)]
+struct Link {
+    delay: Duration,
+    frames: VecDeque<(Instant, Frame)>,
+}
+
+impl Link {
+    /// A frame gets there after the delay, and not before those ahead of it.
+    fn push(&mut self, now: Instant, frame: Frame) {
+        let last = self.frames.back().map_or(Instant::ORIGIN, |(at, _)| *at);
+        self.frames.push_back((now.after(self.delay).max(last), frame));
+    }
+
+    fn pop(&mut self, now: Instant) -> Option<Frame> {
+        let due = self.frames.front().is_some_and(|(at, _)| *at <= now);
+        due.then(|| self.frames.pop_front().expect("looked at").1)
+    }
+}
+
+/// Random words, the same everywhere (SplitMix64).
+#[derive(Clone, Debug)]
+pub(crate) struct Words(pub(crate) u64);
+
+impl Words {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let word = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
+        u32::try_from(self.next() % u64::from(limit)).expect("less than the limit")
+    }
+
+    pub(crate) fn length_bytes(&mut self) -> u32 {
+        1 + self.below(LONGEST_BYTES)
+    }
+}
+
+/// Both ends and what is between them. Packets are numbered from 1.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    pub(crate) now: Instant,
+    pub(crate) sender: Sender<Scheduler>,
+    pub(crate) receiver: Receiver<Scheduler, u32>,
+    there: Vec<Link>,
+    back: Vec<Link>,
+    words: Words,
+    /// Of a hundred frames so many are lost, messages too.
+    pub(crate) loss_percent: u32,
+    /// Channels that lose everything, both ways.
+    pub(crate) dead: u64,
+    pub(crate) sent: u32,
+    pub(crate) delivered: Vec<u32>,
+    pub(crate) buffered_max: usize,
+}
+
+pub(crate) fn milliseconds(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+pub(crate) fn at(milliseconds: u64) -> Instant {
+    Instant::from_nanoseconds(milliseconds * 1_000_000)
+}
+
+impl Pair {
+    /// Ends that start in epoch 1 without a reset, over channels with these delays.
+    pub(crate) fn new(
+        scheduler: &Scheduler,
+        delays: &[Duration],
+        receiver: ReceiverOptions,
+    ) -> Self {
+        Self::with(scheduler, delays, SenderOptions::default(), receiver)
+    }
+
+    pub(crate) fn with(
+        scheduler: &Scheduler,
+        delays: &[Duration],
+        sender: SenderOptions,
+        receiver: ReceiverOptions,
+    ) -> Self {
+        let (epoch, now) = (Epoch::new(1), Instant::ORIGIN);
+        let link = |&delay: &Duration| Link { delay, ..Link::default() };
+        Self {
+            now,
+            sender: Sender::synchronised(scheduler.clone(), sender, epoch, now)
+                .expect("options of a test"),
+            receiver: Receiver::synchronised(scheduler.clone(), receiver, epoch)
+                .expect("options of a test"),
+            there: delays.iter().map(link).collect(),
+            back: delays.iter().map(link).collect(),
+            words: Words(7),
+            loss_percent: 0,
+            dead: 0,
+            sent: 0,
+            delivered: Vec::new(),
+            buffered_max: 0,
+        }
+    }
+
+    pub(crate) fn seeded(mut self, seed: u64) -> Self {
+        self.words = Words(seed);
+        self
+    }
+
+    fn is_lost(&mut self, channel: usize) -> bool {
+        self.words.below(100) < self.loss_percent || self.dead & (1 << channel) != 0
+    }
+
+    /// Sends a packet that is lost by chance.
+    pub(crate) fn send(&mut self, length_bytes: u32) {
+        let channel = self.sender.channel();
+        let lost = channel.is_some_and(|channel| self.is_lost(channel));
+        self.send_or_lose(length_bytes, lost);
+    }
+
+    pub(crate) fn send_or_lose(&mut self, length_bytes: u32, lost: bool) {
+        self.poll_sender();
+        if let Ok(channel) = self.sender.handle_packet(self.now, length_bytes) {
+            self.sent += 1;
+            if !lost {
+                let frame = Frame::Packet { number: self.sent, length_bytes };
+                self.there[channel].push(self.now, frame);
+            }
+        }
+        self.poll_sender();
+    }
+
+    /// Puts a message on a channel, as if the sender had.
+    pub(crate) fn inject(&mut self, channel: usize, message: Message) {
+        self.there[channel].push(self.now, Frame::Message(message.to_bytes().to_vec()));
+    }
+
+    fn poll_sender(&mut self) {
+        while let Some((channel, message)) = self.sender.poll_message(self.now) {
+            if !self.is_lost(channel) {
+                self.inject(channel, message);
+            }
+        }
+    }
+
+    /// Lets time pass, with all that happens in it.
+    pub(crate) fn run_to(&mut self, end: Instant) {
+        let mut steps_at_once = 0;
+        loop {
+            self.step();
+            let links = self.there.iter().chain(&self.back);
+            let arrivals = links.filter_map(|link| Some(link.frames.front()?.0));
+            let timers = [Some(self.sender.poll_timeout()), self.receiver.poll_timeout()];
+            let next = arrivals.chain(timers.into_iter().flatten()).min();
+            match next {
+                Some(next) if next <= end => {
+                    // Where there is no delay, a step leads to another at the same time; not for ever.
+                    steps_at_once = if next == self.now { steps_at_once + 1 } else { 0 };
+                    assert!(steps_at_once < 10, "something is left undone at {next:?}");
+                    self.now = next;
+                }
+                _ => break,
+            }
+        }
+        self.now = end;
+        self.step();
+    }
+
+    pub(crate) fn run_for(&mut self, span: Duration) {
+        self.run_to(self.now.after(span));
+    }
+
+    fn step(&mut self) {
+        self.poll_sender();
+        for channel in 0..self.there.len() {
+            while let Some(frame) = self.there[channel].pop(self.now) {
+                self.receive(channel, frame);
+            }
+        }
+        while let Some(packet) = self.receiver.poll_packet(self.now) {
+            self.delivered.push(packet);
+        }
+        while let Some((channel, message)) = self.receiver.poll_message() {
+            if !self.is_lost(channel) {
+                let frame = Frame::Message(message.to_bytes().to_vec());
+                self.back[channel].push(self.now, frame);
+            }
+        }
+        for channel in 0..self.back.len() {
+            while let Some(Frame::Message(bytes)) = self.back[channel].pop(self.now) {
+                // What an end refuses it counts; the tests look at the counts.
+                let _ = self.sender.handle_bytes(self.now, channel, &bytes);
+            }
+        }
+        self.poll_sender();
+    }
+
+    fn receive(&mut self, channel: usize, frame: Frame) {
+        let _ = match frame {
+            Frame::Packet { number, length_bytes } => {
+                self.receiver.handle_packet(self.now, channel, length_bytes, number)
+            }
+            Frame::Message(bytes) => self.receiver.handle_bytes(channel, &bytes),
+        };
+        self.buffered_max = self.buffered_max.max(self.receiver.buffered_packets(channel));
+    }
+
+    /// Packets after this one, in the order in which they were delivered.
+    pub(crate) fn delivered_after(&self, number: u32) -> Vec<u32> {
+        self.delivered.iter().copied().filter(|packet| *packet > number).collect()
+    }
+
+    /// Whether no packet was delivered twice.
+    pub(crate) fn is_without_repetition(&self) -> bool {
+        let mut seen = vec![false; self.sent as usize + 1];
+        self.delivered.iter().all(|packet| !std::mem::replace(&mut seen[*packet as usize], true))
+    }
+}

@@ -1,0 +1,189 @@
+//! Resets: the first contact, crashes of either side, epochs that are over.
+
+use std::time::Duration;
+
+use gingham_stripe::{
+    Discard, Epoch, Kind, Message, OptionsError, Receiver, ReceiverOptions, SendError, Sender,
+    SenderOptions,
+};
+use proptest::prelude::*;
+
+use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
+
+fn scheduler(channels: usize) -> Scheduler {
+    Scheduler::new(LONGEST_BYTES, &vec![LONGEST_BYTES; channels]).expect("options of a test")
+}
+
+/// Channels of 10, 20, ... ms.
+fn pair(channels: usize) -> Pair {
+    let delays: Vec<_> = (1..=channels as u64).map(|channel| milliseconds(10 * channel)).collect();
+    Pair::new(&scheduler(channels), &delays, ReceiverOptions::default())
+}
+
+fn restart_sender(pair: &mut Pair, epoch: Epoch, channels: usize) {
+    let options = SenderOptions::default();
+    pair.sender =
+        Sender::new(scheduler(channels), options, epoch, pair.now).expect("options of a test");
+}
+
+fn restart_receiver(pair: &mut Pair, channels: usize) {
+    pair.receiver =
+        Receiver::new(scheduler(channels), ReceiverOptions::default()).expect("options of a test");
+}
+
+/// Sends packets that all come, in order, once the ends are of one mind.
+fn assert_in_order_from_here(pair: &mut Pair) {
+    let last = pair.sent;
+    (0..50).for_each(|_| pair.send(1_000));
+    pair.run_for(milliseconds(400));
+    assert_eq!(pair.delivered_after(last), (last + 1..=last + 50).collect::<Vec<_>>());
+}
+
+/// Resets reach channels 0 and 1 after 10 and 20 ms, and are acknowledged after 20 and 40 ms.
+#[test]
+fn the_first_contact_is_a_reset_acknowledged_before_data() {
+    let mut pair = pair(2);
+    restart_sender(&mut pair, Epoch::new(5), 2);
+    restart_receiver(&mut pair, 2);
+    assert_eq!(pair.sender.handle_packet(at(0), 100), Err(SendError::Resetting));
+    pair.run_to(at(39));
+    assert_eq!((pair.sender.channel(), pair.receiver.epoch()), (None, Some(Epoch::new(5))));
+    pair.run_to(at(40));
+    assert_eq!((pair.sender.channel(), pair.sender.epoch()), (Some(0), Epoch::new(5)));
+    assert_in_order_from_here(&mut pair);
+    assert_eq!(pair.receiver.reception().discards.total(), 0);
+}
+
+#[test]
+fn packets_of_the_old_epoch_are_given_up_and_counted() {
+    let mut pair = pair(2);
+    // One packet to channel 0 and one to channel 1 arrive; the next reset finds packet 4 waiting.
+    (1..=4).for_each(|packet| pair.send_or_lose(1_500, packet == 3));
+    pair.run_to(at(20));
+    assert_eq!((pair.delivered.as_slice(), pair.receiver.buffered_packets(1)), (&[1, 2][..], 1));
+    pair.sender.reset(pair.now);
+    pair.run_to(at(60));
+    assert_eq!(pair.receiver.reception().discards.of(Discard::Reset), 1);
+    assert_eq!((pair.sender.epoch(), pair.sender.is_open()), (Epoch::new(2), true));
+    assert_in_order_from_here(&mut pair);
+}
+
+/// The receiver forgets everything: the next marker makes it ask, and the sender starts anew.
+#[test]
+fn a_receiver_that_crashed_asks_for_a_reset() {
+    let mut pair = pair(3);
+    (0..10).for_each(|_| pair.send(1_000));
+    pair.run_to(at(100));
+    restart_receiver(&mut pair, 3);
+    pair.run_to(at(300));
+    assert_eq!((pair.sender.epoch(), pair.receiver.epoch()), (Epoch::new(2), Some(Epoch::new(2))));
+    assert_in_order_from_here(&mut pair);
+}
+
+/// The sender forgets the epoch too, and starts in the present one, or in an earlier.
+#[test]
+fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
+    for forgotten in [1, 0, u32::MAX - 5] {
+        let mut pair = pair(3);
+        (0..10).for_each(|_| pair.send(1_000));
+        pair.run_to(at(100));
+        restart_sender(&mut pair, Epoch::new(forgotten), 3);
+        pair.run_to(at(400));
+        assert_eq!(pair.sender.epoch(), Epoch::new(2), "from {forgotten}");
+        assert!(pair.sender.is_open());
+        assert_in_order_from_here(&mut pair);
+    }
+}
+
+/// Channel 1 is dead: the reset waits 500 ms for it and goes on without.
+#[test]
+fn a_dead_channel_does_not_hold_up_a_reset_for_ever() {
+    let mut pair = pair(2);
+    pair.dead = 0b10;
+    pair.sender.reset(pair.now);
+    pair.run_to(at(499));
+    assert!(!pair.sender.is_open());
+    pair.run_to(at(500));
+    assert!(pair.sender.is_open());
+    // What goes on the dead channel is lost, the rest comes.
+    (1..=6).for_each(|_| pair.send(1_500));
+    pair.run_for(milliseconds(250));
+    assert_eq!(pair.delivered, [1, 3, 5]);
+    // Alive again, a marker of the epoch takes the place of the reset.
+    pair.dead = 0;
+    pair.run_for(milliseconds(50));
+    assert_in_order_from_here(&mut pair);
+}
+
+#[test]
+fn messages_of_other_epochs_and_ends_change_nothing() {
+    let mut pair = pair(2);
+    let message = |epoch, kind| Message { epoch: Epoch::new(epoch), channel: 0, channels: 2, kind };
+    let now = pair.now;
+    let mut told = |epoch, kind| pair.sender.handle_message(now, 0, message(epoch, kind));
+    assert_eq!(told(0, Kind::ResetRequested), Err(Discard::StaleEpoch));
+    assert_eq!(told(0, Kind::Acknowledged), Err(Discard::StaleEpoch));
+    assert_eq!(told(1, Kind::Reset), Err(Discard::OtherEnd));
+    assert!(pair.sender.is_open());
+    assert_eq!(pair.sender.handle_bytes(now, 0, b"GS").unwrap_err().to_string(), {
+        "no message: 2 bytes, where a message has 24"
+    });
+    assert_eq!(pair.sender.sending().discards.total(), 4);
+    let mut heard = |epoch, kind| pair.receiver.handle_message(0, message(epoch, kind));
+    assert_eq!(heard(0, Kind::Reset), Err(Discard::StaleEpoch));
+    assert_eq!(heard(1, Kind::Acknowledged), Err(Discard::OtherEnd));
+}
+
+#[test]
+fn options_that_cannot_be_are_refused() {
+    let sender = |change: fn(&mut SenderOptions)| {
+        let mut options = SenderOptions::default();
+        change(&mut options);
+        Sender::new(scheduler(2), options, Epoch::default(), at(0)).err()
+    };
+    assert_eq!(sender(|options| options.markers.every_rounds = 0), Some(OptionsError::NoRounds));
+    let nowhere = OptionsError::NoSuchChannel { channel: 2, count: 2 };
+    assert_eq!(sender(|options| options.markers.before_channel = 2), Some(nowhere));
+    let zero = |option| Some(OptionsError::Zero { option });
+    assert_eq!(sender(|options| options.reset_interval = Duration::ZERO), zero("reset_interval"));
+    let receiver = |change: fn(&mut ReceiverOptions)| {
+        let mut options = ReceiverOptions::default();
+        change(&mut options);
+        Receiver::<_, ()>::new(scheduler(2), options).err()
+    };
+    assert_eq!(receiver(|options| options.wait = Duration::ZERO), zero("wait"));
+    assert_eq!(receiver(|options| options.late_in_a_row_max = 0), zero("late_in_a_row_max"));
+    let far = OptionsError::FarRounds { rounds: u32::MAX, rounds_max: 1 << 30 };
+    assert_eq!(receiver(|options| options.far_rounds_max = u32::MAX), Some(far));
+}
+
+proptest! {
+    /// Either side crashes at any time, with losses of messages too; nothing comes twice, and
+    /// once losses stop both ends are of one mind and order is exact.
+    #[test]
+    fn crashes_of_either_side_are_got_over(
+        seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
+        crashes in prop::collection::vec((any::<bool>(), 0_u32..4, 0_u64..300), 1..5),
+    ) {
+        let mut words = Words(seed);
+        let mut pair = pair(channels).seeded(seed);
+        for (of_sender, epoch, span) in crashes {
+            pair.loss_percent = loss_percent;
+            if of_sender {
+                restart_sender(&mut pair, Epoch::new(epoch), channels);
+            } else {
+                restart_receiver(&mut pair, channels);
+            }
+            for _ in 0..50 {
+                pair.send(words.length_bytes());
+                pair.run_for(milliseconds(span) / 50);
+            }
+        }
+        pair.loss_percent = 0;
+        pair.run_for(milliseconds(5_000));
+        prop_assert!(pair.sender.is_open());
+        prop_assert_eq!(Some(pair.sender.epoch()), pair.receiver.epoch());
+        assert_in_order_from_here(&mut pair);
+        prop_assert!(pair.is_without_repetition());
+    }
+}
