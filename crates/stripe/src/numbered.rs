@@ -25,6 +25,9 @@ pub trait Numbered: Causal + Clone {
     /// round. A deficit of 1 is taken in every round.
     fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError>;
 
+    /// What a channel may send in the round of its next packet, as a deficit counts it.
+    fn quantum(&self, channel: usize) -> u32;
+
     /// The longest packet that may be charged.
     fn longest_bytes(&self) -> u32;
 }
@@ -40,6 +43,10 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
 
     fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError> {
         self.set_number(channel, number)
+    }
+
+    fn quantum(&self, channel: usize) -> u32 {
+        self.quantum_bytes(channel)
     }
 
     fn longest_bytes(&self) -> u32 {
@@ -85,6 +92,10 @@ impl<const CAPACITY: usize> Numbered for PacketRounds<CAPACITY> {
 
     fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError> {
         self.0.set_number(channel, number)
+    }
+
+    fn quantum(&self, channel: usize) -> u32 {
+        self.0.quantum_bytes(channel)
     }
 
     fn longest_bytes(&self) -> u32 {

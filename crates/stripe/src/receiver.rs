@@ -10,9 +10,10 @@
 //!   first for longer than the wait
 //! ```
 //!
-//! A marker is read when it comes to the head of its buffer and its channel has the turn. One behind
-//! the round cannot come of loss: it is taken, the channel served until it has caught up, and after
-//! a few in a row the receiver asks for a reset. One too far off is not taken, and asks at once.
+//! A marker is read when it comes to the head of its buffer. One for a turn that is over cannot come
+//! of loss: it is taken, the channel served until it has caught up, the round never goes back; after
+//! a few in a row on a channel the receiver asks for a reset. One too far off is not taken, and asks
+//! at once.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The wait, what is done with late
 //! and far markers, and epochs are ours: the paper waits for ever and leaves resets open.
@@ -32,7 +33,7 @@ use crate::{
     ChannelSet, Discard, Discards, Epoch, Instant, Kind, Message, Numbered, OptionsError,
     first_channels,
 };
-use buffer::{Buffer, Item};
+use buffer::Buffer;
 use epochs::Epochs;
 
 /// What the receiving end is told at its start.
@@ -43,7 +44,7 @@ pub struct ReceiverOptions {
     /// How long a packet waits for the channels before it: more than their skew and than the
     /// sender's marker interval.
     pub wait: Duration,
-    /// After so many late markers without another between them a reset is asked for.
+    /// After so many late markers in a row on one channel a reset is asked for.
     pub late_in_a_row_max: u32,
     /// A marker further from the round asks for a reset and is not taken.
     pub far_rounds_max: u32,
@@ -93,7 +94,7 @@ pub struct Reception {
     pub markers: u64,
     /// Markers that were ahead of what was expected: each proves a loss.
     pub ahead: u64,
-    /// Markers behind the round, which loss alone cannot make.
+    /// Markers of a turn that is over, which loss alone cannot make.
     pub late: u64,
     /// Turns of a channel passed over because it was silent for too long.
     pub passed: u64,
@@ -132,7 +133,8 @@ pub struct Receiver<S, P> {
     buffers: Vec<Buffer<P>>,
     /// Channels that are passed over at once.
     silent: ChannelSet,
-    late_in_a_row: u32,
+    /// For each channel.
+    late_in_a_row: Vec<u32>,
     epochs: Epochs,
     reception: Reception,
 }
@@ -141,14 +143,15 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// An end that knows no epoch: it takes nothing before a reset.
     pub fn new(scheduler: S, options: ReceiverOptions) -> Result<Self, OptionsError> {
         options.check()?;
+        let channels = scheduler.channels();
         let buffer = |_| Buffer::new(options.buffer_packets_max);
         Ok(Self {
-            buffers: (0..scheduler.channels()).map(buffer).collect(),
+            buffers: (0..channels).map(buffer).collect(),
             initial: scheduler.clone(),
             scheduler,
             options,
             silent: 0,
-            late_in_a_row: 0,
+            late_in_a_row: vec![0; channels],
             epochs: Epochs::default(),
             reception: Reception::default(),
         })
@@ -221,15 +224,16 @@ impl<S: Numbered, P> Receiver<S, P> {
     pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
         loop {
             let channel = self.scheduler.current();
-            match self.buffers[channel].pop(now) {
-                Some(Item::Packet { length_bytes, packet }) => {
-                    self.scheduler.charge(length_bytes);
-                    self.reception.packets += 1;
-                    return Some(packet);
-                }
-                Some(Item::Marker(number)) => self.read_marker(channel, number),
-                None => self.pass_over(channel, now)?,
+            let Some((length_bytes, packet, marker)) = self.buffers[channel].pop(now) else {
+                self.pass_over(channel, now)?;
+                continue;
+            };
+            self.scheduler.charge(length_bytes);
+            self.reception.packets += 1;
+            if let Some(number) = marker {
+                self.read_marker(channel, number);
             }
+            return Some(packet);
         }
     }
 
@@ -269,8 +273,12 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.start_anew();
         }
         if let Kind::Marker(number) = message.kind {
-            self.buffers[channel].push_marker(number);
             self.heard(channel);
+            if self.buffers[channel].packets() == 0 {
+                self.read_marker(channel, number);
+            } else {
+                self.buffers[channel].push_marker(number);
+            }
         }
         Ok(())
     }
@@ -288,10 +296,10 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.buffers.iter_mut().for_each(Buffer::clear);
         self.scheduler = self.initial.clone();
         self.silent = 0;
-        self.late_in_a_row = 0;
+        self.late_in_a_row.fill(0);
     }
 
-    /// A marker has come to the head of the buffer of the channel that has the turn.
+    /// A marker has come to the head of a buffer.
     fn read_marker(&mut self, channel: usize, number: Number) {
         let ahead = number.round.ahead_of(self.scheduler.round());
         if ahead.unsigned_abs() > self.options.far_rounds_max {
@@ -299,25 +307,26 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.epochs.request(channel);
             return;
         }
-        let expected = self.scheduler.number(channel);
+        let (expected, turn) = (self.scheduler.number(channel), self.scheduler.current());
         if self.scheduler.set_number(channel, number).is_err() {
             self.reception.discards.add(Discard::BadNumber, 1);
             return;
         }
         self.reception.markers += 1;
-        if ahead < 0 {
+        let turn_is_over = ahead == 0 && channel < turn;
+        if ahead < 0 || turn_is_over {
             self.count_late(channel);
         } else {
-            self.late_in_a_row = 0;
+            self.late_in_a_row[channel] = 0;
             self.reception.ahead += u64::from(is_before(expected, number));
         }
     }
 
     fn count_late(&mut self, channel: usize) {
         self.reception.late += 1;
-        self.late_in_a_row += 1;
-        if self.late_in_a_row == self.options.late_in_a_row_max {
-            self.late_in_a_row = 0;
+        self.late_in_a_row[channel] += 1;
+        if self.late_in_a_row[channel] == self.options.late_in_a_row_max {
+            self.late_in_a_row[channel] = 0;
             self.epochs.request(channel);
         }
     }
@@ -346,15 +355,16 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(nearest.unsigned_abs())
     }
 
-    /// The channel is taken to have lost what it had before that round.
+    /// The channel is taken to have lost what it had before that round, and no more: if that is so,
+    /// what it is believed to have sent stays at most what it has sent, as under loss alone.
     fn skip_to(&mut self, channel: usize, round: Round) {
-        let Number { deficit_bytes, .. } = self.scheduler.number(channel);
-        let moved = self.scheduler.set_number(channel, Number { round, deficit_bytes });
-        // Quanta may shrink at that round; a deficit of 1 is in all of them.
-        let least = Number { round, deficit_bytes: 1 };
-        moved
-            .or_else(|_| self.scheduler.set_number(channel, least))
-            .expect("a deficit of 1 is in every quantum");
+        let mut skip = |deficit_bytes| {
+            let least = Number { round, deficit_bytes };
+            self.scheduler.set_number(channel, least).expect("between 1 and the quantum");
+            self.scheduler.quantum(channel)
+        };
+        let quantum = skip(1);
+        skip(quantum);
     }
 }
 

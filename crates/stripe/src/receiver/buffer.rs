@@ -1,8 +1,8 @@
 //! The buffer of a channel: what came and has not been read yet, in its order.
 //!
 //! Invariants: at most `packets_max` packets; no two markers beside one another, since the later
-//! says all that the earlier said; so no more than `2 packets_max + 1` items, all of them room that
-//! was taken at set-up.
+//! says all that the earlier said, and none at the head; so no more than `2 packets_max` items, whose
+//! room was taken at set-up.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::Instant;
 
 /// What stands in a buffer.
 #[derive(Clone, Debug)]
-pub(super) enum Item<P> {
+enum Item<P> {
     Packet { length_bytes: u32, packet: P },
     Marker(Number),
 }
@@ -28,7 +28,7 @@ pub(super) struct Buffer<P> {
 
 impl<P> Buffer<P> {
     pub(super) fn new(packets_max: usize) -> Self {
-        let items = VecDeque::with_capacity(packets_max.saturating_mul(2).saturating_add(1));
+        let items = VecDeque::with_capacity(packets_max.saturating_mul(2));
         Self { items, packets: 0, first_since: Instant::ORIGIN }
     }
 
@@ -49,20 +49,30 @@ impl<P> Buffer<P> {
         self.items.push_back(Item::Packet { length_bytes, packet });
     }
 
+    /// A marker behind the last packet; a buffer without packets keeps none.
     pub(super) fn push_marker(&mut self, number: Number) {
+        debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
         match self.items.back_mut() {
             Some(Item::Marker(last)) => *last = number,
             _ => self.items.push_back(Item::Marker(number)),
         }
     }
 
-    pub(super) fn pop(&mut self, now: Instant) -> Option<Item<P>> {
-        let item = self.items.pop_front()?;
-        if matches!(item, Item::Packet { .. }) {
-            self.packets -= 1;
-            self.first_since = now;
+    /// The first packet, its length, and the marker that comes to the head behind it.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Number>)> {
+        let Some(Item::Packet { length_bytes, packet }) = self.items.pop_front() else {
+            return None;
+        };
+        self.packets -= 1;
+        self.first_since = now;
+        let marker = match self.items.front() {
+            Some(Item::Marker(number)) => Some(*number),
+            _ => None,
+        };
+        if marker.is_some() {
+            self.items.pop_front();
         }
-        Some(item)
+        Some((length_bytes, packet, marker))
     }
 
     pub(super) fn clear(&mut self) {

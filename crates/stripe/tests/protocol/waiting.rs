@@ -85,12 +85,12 @@ fn a_silent_channel_is_passed_over_to_the_round_of_the_next_packet() {
     receiver.handle_message(2, marker(2, 2_000, 100)).unwrap();
     packet(&mut receiver, at(0), 1, 7);
     packet(&mut receiver, at(0), 2, 8);
-    // Channel 0 is passed to 2 (no marker is read yet), 1,000, 1,001, 2,000 and 2,001; channel 1,
-    // silent behind its packet, to 2,000 and 2,001. Both packets have been first since 0 ms.
+    // Channel 0 is passed to 1,000, 1,001, 2,000 and 2,001; channel 1, silent behind its packet, to
+    // 2,000 and 2,001. Both packets have been first since 0 ms.
     assert_eq!(drain(&mut receiver, at(49)), []);
     assert_eq!(drain(&mut receiver, at(50)), [7, 8]);
     assert_eq!(receiver.scheduler().round(), Round::new(2_001));
-    assert_eq!((receiver.reception().silences, receiver.reception().passed), (2, 7));
+    assert_eq!((receiver.reception().silences, receiver.reception().passed), (2, 6));
 }
 
 #[test]
@@ -103,12 +103,14 @@ fn late_markers_are_taken_and_a_few_in_a_row_ask_for_a_reset() {
     (1..=4).for_each(|number| packet(&mut receiver, at(0), 0, number));
     assert_eq!(drain(&mut receiver, at(0)), [1, 2, 3]);
     assert_eq!((receiver.reception().late, receiver.poll_message()), (1, None));
+    // One on another channel is the first of its own; the second of channel 1 is one too many.
     receiver.handle_message(1, marker(1, 9, 100)).unwrap();
-    assert_eq!(drain(&mut receiver, at(0)), []);
+    assert_eq!((receiver.reception().late, receiver.poll_message()), (2, None));
+    receiver.handle_message(1, marker(1, 9, 50)).unwrap();
     let request =
         Message { epoch: Epoch::new(1), channel: 1, channels: 3, kind: Kind::ResetRequested };
     assert_eq!(receiver.poll_message(), Some((1, request)));
-    assert_eq!((receiver.reception().late, receiver.reception().requests), (2, 1));
+    assert_eq!((receiver.reception().late, receiver.reception().requests), (3, 1));
 }
 
 #[test]
@@ -152,9 +154,36 @@ fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
 }
 
 proptest! {
+    /// Losses, outages, skew below the wait: order is exact again within a second of all being well,
+    /// by markers or, where passing over went too far, by a reset.
+    #[test]
+    fn order_returns_after_outages(
+        seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16, dead: u16,
+        packets in 1_u32..300,
+    ) {
+        let mut words = Words(seed);
+        let scheduler = Scheduler::new(LONGEST_BYTES, &vec![2 * LONGEST_BYTES; channels]).unwrap();
+        let delays: Vec<_> =
+            (0..channels).map(|_| milliseconds(u64::from(words.below(30)))).collect();
+        let mut pair = Pair::new(&scheduler, &delays, options()).seeded(seed);
+        pair.loss_percent = loss_percent;
+        for number in 0..packets {
+            pair.dead = if number % 200 < 150 { u64::from(dead) } else { 0 };
+            pair.send(words.length_bytes());
+            pair.run_for(Duration::from_micros(u64::from(words.below(3_000))));
+        }
+        (pair.loss_percent, pair.dead) = (0, 0);
+        pair.run_for(milliseconds(1_000));
+        let last = pair.sent;
+        (0..100).for_each(|_| pair.send(words.length_bytes()));
+        pair.run_for(milliseconds(50));
+        let expected: Vec<u32> = (last + 1..=last + 100).collect();
+        prop_assert_eq!(pair.delivered_after(last), expected);
+        prop_assert!(pair.is_without_repetition());
+    }
+
     /// Losses, outages and skew beyond the wait, small buffers: nothing comes twice, no buffer grows
-    /// beyond its bound, nothing stays in it for longer than a wait for each packet before it, and
-    /// order returns when all is well again.
+    /// beyond its bound, nothing stays in it for longer than a wait for each packet before it.
     #[test]
     fn nothing_waits_without_bound(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
