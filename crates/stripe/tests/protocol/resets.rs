@@ -65,6 +65,7 @@ fn packets_of_the_old_epoch_are_given_up_and_counted() {
     pair.run_to(at(60));
     assert_eq!(pair.receiver.reception().discards.of(Discard::Reset), 1);
     assert_eq!((pair.sender.epoch(), pair.sender.is_open()), (Epoch::new(2), true));
+    assert_eq!(pair.sender.scheduler(), &scheduler(2));
     assert_in_order_from_here(&mut pair);
 }
 
@@ -132,6 +133,46 @@ fn messages_of_other_epochs_and_ends_change_nothing() {
     let mut heard = |epoch, kind| pair.receiver.handle_message(0, message(epoch, kind));
     assert_eq!(heard(0, Kind::Reset), Err(Discard::StaleEpoch));
     assert_eq!(heard(1, Kind::Acknowledged), Err(Discard::OtherEnd));
+}
+
+/// Once for each channel that has not acknowledged, each 100 ms.
+#[test]
+fn a_reset_goes_again_where_it_is_not_acknowledged() {
+    let options = SenderOptions::default();
+    let mut sender = Sender::new(scheduler(2), options, Epoch::new(3), at(0)).unwrap();
+    let mut resets = |now, acknowledged: Option<u8>| {
+        let channels: Vec<_> =
+            std::iter::from_fn(|| sender.poll_message(now)).map(|(channel, _)| channel).collect();
+        if let Some(channel) = acknowledged {
+            let kind = Kind::Acknowledged;
+            let message = Message { epoch: Epoch::new(3), channel, channels: 2, kind };
+            sender.handle_message(now, usize::from(channel), message).unwrap();
+        }
+        (channels, sender.poll_timeout())
+    };
+    assert_eq!(resets(at(0), Some(0)), (vec![0, 1], at(100)));
+    assert_eq!(resets(at(99), None), (vec![], at(100)));
+    assert_eq!(resets(at(100), None), (vec![1], at(200)));
+    // Open: the next event is a marker, 20 ms on.
+    assert_eq!(resets(at(130), Some(1)), (vec![], at(150)));
+}
+
+/// A channel keeps order: a reset behind data of its own epoch is that of a sender that forgot.
+#[test]
+fn a_reset_is_acknowledged_again_until_something_follows_it() {
+    let options = ReceiverOptions::default();
+    let mut receiver = Receiver::new(scheduler(2), options).unwrap();
+    let message = |kind| Message { epoch: Epoch::new(3), channel: 1, channels: 2, kind };
+    for _ in 0..2 {
+        receiver.handle_message(1, message(Kind::Reset)).unwrap();
+        assert_eq!(receiver.poll_message(), Some((1, message(Kind::Acknowledged))));
+    }
+    assert_eq!(receiver.handle_packet(at(0), 0, 100, ()), Err(Discard::Unsynchronised));
+    receiver.handle_packet(at(0), 1, 100, ()).unwrap();
+    let again = receiver.handle_message(1, message(Kind::Reset));
+    assert_eq!(again, Err(Discard::RepeatedReset));
+    assert_eq!(receiver.poll_message(), Some((1, message(Kind::ResetRequested))));
+    assert_eq!((receiver.poll_message(), receiver.reception().epochs), (None, 1));
 }
 
 #[test]

@@ -67,6 +67,18 @@ fn a_channel_that_speaks_again_is_waited_for_again() {
     assert_eq!(drain(&mut receiver, at(70)), [4, 5]);
 }
 
+/// Channel 0 has used 60 of its 100 bytes when it falls silent: in the next round it has them all.
+#[test]
+fn a_channel_that_is_passed_over_begins_its_next_turn() {
+    let mut receiver = receiver(options());
+    receiver.handle_packet(at(0), 0, 60, 1).expect("room");
+    packet(&mut receiver, at(0), 1, 3);
+    assert_eq!(drain(&mut receiver, at(49)), [1]);
+    assert_eq!(drain(&mut receiver, at(50)), [3]);
+    let full = Number { round: Round::new(2), deficit_bytes: 100 };
+    assert_eq!(receiver.scheduler().number(0), full);
+}
+
 #[test]
 fn a_marker_ahead_ends_the_wait_before_its_time() {
     let mut receiver = receiver(options());
