@@ -3,7 +3,7 @@
 //!
 //! A channel delivers in order, so a reset to the present epoch that follows something of that
 //! epoch on the same channel is not a repetition: the sender has restarted and forgotten. The same
-//! goes for a reset to an earlier one. On a channel that has not named the present epoch they may
+//! goes for a reset to, or a marker of, an earlier one. On a channel that has not named the present epoch they may
 //! still be on their way from before.
 //!
 //! Invariant: no more messages are asked for than came, so two ends cannot talk each other up.
@@ -59,7 +59,7 @@ impl Epochs {
                 self.request = Some((channel, epoch));
                 Err(Discard::Unsynchronised)
             }
-            Some(current) if current.is_after(epoch) => Err(Discard::StaleEpoch),
+            Some(current) if current.is_after(epoch) => Err(self.see_earlier(channel)),
             Some(current) => Ok(self.synchronise(channel, current, epoch)),
         }
     }
@@ -69,10 +69,7 @@ impl Epochs {
         let bit = 1 << channel;
         let current = self.current.unwrap_or(epoch);
         if current.is_after(epoch) {
-            if self.synchronised & bit != 0 {
-                self.request(channel);
-            }
-            return Err(Discard::StaleEpoch);
+            return Err(self.see_earlier(channel));
         }
         if current == epoch && self.heard & bit != 0 {
             self.request(channel);
@@ -82,6 +79,14 @@ impl Epochs {
         self.current = Some(epoch);
         self.acknowledge |= bit;
         Ok(new)
+    }
+
+    /// A channel names an epoch that is over: behind the present one, only a sender that forgot does.
+    fn see_earlier(&mut self, channel: usize) -> Discard {
+        if self.is_synchronised(channel) {
+            self.request(channel);
+        }
+        Discard::StaleEpoch
     }
 
     /// A channel names an epoch that is not over: whether it is a new one.

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use super::config;
 use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, milliseconds};
 use gingham_fairq::Round;
 use gingham_stripe::{MarkerPlan, ReceiverOptions, SenderOptions};
@@ -66,8 +65,6 @@ fn delays(words: &mut Words, channels: usize) -> Vec<Duration> {
 }
 
 proptest! {
-    #![proptest_config(config())]
-
     /// Theorem 4.1: without loss, order is exact under any skew below the wait.
     #[test]
     fn theorem_4_1_without_loss_order_is_exact(

@@ -8,7 +8,6 @@ use gingham_stripe::{
 };
 use proptest::prelude::*;
 
-use super::config;
 use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
 
 fn scheduler(channels: usize) -> Scheduler {
@@ -95,6 +94,25 @@ fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
         assert!(pair.sender.is_open());
         assert_in_order_from_here(&mut pair);
     }
+}
+
+/// Two starts in epoch 1: acknowledgements of the first open the second, while a request that the first
+/// caused takes the receiver on to epoch 2. What comes of epoch 1 behind that is no leftover.
+#[test]
+fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
+    let message = |epoch, kind| Message { epoch: Epoch::new(epoch), channel: 0, channels: 2, kind };
+    let options = ReceiverOptions::default();
+    let mut receiver =
+        Receiver::<_, u32>::synchronised(scheduler(2), options, Epoch::new(1)).unwrap();
+    let marker = Kind::Marker(scheduler(2).number(0));
+    receiver.handle_message(0, message(2, Kind::Reset)).unwrap();
+    assert_eq!(receiver.poll_message(), Some((0, message(2, Kind::Acknowledged))));
+    assert_eq!(receiver.handle_message(0, message(1, marker)), Err(Discard::StaleEpoch));
+    assert_eq!(receiver.poll_message(), Some((0, message(2, Kind::ResetRequested))));
+    // On a channel that has not named epoch 2 it may have been on its way.
+    let other = Message { channel: 1, ..message(1, marker) };
+    assert_eq!(receiver.handle_message(1, other), Err(Discard::StaleEpoch));
+    assert_eq!(receiver.poll_message(), None);
 }
 
 /// Channel 1 is dead: the reset waits 500 ms for it and goes on without.
@@ -200,13 +218,9 @@ fn options_that_cannot_be_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(config())]
-
     /// Either side crashes at any time, with losses of messages too; nothing comes twice, and
     /// once losses stop both ends are of one mind and order is exact.
     #[test]
-    #[ignore = "2026-11-22: a sender that starts again twice in one epoch, messages being lost, may stay at odds \
-                with its receiver (seed 1402873095633238716)"]
     fn crashes_of_either_side_are_got_over(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
         crashes in prop::collection::vec((any::<bool>(), 0_u32..4, 0_u64..300), 1..5),

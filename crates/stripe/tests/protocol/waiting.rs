@@ -6,7 +6,6 @@ use gingham_fairq::{Number, Round};
 use gingham_stripe::{Discard, Epoch, Instant, Kind, Message, Receiver, ReceiverOptions};
 use proptest::prelude::*;
 
-use super::config;
 use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
 
 type End = Receiver<Scheduler, u32>;
@@ -167,8 +166,6 @@ fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
 }
 
 proptest! {
-    #![proptest_config(config())]
-
     /// Losses, outages, skew below the wait: order is exact again within a second of all being well,
     /// by markers or, where passing over went too far, by a reset.
     #[test]
