@@ -1,6 +1,6 @@
 //! What can go wrong between a scenario and its record, and is not our fault.
 
-use crate::input::InputError;
+use gingham_input::InputError;
 use gingham_topology::routing::{Buffer, RouteError, Routes, describe_cycle};
 use gingham_topology::{ChannelId, Fabric};
 use std::fmt;
@@ -18,7 +18,7 @@ pub enum LabError {
 
 impl LabError {
     /// The message of a routing error, at the key that chose the algorithm.
-    pub(crate) fn from_routing(tree: &crate::input::Tree, error: &RouteError) -> Self {
+    pub(crate) fn from_routing(tree: &gingham_input::Tree, error: &RouteError) -> Self {
         InputError::at(tree, "routing.algorithm", error).into()
     }
 }

@@ -1,7 +1,7 @@
 //! Fabric files: one of the places where a path is opened (others: the scenario, the files beside it,
 //! and `subnet_files`).
 
-use crate::input::InputError;
+use gingham_input::InputError;
 use gingham_topology::format::{self, Format, FormatError};
 use gingham_topology::{Fabric, Finding};
 use sha2::{Digest, Sha256};

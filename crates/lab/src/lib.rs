@@ -12,7 +12,6 @@ mod compile;
 mod error;
 mod fabric_file;
 mod files;
-pub mod input;
 mod record;
 mod run;
 pub mod scenario;

@@ -1,7 +1,7 @@
 //! Typed errors of the laboratory as the exceptions of `gingham.errors`.
 
+use gingham_input::InputError;
 use gingham_lab::DeadlockReport;
-use gingham_lab::input::InputError;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};

@@ -1,6 +1,6 @@
 //! Fabrics: made, read, written, described.
 
-use gingham_lab::input::Tree;
+use gingham_input::Tree;
 use gingham_lab::load_fabric;
 use gingham_topology::check::{self, Summary};
 use gingham_topology::format::{self, Format};

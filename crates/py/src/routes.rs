@@ -1,6 +1,6 @@
 //! Routes: their proof, costs and paths.
 
-use gingham_lab::input::Tree;
+use gingham_input::Tree;
 use gingham_topology::routing::{
     self, Algorithm, AllToAll, Bisection, Form, Lanes, Proof, RouteSet, Routes as CoreRoutes,
     Sharing, Statistics, SwitchTables, prove, prove_between_hosts, prove_without_loops,

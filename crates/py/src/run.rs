@@ -1,6 +1,6 @@
 //! Scenarios and runs.
 
-use gingham_lab::input::{InputError, Tree};
+use gingham_input::{InputError, Tree};
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{
     Column, ColumnData, Engine, LabError, Progress, Run, Table, compile, result_tables,

@@ -1,8 +1,8 @@
 //! Cables: rates and lengths become flit times, delays and slack buffers.
 
 use crate::error::LabError;
-use crate::input::InputError;
 use crate::scenario::ScenarioSource;
+use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};
 use gingham_model::{ChannelPlan, SlackBuffer, WormholeParameters};
 use gingham_topology::{ChannelId, Fabric};

@@ -5,8 +5,8 @@
 
 use super::TIME_MAX;
 use crate::error::LabError;
-use crate::input::InputError;
 use crate::scenario::{PERCENTILES_DEFAULT, ScenarioSource, Stop};
+use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
 use gingham_model::traffic::{MessagePlan, SourcePlan};
 use gingham_model::{ChannelPlan, ClassPlan, MeasurePlan, Quantity, StopPlan};

@@ -4,7 +4,7 @@ use super::{Scenario, Topology, TrafficClass};
 use crate::error::LabError;
 use crate::fabric_file::{self, LoadedFabric, load_fabric};
 use crate::files::FileRead;
-use crate::input::{InputError, Tree};
+use gingham_input::{InputError, Tree};
 use gingham_topology::format::{self, Format};
 use std::path::{Path, PathBuf};
 

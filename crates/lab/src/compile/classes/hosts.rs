@@ -2,7 +2,7 @@
 
 use super::Place;
 use crate::error::LabError;
-use crate::input::InputError;
+use gingham_input::InputError;
 use gingham_model::traffic::OtherHosts;
 use gingham_topology::{EndpointId, Fabric, NodeId, NodeKind};
 use std::collections::BTreeMap;

@@ -25,9 +25,9 @@ pub(super) use policing::check_packets;
 
 use super::Gathered;
 use crate::error::LabError;
-use crate::input::InputError;
 use crate::scenario::{ScenarioSource, TrafficClass};
 use destinations::Aim;
+use gingham_input::InputError;
 use gingham_model::traffic::{Arrivals, SourcePlan};
 use gingham_model::{Arbitration, ChannelPlan, ClassPlan, WormholeParameters};
 use gingham_topology::Fabric;

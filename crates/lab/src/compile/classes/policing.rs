@@ -4,8 +4,8 @@ use super::Place;
 use super::lengths::payload;
 use crate::compile::{Gathered, TIME_MAX};
 use crate::error::LabError;
-use crate::input::InputError;
 use crate::scenario::{Excess, Policing, ScenarioSource};
+use gingham_input::InputError;
 use gingham_kernel::{Bytes, Span};
 use gingham_model::traffic::{Arrivals, SourcePlan};
 use gingham_model::{

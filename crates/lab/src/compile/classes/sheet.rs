@@ -10,8 +10,8 @@ use super::Place;
 use crate::compile::Gathered;
 use crate::error::LabError;
 use crate::files::FileRead;
-use crate::input::InputError;
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+use gingham_input::InputError;
 use std::fmt::Display;
 use std::io::Cursor;
 

@@ -3,9 +3,9 @@
 //! Values go to serde one by one; a fault that comes back is given its origin by the key or
 //! value at hand and its path by the tables and lists around it (`fault`).
 
-use super::fault::Fault;
-use super::path::Step;
-use super::{Data, Entry, InputError, Origin, Table, Value};
+use crate::fault::Fault;
+use crate::path::Step;
+use crate::{Data, Entry, InputError, Origin, Table, Value};
 use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
@@ -14,7 +14,7 @@ use serde::de::{
 use serde::forward_to_deserialize_any as forward;
 
 /// The typed value that `root` describes.
-pub(super) fn read<T: DeserializeOwned>(root: &Value) -> Result<T, InputError> {
+pub(crate) fn read<T: DeserializeOwned>(root: &Value) -> Result<T, InputError> {
     T::deserialize(Reader(root)).map_err(|fault| place(fault, root).report(&root.origin))
 }
 

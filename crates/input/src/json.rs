@@ -1,12 +1,12 @@
 //! Values that a program gives instead of text: the Python side hands them over as JSON.
 
-use super::fault::Fault;
-use super::path::Step;
-use super::{Data, Entry, InputError, Origin, Table, Tree, Value};
+use crate::fault::Fault;
+use crate::path::Step;
+use crate::{Data, Entry, InputError, Origin, Table, Tree, Value};
 use serde_json::Value as Json;
 
 /// Deeper nesting than any scenario's is refused, so that reading it cannot exhaust the stack.
-pub(super) const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: usize = 64;
 
 impl Tree {
     /// A scenario that a program built. `source` is the name that messages show; keys whose
@@ -22,7 +22,7 @@ impl Tree {
 }
 
 /// The value, all of it of one origin.
-pub(super) fn value(json: &Json, origin: &Origin, depth_left: usize) -> Result<Value, Fault> {
+pub(crate) fn value(json: &Json, origin: &Origin, depth_left: usize) -> Result<Value, Fault> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Err(Fault::wrong("deeper nesting".into(), [format!("at most {DEPTH_MAX} levels")]));
     };

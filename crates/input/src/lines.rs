@@ -6,7 +6,7 @@
 //!                       axis 0 key  2
 //! ```
 
-use super::{Data, Tree, Value};
+use crate::{Data, Tree, Value};
 
 impl Tree {
     /// The line of each key and of each entry of a list, by the steps that lead there.

@@ -3,7 +3,7 @@
 use serde::de::Unexpected;
 
 /// Text cut to `characters_max` characters, with control characters made visible.
-pub(super) fn clip(text: &str, characters_max: usize) -> String {
+pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     let mut characters = text.chars();
     let mut clipped: String = characters.by_ref().take(characters_max).map(visible).collect();
     if characters.next().is_some() {
@@ -13,7 +13,7 @@ pub(super) fn clip(text: &str, characters_max: usize) -> String {
 }
 
 /// The character itself, or a stand-in of one column for one that would disturb a terminal.
-pub(super) fn visible(character: char) -> char {
+pub(crate) fn visible(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => ' ',
         _ if character.is_control() => '\u{fffd}',
@@ -22,12 +22,12 @@ pub(super) fn visible(character: char) -> char {
 }
 
 /// "1 value", "2 values".
-pub(super) fn count(number: usize, one: &str, several: &str) -> String {
+pub(crate) fn count(number: usize, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
 /// What was found, as it would be written in a file.
-pub(super) fn found(unexpected: Unexpected<'_>) -> String {
+pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     match unexpected {
         Unexpected::Bool(truth) => truth.to_string(),
         Unexpected::Unsigned(number) => number.to_string(),
@@ -44,7 +44,7 @@ pub(super) fn found(unexpected: Unexpected<'_>) -> String {
 
 /// What was expected, from the words with which serde's own types describe themselves; other
 /// words are kept.
-pub(super) fn expected(words: &str) -> String {
+pub(crate) fn expected(words: &str) -> String {
     let count =
         words.strip_prefix("a tuple of size ").or(words.strip_prefix("an array of length "));
     if let Some(count) = count {

@@ -2,7 +2,7 @@
 //!
 //! Overrides are written with dots; messages show `traffic[0].load`; both are read.
 
-use super::words::{clip, visible};
+use crate::words::{clip, visible};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const STEPS_MAX: usize = 64;
 
 /// One step down the tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// A key.
     Name(String),
     /// An entry of a list, from 0; in a table, the key with these digits.
@@ -20,7 +20,7 @@ pub(super) enum Step {
 
 impl Step {
     /// The step as a key.
-    pub(super) fn name(&self) -> Cow<'_, str> {
+    pub(crate) fn name(&self) -> Cow<'_, str> {
         match self {
             Self::Name(name) => name.into(),
             Self::Index(index) => index.to_string().into(),
@@ -36,7 +36,7 @@ impl From<&str> for Step {
 
 /// The steps of a path, or a sentence that says what is wrong with it. No step at all is the
 /// root.
-pub(super) fn parse(path: &str) -> Result<Vec<Step>, String> {
+pub(crate) fn parse(path: &str) -> Result<Vec<Step>, String> {
     let mut rest = path.trim();
     let mut steps = Vec::new();
     while !rest.is_empty() {
@@ -86,7 +86,7 @@ fn bare(name: &str) -> Step {
 }
 
 /// The path as messages show it.
-pub(super) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
+pub(crate) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
     let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let mut text = String::new();
     for step in steps {

@@ -1,6 +1,6 @@
 //! Typed values from trees: every shape that serde knows, and where each was written.
 
-use gingham_lab::input::{InputError, Tree, to_toml};
+use gingham_input::{InputError, Tree, to_toml};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

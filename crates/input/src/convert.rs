@@ -1,19 +1,19 @@
 //! From the values of the TOML parser to ours: numbers become numbers, byte offsets origins.
 
-use super::fault::Fault;
-use super::path::Step;
-use super::position::Positions;
-use super::{Data, Entry, Origin, Table, Value};
+use crate::fault::Fault;
+use crate::path::Step;
+use crate::position::Positions;
+use crate::{Data, Entry, Origin, Table, Value};
 use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Turns the values of the TOML parser into ours.
-pub(super) struct Places<'a> {
+pub(crate) struct Places<'a> {
     /// The source as a whole.
-    pub(super) whole: Origin,
+    pub(crate) whole: Origin,
     /// Where its lines are; without them, every origin is the source as a whole.
-    pub(super) positions: Option<Positions<'a>>,
+    pub(crate) positions: Option<Positions<'a>>,
 }
 
 impl Places<'_> {
@@ -27,7 +27,7 @@ impl Places<'_> {
     }
 
     /// The table, or a complaint about one of its values.
-    pub(super) fn table(&self, table: &DeTable<'_>) -> Result<Table, Fault> {
+    pub(crate) fn table(&self, table: &DeTable<'_>) -> Result<Table, Fault> {
         let entry = |(key, value): (&Spanned<Cow<'_, str>>, &_)| {
             let name = Cow::as_ref(key.get_ref()).to_owned();
             let value = self.value(value).map_err(|fault| fault.under(Step::from(&*name)))?;
@@ -37,7 +37,7 @@ impl Places<'_> {
     }
 
     /// The value, or a complaint about a date or a number that does not fit.
-    pub(super) fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, Fault> {
+    pub(crate) fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, Fault> {
         let origin = self.origin(value.span().start);
         match self.data(value.get_ref()) {
             Ok(data) => Ok(Value { data, origin }),

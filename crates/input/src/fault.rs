@@ -4,14 +4,14 @@
 //! A fault starts without a place. The first key or value that it passes gives it an origin,
 //! and every table and list that it passes adds a step to its path.
 
-use super::path::{self, Step};
-use super::{InputError, Origin, words};
+use crate::path::{self, Step};
+use crate::{InputError, Origin, words};
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 
 /// A fault under way.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     kind: Kind,
     origin: Option<Origin>,
     /// Innermost step first.
@@ -36,24 +36,24 @@ impl From<Kind> for Fault {
 
 impl Fault {
     /// Something else was found than expected.
-    pub(super) fn wrong(found: String, expected: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn wrong(found: String, expected: impl IntoIterator<Item = String>) -> Self {
         Kind::Wrong { found, expected: expected.into_iter().collect() }.into()
     }
 
     /// Gives the fault its origin, unless something further inside has done so.
-    pub(super) fn located(mut self, origin: &Origin) -> Self {
+    pub(crate) fn located(mut self, origin: &Origin) -> Self {
         self.origin.get_or_insert_with(|| origin.clone());
         self
     }
 
     /// Adds a step to the path.
-    pub(super) fn under(mut self, step: Step) -> Self {
+    pub(crate) fn under(mut self, step: Step) -> Self {
         self.path.push(step);
         self
     }
 
     /// The key that is unknown, if that is the fault and it has no origin yet.
-    pub(super) fn unplaced_key(&self) -> Option<&str> {
+    pub(crate) fn unplaced_key(&self) -> Option<&str> {
         match &self.kind {
             Kind::UnknownKey { name, .. } if self.origin.is_none() => Some(name),
             _ => None,
@@ -61,7 +61,7 @@ impl Fault {
     }
 
     /// The fault of a bare name that needs a value: nothing was found, not an empty table.
-    pub(super) fn of_bare_name(mut self, name: &str) -> Self {
+    pub(crate) fn of_bare_name(mut self, name: &str) -> Self {
         if let (Kind::Wrong { found, .. }, []) = (&mut self.kind, &*self.path) {
             *found = format!("only the name \"{name}\"");
         }
@@ -69,7 +69,7 @@ impl Fault {
     }
 
     /// The error for the user; `whole` is where the fault is if nothing has placed it.
-    pub(super) fn report(mut self, whole: &Origin) -> InputError {
+    pub(crate) fn report(mut self, whole: &Origin) -> InputError {
         self.path.reverse();
         let message = self.to_string();
         let within = path::show(&self.path);

@@ -1,8 +1,8 @@
 //! What a user reads when an input is wrong. The snapshots are the review: each shows the
 //! slip, and below it the message.
 
+use gingham_input::{InputError, Tree};
 use gingham_kernel::{Bytes, Length, Rate, Span};
-use gingham_lab::input::{InputError, Tree};
 use insta::assert_snapshot;
 use serde::Deserialize;
 use std::collections::BTreeMap;

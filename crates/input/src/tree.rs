@@ -7,10 +7,10 @@
 //!
 //! Invariant: the keys of a table differ, and stand in the order of the text.
 
-use super::convert::Places;
-use super::path::{self, Step};
-use super::position::Positions;
-use super::{InputError, syntax};
+use crate::convert::Places;
+use crate::path::{self, Step};
+use crate::position::Positions;
+use crate::{InputError, syntax};
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
@@ -94,14 +94,14 @@ impl Table {
     }
 
     /// The value of the key `name`, to be changed.
-    pub(super) fn value_mut(&mut self, name: &str) -> Option<&mut Value> {
+    pub(crate) fn value_mut(&mut self, name: &str) -> Option<&mut Value> {
         self.entries.iter_mut().find(|entry| entry.name == name).map(|entry| &mut entry.value)
     }
 }
 
 impl Value {
     /// A table without keys.
-    pub(super) fn empty_table(origin: Origin) -> Self {
+    pub(crate) fn empty_table(origin: Origin) -> Self {
         Self { data: Data::Table(Table::default()), origin }
     }
 
@@ -117,7 +117,7 @@ impl Value {
 /// A whole scenario as it was written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
-    pub(super) root: Value,
+    pub(crate) root: Value,
 }
 
 impl Tree {
@@ -152,7 +152,7 @@ impl Tree {
     }
 
     /// Where the deepest value along `steps` was written.
-    pub(super) fn nearest_origin(&self, steps: &[Step]) -> Origin {
+    pub(crate) fn nearest_origin(&self, steps: &[Step]) -> Origin {
         let mut value = &self.root;
         for step in steps {
             let Some(child) = value.child(step) else { break };

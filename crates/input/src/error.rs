@@ -5,7 +5,7 @@
 //!   did you mean `load`? known keys: arrivals, destinations, hosts, length, load, name
 //! ```
 
-use super::{Origin, Tree, nearest, path};
+use crate::{Origin, Tree, nearest, path};
 use serde_json::json;
 use std::fmt;
 
@@ -80,7 +80,7 @@ impl InputError {
         self
     }
 
-    pub(super) fn new(origin: Origin, message: String) -> Self {
+    pub(crate) fn new(origin: Origin, message: String) -> Self {
         Self(Box::new(Report {
             origin,
             key: None,
@@ -93,7 +93,7 @@ impl InputError {
     }
 
     /// Gives the key, which may be empty for the root; `in_message` puts it before the message.
-    pub(super) fn keyed(mut self, key: String, in_message: bool) -> Self {
+    pub(crate) fn keyed(mut self, key: String, in_message: bool) -> Self {
         if !key.is_empty() {
             if in_message {
                 self.0.message = format!("in `{key}`: {}", self.0.message);
@@ -103,17 +103,17 @@ impl InputError {
         self
     }
 
-    pub(super) fn expecting(mut self, expected: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn expecting(mut self, expected: impl IntoIterator<Item = String>) -> Self {
         self.0.expected = expected.into_iter().collect();
         self
     }
 
-    pub(super) fn meaning(mut self, nearest: Option<&str>) -> Self {
+    pub(crate) fn meaning(mut self, nearest: Option<&str>) -> Self {
         self.0.nearest = nearest.map(ToOwned::to_owned);
         self
     }
 
-    pub(super) fn showing(mut self, excerpt: String) -> Self {
+    pub(crate) fn showing(mut self, excerpt: String) -> Self {
         self.0.excerpt = Some(excerpt);
         self
     }

@@ -1,6 +1,6 @@
 //! Overrides: what they change, and that a failing one changes nothing.
 
-use gingham_lab::input::{Data, Tree};
+use gingham_input::{Data, Tree};
 use serde_json::json;
 
 const TEXT: &str = "name = \"mesh\"\nrouting.algorithm = \"up-down\"\n\

@@ -1,7 +1,7 @@
 //! Theorems about inputs: what any TOML text means is what the TOML crate says it means, and
 //! no text, however broken, does more harm than an error.
 
-use gingham_lab::input::{InputError, Tree};
+use gingham_input::{InputError, Tree};
 use proptest::prelude::*;
 use serde::Deserialize;
 use std::collections::BTreeMap;

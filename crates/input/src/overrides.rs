@@ -10,9 +10,9 @@
 //! Tables and lists that are missing on the way are made. Invariant: an override that fails
 //! changes nothing.
 
-use super::convert::Places;
-use super::path::{self, Step};
-use super::{Data, Entry, InputError, Origin, Table, Tree, Value, json, nearest, words};
+use crate::convert::Places;
+use crate::path::{self, Step};
+use crate::{Data, Entry, InputError, Origin, Table, Tree, Value, json, nearest, words};
 use toml::de::DeValue;
 
 impl Tree {

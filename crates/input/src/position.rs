@@ -8,7 +8,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The lines of a text.
 #[derive(Debug)]
-pub(super) struct Positions<'a> {
+pub(crate) struct Positions<'a> {
     text: &'a str,
     /// Byte offset at which each line starts.
     line_starts: Vec<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
         let blocks = text.as_bytes().chunks(BLOCK_BYTES).scan(0, |total, block| {
@@ -29,7 +29,7 @@ impl<'a> Positions<'a> {
     }
 
     /// Line and column of a byte offset, both from 1. An offset beyond the end is the end.
-    pub(super) fn at(&self, offset: usize) -> (u32, u32) {
+    pub(crate) fn at(&self, offset: usize) -> (u32, u32) {
         let offset = offset.min(self.text.len());
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let start = if line == 1 { self.mark_bytes() } else { self.line_starts[line - 1] };
@@ -39,7 +39,7 @@ impl<'a> Positions<'a> {
     }
 
     /// The line of a byte offset, without its end.
-    pub(super) fn line(&self, offset: usize) -> &'a str {
+    pub(crate) fn line(&self, offset: usize) -> &'a str {
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let text = &self.text[self.line_starts[line - 1]..];
         text.trim_start_matches(BYTE_ORDER_MARK).lines().next().unwrap_or("")

@@ -7,8 +7,8 @@
 //!          ^
 //! ```
 
-use super::position::Positions;
-use super::{InputError, Origin, words};
+use crate::position::Positions;
+use crate::{InputError, Origin, words};
 use toml::Spanned;
 use toml::de::{DeTable, Error};
 
@@ -42,7 +42,7 @@ const SENTENCES: [(&str, &str, &str); 20] = [
 ];
 
 /// The table that `text` writes, or an error about the first slip in it.
-pub(super) fn parse<'a>(source: &str, text: &'a str) -> Result<Spanned<DeTable<'a>>, InputError> {
+pub(crate) fn parse<'a>(source: &str, text: &'a str) -> Result<Spanned<DeTable<'a>>, InputError> {
     if let Some(offset) = text.find('\0') {
         let message = "a byte of value 0: this is no text file".to_owned();
         return Err(error(source, text, offset, message, None));
@@ -56,7 +56,7 @@ pub(super) fn parse<'a>(source: &str, text: &'a str) -> Result<Spanned<DeTable<'
 }
 
 /// The error for bytes that are not UTF-8.
-pub(super) fn not_text(source: &str, bytes: &[u8], fault: std::str::Utf8Error) -> InputError {
+pub(crate) fn not_text(source: &str, bytes: &[u8], fault: std::str::Utf8Error) -> InputError {
     let offset = fault.valid_up_to();
     let text = str::from_utf8(&bytes[..offset]).expect("UTF-8 up to there");
     let (line, column) = Positions::of(text).at(offset);
