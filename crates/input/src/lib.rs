@@ -23,6 +23,7 @@ mod convert;
 mod deserialize;
 mod error;
 mod fault;
+mod files;
 mod json;
 mod lines;
 mod overrides;
@@ -34,6 +35,7 @@ mod tree;
 mod words;
 
 pub use error::InputError;
+pub use files::{FileRead, digest, read};
 pub use suggest::nearest;
 pub use tree::{Data, Entry, Origin, Table, Tree, Value};
 

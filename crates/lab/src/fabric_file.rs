@@ -1,12 +1,9 @@
 //! Fabric files: one of the places where a path is opened (others: the scenario, the files beside it,
 //! and `subnet_files`).
 
-use gingham_input::InputError;
+use gingham_input::{InputError, digest, read};
 use gingham_topology::format::{self, Format, FormatError};
 use gingham_topology::{Fabric, Finding};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 /// A fabric and what its file had to say.
@@ -31,22 +28,6 @@ pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let format = format.unwrap_or(Format::Ibnetdiscover);
     let reading = format::read(text, format).map_err(of_format)?;
     Ok(LoadedFabric { fabric: reading.fabric, findings: reading.findings, digest: digest(&bytes) })
-}
-
-/// The bytes of a file that the user named.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, InputError> {
-    fs::read(path).map_err(|error| {
-        let message = format!("the file cannot be read: {error}");
-        InputError::from_parts(&path.display().to_string(), None, None, None, message, [], None)
-    })
-}
-
-/// SHA-256 in hexadecimal.
-pub(crate) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes any text");
-        text
-    })
 }
 
 /// A format error in the form that all input errors have. What was expected goes where they

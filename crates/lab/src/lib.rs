@@ -11,7 +11,6 @@ mod catalogue;
 mod compile;
 mod error;
 mod fabric_file;
-mod files;
 mod record;
 mod run;
 pub mod scenario;
@@ -24,7 +23,7 @@ pub use catalogue::{
 pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
-pub use files::FileRead;
+pub use gingham_input::FileRead;
 pub use gingham_model::measure::student_t;
 pub use record::{
     ClassSummary, Column, ColumnData, LinkTotals, PercentileSummary, Record, Table, Verdict,

@@ -1,7 +1,7 @@
 //! Files that tell what a subnet manager decided: another place where a path is opened.
 
-use crate::fabric_file::{from_format, read};
-use gingham_input::InputError;
+use crate::fabric_file::from_format;
+use gingham_input::{InputError, read};
 use gingham_topology::format::{self, FormatError};
 use gingham_topology::routing::{LaneMap, Lanes, Routes, ServiceLevels, SwitchTables};
 use gingham_topology::subnet::{

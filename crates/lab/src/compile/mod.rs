@@ -7,9 +7,8 @@ mod measure;
 pub(crate) use measure::quantity_name;
 
 use crate::error::{DeadlockReport, LabError};
-use crate::files::FileRead;
 use crate::scenario::ScenarioSource;
-use gingham_input::InputError;
+use gingham_input::{FileRead, InputError};
 use gingham_kernel::Span;
 use gingham_model::{Plan, Switching, WormholeParameters, WormholePlan};
 use gingham_topology::routing::{self, Proof, Routes};

@@ -1,12 +1,12 @@
 //! What each traffic class offered, what the network took, and how long that took.
 
 use super::load::{Capacity, bytes_per_ps};
-use super::table::{Builder, Table};
 use super::verdict::{self, Asked};
 use super::{Reading, Verdict};
 use gingham_kernel::Span;
 use gingham_model::measure::{ClassMeasured, Estimate, Percentile};
 use gingham_model::{ClassId, Excess, Quantity};
+use gingham_results::{Builder, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 

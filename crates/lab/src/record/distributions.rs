@@ -2,9 +2,9 @@
 
 use super::Reading;
 use super::load::Capacity;
-use super::table::{Builder, Table};
 use gingham_model::ClassId;
 use gingham_model::measure::{Bar, Step};
+use gingham_results::{Builder, Table};
 
 /// A row of one class.
 type Of<T> = (usize, T);

@@ -1,9 +1,9 @@
 //! One row a channel.
 
 use super::Reading;
-use super::table::{Builder, Table};
 use gingham_model::measure::{ChannelMeasured, Estimate};
 use gingham_model::{ChannelPlan, Plan};
+use gingham_results::{Builder, Table};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;

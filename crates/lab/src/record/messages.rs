@@ -1,7 +1,7 @@
 //! One row a message: of the sample, or of all that were delivered.
 
-use super::table::{Builder, Table};
 use gingham_model::{Admission, Delivery, Plan};
+use gingham_results::{Builder, Table};
 
 /// What stands in the columns of words, by class and by endpoint.
 #[derive(Clone, Debug, Default)]

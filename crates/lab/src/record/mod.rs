@@ -16,14 +16,14 @@ mod links;
 mod load;
 mod messages;
 mod nodes;
-mod table;
+
 mod verdict;
 
 pub(crate) use classes::estimate_of;
 pub use classes::{ClassSummary, PercentileSummary};
+pub use gingham_results::{Column, ColumnData, Table};
 pub use links::LinkTotals;
 pub(crate) use messages::Names;
-pub use table::{Column, ColumnData, Table};
 pub use verdict::Verdict;
 
 use crate::compile::Compiled;

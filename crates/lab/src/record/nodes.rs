@@ -1,6 +1,6 @@
 //! One row a node of the fabric.
 
-use super::table::{Builder, Table};
+use gingham_results::{Builder, Table};
 use gingham_topology::{Fabric, Guid, Node};
 
 /// The table of nodes, in canonical order.

@@ -2,9 +2,8 @@
 
 use super::{Scenario, Topology, TrafficClass};
 use crate::error::LabError;
-use crate::fabric_file::{self, LoadedFabric, load_fabric};
-use crate::files::FileRead;
-use gingham_input::{InputError, Tree};
+use crate::fabric_file::{LoadedFabric, load_fabric};
+use gingham_input::{FileRead, InputError, Tree, digest, read};
 use gingham_topology::format::{self, Format};
 use std::path::{Path, PathBuf};
 
@@ -44,10 +43,10 @@ pub(crate) struct ScenarioFabric {
 impl ScenarioSource {
     /// Reads a scenario file and applies overrides.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, InputError> {
-        let bytes = fabric_file::read(path)?;
+        let bytes = read(path)?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let tree = Tree::from_bytes(&path.display().to_string(), &bytes)?;
-        Self::from_tree(tree, folder, fabric_file::digest(&bytes), overrides)
+        Self::from_tree(tree, folder, digest(&bytes), overrides)
     }
 
     /// The same for a text; paths in it are relative to `folder`.
@@ -57,7 +56,7 @@ impl ScenarioSource {
         folder: &Path,
         overrides: &Overrides,
     ) -> Result<Self, InputError> {
-        let digest = fabric_file::digest(text.as_bytes());
+        let digest = digest(text.as_bytes());
         Self::from_tree(Tree::parse(name, text)?, folder.to_path_buf(), digest, overrides)
     }
 

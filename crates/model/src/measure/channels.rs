@@ -1,9 +1,9 @@
 //! What channels did, by section.
 
-use super::estimate::{Ratio, real};
 use super::grid::SECTIONS_MAX;
 use super::{ChannelCount, Estimate};
 use crate::ChannelPlan;
+use gingham_results::{Ratio, real};
 
 /// What one channel did in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,7 +1,6 @@
 //! What was measured: the window of a run, and what it holds.
 
 use super::class::ClassLedger;
-use super::estimate::{Ratio, real};
 use super::grid::SLICES_PER_SECTION;
 use super::latencies::{Latencies, Merged};
 use super::ledger::Ledger;
@@ -11,6 +10,7 @@ use super::window::after_warm_up;
 use super::{Bar, ChannelMeasured, Count, Estimate, Percentile, Step, WarmUp, Window};
 use crate::{ClassId, Delivery, Quantity};
 use gingham_kernel::{Span, Time};
+use gingham_results::{Ratio, real};
 use gingham_topology::ChannelId;
 
 /// What one class did in the window.

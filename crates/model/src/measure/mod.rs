@@ -19,7 +19,7 @@
 mod channels;
 mod class;
 mod count;
-mod estimate;
+
 mod grid;
 mod latencies;
 mod ledger;
@@ -28,17 +28,17 @@ mod percentile;
 mod records;
 mod series;
 mod slices;
-mod student;
+
 mod warm_up;
 mod window;
 
 pub use channels::ChannelMeasured;
 pub use count::{ChannelCount, Count};
-pub use estimate::Estimate;
+pub use gingham_results::{Estimate, student_t};
 pub use latencies::Bar;
 pub use ledger::Ledger;
 pub use measured::{ClassMeasured, Measured};
 pub use percentile::Percentile;
 pub use series::Step;
-pub use student::student_t;
+
 pub use window::{WarmUp, Window};

@@ -9,9 +9,9 @@
 //! ```
 
 use super::Estimate;
-use super::estimate::{Ratio, real};
 use super::latencies::{Latencies, Merged};
 use gingham_kernel::Span;
+use gingham_results::{Ratio, real};
 
 /// A percentile of latency with its 95 % interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

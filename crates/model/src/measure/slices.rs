@@ -1,9 +1,9 @@
 //! Sums over slices of simulated time, by class.
 
 use super::Count;
-use super::estimate::real;
 use super::grid::SLICES_MAX;
 use crate::{Admission, Delivery};
+use gingham_results::real;
 use std::iter::Sum;
 use std::ops::Add;
 

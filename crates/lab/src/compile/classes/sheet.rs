@@ -9,9 +9,8 @@
 use super::Place;
 use crate::compile::Gathered;
 use crate::error::LabError;
-use crate::files::FileRead;
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
-use gingham_input::InputError;
+use gingham_input::{FileRead, InputError};
 use std::fmt::Display;
 use std::io::Cursor;
 

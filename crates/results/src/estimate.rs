@@ -18,7 +18,7 @@
 //! positive lag-1 correlation `r` the half-width grows by `sqrt((1 + r) / (1 - r))` (Tafazzoli, Steiger and Wilson,
 //! "N-Skart", IEEE Transactions on Automatic Control 56(2), 2011). Batches without a message say nothing and do not count.
 
-use super::student::student_t;
+use crate::student_t;
 
 /// Batches of an interval at least.
 const BATCHES_MIN: usize = 20;
@@ -34,16 +34,16 @@ pub struct Estimate {
 
 /// A sum and what it is divided by.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Ratio {
+pub struct Ratio {
     /// What is summed up: latency, bytes, busy time.
-    pub(super) sum: f64,
+    pub sum: f64,
     /// Over what: messages, time.
-    pub(super) over: f64,
+    pub over: f64,
 }
 
 impl Estimate {
     /// The ratio of all sums, from those of each section; `None` if they are over nothing.
-    pub(super) fn of_sections(sections: &[Ratio]) -> Option<Self> {
+    pub fn of_sections(sections: &[Ratio]) -> Option<Self> {
         let whole = total(sections);
         let mean = (whole.over > 0.0).then(|| whole.sum / whole.over)?;
         Some(Self { mean, half_width: half_width(&batches(sections), mean) })
@@ -104,7 +104,7 @@ fn widening(residuals: &[f64], squares: f64) -> f64 {
 
 /// A sum as a real number: a mean needs few digits.
 #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
-pub(super) fn real(sum: u128) -> f64 {
+pub fn real(sum: u128) -> f64 {
     sum as f64
 }
 

@@ -74,17 +74,21 @@ pub struct Table {
 }
 
 /// Collects the columns of a table from its rows.
-pub(super) struct Builder<'a, R> {
+#[must_use]
+#[derive(Debug)]
+pub struct Builder<'a, R> {
     rows: &'a [R],
     columns: Vec<Column>,
 }
 
 impl<'a, R> Builder<'a, R> {
-    pub(super) fn new(rows: &'a [R]) -> Self {
+    /// A table of these rows, without columns so far.
+    pub const fn new(rows: &'a [R]) -> Self {
         Self { rows, columns: Vec::new() }
     }
 
-    pub(super) fn integers(
+    /// A column of whole numbers.
+    pub fn integers(
         mut self,
         (name, unit): (&'static str, &'static str),
         meaning: &'static str,
@@ -95,7 +99,8 @@ impl<'a, R> Builder<'a, R> {
         self
     }
 
-    pub(super) fn reals(
+    /// A column of real numbers.
+    pub fn reals(
         mut self,
         (name, unit): (&'static str, &'static str),
         meaning: &'static str,
@@ -107,7 +112,7 @@ impl<'a, R> Builder<'a, R> {
     }
 
     /// Real numbers that may be missing.
-    pub(super) fn known(
+    pub fn known(
         self,
         name_and_unit: (&'static str, &'static str),
         meaning: &'static str,
@@ -117,7 +122,7 @@ impl<'a, R> Builder<'a, R> {
     }
 
     /// A column of places in `values`.
-    pub(super) fn words(
+    pub fn words(
         mut self,
         name: &'static str,
         meaning: &'static str,
@@ -131,7 +136,7 @@ impl<'a, R> Builder<'a, R> {
     }
 
     /// A column of texts, each of which may differ from all others.
-    pub(super) fn texts(
+    pub fn texts(
         self,
         name: &'static str,
         meaning: &'static str,
@@ -146,7 +151,8 @@ impl<'a, R> Builder<'a, R> {
         })
     }
 
-    pub(super) fn build(self, name: &'static str, meaning: &'static str) -> Table {
+    /// The table.
+    pub fn build(self, name: &'static str, meaning: &'static str) -> Table {
         Table { name, meaning, columns: self.columns }
     }
 }

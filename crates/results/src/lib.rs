@@ -1,0 +1,18 @@
+//! What results are made of: means with their intervals, and tables with meaning and unit.
+//!
+//! ```text
+//!   sums of sections ──estimate──► mean ± half-width
+//!   rows of any type ──Builder──► Table: columns with name, unit, meaning and values
+//! ```
+//!
+//! Every laboratory measures with these, so that a half-width is the same thing everywhere.
+//!
+//! Invariant: no file, no clock, no randomness; the same sums give the same bits.
+
+mod estimate;
+mod student;
+mod table;
+
+pub use estimate::{Estimate, Ratio, real};
+pub use student::student_t;
+pub use table::{Builder, Column, ColumnData, Table};
