@@ -37,7 +37,7 @@ pub use passing_over::{PassingOver, WeightedRoundRobin};
 pub use randomised::Randomised;
 pub use round_robin::RoundRobin;
 pub use strict_priority::StrictPriority;
-pub use surplus::{Number, Round, SurplusRoundRobin};
+pub use surplus::{Change, Number, Round, Standing, SurplusRoundRobin};
 pub use virtual_clock::VirtualClock;
 
 /// The most channels or queues that a scheduler chooses among: a set of them is a word.

@@ -25,7 +25,7 @@
 
 mod number;
 
-pub use number::{Number, Round};
+pub use number::{Change, Number, Round, Standing};
 
 use crate::error::check_quanta;
 use crate::{Causal, Rounds, SchedulerError};
@@ -116,6 +116,12 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
     pub fn quantum_bytes(&self, channel: usize) -> u32 {
         let channel = &self.channels[channel];
         channel.quantum_in(channel.next.round, self.change_from)
+    }
+
+    /// All that is known of a channel: what a marker says.
+    pub fn standing(&self, channel: usize) -> Standing {
+        let next = self.number(channel);
+        Standing { next, quantum_bytes: self.quantum_bytes(channel), coming: None }
     }
 
     /// The longest packet, which no quantum is below.

@@ -33,11 +33,15 @@ pub enum Discard {
     FarMarker,
     /// A packet was waiting when a new epoch began.
     Reset,
+    /// Packets are named as missing to an end that keeps none to send again.
+    NotRepairing,
+    /// An answer to what was not asked, or not any more.
+    NotAsked,
 }
 
 impl Discard {
     /// How many reasons there are.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 15;
 
     const fn index(self) -> usize {
         match self {
@@ -54,6 +58,8 @@ impl Discard {
             Self::BadNumber => 10,
             Self::FarMarker => 11,
             Self::Reset => 12,
+            Self::NotRepairing => 13,
+            Self::NotAsked => 14,
         }
     }
 }
@@ -74,6 +80,8 @@ impl fmt::Display for Discard {
             Self::BadNumber => write!(f, "no packet has that number"),
             Self::FarMarker => write!(f, "the marker is too far from the round"),
             Self::Reset => write!(f, "a new epoch began"),
+            Self::NotRepairing => write!(f, "nothing is sent again here"),
+            Self::NotAsked => write!(f, "it answers nothing that was asked"),
         }
     }
 }

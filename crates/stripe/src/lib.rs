@@ -39,12 +39,12 @@ mod wire;
 
 pub use discard::{Discard, Discards};
 pub use error::{OptionsError, SendError};
-pub use message::{Epoch, Kind, Message};
+pub use message::{Departure, Epoch, Kind, Marker, Message, Report};
 pub use numbered::{Numbered, PacketRounds};
 pub use receiver::{Receiver, ReceiverOptions, Reception};
-pub use sender::{MarkerPlan, Sender, SenderOptions, Sending};
+pub use sender::{MarkerPlan, Reported, Sender, SenderOptions, Sending, Sent};
 pub use time::Instant;
-pub use wire::{MESSAGE_BYTES, WireError};
+pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, WireError};
 
 /// A set of channels as a word, a bit each.
 type ChannelSet = u64;

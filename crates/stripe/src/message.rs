@@ -1,16 +1,21 @@
 //! What the ends tell each other beside the data.
 //!
 //! ```text
-//!   sender -> receiver    Marker (number of the next packet of the channel)    Reset (start anew)
-//!   receiver -> sender    Acknowledged (of a reset)       ResetRequested (we are out of step)
+//!   sender -> receiver, on a channel          receiver -> sender, on its way back
+//!     Reset   start anew                        Acknowledged, ResetRequested
+//!     Marker  all there is to say of it         Report, Missing
+//!     Left    another one is out                LeftAcknowledged
 //! ```
 //!
+//! A marker describes its channel entirely, so whatever went wrong there, the next one puts right.
+//!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5. The paper resets after a crash and
-//! leaves the how open; epochs are ours: whatever belongs to an earlier one is discarded.
+//! leaves the how open; epochs are ours: whatever belongs to an earlier one is discarded. So is what a
+//! marker says beside the number, and what the receiver reports.
 
-use gingham_fairq::Number;
+use gingham_fairq::{Round, Standing};
 
-use crate::Discard;
+use crate::{Discard, Instant};
 
 /// The count of resets, modulo 2^32, compared as serial numbers (RFC 1982).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,9 +49,9 @@ impl Epoch {
 pub struct Message {
     /// The epoch in which it holds; of a request, the last epoch known to who asks.
     pub epoch: Epoch,
-    /// The channel, from 0, by the sender's numbering.
+    /// The channel on which it goes, or on whose way back, from 0, by the sender's numbering.
     pub channel: u8,
-    /// How many channels there are.
+    /// How many channels the sender has.
     pub channels: u8,
     /// What it says.
     pub kind: Kind,
@@ -55,7 +60,6 @@ pub struct Message {
 impl Message {
     /// A message of an end; ends have at most 64 channels.
     pub(crate) fn about(channel: usize, channels: usize, epoch: Epoch, kind: Kind) -> Self {
-        let small = |channels: usize| u8::try_from(channels).expect("at most 64 channels");
         Self { epoch, channel: small(channel), channels: small(channels), kind }
     }
 
@@ -74,17 +78,86 @@ impl Message {
     }
 }
 
+/// A channel's number, or how many there are, as messages write it.
+pub(crate) fn small(channels: usize) -> u8 {
+    u8::try_from(channels).expect("at most 64 channels")
+}
+
 /// What a message says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The next packet of the channel has this number.
-    Marker(Number),
-    /// The epoch begins: what came on the channel before is void.
-    Reset,
+    /// All there is to say of the channel.
+    Marker(Marker),
+    /// The epoch begins: what came on the channel before belongs to an earlier one.
+    Reset {
+        /// The channel's quantum; 0 where it is out.
+        quantum: u32,
+    },
     /// The reset has come on the channel.
     Acknowledged,
     /// The receiver asks for an epoch after the one that it names.
     ResetRequested,
+    /// Another channel sends nothing from a round on.
+    Left(Departure),
+    /// The receiver knows that the other channel is out.
+    LeftAcknowledged(Departure),
+    /// What has come on the channel, and how much more may.
+    Report(Report),
+    /// Packets of the channel that the receiver knows to be lost.
+    Missing {
+        /// The first of them, by the sequence numbers of the channel.
+        first: u32,
+        /// How many there are in a row, at least one.
+        count: u16,
+    },
+}
+
+/// What the sender says of a channel: what follows on it is described by this alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marker {
+    /// The number of its next packet, its quantum and the change to come.
+    pub standing: Standing,
+    /// Packets of data sent on it in this epoch, modulo 2^32.
+    pub sent_packets: u32,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// The sequence number, in the pipe, of the next packet on whatever channel: how many were sent
+    /// in this epoch, modulo 2^32.
+    pub next_sequence: u32,
+    /// When the marker was given out, by the sender's clock.
+    pub sent_at: Instant,
+}
+
+/// A channel that is out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// The channel.
+    pub channel: u8,
+    /// It sends nothing from this round on; if it comes back, then after it.
+    pub since: Round,
+}
+
+/// What the receiver says of a channel. Counts are of this epoch and only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// So many packets may be sent on the channel, modulo 2^32: those that are in flight no longer
+    /// and those for which its buffer has room.
+    pub limit_packets: u32,
+    /// Packets that are in flight no longer, come or lost, modulo 2^32: the sender's own count in the
+    /// last marker, and what came since.
+    pub accounted_packets: u32,
+    /// Their bytes.
+    pub accounted_bytes: u64,
+    /// Packets that came, modulo 2^32.
+    pub received_packets: u32,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// From which round on the last marker announced a change.
+    pub coming_from: Option<Round>,
+    /// What the last marker said of when it was sent.
+    pub echo: Instant,
+    /// So many nanoseconds ago it came, or 2^32 - 1 where it was longer.
+    pub held_ns: u32,
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5. A marker carries the number of the next
 //! packet of a channel; the randomised scheduler has none, so it gets no marker.
 
-use gingham_fairq::{Causal, Number, Round, SchedulerError, SurplusRoundRobin};
+use gingham_fairq::{Causal, Number, Round, SchedulerError, Standing, SurplusRoundRobin};
 
 /// A causal scheduler that works in rounds and whose state markers can restore.
 ///
@@ -20,6 +20,9 @@ pub trait Numbered: Causal + Clone {
 
     /// The number of the next packet of a channel.
     fn number(&self, channel: usize) -> Number;
+
+    /// All that is known of a channel: what a marker says.
+    fn standing(&self, channel: usize) -> Standing;
 
     /// The next packet of a channel has this number; the turn moves on if that is ahead of the
     /// round. A deficit of 1 is taken in every round.
@@ -39,6 +42,10 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
 
     fn number(&self, channel: usize) -> Number {
         self.number(channel)
+    }
+
+    fn standing(&self, channel: usize) -> Standing {
+        self.standing(channel)
     }
 
     fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError> {
@@ -88,6 +95,10 @@ impl<const CAPACITY: usize> Numbered for PacketRounds<CAPACITY> {
 
     fn number(&self, channel: usize) -> Number {
         self.0.number(channel)
+    }
+
+    fn standing(&self, channel: usize) -> Standing {
+        self.0.standing(channel)
     }
 
     fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError> {

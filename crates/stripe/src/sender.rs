@@ -18,81 +18,24 @@
 //! Invariants: a marker carries the number that the next packet of its channel has at the moment
 //! when the marker is given out; no packet is taken before a reset is acknowledged.
 
-use core::time::Duration;
+mod markers;
+mod options;
+mod reported;
+mod resets;
+mod sent;
 
 use gingham_fairq::Round;
 
 use crate::{
-    ChannelSet, Discard, Discards, Epoch, Instant, Kind, Message, Numbered, OptionsError,
-    SendError, first_channels, take_lowest,
+    ChannelSet, Discard, Epoch, Instant, Kind, Message, Numbered, OptionsError, SendError,
+    first_channels, take_lowest,
 };
+pub use options::{MarkerPlan, SenderOptions, Sending};
+pub use reported::Reported;
+pub use sent::Sent;
 
-/// When markers go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MarkerPlan {
-    /// Markers in one round out of so many.
-    pub every_rounds: u32,
-    /// They go before the turn of this channel, from 0.
-    pub before_channel: usize,
-    /// They go at the latest so long after the last.
-    pub interval: Duration,
-}
-
-/// What the sending end is told at its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SenderOptions {
-    /// When markers go.
-    pub markers: MarkerPlan,
-    /// A reset that is not acknowledged goes again after so long.
-    pub reset_interval: Duration,
-    /// A reset that one channel has acknowledged waits so long for the others.
-    pub reset_wait: Duration,
-}
-
-impl Default for SenderOptions {
-    /// Markers at the beginning of each fourth round and each 20 ms; resets each 100 ms, for at
-    /// most 500 ms.
-    fn default() -> Self {
-        let interval = Duration::from_millis(20);
-        Self {
-            markers: MarkerPlan { every_rounds: 4, before_channel: 0, interval },
-            reset_interval: Duration::from_millis(100),
-            reset_wait: Duration::from_millis(500),
-        }
-    }
-}
-
-impl SenderOptions {
-    fn check(&self, channels: usize) -> Result<(), OptionsError> {
-        let channel = self.markers.before_channel;
-        if self.markers.every_rounds == 0 {
-            Err(OptionsError::NoRounds)
-        } else if channel >= channels {
-            Err(OptionsError::NoSuchChannel { channel, count: channels })
-        } else if self.markers.interval.is_zero() {
-            Err(OptionsError::Zero { option: "markers.interval" })
-        } else if self.reset_interval.is_zero() {
-            Err(OptionsError::Zero { option: "reset_interval" })
-        } else {
-            Ok(())
-        }
-    }
-}
-
-/// What the sending end has counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sending {
-    /// Packets given a channel.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Markers given out.
-    pub markers: u64,
-    /// Resets begun, the first included.
-    pub resets: u64,
-    /// What came and was not used.
-    pub discards: Discards,
-}
+use reported::ReportedByChannel;
+use sent::SentByChannel;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -127,6 +70,8 @@ pub struct Sender<S> {
     marker_round: Round,
     /// Markers go at this time at the latest.
     marker_at: Instant,
+    sent: SentByChannel,
+    reported: ReportedByChannel,
     sending: Sending,
 }
 
@@ -150,7 +95,8 @@ impl<S: Numbered> Sender<S> {
         epoch: Epoch,
         now: Instant,
     ) -> Result<Self, OptionsError> {
-        options.check(scheduler.channels())?;
+        let channels = scheduler.channels();
+        options.check(channels)?;
         let mut sender = Self {
             marker_round: scheduler.round(),
             initial: scheduler.clone(),
@@ -160,6 +106,8 @@ impl<S: Numbered> Sender<S> {
             state: State::Open,
             due: 0,
             marker_at: now,
+            sent: SentByChannel::new(channels),
+            reported: ReportedByChannel::new(channels),
             sending: Sending::default(),
         };
         sender.open(now);
@@ -186,6 +134,16 @@ impl<S: Numbered> Sender<S> {
         &self.scheduler
     }
 
+    /// What was sent on a channel in this epoch.
+    pub fn sent(&self, channel: usize) -> Sent {
+        self.sent.on(channel)
+    }
+
+    /// What the receiver last said of a channel in this epoch.
+    pub fn reported(&self, channel: usize) -> Option<Reported> {
+        self.reported.on(channel)
+    }
+
     /// What has been counted.
     pub const fn sending(&self) -> &Sending {
         &self.sending
@@ -202,6 +160,7 @@ impl<S: Numbered> Sender<S> {
         }
         let channel = self.scheduler.current();
         self.scheduler.charge(length_bytes);
+        self.sent.add(channel, length_bytes);
         self.sending.packets += 1;
         self.sending.bytes += u64::from(length_bytes);
         self.mark_by_round(now);
@@ -215,9 +174,11 @@ impl<S: Numbered> Sender<S> {
         let kind = match self.state {
             State::Open => {
                 self.sending.markers += 1;
-                Kind::Marker(self.scheduler.number(channel))
+                self.marker(channel, now)
             }
-            State::Resetting { .. } => Kind::Reset,
+            State::Resetting { .. } => {
+                Kind::Reset { quantum: self.scheduler.standing(channel).quantum_bytes }
+            }
         };
         Some((channel, Message::about(channel, self.scheduler.channels(), self.epoch, kind)))
     }
@@ -269,48 +230,25 @@ impl<S: Numbered> Sender<S> {
         message: Message,
     ) -> Result<(), Discard> {
         match message.kind {
-            Kind::Marker(_) | Kind::Reset => Err(Discard::OtherEnd),
+            Kind::Marker(_) | Kind::Reset { .. } | Kind::Left(_) => Err(Discard::OtherEnd),
             Kind::Acknowledged => self.acknowledge(now, channel, message.epoch),
             Kind::ResetRequested if self.epoch.is_after(message.epoch) => Err(Discard::StaleEpoch),
             Kind::ResetRequested => {
                 self.start_reset(message.epoch.next(), now);
                 Ok(())
             }
-        }
-    }
-
-    fn acknowledge(&mut self, now: Instant, channel: usize, epoch: Epoch) -> Result<(), Discard> {
-        let all = first_channels(self.scheduler.channels());
-        match &mut self.state {
-            State::Resetting { acknowledged, .. } if epoch == self.epoch => {
-                *acknowledged |= 1 << channel;
-                if *acknowledged == all {
-                    self.open(now);
-                }
+            Kind::Report(_) | Kind::Missing { .. } | Kind::LeftAcknowledged(_)
+                if !self.is_open() || message.epoch != self.epoch =>
+            {
+                Err(Discard::StaleEpoch)
+            }
+            Kind::Report(report) => {
+                self.reported.take(channel, Reported { at: now, report });
                 Ok(())
             }
-            // The last ones may come after the wait for them was over.
-            State::Open if epoch == self.epoch => Ok(()),
-            _ => Err(Discard::StaleEpoch),
+            Kind::Missing { .. } => Err(Discard::NotRepairing),
+            Kind::LeftAcknowledged(_) => Err(Discard::NotAsked),
         }
-    }
-
-    fn start_reset(&mut self, epoch: Epoch, now: Instant) {
-        self.epoch = epoch;
-        self.scheduler = self.initial.clone();
-        let (again_at, open_at) = (now, now.after(self.options.reset_wait));
-        self.state = State::Resetting { acknowledged: 0, again_at, open_at };
-        self.due = 0;
-        self.sending.resets += 1;
-        self.advance(now);
-    }
-
-    fn open(&mut self, now: Instant) {
-        self.state = State::Open;
-        self.due = 0;
-        self.marker_round = self.scheduler.round();
-        self.marker_at = now.after(self.options.markers.interval);
-        self.mark_by_round(now);
     }
 
     /// What time alone brings about.
@@ -329,19 +267,5 @@ impl<S: Numbered> Sender<S> {
             }
             State::Open | State::Resetting { .. } => {}
         }
-    }
-
-    fn mark_by_round(&mut self, now: Instant) {
-        let round = self.scheduler.round();
-        let there = self.scheduler.current() == self.options.markers.before_channel;
-        if there && !self.marker_round.is_after(round) {
-            self.marker_round = round.plus(self.options.markers.every_rounds);
-            self.mark_all(now);
-        }
-    }
-
-    fn mark_all(&mut self, now: Instant) {
-        self.due = first_channels(self.scheduler.channels());
-        self.marker_at = now.after(self.options.markers.interval);
     }
 }

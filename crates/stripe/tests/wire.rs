@@ -1,12 +1,55 @@
 //! Messages as bytes: the layout by hand, every refusal, and any bytes at all.
 
-use gingham_fairq::{Number, Round};
-use gingham_stripe::{Epoch, Kind, MESSAGE_BYTES, Message, WireError};
+use gingham_fairq::{Change, Number, Round, Standing};
+use gingham_stripe::{
+    Departure, Epoch, Instant, Kind, MESSAGE_BYTES_MAX, Marker, Message, Report, WireError,
+};
 use proptest::prelude::*;
 
+fn message(kind: Kind) -> Message {
+    Message { epoch: Epoch::new(0xa0b0_c0d0), channel: 2, channels: 5, kind }
+}
+
 fn marker() -> Message {
-    let number = Number { round: Round::new(0x0102_0304), deficit_bytes: 1_500 };
-    Message { epoch: Epoch::new(0xa0b0_c0d0), channel: 2, channels: 5, kind: Kind::Marker(number) }
+    let next = Number { round: Round::new(0x0102_0304), deficit_bytes: 1_400 };
+    let change = Change { from: Round::new(0x0102_0405), quantum_bytes: 3_000 };
+    message(Kind::Marker(Marker {
+        standing: Standing { next, quantum_bytes: 1_500, coming: Some(change) },
+        sent_packets: 0x1112_1314,
+        sent_bytes: 0x2122_2324_2526_2728,
+        next_sequence: 0x3132_3334,
+        sent_at: Instant::from_nanoseconds(0x4142_4344_4546_4748),
+    }))
+}
+
+fn report() -> Message {
+    message(Kind::Report(Report {
+        limit_packets: 0x0102_0304,
+        accounted_packets: 0x1112_1314,
+        accounted_bytes: 0x2122_2324_2526_2728,
+        received_packets: 0x3132_3334,
+        received_bytes: 0x4142_4344_4546_4748,
+        coming_from: Some(Round::new(0x5152_5354)),
+        echo: Instant::from_nanoseconds(0x6162_6364_6566_6768),
+        held_ns: 0x7172_7374,
+    }))
+}
+
+fn departure() -> Departure {
+    Departure { channel: 4, since: Round::new(0x0102_0304) }
+}
+
+fn every_kind() -> [Kind; 8] {
+    [
+        marker().kind,
+        Kind::Reset { quantum: 0x0102_0304 },
+        Kind::Acknowledged,
+        Kind::ResetRequested,
+        Kind::Left(departure()),
+        Kind::LeftAcknowledged(departure()),
+        report().kind,
+        Kind::Missing { first: 0x0102_0304, count: 0x0506 },
+    ]
 }
 
 /// CRC-32C bit by bit from the highest, unlike the one under test.
@@ -21,69 +64,137 @@ fn checksum(bytes: &[u8]) -> u32 {
     !rest.reverse_bits()
 }
 
-/// The bytes with some changed and the checksum made to fit.
-fn parse_changed(change: impl FnOnce(&mut [u8; MESSAGE_BYTES])) -> Result<Message, WireError> {
-    let mut bytes = marker().to_bytes();
+fn fit_checksum(bytes: &mut [u8]) {
+    let checked = bytes.len() - 4;
+    let sum = checksum(&bytes[..checked]);
+    bytes[checked..].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// The message with some bytes changed and the checksum made to fit.
+fn parse_changed(message: Message, change: impl FnOnce(&mut [u8])) -> Result<Message, WireError> {
+    let mut bytes = message.to_bytes().to_vec();
     change(&mut bytes);
-    let sum = checksum(&bytes[..20]);
-    bytes[20..].copy_from_slice(&sum.to_be_bytes());
+    fit_checksum(&mut bytes);
     Message::parse(&bytes)
 }
 
+fn assert_layout(kind: Kind, code: u8, flags: u8, body: &[u8]) {
+    let mut expected = b"GS\x01.\x02\x05\0.\xa0\xb0\xc0\xd0".to_vec();
+    (expected[3], expected[7]) = (code, flags);
+    expected.extend(body);
+    expected.extend([0; 4]);
+    fit_checksum(&mut expected);
+    assert_eq!(message(kind).to_bytes()[..], expected);
+}
+
 #[test]
-fn a_marker_has_its_layout() {
-    let mut expected = *b"GS\x01\x01\x02\x05\0\0\xa0\xb0\xc0\xd0\x01\x02\x03\x04\0\0\x05\xdc....";
-    let sum = checksum(&expected[..20]);
-    expected[20..].copy_from_slice(&sum.to_be_bytes());
-    assert_eq!(marker().to_bytes(), expected);
+fn every_kind_has_its_layout() {
+    let [marker, reset, acknowledged, requested, left, left_acknowledged, report, missing] =
+        every_kind();
+    assert_layout(
+        marker,
+        1,
+        1,
+        b"\x01\x02\x03\x04\0\0\x05\x78\0\0\x05\xdc\x01\x02\x04\x05\0\0\x0b\xb8\
+          \x11\x12\x13\x14\x21\x22\x23\x24\x25\x26\x27\x28\x31\x32\x33\x34\
+          \x41\x42\x43\x44\x45\x46\x47\x48",
+    );
+    assert_layout(reset, 2, 0, b"\x01\x02\x03\x04");
+    assert_layout(acknowledged, 3, 0, b"");
+    assert_layout(requested, 4, 0, b"");
+    assert_layout(left, 5, 0, b"\x04\0\0\0\x01\x02\x03\x04");
+    assert_layout(left_acknowledged, 6, 0, b"\x04\0\0\0\x01\x02\x03\x04");
+    assert_layout(
+        report,
+        7,
+        1,
+        b"\x01\x02\x03\x04\x11\x12\x13\x14\x21\x22\x23\x24\x25\x26\x27\x28\
+          \x31\x32\x33\x34\x41\x42\x43\x44\x45\x46\x47\x48\x51\x52\x53\x54\
+          \x61\x62\x63\x64\x65\x66\x67\x68\x71\x72\x73\x74",
+    );
+    assert_layout(missing, 8, 0, b"\x01\x02\x03\x04\x05\x06\0\0");
 }
 
 #[test]
 fn every_kind_comes_back() {
-    for kind in [Kind::Reset, Kind::Acknowledged, Kind::ResetRequested, marker().kind] {
-        let message = Message { kind, ..marker() };
+    let out = Kind::Marker(Marker { standing: Standing::default(), ..Marker::default() });
+    for kind in every_kind().into_iter().chain([out, Kind::Report(Report::default())]) {
+        let message = message(kind);
         assert_eq!(Message::parse(&message.to_bytes()), Ok(message));
     }
 }
 
 #[test]
 fn padding_is_not_read() {
-    let mut padded = marker().to_bytes().to_vec();
-    padded.resize(46, 0xff);
-    assert_eq!(Message::parse(&padded), Ok(marker()));
+    for kind in every_kind() {
+        let mut padded = message(kind).to_bytes().to_vec();
+        padded.resize(MESSAGE_BYTES_MAX + 1, 0xff);
+        assert_eq!(Message::parse(&padded), Ok(message(kind)));
+    }
+}
+
+#[test]
+fn what_is_cut_short_is_no_message() {
+    for kind in every_kind() {
+        let bytes = message(kind).to_bytes();
+        for length in 0..bytes.len() {
+            let cut = Message::parse(&bytes[..length]);
+            assert_eq!(cut, Err(WireError::Truncated { length }));
+        }
+    }
 }
 
 #[test]
 fn each_thing_wrong_has_its_error() {
-    for length in 0..MESSAGE_BYTES {
-        let cut = Message::parse(&marker().to_bytes()[..length]);
-        assert_eq!(cut, Err(WireError::Truncated { length }));
-    }
-    let zero_number = |bytes: &mut [u8; MESSAGE_BYTES]| bytes[12..20].fill(0);
-    assert_eq!(parse_changed(|bytes| bytes[0] = b'g'), Err(WireError::BadMagic));
-    assert_eq!(parse_changed(|bytes| bytes[2] = 2), Err(WireError::BadVersion { version: 2 }));
-    assert_eq!(parse_changed(|bytes| bytes[3] = 5), Err(WireError::BadKind { kind: 5 }));
-    assert_eq!(parse_changed(zero_number), Err(WireError::NoDeficit));
-    assert_eq!(parse_changed(|bytes| bytes[3] = 2), Err(WireError::NotZero));
-    assert_eq!(parse_changed(|bytes| bytes[7] = 1), Err(WireError::NotZero));
-    let bad = |channel, channels| Err(WireError::BadChannel { channel, channels });
-    assert_eq!(parse_changed(|bytes| bytes[4] = 5), bad(5, 5));
-    assert_eq!(parse_changed(|bytes| bytes[5] = 65), bad(2, 65));
-    assert_eq!(parse_changed(|bytes| bytes[4..6].fill(0)), bad(0, 0));
+    let changed = |change: fn(&mut [u8])| parse_changed(marker(), change);
+    assert_eq!(changed(|bytes| bytes[0] = b'g'), Err(WireError::BadMagic));
+    assert_eq!(changed(|bytes| bytes[2] = 2), Err(WireError::BadVersion { version: 2 }));
+    assert_eq!(changed(|bytes| bytes[3] = 9), Err(WireError::BadKind { kind: 9 }));
+    assert_eq!(changed(|bytes| bytes[7] = 2), Err(WireError::NotZero));
+    // A change that is not flagged.
+    assert_eq!(changed(|bytes| bytes[7] = 0), Err(WireError::NotZero));
+    let bad_channel = |channel, channels| Err(WireError::BadChannel { channel, channels });
+    assert_eq!(changed(|bytes| bytes[4] = 5), bad_channel(5, 5));
+    assert_eq!(changed(|bytes| bytes[5] = 65), bad_channel(2, 65));
+    assert_eq!(changed(|bytes| bytes[4..6].fill(0)), bad_channel(0, 0));
+    let bad_deficit =
+        |deficit_bytes, quantum_bytes| Err(WireError::BadDeficit { deficit_bytes, quantum_bytes });
+    assert_eq!(changed(|bytes| bytes[16..20].fill(0)), bad_deficit(0, 1_500));
+    assert_eq!(changed(|bytes| bytes[18] = 6), bad_deficit(1_656, 1_500));
+    assert_eq!(changed(|bytes| bytes[20..24].fill(0)), bad_deficit(1_400, 0));
+}
+
+#[test]
+fn each_other_kind_is_checked_too() {
+    let changed = |kind, at: usize, byte| {
+        parse_changed(message(kind), |bytes: &mut [u8]| bytes[at] = byte).unwrap_err()
+    };
+    let missing = Kind::Missing { first: 0, count: 1 };
+    assert_eq!(changed(Kind::Reset { quantum: 1 }, 7, 1), WireError::NotZero);
+    assert_eq!(changed(report().kind, 7, 0), WireError::NotZero);
+    assert_eq!(changed(missing, 17, 0), WireError::NothingMissing);
+    assert_eq!(changed(missing, 19, 1), WireError::NotZero);
+    assert_eq!(changed(Kind::Left(departure()), 13, 1), WireError::NotZero);
+    let bad_channel = WireError::BadChannel { channel: 5, channels: 5 };
+    assert_eq!(changed(Kind::LeftAcknowledged(departure()), 12, 5), bad_channel);
 }
 
 /// CRC-32C finds every change of one or two bits in so few bytes.
 #[test]
 fn no_change_of_one_or_two_bits_passes() {
-    let bytes = marker().to_bytes();
-    let bits = 8 * MESSAGE_BYTES;
-    for (first, second) in (0..bits).flat_map(|first| (first..bits).map(move |bit| (first, bit))) {
-        let mut changed = bytes;
-        changed[first / 8] ^= 1 << (first % 8);
-        if second != first {
-            changed[second / 8] ^= 1 << (second % 8);
+    for kind in every_kind() {
+        let bytes = message(kind).to_bytes();
+        let bits = 8 * bytes.len();
+        for (first, second) in
+            (0..bits).flat_map(|first| (first..bits).map(move |bit| (first, bit)))
+        {
+            let mut changed = bytes.to_vec();
+            changed[first / 8] ^= 1 << (first % 8);
+            if second != first {
+                changed[second / 8] ^= 1 << (second % 8);
+            }
+            assert!(Message::parse(&changed).is_err(), "bits {first} and {second}");
         }
-        assert!(Message::parse(&changed).is_err(), "bits {first} and {second}");
     }
 }
 
@@ -91,25 +202,24 @@ proptest! {
     /// Any bytes: a message that is written again as it was, or an error.
     #[test]
     fn what_is_parsed_is_written_again_as_it_was(
-        mut bytes in prop::collection::vec(any::<u8>(), 0..40),
-        begins: bool, fields in prop::array::uniform4(0_u8..8), fits: bool,
+        mut bytes in prop::collection::vec(any::<u8>(), 0..80),
+        begins: bool, fields in prop::array::uniform4(0_u8..10), sparse: bool, fits: bool,
     ) {
-        if let Some(head) = bytes.first_chunk_mut::<MESSAGE_BYTES>() {
-            if begins {
-                head[..3].copy_from_slice(b"GS\x01");
-                head[3..6].copy_from_slice(&fields[..3]);
-                head[6..8].fill(0);
-                if fields[3] < 4 {
-                    head[12..20].fill(0);
-                }
-            }
-            if fits {
-                let sum = checksum(&head[..20]);
-                head[20..].copy_from_slice(&sum.to_be_bytes());
-            }
+        if let Some(head) = bytes.first_chunk_mut::<12>().filter(|_| begins) {
+            head[..3].copy_from_slice(b"GS\x01");
+            head[3..6].copy_from_slice(&fields[..3]);
+            head[6..8].copy_from_slice(&[0, fields[3] % 2]);
+        }
+        if sparse {
+            bytes.iter_mut().skip(12).filter(|byte| **byte > 40).for_each(|byte| *byte = 0);
+        }
+        let body = [0, 44, 4, 0, 0, 8, 8, 44, 8, 0][usize::from(fields[0])];
+        if let Some(whole) = bytes.get_mut(..12 + body + 4).filter(|_| fits) {
+            fit_checksum(whole);
         }
         if let Ok(message) = Message::parse(&bytes) {
-            prop_assert_eq!(Some(&message.to_bytes()), bytes.first_chunk());
+            let written = message.to_bytes();
+            prop_assert_eq!(&bytes[..written.len()], &written[..]);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use gingham_fairq::Number;
+use gingham_fairq::Standing;
 
 use crate::Instant;
 
@@ -14,7 +14,7 @@ use crate::Instant;
 #[derive(Clone, Debug)]
 enum Item<P> {
     Packet { length_bytes: u32, packet: P },
-    Marker(Number),
+    Marker(Standing),
 }
 
 /// The buffer of a channel.
@@ -50,23 +50,23 @@ impl<P> Buffer<P> {
     }
 
     /// A marker behind the last packet; a buffer without packets keeps none.
-    pub(super) fn push_marker(&mut self, number: Number) {
+    pub(super) fn push_marker(&mut self, standing: Standing) {
         debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
         match self.items.back_mut() {
-            Some(Item::Marker(last)) => *last = number,
-            _ => self.items.push_back(Item::Marker(number)),
+            Some(Item::Marker(last)) => *last = standing,
+            _ => self.items.push_back(Item::Marker(standing)),
         }
     }
 
     /// The first packet, its length, and the marker that comes to the head behind it.
-    pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Number>)> {
+    pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet }) = self.items.pop_front() else {
             return None;
         };
         self.packets -= 1;
         self.first_since = now;
         let marker = match self.items.front() {
-            Some(Item::Marker(number)) => Some(*number),
+            Some(Item::Marker(standing)) => Some(*standing),
             _ => None,
         };
         if marker.is_some() {

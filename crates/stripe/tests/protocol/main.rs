@@ -2,5 +2,6 @@
 
 mod order;
 mod pair;
+mod reports;
 mod resets;
 mod waiting;

@@ -197,7 +197,7 @@ impl Pair {
         while let Some(packet) = self.receiver.poll_packet(self.now) {
             self.delivered.push(packet);
         }
-        while let Some((channel, message)) = self.receiver.poll_message() {
+        while let Some((channel, message)) = self.receiver.poll_message(self.now) {
             if !self.is_lost(channel) {
                 let frame = Frame::Message(message.to_bytes().to_vec());
                 self.back[channel].push(self.now, frame);
@@ -217,7 +217,7 @@ impl Pair {
             Frame::Packet { number, length_bytes } => {
                 self.receiver.handle_packet(self.now, channel, length_bytes, number)
             }
-            Frame::Message(bytes) => self.receiver.handle_bytes(channel, &bytes),
+            Frame::Message(bytes) => self.receiver.handle_bytes(self.now, channel, &bytes),
         };
         self.buffered_max = self.buffered_max.max(self.receiver.buffered_packets(channel));
     }

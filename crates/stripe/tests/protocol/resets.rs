@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gingham_stripe::{
-    Discard, Epoch, Kind, Message, OptionsError, Receiver, ReceiverOptions, SendError, Sender,
-    SenderOptions,
+    Discard, Epoch, Kind, Marker, Message, OptionsError, Receiver, ReceiverOptions, SendError,
+    Sender, SenderOptions,
 };
 use proptest::prelude::*;
 
@@ -104,15 +104,16 @@ fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
     let options = ReceiverOptions::default();
     let mut receiver =
         Receiver::<_, u32>::synchronised(scheduler(2), options, Epoch::new(1)).unwrap();
-    let marker = Kind::Marker(scheduler(2).number(0));
-    receiver.handle_message(0, message(2, Kind::Reset)).unwrap();
-    assert_eq!(receiver.poll_message(), Some((0, message(2, Kind::Acknowledged))));
-    assert_eq!(receiver.handle_message(0, message(1, marker)), Err(Discard::StaleEpoch));
-    assert_eq!(receiver.poll_message(), Some((0, message(2, Kind::ResetRequested))));
+    let standing = scheduler(2).standing(0);
+    let marker = Kind::Marker(Marker { standing, ..Marker::default() });
+    receiver.handle_message(at(0), 0, message(2, Kind::Reset { quantum: 1_500 })).unwrap();
+    assert_eq!(receiver.poll_message(at(0)), Some((0, message(2, Kind::Acknowledged))));
+    assert_eq!(receiver.handle_message(at(0), 0, message(1, marker)), Err(Discard::StaleEpoch));
+    assert_eq!(receiver.poll_message(at(0)), Some((0, message(2, Kind::ResetRequested))));
     // On a channel that has not named epoch 2 it may have been on its way.
     let other = Message { channel: 1, ..message(1, marker) };
-    assert_eq!(receiver.handle_message(1, other), Err(Discard::StaleEpoch));
-    assert_eq!(receiver.poll_message(), None);
+    assert_eq!(receiver.handle_message(at(0), 1, other), Err(Discard::StaleEpoch));
+    assert_eq!(receiver.poll_message(at(0)), None);
 }
 
 /// Channel 1 is dead: the reset waits 500 ms for it and goes on without.
@@ -143,14 +144,14 @@ fn messages_of_other_epochs_and_ends_change_nothing() {
     let mut told = |epoch, kind| pair.sender.handle_message(now, 0, message(epoch, kind));
     assert_eq!(told(0, Kind::ResetRequested), Err(Discard::StaleEpoch));
     assert_eq!(told(0, Kind::Acknowledged), Err(Discard::StaleEpoch));
-    assert_eq!(told(1, Kind::Reset), Err(Discard::OtherEnd));
+    assert_eq!(told(1, Kind::Reset { quantum: 1_500 }), Err(Discard::OtherEnd));
     assert!(pair.sender.is_open());
     assert_eq!(pair.sender.handle_bytes(now, 0, b"GS").unwrap_err().to_string(), {
-        "no message: 2 bytes, where a message has 24"
+        "no message: 2 bytes, where the message has more"
     });
     assert_eq!(pair.sender.sending().discards.total(), 4);
-    let mut heard = |epoch, kind| pair.receiver.handle_message(0, message(epoch, kind));
-    assert_eq!(heard(0, Kind::Reset), Err(Discard::StaleEpoch));
+    let mut heard = |epoch, kind| pair.receiver.handle_message(now, 0, message(epoch, kind));
+    assert_eq!(heard(0, Kind::Reset { quantum: 1_500 }), Err(Discard::StaleEpoch));
     assert_eq!(heard(1, Kind::Acknowledged), Err(Discard::OtherEnd));
 }
 
@@ -183,15 +184,15 @@ fn a_reset_is_acknowledged_again_until_something_follows_it() {
     let mut receiver = Receiver::new(scheduler(2), options).unwrap();
     let message = |kind| Message { epoch: Epoch::new(3), channel: 1, channels: 2, kind };
     for _ in 0..2 {
-        receiver.handle_message(1, message(Kind::Reset)).unwrap();
-        assert_eq!(receiver.poll_message(), Some((1, message(Kind::Acknowledged))));
+        receiver.handle_message(at(0), 1, message(Kind::Reset { quantum: 1_500 })).unwrap();
+        assert_eq!(receiver.poll_message(at(0)), Some((1, message(Kind::Acknowledged))));
     }
     assert_eq!(receiver.handle_packet(at(0), 0, 100, ()), Err(Discard::Unsynchronised));
     receiver.handle_packet(at(0), 1, 100, ()).unwrap();
-    let again = receiver.handle_message(1, message(Kind::Reset));
+    let again = receiver.handle_message(at(0), 1, message(Kind::Reset { quantum: 1_500 }));
     assert_eq!(again, Err(Discard::RepeatedReset));
-    assert_eq!(receiver.poll_message(), Some((1, message(Kind::ResetRequested))));
-    assert_eq!((receiver.poll_message(), receiver.reception().epochs), (None, 1));
+    assert_eq!(receiver.poll_message(at(0)), Some((1, message(Kind::ResetRequested))));
+    assert_eq!((receiver.poll_message(at(0)), receiver.reception().epochs), (None, 1));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gingham_fairq::{Number, Round};
-use gingham_stripe::{Discard, Epoch, Instant, Kind, Message, Receiver, ReceiverOptions};
+use gingham_fairq::{Number, Round, Standing};
+use gingham_stripe::{Discard, Epoch, Instant, Kind, Marker, Message, Receiver, ReceiverOptions};
 use proptest::prelude::*;
 
 use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
@@ -25,12 +25,20 @@ fn drain(receiver: &mut End, now: Instant) -> Vec<u32> {
 }
 
 fn marker(channel: u8, round: u32, deficit_bytes: u32) -> Message {
-    let number = Number { round: Round::new(round), deficit_bytes };
-    Message { epoch: Epoch::new(1), channel, channels: 3, kind: Kind::Marker(number) }
+    let next = Number { round: Round::new(round), deficit_bytes };
+    let standing = Standing { next, quantum_bytes: 100, coming: None };
+    let kind = Kind::Marker(Marker { standing, ..Marker::default() });
+    Message { epoch: Epoch::new(1), channel, channels: 3, kind }
 }
 
 fn packet(receiver: &mut End, now: Instant, channel: usize, number: u32) {
     receiver.handle_packet(now, channel, 100, number).expect("what a test may do");
+}
+
+/// The next message that is no report.
+fn asked(receiver: &mut End) -> Option<(usize, Message)> {
+    std::iter::from_fn(|| receiver.poll_message(at(0)))
+        .find(|(_, message)| !matches!(message.kind, Kind::Report(_)))
 }
 
 /// Channel 0 is dead. Packets 2 and 3 of round 1 wait 50 ms, those of round 2 not at all.
@@ -60,7 +68,7 @@ fn a_channel_that_speaks_again_is_waited_for_again() {
     packet(&mut receiver, at(0), 2, 3);
     assert_eq!(drain(&mut receiver, at(50)), [2, 3]);
     // Round 2: its marker says so, its packet 4 comes late.
-    receiver.handle_message(0, marker(0, 2, 100)).unwrap();
+    receiver.handle_message(at(0), 0, marker(0, 2, 100)).unwrap();
     packet(&mut receiver, at(60), 1, 5);
     assert_eq!(drain(&mut receiver, at(60)), []);
     packet(&mut receiver, at(70), 0, 4);
@@ -84,7 +92,7 @@ fn a_marker_ahead_ends_the_wait_before_its_time() {
     let mut receiver = receiver(options());
     packet(&mut receiver, at(0), 1, 2);
     assert_eq!(drain(&mut receiver, at(1)), []);
-    receiver.handle_message(0, marker(0, 2, 100)).unwrap();
+    receiver.handle_message(at(0), 0, marker(0, 2, 100)).unwrap();
     assert_eq!(drain(&mut receiver, at(1)), [2]);
     assert_eq!((receiver.reception().ahead, receiver.reception().passed), (1, 0));
 }
@@ -93,8 +101,8 @@ fn a_marker_ahead_ends_the_wait_before_its_time() {
 #[test]
 fn a_silent_channel_is_passed_over_to_the_round_of_the_next_packet() {
     let mut receiver = receiver(options());
-    receiver.handle_message(1, marker(1, 1_000, 100)).unwrap();
-    receiver.handle_message(2, marker(2, 2_000, 100)).unwrap();
+    receiver.handle_message(at(0), 1, marker(1, 1_000, 100)).unwrap();
+    receiver.handle_message(at(0), 2, marker(2, 2_000, 100)).unwrap();
     packet(&mut receiver, at(0), 1, 7);
     packet(&mut receiver, at(0), 2, 8);
     // Channel 0 is passed to 1,000, 1,001, 2,000 and 2,001; channel 1, silent behind its packet, to
@@ -111,17 +119,17 @@ fn late_markers_are_taken_and_a_few_in_a_row_ask_for_a_reset() {
     let scheduler = Scheduler::starting_at(Round::new(10), 100, &[100; 3]).unwrap();
     let mut receiver: End = Receiver::synchronised(scheduler, few, Epoch::new(1)).unwrap();
     // Round 8: three packets in a row catch up, and the fourth is of round 11.
-    receiver.handle_message(0, marker(0, 8, 100)).unwrap();
+    receiver.handle_message(at(0), 0, marker(0, 8, 100)).unwrap();
     (1..=4).for_each(|number| packet(&mut receiver, at(0), 0, number));
     assert_eq!(drain(&mut receiver, at(0)), [1, 2, 3]);
-    assert_eq!((receiver.reception().late, receiver.poll_message()), (1, None));
+    assert_eq!((receiver.reception().late, asked(&mut receiver)), (1, None));
     // One on another channel is the first of its own; the second of channel 1 is one too many.
-    receiver.handle_message(1, marker(1, 9, 100)).unwrap();
-    assert_eq!((receiver.reception().late, receiver.poll_message()), (2, None));
-    receiver.handle_message(1, marker(1, 9, 50)).unwrap();
+    receiver.handle_message(at(0), 1, marker(1, 9, 100)).unwrap();
+    assert_eq!((receiver.reception().late, asked(&mut receiver)), (2, None));
+    receiver.handle_message(at(0), 1, marker(1, 9, 50)).unwrap();
     let request =
         Message { epoch: Epoch::new(1), channel: 1, channels: 3, kind: Kind::ResetRequested };
-    assert_eq!(receiver.poll_message(), Some((1, request)));
+    assert_eq!(asked(&mut receiver), Some((1, request)));
     assert_eq!((receiver.reception().late, receiver.reception().requests), (3, 1));
 }
 
@@ -131,12 +139,12 @@ fn far_markers_and_numbers_of_no_packet_are_not_taken() {
     let mut receiver = receiver(near);
     let before = receiver.scheduler().clone();
     for round in [1_002, 0_u32.wrapping_sub(1_000)] {
-        receiver.handle_message(0, marker(0, round, 100)).unwrap();
+        receiver.handle_message(at(0), 0, marker(0, round, 100)).unwrap();
         assert_eq!(drain(&mut receiver, at(0)), []);
-        let request = receiver.poll_message().expect("a request").1;
+        let request = receiver.poll_message(at(0)).expect("a request").1;
         assert_eq!(request.kind, Kind::ResetRequested);
     }
-    receiver.handle_message(0, marker(0, 2, 101)).unwrap();
+    receiver.handle_message(at(0), 0, marker(0, 2, 101)).unwrap();
     assert_eq!(drain(&mut receiver, at(0)), []);
     assert_eq!(receiver.scheduler(), &before);
     let discards = receiver.reception().discards;
@@ -155,13 +163,13 @@ fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
     assert_eq!(refused(&mut receiver, 0, 0), Err(Discard::BadLength));
     assert_eq!(refused(&mut receiver, 0, 101), Err(Discard::BadLength));
     // Any number of markers has room, since the last says it all.
-    (0..1_000).for_each(|_| receiver.handle_message(1, marker(1, 9, 100)).unwrap());
+    (0..1_000).for_each(|_| receiver.handle_message(at(0), 1, marker(1, 9, 100)).unwrap());
     let other = Message { channels: 4, ..marker(0, 1, 1) };
-    assert_eq!(receiver.handle_message(0, other), Err(Discard::OtherCount));
-    assert_eq!(receiver.handle_message(1, marker(0, 1, 1)), Err(Discard::OtherChannel));
-    assert_eq!(receiver.handle_message(3, marker(0, 1, 1)), Err(Discard::NoSuchChannel));
+    assert_eq!(receiver.handle_message(at(0), 0, other), Err(Discard::OtherCount));
+    assert_eq!(receiver.handle_message(at(0), 1, marker(0, 1, 1)), Err(Discard::OtherChannel));
+    assert_eq!(receiver.handle_message(at(0), 3, marker(0, 1, 1)), Err(Discard::NoSuchChannel));
     let acknowledged = Message { kind: Kind::Acknowledged, ..marker(0, 1, 1) };
-    assert_eq!(receiver.handle_message(0, acknowledged), Err(Discard::OtherEnd));
+    assert_eq!(receiver.handle_message(at(0), 0, acknowledged), Err(Discard::OtherEnd));
     assert_eq!(receiver.reception().discards.total(), 8);
 }
 
@@ -235,16 +243,16 @@ proptest! {
             match kind {
                 0..=1 => {}
                 2 => message.epoch = Epoch::new(word % 4),
-                3 => message = Message { epoch: Epoch::new(word % 3), kind: Kind::Reset, ..message },
+                3 => message = Message { epoch: Epoch::new(word % 3), kind: Kind::Reset { quantum: 100 }, ..message },
                 _ => {
                     taken += u64::from(receiver.handle_packet(now, channel, length, number).is_ok());
                     given.extend(drain(&mut receiver, now));
                     continue;
                 }
             }
-            let _ = receiver.handle_message(channel, message);
+            let _ = receiver.handle_message(at(0), channel, message);
             given.extend(drain(&mut receiver, now));
-            while receiver.poll_message().is_some() {}
+            while receiver.poll_message(at(0)).is_some() {}
         }
         while let Some(timeout) = receiver.poll_timeout() {
             prop_assert!(timeout > now || given.is_empty());

@@ -1,0 +1,77 @@
+//! What the receiving end is told, and what it counts.
+
+use core::time::Duration;
+
+use crate::{Discards, OptionsError};
+
+/// What the receiving end is told at its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverOptions {
+    /// The packets that the buffer of a channel holds.
+    pub buffer_packets_max: usize,
+    /// How long a packet waits for the channels before it: more than their skew and than the
+    /// sender's marker interval.
+    pub wait: Duration,
+    /// After so many late markers in a row on one channel a reset is asked for.
+    pub late_in_a_row_max: u32,
+    /// A marker further from the round asks for a reset and is not taken.
+    pub far_rounds_max: u32,
+}
+
+impl ReceiverOptions {
+    /// The most rounds that a marker may be off: half of what serial numbers can tell.
+    pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
+
+    pub(super) fn check(&self) -> Result<(), OptionsError> {
+        let zero = |option| Err(OptionsError::Zero { option });
+        let (rounds, rounds_max) = (self.far_rounds_max, Self::FAR_ROUNDS_LIMIT);
+        if self.buffer_packets_max == 0 {
+            zero("buffer_packets_max")
+        } else if self.wait.is_zero() {
+            zero("wait")
+        } else if self.late_in_a_row_max == 0 {
+            zero("late_in_a_row_max")
+        } else if rounds == 0 {
+            zero("far_rounds_max")
+        } else if rounds > rounds_max {
+            Err(OptionsError::FarRounds { rounds, rounds_max })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Default for ReceiverOptions {
+    /// 1,024 packets a channel, 200 ms, resets after 8 late markers or one 1,000,000 rounds off.
+    fn default() -> Self {
+        Self {
+            buffer_packets_max: 1_024,
+            wait: Duration::from_millis(200),
+            late_in_a_row_max: 8,
+            far_rounds_max: 1_000_000,
+        }
+    }
+}
+
+/// What the receiving end has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reception {
+    /// Packets given out.
+    pub packets: u64,
+    /// Markers read.
+    pub markers: u64,
+    /// Markers that were ahead of what was expected: each proves a loss.
+    pub ahead: u64,
+    /// Markers of a turn that is over, which loss alone cannot make.
+    pub late: u64,
+    /// Turns of a channel passed over because it was silent for too long.
+    pub passed: u64,
+    /// Times that a channel was found silent for too long.
+    pub silences: u64,
+    /// Resets asked for.
+    pub requests: u64,
+    /// Epochs entered, the first included.
+    pub epochs: u64,
+    /// What came and was not used.
+    pub discards: Discards,
+}

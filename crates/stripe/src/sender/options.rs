@@ -1,0 +1,72 @@
+//! What the sending end is told, and what it counts.
+
+use core::time::Duration;
+
+use crate::{Discards, OptionsError};
+
+/// When markers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkerPlan {
+    /// Markers in one round out of so many.
+    pub every_rounds: u32,
+    /// They go before the turn of this channel, from 0.
+    pub before_channel: usize,
+    /// They go at the latest so long after the last.
+    pub interval: Duration,
+}
+
+/// What the sending end is told at its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderOptions {
+    /// When markers go.
+    pub markers: MarkerPlan,
+    /// A reset that is not acknowledged goes again after so long.
+    pub reset_interval: Duration,
+    /// A reset that one channel has acknowledged waits so long for the others.
+    pub reset_wait: Duration,
+}
+
+impl Default for SenderOptions {
+    /// Markers at the beginning of each fourth round and each 20 ms; resets each 100 ms, for at
+    /// most 500 ms.
+    fn default() -> Self {
+        let interval = Duration::from_millis(20);
+        Self {
+            markers: MarkerPlan { every_rounds: 4, before_channel: 0, interval },
+            reset_interval: Duration::from_millis(100),
+            reset_wait: Duration::from_millis(500),
+        }
+    }
+}
+
+impl SenderOptions {
+    pub(super) fn check(&self, channels: usize) -> Result<(), OptionsError> {
+        let channel = self.markers.before_channel;
+        if self.markers.every_rounds == 0 {
+            Err(OptionsError::NoRounds)
+        } else if channel >= channels {
+            Err(OptionsError::NoSuchChannel { channel, count: channels })
+        } else if self.markers.interval.is_zero() {
+            Err(OptionsError::Zero { option: "markers.interval" })
+        } else if self.reset_interval.is_zero() {
+            Err(OptionsError::Zero { option: "reset_interval" })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What the sending end has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sending {
+    /// Packets given a channel.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Markers given out.
+    pub markers: u64,
+    /// Resets begun, the first included.
+    pub resets: u64,
+    /// What came and was not used.
+    pub discards: Discards,
+}

@@ -1,0 +1,202 @@
+//! The body of a message: its fields in a row, by its kind.
+//!
+//! Source: the table of the module above.
+//!
+//! Invariant: writing and parsing go over the same fields in the same order.
+
+use gingham_fairq::{Change, Number, Round, Standing};
+
+use super::{WireError, check_channel};
+use crate::{Departure, Instant, Kind, Marker, Report};
+
+pub(super) const BODY_BYTES_MAX: usize = 44;
+
+/// The fields called coming are there.
+const COMING: u16 = 1;
+
+/// The length of the body of a kind.
+pub(super) const fn length(code: u8) -> Result<usize, WireError> {
+    match code {
+        1 | 7 => Ok(BODY_BYTES_MAX),
+        2 => Ok(4),
+        3 | 4 => Ok(0),
+        5 | 6 | 8 => Ok(8),
+        kind => Err(WireError::BadKind { kind }),
+    }
+}
+
+/// The code of a kind, its flags, and how many bytes of body were written.
+pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
+    let mut fields = Writer { to, at: 0 };
+    let (code, is_coming) = match *kind {
+        Kind::Marker(marker) => (1, fields.marker(&marker)),
+        Kind::Reset { quantum } => {
+            fields.word(quantum);
+            (2, false)
+        }
+        Kind::Acknowledged => (3, false),
+        Kind::ResetRequested => (4, false),
+        Kind::Left(departure) => (5, fields.departure(departure)),
+        Kind::LeftAcknowledged(departure) => (6, fields.departure(departure)),
+        Kind::Report(report) => (7, fields.report(&report)),
+        Kind::Missing { first, count } => {
+            fields.word(first);
+            fields.word(u32::from(count) << 16);
+            (8, false)
+        }
+    };
+    (code, if is_coming { COMING } else { 0 }, fields.at)
+}
+
+/// The kind of that code, from a body of its length.
+pub(super) fn parse(code: u8, flags: u16, channels: u8, from: &[u8]) -> Result<Kind, WireError> {
+    if flags & !COMING != 0 || (flags != 0 && !matches!(code, 1 | 7)) {
+        return Err(WireError::NotZero);
+    }
+    let (mut fields, is_coming) = (Reader { from }, flags & COMING != 0);
+    match code {
+        1 => fields.marker(is_coming).map(Kind::Marker),
+        2 => Ok(Kind::Reset { quantum: fields.word() }),
+        3 => Ok(Kind::Acknowledged),
+        4 => Ok(Kind::ResetRequested),
+        5 => fields.departure(channels).map(Kind::Left),
+        6 => fields.departure(channels).map(Kind::LeftAcknowledged),
+        7 => fields.report(is_coming).map(Kind::Report),
+        8 => fields.missing(),
+        kind => Err(WireError::BadKind { kind }),
+    }
+}
+
+struct Writer<'a> {
+    to: &'a mut [u8],
+    at: usize,
+}
+
+impl Writer<'_> {
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.to[self.at..self.at + bytes.len()].copy_from_slice(bytes);
+        self.at += bytes.len();
+    }
+
+    fn word(&mut self, word: u32) {
+        self.bytes(&word.to_be_bytes());
+    }
+
+    fn long(&mut self, long: u64) {
+        self.bytes(&long.to_be_bytes());
+    }
+
+    fn marker(&mut self, marker: &Marker) -> bool {
+        let Standing { next, quantum_bytes, coming } = marker.standing;
+        let change = coming.unwrap_or_default();
+        self.word(next.round.get());
+        self.word(next.deficit_bytes);
+        self.word(quantum_bytes);
+        self.word(change.from.get());
+        self.word(change.quantum_bytes);
+        self.word(marker.sent_packets);
+        self.long(marker.sent_bytes);
+        self.word(marker.next_sequence);
+        self.long(marker.sent_at.nanoseconds());
+        coming.is_some()
+    }
+
+    fn departure(&mut self, departure: Departure) -> bool {
+        self.bytes(&[departure.channel, 0, 0, 0]);
+        self.word(departure.since.get());
+        false
+    }
+
+    fn report(&mut self, report: &Report) -> bool {
+        self.word(report.limit_packets);
+        self.word(report.accounted_packets);
+        self.long(report.accounted_bytes);
+        self.word(report.received_packets);
+        self.long(report.received_bytes);
+        self.word(report.coming_from.unwrap_or_default().get());
+        self.long(report.echo.nanoseconds());
+        self.word(report.held_ns);
+        report.coming_from.is_some()
+    }
+}
+
+struct Reader<'a> {
+    from: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn bytes<const COUNT: usize>(&mut self) -> [u8; COUNT] {
+        let (bytes, rest) = self.from.split_first_chunk().expect("the body has its length");
+        self.from = rest;
+        *bytes
+    }
+
+    fn word(&mut self) -> u32 {
+        u32::from_be_bytes(self.bytes())
+    }
+
+    fn long(&mut self) -> u64 {
+        u64::from_be_bytes(self.bytes())
+    }
+
+    fn marker(&mut self, is_coming: bool) -> Result<Marker, WireError> {
+        let next = Number { round: Round::new(self.word()), deficit_bytes: self.word() };
+        let quantum_bytes = self.word();
+        let change = Change { from: Round::new(self.word()), quantum_bytes: self.word() };
+        let (deficit_bytes, is_out) = (next.deficit_bytes, quantum_bytes == 0);
+        if deficit_bytes > quantum_bytes || (deficit_bytes == 0) != is_out {
+            return Err(WireError::BadDeficit { deficit_bytes, quantum_bytes });
+        }
+        let coming = if_there(is_coming, change)?;
+        Ok(Marker {
+            standing: Standing { next, quantum_bytes, coming },
+            sent_packets: self.word(),
+            sent_bytes: self.long(),
+            next_sequence: self.word(),
+            sent_at: Instant::from_nanoseconds(self.long()),
+        })
+    }
+
+    fn departure(&mut self, channels: u8) -> Result<Departure, WireError> {
+        let [channel, zero @ ..] = self.bytes::<4>();
+        check_channel(channel, channels)?;
+        if zero != [0; 3] {
+            return Err(WireError::NotZero);
+        }
+        Ok(Departure { channel, since: Round::new(self.word()) })
+    }
+
+    fn report(&mut self, is_coming: bool) -> Result<Report, WireError> {
+        Ok(Report {
+            limit_packets: self.word(),
+            accounted_packets: self.word(),
+            accounted_bytes: self.long(),
+            received_packets: self.word(),
+            received_bytes: self.long(),
+            coming_from: if_there(is_coming, Round::new(self.word()))?,
+            echo: Instant::from_nanoseconds(self.long()),
+            held_ns: self.word(),
+        })
+    }
+
+    fn missing(&mut self) -> Result<Kind, WireError> {
+        let first = self.word();
+        let [high, low, zero @ ..] = self.bytes::<4>();
+        match u16::from_be_bytes([high, low]) {
+            _ if zero != [0, 0] => Err(WireError::NotZero),
+            0 => Err(WireError::NothingMissing),
+            count => Ok(Kind::Missing { first, count }),
+        }
+    }
+}
+
+/// A field that a flag says is there; otherwise it is zero.
+fn if_there<T: Default + PartialEq>(is_there: bool, field: T) -> Result<Option<T>, WireError> {
+    if is_there {
+        Ok(Some(field))
+    } else if field == T::default() {
+        Ok(None)
+    } else {
+        Err(WireError::NotZero)
+    }
+}

@@ -1,0 +1,79 @@
+//! What markers say of a channel, and what is reported of it.
+
+use gingham_fairq::{Number, Round, Standing};
+use gingham_stripe::{
+    Epoch, Kind, Marker, Message, Receiver, ReceiverOptions, Report, Sender, SenderOptions,
+};
+
+use super::pair::{Pair, Scheduler, at, milliseconds};
+
+fn scheduler() -> Scheduler {
+    Scheduler::new(100, &[100, 200]).expect("options of a test")
+}
+
+/// Packet 1 to channel 0, 2 and 3 to channel 1; after 20 ms markers are due.
+#[test]
+fn a_marker_says_all_of_its_channel() {
+    let options = SenderOptions::default();
+    let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
+    while sender.poll_message(at(0)).is_some() {}
+    for length_bytes in [100, 90, 80] {
+        sender.handle_packet(at(1), length_bytes).unwrap();
+    }
+    let mut marker = || sender.poll_message(at(20)).map(|(_, message)| message.kind);
+    let said = |quantum_bytes, round, deficit_bytes, sent_packets, sent_bytes| {
+        let next = Number { round: Round::new(round), deficit_bytes };
+        let standing = Standing { next, quantum_bytes, coming: None };
+        let (next_sequence, sent_at) = (3, at(20));
+        Some(Kind::Marker(Marker { standing, sent_packets, sent_bytes, next_sequence, sent_at }))
+    };
+    assert_eq!(marker(), said(100, 2, 100, 1, 100));
+    assert_eq!(marker(), said(200, 1, 30, 2, 170));
+    assert_eq!(marker(), None);
+}
+
+/// The marker counts 7 packets where 2 came: 5 are lost, and in flight no longer.
+#[test]
+fn a_report_counts_from_the_last_marker_on() {
+    let options = ReceiverOptions { buffer_packets_max: 10, ..ReceiverOptions::default() };
+    let mut receiver = Receiver::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
+    assert_eq!(receiver.poll_message(at(0)), None);
+    (0..2).for_each(|packet| receiver.handle_packet(at(1), 1, 100, packet).unwrap());
+    let next = Number { round: Round::new(4), deficit_bytes: 100 };
+    let standing = Standing { next, quantum_bytes: 200, coming: None };
+    let marker =
+        Marker { standing, sent_packets: 7, sent_bytes: 700, next_sequence: 9, sent_at: at(3) };
+    let message = |kind| Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
+    receiver.handle_message(at(5), 1, message(Kind::Marker(marker))).unwrap();
+    receiver.handle_packet(at(6), 1, 50, 2).unwrap();
+    let report = Report {
+        // 8 accounted for, 3 wait in a buffer for 10.
+        limit_packets: 15,
+        accounted_packets: 8,
+        accounted_bytes: 750,
+        received_packets: 3,
+        received_bytes: 250,
+        coming_from: None,
+        echo: at(3),
+        held_ns: 2_000_000,
+    };
+    assert_eq!(receiver.poll_message(at(7)), Some((1, message(Kind::Report(report)))));
+    assert_eq!(receiver.poll_message(at(7)), None);
+}
+
+/// Delays of 10 and 20 ms, markers at the start: the second report is there after 40 ms.
+#[test]
+fn the_sender_keeps_the_last_report_of_each_channel() {
+    let delays = [milliseconds(10), milliseconds(20)];
+    let mut pair = Pair::new(&scheduler(), &delays, ReceiverOptions::default());
+    pair.send(100);
+    pair.run_to(at(19));
+    assert_eq!((pair.sender.reported(0), pair.sender.reported(1)), (None, None));
+    pair.run_to(at(40));
+    let reported = [0, 1].map(|channel| pair.sender.reported(channel).expect("a report"));
+    assert_eq!(reported.map(|reported| reported.at), [at(40), at(40)]);
+    // On channel 0 the second marker, of 20 ms, is answered; it counts the packet.
+    assert_eq!(reported[0].report.accounted_packets, 1);
+    assert_eq!((reported[0].report.echo, reported[1].report.echo), (at(20), at(0)));
+    assert_eq!(pair.sender.sent(0).bytes, 100);
+}
