@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import pytest
 
 from gingham import EnvironmentProblem, InputError, Scenario
 from gingham.results import Results
-from gingham.sweeps import Sweep, SweepProgress, execute, workers_on
+from gingham.sweeps import Sweep, SweepProgress, Workers, execute, workers_on
 from gingham.sweeps._build import build, require_same_build
 from gingham.sweeps._planning import Planner
 from tests.conftest import TIMEOUT_S
@@ -61,6 +61,10 @@ class Cluster:
         place = str(self.folder / f"worker-{len(self.processes)}")
         options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1"]
         return self.started("worker", *options, "--local-directory", place, *more)
+
+    def workers(self) -> AbstractContextManager[Workers]:
+        """Return the workers as a sweep takes them, however slowly they come up."""
+        return workers_on(f"dask://{self.address}", patience_seconds=TIMEOUT_S)
 
     def started(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a program of Dask, whose words nobody reads."""
@@ -121,7 +125,7 @@ def test_a_worker_that_dies_changes_no_table(cluster: Cluster, tmp_path: Path) -
         if now.done >= RUNS // 3:
             first.kill()
 
-    with workers_on(f"dask://{cluster.address}") as workers:
+    with cluster.workers() as workers:
         progress = execute(
             sweep(),
             tmp_path / "dask",
@@ -145,7 +149,7 @@ def test_a_scheduler_that_ends_leaves_a_sweep_that_can_be_resumed(
         if now.done >= 2:
             cluster.processes[0].kill()
 
-    with refused("the workers are gone", "--resume"), workers_on(f"dask://{cluster.address}") as on:
+    with refused("the workers are gone", "--resume"), cluster.workers() as on:
         execute(sweep(), tmp_path / "out", executor=on.executor, workers=1, on_progress=on_progress)
     kept = len(tables(tmp_path / "out")["runs"])
     assert 2 <= kept < RUNS
@@ -160,7 +164,7 @@ def test_workers_of_another_build_are_refused(cluster: Cluster, tmp_path: Path) 
     cluster.worker("--preload", str(preload))
     with (
         refused("1 of 1 workers do not have the build", "install it on all of them"),
-        workers_on(f"dask://{cluster.address}"),
+        cluster.workers(),
     ):
         pytest.fail("the workers were taken")
 
@@ -173,7 +177,7 @@ def test_a_worker_of_another_build_that_comes_later_stops_the_sweep(
     preload.write_text("import gingham._native\ngingham._native.core_file = __file__\n")
     with (
         refused("has another build than the one that plans the sweep", "--resume goes on"),
-        workers_on(f"dask://{cluster.address}") as on,
+        cluster.workers() as on,
     ):
         cluster.worker("--preload", str(preload))
         first.kill()
@@ -278,8 +282,9 @@ def test_a_pool_that_breaks_leaves_a_sweep_that_can_be_resumed(tmp_path: Path) -
 
         def on_progress(now: SweepProgress) -> None:
             if now.done >= 2:
-                for pid in list(pool._processes):
-                    os.kill(pid, signal.SIGKILL)
+                # More than once, where outcomes still come; the process may be gone by then.
+                for process in list(pool._processes.values()):
+                    process.kill()
 
         with refused("the workers are gone", "--resume"):
             execute(sweep(), tmp_path / "out", executor=pool, workers=1, on_progress=on_progress)
