@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint bench oracle docs pages wheel clean
+.PHONY: help demo test test-rust test-python lint bench oracle campaign docs pages wheel clean
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -16,6 +16,7 @@ RUST_SOURCES := $(shell find crates -type f -not -path '*/tests/*') Cargo.toml C
 EXAMPLE := irregular
 CASES ?= 5000
 FIRST ?= 1000000
+RUNS ?= 100000
 BENCH ?=
 
 help:  ## this list
@@ -47,6 +48,9 @@ bench: .venv/tools.stamp  ## speed of engine and oracle; BENCH="--quick ROW" for
 
 oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
 	CASES=$(CASES) FIRST=$(FIRST) $(CARGO) test --package gingham-lab --locked --test differential -- --nocapture
+
+campaign:  ## the striping protocol over RUNS=n random sets of bad channels, from seed FIRST=n on
+	GINGHAM_CAMPAIGN_RUNS=$(RUNS) GINGHAM_CAMPAIGN_FIRST=$(FIRST) $(CARGO) test --package gingham-stripe --locked --test campaign -- --nocapture
 
 docs: .venv/core.stamp  ## the site, into target/site, and the reference of the crates, into target/doc
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j 2 -c docs -d target/site.cache . target/site

@@ -1,0 +1,257 @@
+//! What a run is like: all of it drawn from its seed.
+
+use std::fmt;
+use std::time::Duration;
+
+use gingham_fairq::Round;
+use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
+use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability};
+use gingham_stripe::{MarkerPlan, ReceiverOptions, SenderOptions};
+
+use super::story::{self, Happening};
+
+pub(crate) const LONGEST_BYTES: u32 = 1_500;
+const CHANNELS_MAX: u64 = 16;
+const MILLISECOND_NS: u64 = 1_000_000;
+const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
+
+/// A run.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) first_round: Round,
+    pub(crate) quanta: Vec<u32>,
+    pub(crate) lines: Vec<LineCase>,
+    pub(crate) sender: SenderOptions,
+    pub(crate) receiver: ReceiverOptions,
+    pub(crate) lengths: Lengths,
+    /// Between packets, in the mean; twice that once errors have stopped.
+    pub(crate) gap_ns: u64,
+    /// What befalls the ends, in the order of time.
+    pub(crate) story: Vec<(u64, Happening)>,
+    /// From here on channels are clean.
+    pub(crate) heal_ns: u64,
+    /// Packets that are sent from here on arrive, in order.
+    pub(crate) settled_ns: u64,
+    /// Nothing more is sent.
+    pub(crate) silent_ns: u64,
+    /// Nothing more is on its way.
+    pub(crate) end_ns: u64,
+    /// Whether wait and buffers are enough for the clean channels.
+    pub(crate) ample: bool,
+}
+
+/// A channel, both ways.
+#[derive(Clone, Debug)]
+pub(crate) struct LineCase {
+    pub(crate) there: Parameters,
+    pub(crate) back: Parameters,
+}
+
+/// How long packets are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lengths {
+    Uniform,
+    Constant(u32),
+    /// The paper's adversary: long and short in turn.
+    InTurn(u32, u32),
+}
+
+impl Lengths {
+    const fn mean_bytes(self) -> u64 {
+        (match self {
+            Self::Uniform => LONGEST_BYTES / 2,
+            Self::Constant(bytes) => bytes,
+            Self::InTurn(long, short) => u32::midpoint(long, short),
+        }) as u64
+    }
+}
+
+/// Draws of a case, one after the other.
+pub(crate) struct Draw(Stream);
+
+impl Draw {
+    pub(crate) fn of(seed: u64, name: &str) -> Self {
+        Self(Stream::new(seed, name, Purpose::Shuffle))
+    }
+
+    pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + self.0.below(most - least + 1)
+    }
+
+    pub(crate) fn bytes(&mut self, least: u32, most: u32) -> u32 {
+        u32::try_from(self.between(least.into(), most.into())).expect("between two small numbers")
+    }
+
+    pub(crate) fn one_in(&mut self, count: u64) -> bool {
+        self.0.below(count) == 0
+    }
+
+    fn probability(&mut self, percent_most: u64) -> Probability {
+        let percent = self.0.unit() * f64::from(u32::try_from(percent_most).expect("small"));
+        Probability::new(percent / 100.0).expect("at most a hundred per cent")
+    }
+}
+
+impl Case {
+    pub(crate) fn draw(seed: u64) -> Self {
+        let mut draw = Draw::of(seed, "campaign");
+        let channels_max = if draw.one_in(4) { CHANNELS_MAX } else { 5 };
+        let channels = draw.between(2, channels_max);
+        let quanta: Vec<u32> =
+            (0..channels).map(|_| draw.bytes(LONGEST_BYTES, 4 * LONGEST_BYTES)).collect();
+        let lengths = lengths(&mut draw);
+        let gap_ns = 1_000 * draw.between(100, 2_000);
+        let heal_ns = MILLISECOND_NS * draw.between(100, 1_200);
+        let lines = lines(&mut draw, &quanta, SECOND_NS * lengths.mean_bytes() / gap_ns, heal_ns);
+        let way_ns = lines.iter().map(LineCase::way_ns).max().expect("there are channels");
+        let sender = sender_options(&mut draw, &quanta);
+        let interval_ns = nanoseconds(sender.markers.interval);
+        let ample = !draw.one_in(5);
+        let wait_ns = way_ns + 2 * interval_ns + 20 * MILLISECOND_NS;
+        let receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
+        let story = story::draw(&mut draw, heal_ns);
+        // Request, reset and acknowledgement, each once more for one that was lost, and that for each
+        // of a few that find each other out of step.
+        let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
+        let silent_ns = settled_ns + 200 * gap_ns;
+        let end_ns = silent_ns + 4 * (way_ns + nanoseconds(receiver.wait)) + SECOND_NS;
+        let first_round = if draw.one_in(3) { Round::new(u32::MAX - 40) } else { Round::FIRST };
+        Self {
+            seed,
+            first_round,
+            quanta,
+            lines,
+            sender,
+            receiver,
+            lengths,
+            gap_ns,
+            story,
+            heal_ns,
+            settled_ns,
+            silent_ns,
+            end_ns,
+            ample,
+        }
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "seed {}: round {}, quanta {:?}", self.seed, self.first_round, self.quanta)?;
+        writeln!(f, "  {:?}, a packet each {} us", self.lengths, self.gap_ns / 1_000)?;
+        writeln!(f, "  {:?}\n  {:?}", self.sender, self.receiver)?;
+        for (number, line) in self.lines.iter().enumerate() {
+            writeln!(f, "  channel {number}: {:?}\n       back: {:?}", line.there, line.back)?;
+        }
+        writeln!(f, "  {:?}", self.story)?;
+        let us = [self.heal_ns, self.settled_ns, self.silent_ns, self.end_ns].map(|ns| ns / 1_000);
+        write!(f, "  us: healed, settled, silent, end {us:?}, ample {}", self.ample)
+    }
+}
+
+impl LineCase {
+    /// The longest that a packet is on its way either way, behind a full queue.
+    fn way_ns(&self) -> u64 {
+        let way = |line: &Parameters| {
+            let queue_ns = SECOND_NS * line.queue_bytes / line.rate.bytes_per_second();
+            queue_ns + (line.delay + line.jitter).as_ps().div_ceil(1_000)
+        };
+        way(&self.there).max(way(&self.back))
+    }
+}
+
+pub(crate) fn nanoseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).expect("a span of a test")
+}
+
+fn lengths(draw: &mut Draw) -> Lengths {
+    match draw.between(0, 3) {
+        0 => Lengths::Constant(draw.bytes(40, LONGEST_BYTES)),
+        1 => Lengths::InTurn(1_000, 200),
+        _ => Lengths::Uniform,
+    }
+}
+
+/// Channels that share so many bytes a second by their quanta, each with something to spare or, now
+/// and then before errors stop, too slow for its share by up to a half.
+fn lines(draw: &mut Draw, quanta: &[u32], bytes_per_second: u64, heal_ns: u64) -> Vec<LineCase> {
+    let sum: u64 = quanta.iter().map(|quantum| u64::from(*quantum)).sum();
+    let skew_ms = if draw.one_in(3) { 150 } else { 20 };
+    let line = |quantum: &u32| {
+        let share = bytes_per_second * u64::from(*quantum) / sum;
+        let percent = if draw.one_in(10) { draw.between(70, 100) } else { draw.between(130, 400) };
+        let rate = Rate::from_bytes_per_second((share * percent / 100).max(75_000));
+        let delay = Span::from_ns(1_000 * draw.between(0, 1_000 * skew_ms));
+        let queue_bytes = draw.between(8_000, 8_000 + rate.bytes_per_second() / 10);
+        let clean = Parameters::clean(rate, queue_bytes, delay);
+        let there = spoil(draw, clean.clone(), heal_ns);
+        LineCase {
+            back: Parameters {
+                rate: Rate::from_bytes_per_second(10_000_000),
+                ..spoil(draw, clean, heal_ns)
+            },
+            there,
+        }
+    };
+    quanta.iter().map(line).collect()
+}
+
+/// Loss to 80 %, bursts, jitter, damaged bits and outages, or some of these.
+fn spoil(draw: &mut Draw, clean: Parameters, heal_ns: u64) -> Parameters {
+    let mut line = clean;
+    line.loss = match draw.between(0, 3) {
+        0 => Loss::None,
+        1 => Loss::Independent(draw.probability(80)),
+        2 => Loss::Independent(draw.probability(5)),
+        _ => Loss::Bursts(GilbertElliott {
+            to_bad: draw.probability(20),
+            to_good: Probability::new(0.05 + draw.probability(90).value()).expect("below one"),
+            loss_good: draw.probability(2),
+            loss_bad: Probability::new(0.5 + draw.probability(50).value()).expect("at most one"),
+        }),
+    };
+    if draw.one_in(3) {
+        line.jitter = Span::from_ns(1_000 * draw.between(1, 20_000));
+    }
+    if draw.one_in(4) {
+        line.bit_errors = Probability::new(draw.probability(1).value() / 100.0).expect("small");
+    }
+    if draw.one_in(4) {
+        let from_ns = draw.between(0, heal_ns - 1);
+        let until_ns = draw.between(from_ns + 1, heal_ns);
+        let time = |ns| Time::ZERO + Span::from_ns(ns);
+        line.outages = vec![Outage { from: time(from_ns), until: time(until_ns) }];
+    }
+    line
+}
+
+fn sender_options(draw: &mut Draw, quanta: &[u32]) -> SenderOptions {
+    let milliseconds =
+        |draw: &mut Draw, least, most| Duration::from_millis(draw.between(least, most));
+    let markers = MarkerPlan {
+        every_rounds: draw.bytes(1, 20),
+        before_channel: usize::try_from(draw.between(0, quanta.len() as u64 - 1)).expect("small"),
+        interval: milliseconds(draw, 5, 40),
+    };
+    let (reset_interval, reset_wait) = (milliseconds(draw, 20, 200), milliseconds(draw, 100, 800));
+    SenderOptions { markers, reset_interval, reset_wait }
+}
+
+/// A wait and buffers that are enough for the skew, or both too small.
+fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> ReceiverOptions {
+    let (wait_ns, packets) = if ample {
+        (
+            wait_ns + MILLISECOND_NS * draw.between(0, 200),
+            64 + 4 * (wait_ns + 200 * MILLISECOND_NS) / gap_ns,
+        )
+    } else {
+        (MILLISECOND_NS * draw.between(1, 50), draw.between(1, 40))
+    };
+    ReceiverOptions {
+        buffer_packets_max: usize::try_from(packets).expect("small"),
+        wait: Duration::from_nanos(wait_ns),
+        late_in_a_row_max: draw.bytes(1, 10),
+        far_rounds_max: 1_000_000,
+    }
+}

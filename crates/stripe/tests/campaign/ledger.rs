@@ -1,0 +1,68 @@
+//! What was sent and what was delivered, and what must be true of the two.
+
+use super::line::Packet;
+
+/// Sent packets by number, from 0, and what became of them.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    sent: Vec<Sent>,
+    /// One more than the highest number delivered.
+    highest: usize,
+    pub(crate) delivered: u64,
+    pub(crate) overtaken: u64,
+    /// When the last packet that was overtaken had been sent.
+    overtaken_sent_ns: u64,
+}
+
+#[derive(Debug)]
+struct Sent {
+    at_ns: u64,
+    length_bytes: u32,
+    delivered: bool,
+}
+
+impl Ledger {
+    /// The packet to be sent next.
+    pub(crate) fn next(&self, length_bytes: u32) -> Packet {
+        Packet { number: u32::try_from(self.sent.len()).expect("a short run"), length_bytes }
+    }
+
+    pub(crate) fn send(&mut self, at_ns: u64, length_bytes: u32) {
+        self.sent.push(Sent { at_ns, length_bytes, delivered: false });
+    }
+
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent.len() as u64
+    }
+
+    pub(crate) fn deliver(&mut self, packet: Packet) -> Result<(), String> {
+        let number = packet.number as usize;
+        let Some(sent) = self.sent.get_mut(number) else {
+            return Err(format!("packet {number} was delivered and never sent"));
+        };
+        if sent.length_bytes != packet.length_bytes {
+            return Err(format!("packet {number} was delivered with another length"));
+        }
+        if std::mem::replace(&mut sent.delivered, true) {
+            return Err(format!("packet {number} was delivered twice"));
+        }
+        self.delivered += 1;
+        if number < self.highest {
+            self.overtaken += 1;
+            self.overtaken_sent_ns = self.overtaken_sent_ns.max(sent.at_ns);
+        }
+        self.highest = self.highest.max(number + 1);
+        Ok(())
+    }
+
+    /// When the last packet was sent that did not come, or came out of order.
+    pub(crate) fn last_wrong_ns(&self) -> u64 {
+        let lost = self.sent.iter().rev().find(|sent| !sent.delivered);
+        lost.map_or(0, |sent| sent.at_ns).max(self.overtaken_sent_ns)
+    }
+
+    /// The last packet that did not come, to be named.
+    pub(crate) fn last_lost(&self) -> Option<usize> {
+        self.sent.iter().rposition(|sent| !sent.delivered)
+    }
+}

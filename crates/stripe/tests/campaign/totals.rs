@@ -1,0 +1,64 @@
+//! The figures of a campaign.
+
+use std::fmt;
+
+/// Sums and maxima over runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) runs: u64,
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) overtaken: u64,
+    pub(crate) frames_lost: u64,
+    pub(crate) frames_damaged: u64,
+    pub(crate) markers: u64,
+    pub(crate) resets: u64,
+    pub(crate) silences: u64,
+    pub(crate) crashes: u64,
+    /// From the healing to the sending of the last packet that went wrong, where no end crashed or
+    /// was reset and no channel passed over, and in all runs.
+    pub(crate) recovery_ns_max: [u64; 2],
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.overtaken += other.overtaken;
+        self.frames_lost += other.frames_lost;
+        self.frames_damaged += other.frames_damaged;
+        self.markers += other.markers;
+        self.resets += other.resets;
+        self.silences += other.silences;
+        self.crashes += other.crashes;
+        for (most, other) in self.recovery_ns_max.iter_mut().zip(other.recovery_ns_max) {
+            *most = (*most).max(other);
+        }
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { runs, sent, delivered, overtaken, .. } = self;
+        let [quiet_ms, all_ms] = self.recovery_ns_max.map(|ns| ns.div_ceil(1_000_000));
+        writeln!(
+            f,
+            "{runs} runs: {sent} packets sent, {delivered} delivered, {overtaken} of them overtaken"
+        )?;
+        writeln!(
+            f,
+            "{} frames lost, {} damaged, {} markers read; {} crashes, {} resets, {} silences",
+            self.frames_lost,
+            self.frames_damaged,
+            self.markers,
+            self.crashes,
+            self.resets,
+            self.silences
+        )?;
+        write!(
+            f,
+            "order exact after at most {quiet_ms} ms without crashes and silences, {all_ms} ms with them"
+        )
+    }
+}

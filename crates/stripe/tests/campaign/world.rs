@@ -1,0 +1,335 @@
+//! Both ends, the channels between them, a source, and time.
+
+use std::collections::BTreeMap;
+
+use gingham_fairq::SurplusRoundRobin;
+use gingham_stripe::{Epoch, Instant, Receiver, Sender};
+
+use super::case::{Case, Draw, LONGEST_BYTES, Lengths, nanoseconds};
+use super::ledger::Ledger;
+use super::line::{Frame, Line, Packet};
+use super::story::Happening;
+use super::totals::Totals;
+
+type Scheduler = SurplusRoundRobin<16>;
+
+/// Something arrives.
+#[derive(Debug)]
+struct Flight {
+    channel: usize,
+    forth: bool,
+    frame: Frame,
+}
+
+/// A run under way.
+pub(crate) struct World<'a> {
+    case: &'a Case,
+    draw: Draw,
+    now_ns: u64,
+    scheduler: Scheduler,
+    sender: Sender<Scheduler>,
+    receiver: Receiver<Scheduler, Packet>,
+    there: Vec<Line>,
+    back: Vec<Line>,
+    /// By time, and those of a time in the order in which they were sent.
+    flights: BTreeMap<(u64, u64), Flight>,
+    flown: u64,
+    /// What happens next of the story.
+    happened: usize,
+    next_packet_ns: u64,
+    /// When the sender took a packet first in its present epoch.
+    opened: (Epoch, u64),
+    ledger: Ledger,
+    totals: Totals,
+    /// What was last told of the run, where it is told.
+    told: Option<String>,
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn new(case: &'a Case) -> Self {
+        let scheduler = Scheduler::starting_at(case.first_round, LONGEST_BYTES, &case.quanta)
+            .expect("quanta of a test");
+        let lines = |way: &str| {
+            let line = |(number, line): (usize, &super::case::LineCase)| {
+                let parameters = if way == "there" { &line.there } else { &line.back };
+                Line::new(parameters, case.heal_ns, case.seed, &format!("{way} {number}"))
+            };
+            case.lines.iter().enumerate().map(line).collect()
+        };
+        let (epoch, now) = (Epoch::new(1), Instant::ORIGIN);
+        Self {
+            case,
+            draw: Draw::of(case.seed, "source"),
+            now_ns: 0,
+            sender: Sender::new(scheduler.clone(), case.sender, epoch, now)
+                .expect("options of a test"),
+            receiver: Receiver::new(scheduler.clone(), case.receiver).expect("options of a test"),
+            scheduler,
+            there: lines("there"),
+            back: lines("back"),
+            flights: BTreeMap::new(),
+            flown: 0,
+            happened: 0,
+            next_packet_ns: 0,
+            opened: (Epoch::new(0), 0),
+            ledger: Ledger::default(),
+            totals: Totals { runs: 1, ..Totals::default() },
+            told: None,
+        }
+    }
+
+    /// Prints what changes at either end.
+    pub(crate) fn aloud(mut self) -> Self {
+        self.told = Some(String::new());
+        self
+    }
+
+    pub(crate) fn run(mut self) -> Result<Totals, String> {
+        while self.now_ns < self.case.end_ns {
+            self.happen();
+            self.arrive()?;
+            self.send()?;
+            self.settle()?;
+            self.tell();
+            self.now_ns = self.next_ns().min(self.case.end_ns);
+        }
+        self.judge()
+    }
+
+    const fn now(&self) -> Instant {
+        Instant::from_nanoseconds(self.now_ns)
+    }
+
+    /// When the next thing happens: after now, whatever the ends believe.
+    fn next_ns(&self) -> u64 {
+        let story = self.case.story.get(self.happened).map(|(at_ns, _)| *at_ns);
+        let source = (self.next_packet_ns < self.case.silent_ns).then_some(self.next_packet_ns);
+        let flight = self.flights.first_key_value().map(|((at_ns, _), _)| *at_ns);
+        let timers = [Some(self.sender.poll_timeout()), self.receiver.poll_timeout()];
+        let timers = timers.into_iter().flatten().map(Instant::nanoseconds);
+        let others = [story, source, flight].into_iter().flatten();
+        others.chain(timers).min().unwrap_or(u64::MAX)
+    }
+
+    fn happen(&mut self) {
+        while let Some((at_ns, happening)) = self.case.story.get(self.happened)
+            && *at_ns <= self.now_ns
+        {
+            self.happened += 1;
+            match *happening {
+                Happening::SenderCrashes { epochs_off } => {
+                    let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(epochs_off));
+                    self.count_sender();
+                    self.sender =
+                        Sender::new(self.scheduler.clone(), self.case.sender, epoch, self.now())
+                            .expect("options of a test");
+                    self.totals.crashes += 1;
+                }
+                Happening::ReceiverCrashes => {
+                    self.count_receiver();
+                    self.receiver = Receiver::new(self.scheduler.clone(), self.case.receiver)
+                        .expect("options of a test");
+                    self.totals.crashes += 1;
+                }
+                Happening::Reset => self.sender.reset(self.now()),
+            }
+        }
+    }
+
+    fn arrive(&mut self) -> Result<(), String> {
+        let now = self.now();
+        while let Some(entry) = self.flights.first_entry()
+            && entry.key().0 <= self.now_ns
+        {
+            let Flight { channel, forth, frame } = entry.remove();
+            // What an end refuses it counts.
+            let _ = match frame {
+                Frame::Packet(packet) => {
+                    self.receiver.handle_packet(now, channel, packet.length_bytes, packet)
+                }
+                Frame::Message(bytes) if forth => self.receiver.handle_bytes(now, channel, &bytes),
+                Frame::Message(bytes) => self.sender.handle_bytes(now, channel, &bytes),
+            };
+            let (held, bound) =
+                (self.receiver.buffered_packets(channel), self.case.receiver.buffer_packets_max);
+            if held > bound {
+                return Err(format!("{held} packets in a buffer of {bound}"));
+            }
+            self.deliver()?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self) -> Result<(), String> {
+        if self.next_packet_ns > self.now_ns || self.now_ns >= self.case.silent_ns {
+            return Ok(());
+        }
+        let length_bytes = self.length_bytes();
+        self.poll_sender()?;
+        if let Ok(channel) = self.sender.handle_packet(self.now(), length_bytes) {
+            if self.opened.0 != self.sender.epoch() {
+                self.opened = (self.sender.epoch(), self.now_ns);
+            }
+            let packet = self.ledger.next(length_bytes);
+            self.ledger.send(self.now_ns, length_bytes);
+            self.put(channel, true, &Frame::Packet(packet));
+        }
+        let gap_ns =
+            if self.now_ns < self.case.heal_ns { self.case.gap_ns } else { 2 * self.case.gap_ns };
+        self.next_packet_ns = self.now_ns + self.draw.between(gap_ns / 2, gap_ns + gap_ns / 2);
+        Ok(())
+    }
+
+    fn length_bytes(&mut self) -> u32 {
+        match self.case.lengths {
+            Lengths::Uniform => self.draw.bytes(1, LONGEST_BYTES),
+            Lengths::Constant(bytes) => bytes,
+            Lengths::InTurn(long, short) => {
+                if self.ledger.sent().is_multiple_of(2) {
+                    long
+                } else {
+                    short
+                }
+            }
+        }
+    }
+
+    /// Lets both ends say all that they have to say; they must come to an end.
+    fn settle(&mut self) -> Result<(), String> {
+        self.poll_sender()?;
+        self.deliver()?;
+        for spoken in 0.. {
+            let Some((channel, message)) = self.receiver.poll_message(self.now()) else { break };
+            self.put(channel, false, &Frame::Message(message.to_bytes().to_vec()));
+            self.bound(spoken, "the receiver does not stop talking")?;
+        }
+        let now = self.now();
+        if self.sender.poll_timeout() <= now {
+            return Err(self.told("the sender asks to be called at once, when it has just been"));
+        }
+        if self.receiver.poll_timeout().is_some_and(|timeout| timeout <= now) {
+            return Err(self.told("the receiver asks to be called at once, when it has just been"));
+        }
+        Ok(())
+    }
+
+    fn poll_sender(&mut self) -> Result<(), String> {
+        for spoken in 0.. {
+            let Some((channel, message)) = self.sender.poll_message(self.now()) else { break };
+            self.put(channel, true, &Frame::Message(message.to_bytes().to_vec()));
+            self.bound(spoken, "the sender does not stop talking")?;
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self) -> Result<(), String> {
+        while let Some(packet) = self.receiver.poll_packet(self.now()) {
+            self.ledger.deliver(packet).map_err(|what| self.told(&what))?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, channel: usize, forth: bool, frame: &Frame) {
+        let line = if forth { &mut self.there[channel] } else { &mut self.back[channel] };
+        for (at_ns, frame) in line.offer(self.now_ns, frame) {
+            let flight = Flight { channel, forth, frame };
+            self.flights.insert((at_ns, self.flown), flight);
+            self.flown += 1;
+        }
+    }
+
+    fn bound(&self, spoken: usize, what: &str) -> Result<(), String> {
+        if spoken < 1_000 { Ok(()) } else { Err(self.told(what)) }
+    }
+
+    fn told(&self, what: &str) -> String {
+        format!("at {} us: {what}", self.now_ns / 1_000)
+    }
+
+    #[expect(clippy::print_stdout, reason = "a run that is told in detail")]
+    fn tell(&mut self) {
+        let Some(told) = &self.told else { return };
+        let (sending, reception) = (self.sender.sending(), self.receiver.reception());
+        let state = format!(
+            "sender {} {} resets {} discards {} | receiver {:?} silences {} late {} requests {} discards {}",
+            self.sender.epoch().get(),
+            if self.sender.is_open() { "open" } else { "resetting" },
+            sending.resets,
+            sending.discards.total(),
+            self.receiver.epoch().map(Epoch::get),
+            reception.silences,
+            reception.late,
+            reception.requests,
+            reception.discards.total(),
+        );
+        if state != *told {
+            println!("{:>9} us  packet {:>5}  {state}", self.now_ns / 1_000, self.ledger.sent());
+            self.told = Some(state);
+        }
+    }
+
+    fn judge(mut self) -> Result<Totals, String> {
+        self.count_sender();
+        self.count_receiver();
+        self.totals.sent = self.ledger.sent();
+        self.totals.delivered = self.ledger.delivered;
+        self.totals.overtaken = self.ledger.overtaken;
+        for counters in self.there.iter().chain(&self.back).flat_map(Line::counters) {
+            self.totals.frames_lost += counters.queue_full + counters.outage + counters.lost;
+            self.totals.frames_damaged += counters.corrupted;
+        }
+        let left: usize = (0..self.case.quanta.len())
+            .map(|channel| self.receiver.buffered_packets(channel))
+            .sum();
+        if left > 0 {
+            return Err(format!("{left} packets wait at the end"));
+        }
+        if !self.sender.is_open() || Some(self.sender.epoch()) != self.receiver.epoch() {
+            let (sender, receiver) = (self.sender.epoch(), self.receiver.epoch());
+            return Err(format!(
+                "at the end the sender is in {sender:?} and the receiver in {receiver:?}"
+            ));
+        }
+        if self.case.ample {
+            self.judge_order()?;
+        }
+        Ok(self.totals)
+    }
+
+    /// Theorem 5.1, and for crashes and silences what the case allows for them.
+    fn judge_order(&mut self) -> Result<(), String> {
+        let wrong_ns = self.ledger.last_wrong_ns();
+        let quiet = self.totals.crashes == 0
+            && self.totals.resets == 1
+            && self.totals.silences == 0
+            && self.opened.1 < self.case.heal_ns;
+        let bound_ns = if quiet {
+            self.case.heal_ns + nanoseconds(self.case.sender.markers.interval)
+        } else {
+            self.case.settled_ns
+        };
+        if wrong_ns > bound_ns {
+            let lost = self.ledger.last_lost();
+            return Err(format!(
+                "a packet sent at {} us came out of order or not at all (the last lost: {lost:?} of {}), and order is to \
+                 be exact from {} us on ({})",
+                wrong_ns / 1_000,
+                self.ledger.sent(),
+                bound_ns / 1_000,
+                if quiet { "without crashes and silences" } else { "with crashes or silences" },
+            ));
+        }
+        let recovery_ns = wrong_ns.saturating_sub(self.case.heal_ns);
+        self.totals.recovery_ns_max = [if quiet { recovery_ns } else { 0 }, recovery_ns];
+        Ok(())
+    }
+
+    fn count_sender(&mut self) {
+        self.totals.resets += self.sender.sending().resets;
+    }
+
+    fn count_receiver(&mut self) {
+        self.totals.markers += self.receiver.reception().markers;
+        self.totals.silences += self.receiver.reception().silences;
+    }
+}
