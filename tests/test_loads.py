@@ -25,11 +25,12 @@ from gingham.cli import _workers
 from gingham.cli._curve_heading import heading
 from gingham.cli._main import run
 from gingham.errors import EnvironmentProblem, GinghamError, InternalError
+from gingham.kinds import _fabric
 from gingham.loads import curve, curve_sweep, load_axis, load_values, saturation
 from gingham.loads._saturation import Bracket, between, middles, read_brackets, require_measured
 from gingham.results import Results
 from gingham.store import SweepFolder
-from gingham.sweeps import SweepProgress, _work
+from gingham.sweeps import SweepProgress
 from gingham.sweeps._work import failed_row
 from tests.conftest import Finished
 
@@ -141,7 +142,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(*_: object) -> None:
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr(_work, "Simulation", fault)
+    monkeypatch.setattr(_fabric, "Simulation", fault)
 
 
 @pytest.mark.usefixtures("faulty")
@@ -182,7 +183,7 @@ def by_hand(path: Path, cases: list[tuple[float, int, str]]) -> None:
             row["accepted_load"] = 0.9 * load  # type: ignore[assignment]
             # The run's own verdict may be worse than that of its saturated class.
             classes = [{"key": key, "class": "one", "verdict": verdict}]
-            folder.add(row, classes, {"key": key, "began": "2026"})
+            folder.add(row, {"classes": classes}, {"key": key, "began": "2026"})
 
 
 def test_the_interval_holds_what_both_ends_leave_open() -> None:

@@ -84,7 +84,11 @@ def add(opened: SweepFolder, key: str, load: float, number: int, latency: float 
         buffer = pa.BufferOutputStream()
         pq.write_table(pa.table({"message": [0, 1], "latency_ps": [1, number]}), buffer)
         opened.add_table(key, "messages", buffer.getvalue().to_pybytes())
-    opened.add(row, classes, {"key": key, "began": f"2026-01-01T00:00:0{number}", "host": "here"})
+    opened.add(
+        row,
+        {"classes": classes},
+        {"key": key, "began": f"2026-01-01T00:00:0{number}", "host": "here"},
+    )
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gingham import InputError, _files
+from gingham.kinds import FABRIC
 from gingham.store import SweepFolder, _columns, _folder, _journal, _shards, reader
 
 MANIFEST = {"columns": {"load": "double"}, "sweep": {"keep": []}}
@@ -108,7 +109,9 @@ def session(path: Path, *, runs: int = RUNS, made: list[int] | None = None) -> l
             failed = number == 2
             row = {"key": key(number), "verdict": "failed" if failed else "ok", "seed": number}
             classes = [{"key": key(number), "class": name, "hops_mean": 1.5} for name in "ab"]
-            folder.add(row, [] if failed else classes, {"key": key(number), "process": 1})
+            folder.add(
+                row, {} if failed else {"classes": classes}, {"key": key(number), "process": 1}
+            )
             made.append(number)
     return made
 
@@ -215,7 +218,7 @@ def test_shards_stay_few(tmp_path: Path) -> None:
 
 
 def test_counts_are_whole_numbers_and_merge_with_older_ones(tmp_path: Path) -> None:
-    counted = _columns.schema_of("runs", [{"messages_dropped": 3}])
+    counted = _columns.schema_of(_columns.known(FABRIC)["runs"], [{"messages_dropped": 3}])
     assert counted.field("messages_dropped").type == pa.int64()
     older = tmp_path / "older.parquet"
     pq.write_table(pa.table({"messages_dropped": [1.0]}), older)

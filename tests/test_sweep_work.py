@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from gingham import EnvironmentProblem, Scenario, run
+from gingham.kinds._fabric import load_of_all, mean_of_all
 from gingham.sweeps import Sweep, Task, work
 from gingham.sweeps._planning import Planner
-from gingham.sweeps._work import load_of_all, mean_of_all
 
 STAR = """
 stop.time = "50 us"
@@ -61,8 +61,8 @@ def test_a_row_says_what_a_run_of_the_same_scenario_measures() -> None:
     assert outcome.row["accepted_load"] == pytest.approx(
         result.classes[0]["accepted_load"] + result.classes[1]["accepted_load"] / 2
     )
-    assert [row["class"] for row in outcome.classes] == ["short", "long"]
-    assert outcome.classes[1]["latency_mean_ns"] == result.classes[1]["latency_mean_ns"]
+    assert [row["class"] for row in outcome.parts["classes"]] == ["short", "long"]
+    assert outcome.parts["classes"][1]["latency_mean_ns"] == result.classes[1]["latency_mean_ns"]
     nodes = pq.read_table(pa.BufferReader(outcome.tables["nodes"]))
     assert nodes == result.nodes
     spent = outcome.provenance
@@ -73,7 +73,7 @@ def test_a_run_that_cannot_be_made_is_a_row_with_the_reason() -> None:
     ring = {"ring": {"switches": 5, "hosts_per_switch": 1}}
     routes = {"routing.algorithm": "shortest-path", "traffic.1.hosts": ["h0-0", "h2-0"]}
     outcome = work(task(set={"topology.generate": ring, **routes}))
-    assert (outcome.row["verdict"], outcome.classes) == ("failed", [])
+    assert (outcome.row["verdict"], outcome.parts) == ("failed", {})
     assert outcome.error is not None
     assert "deadlock" in outcome.error
 

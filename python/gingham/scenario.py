@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -62,16 +61,7 @@ class Scenario:
     @classmethod
     def example(cls, name: str) -> Self:
         """Read an example that ships with the package; `gingham.examples.names()` lists them."""
-        if file := examples.path(name):
-            return cls.load(file)
-        known = examples.names()
-        close = get_close_matches(name, known, n=1)
-        meant = f'; did you mean "{close[0]}"?' if close else ";"
-        raise InputError(
-            f'no example is called "{name}"{meant} examples: {", ".join(known)}',
-            expected=known,
-            nearest=close[0] if close else None,
-        )
+        return cls.load(examples.require(name))
 
     @classmethod
     def parse(

@@ -20,6 +20,19 @@ def path(name: str) -> Path | None:
     return FOLDER / f"{name}.toml" if name in names() else None
 
 
+def require(name: str) -> Path:
+    """Return the scenario file of an example; `InputError` with the nearest if there is none."""
+    if file := path(name):
+        return file
+    close = get_close_matches(name, names(), n=1)
+    meant = f'; did you mean "{close[0]}"?' if close else ";"
+    raise InputError(
+        f'no example is called "{name}"{meant} examples: {", ".join(names())}',
+        expected=names(),
+        nearest=close[0] if close else None,
+    )
+
+
 def files() -> list[tuple[Path, str]]:
     """Return the file of each scenario and fabric, with what it is."""
     found = sorted(path for path in FOLDER.iterdir() if path.suffix in {".toml", ".ibnetdiscover"})

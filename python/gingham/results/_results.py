@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.results._intervals import interval
 from gingham.results._query import ask, close, columns_of, literal, quoted
-from gingham.store import VIEWS, read_manifest, reader
+from gingham.store import kind_in, read_manifest, reader, views
 
 if TYPE_CHECKING:
     import os
@@ -34,10 +34,11 @@ class Results:
         results.means("latency_mean_ns", by="load").to_pandas()
         results.compare({"routing": "up-down"}, {"routing": "shortest"}, of="latency_mean_ns")
 
-    Tables: `runs` with a row a run, `classes` with a row a run and class of traffic, `points` with
-    what was to be run, `provenance` with when, where and by what; and, where the sweep keeps them,
-    the tables of the runs, `messages` for instance, with the `row_number` in that of the run. All
-    but `provenance` have the columns of the axes, `replication` and `key`.
+    Tables: `runs` with a row a run; of fabrics `classes` with a row a run and class of traffic, of
+    stripes `sources` and `channels`; `points` with what was to be run, `provenance` with when,
+    where and by what; and, where the sweep keeps them, the tables of the runs, `messages` for
+    instance, with the `row_number` in that of the run. All but `provenance` have the columns of the
+    axes, `replication` and `key`.
     """
 
     def __init__(self, folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
@@ -45,11 +46,12 @@ class Results:
         self.folder = folder
         self._connection = connection
         self.manifest = read_manifest(folder)
+        self._kind = kind_in(self.manifest)
         # Each table, and the columns that put its rows into the order of the sweep.
-        views = connection.execute("select view_name from duckdb_views() where not internal")
-        there = {name for (name,) in views.fetchall()}
+        found = connection.execute("select view_name from duckdb_views() where not internal")
+        there = {name for (name,) in found.fetchall()}
         kept = [name for name in self.manifest["sweep"]["keep"] if name in there]
-        self._views = {**VIEWS, **dict.fromkeys(kept, "point, row_number")}
+        self._views = {**views(self._kind), **dict.fromkeys(kept, "point, row_number")}
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -129,9 +131,10 @@ class Results:
         """Return the mean over replications of the column `of`, with its 95 % interval.
 
         A row for each combination of the columns `by`: unless said, those of the axes, and with
-        them `class` of the table `classes`. `where` is a SQL condition on the rows that count;
-        those without a value, failed runs for instance, never do. Columns: those of `by`,
-        `replications`, `mean`, `half_width`, which is null for one replication alone.
+        them, of a table of parts, the part's: `class` of the table `classes`. `where` is a SQL
+        condition on the rows that count; those without a value, failed runs for instance, never do.
+        Columns: those of `by`, `replications`, `mean`, `half_width`, which is null for one
+        replication alone.
         """
         names = self._groups(by, table)
         found = self._values(of, names, table, where)
@@ -187,7 +190,8 @@ class Results:
     def _groups(self, by: str | Sequence[str] | None, table: str) -> list[str]:
         if by is not None:
             return [by] if isinstance(by, str) else list(by)
-        return [*self.axes, *(["class"] if table == "classes" else [])]
+        parts = self._kind.parts
+        return [*self.axes, *([parts[table]] if table in parts else [])]
 
     def _values(
         self, of: str, by: Sequence[str], table: str, where: str | None

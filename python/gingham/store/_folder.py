@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from gingham._files import make_folder, nearest_file, require_file, write_bytes, writing
 from gingham._native import __version__
 from gingham.errors import InputError
+from gingham.kinds import KINDS, Kind, kind_named
 from gingham.store import _journal, _shards
+from gingham.store._columns import known as tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +41,7 @@ class SweepFolder:
         with SweepFolder(Path("sweeps/load"), manifest, resume=True) as folder:
             folder.write_points(0, table)
             folder.known(keys)
-            folder.add(row, classes, provenance)
+            folder.add(row, {"classes": classes}, provenance)
     """
 
     def __init__(self, path: Path, manifest: Mapping[str, Any], *, resume: bool = False) -> None:
@@ -48,6 +50,8 @@ class SweepFolder:
         self.former: dict[str, Any] | None = None
         self._manifest = {"form": FORM, "gingham": __version__, **manifest}
         text = json.dumps(self._manifest, sort_keys=True).encode()
+        # The tables, with their columns.
+        self._tables = tables_of(kind_in(manifest))
         self.points = f"points-{hashlib.sha256(text).hexdigest()[:8]}"
         self._resume = resume
         self._lock = -1
@@ -61,7 +65,7 @@ class SweepFolder:
             self.former = read_manifest(self.path)
         else:
             refuse_existing(self.path)
-        for name in [".", _journal.FOLDER, self.points, *_shards.KINDS]:
+        for name in [".", _journal.FOLDER, self.points, *self._tables]:
             make_folder(self.path / name)
         self._take_lock()
         try:
@@ -91,12 +95,12 @@ class SweepFolder:
     def add(
         self,
         row: Mapping[str, Any],
-        classes: Sequence[Mapping[str, Any]],
+        parts: Mapping[str, Sequence[Mapping[str, Any]]],
         provenance: Mapping[str, Any],
     ) -> None:
-        """Keep a run: all of it, or nothing if we die on the way."""
+        """Keep a run with its parts by table: all of it, or nothing if we die on the way."""
         assert self._journal is not None, "the folder is open"
-        self._journal.append({"row": row, "classes": classes, "provenance": provenance})
+        self._journal.append({**parts, "row": row, "provenance": provenance})
         self._recent[row["key"]] = row["verdict"] != "failed"
         if len(self._recent) >= JOURNAL_RUNS:
             self._end_journal()
@@ -124,7 +128,7 @@ class SweepFolder:
         return found
 
     def _begin(self) -> None:
-        for name in [".", self.points, *_shards.KINDS]:
+        for name in [".", self.points, *self._tables]:
             for torn in (self.path / name).glob(".*.partial*"):
                 torn.unlink()
         whole = {**self._manifest, "points": self.points}
@@ -148,18 +152,13 @@ class SweepFolder:
         for path in _journal.files(self.path / _journal.FOLDER):
             found = _journal.records(path)
             if found:
-                parts = {
-                    "provenance": [one["provenance"] for one in found],
-                    "classes": [row for one in found for row in one["classes"]],
-                    "runs": [one["row"] for one in found],
-                }
-                for kind, rows in parts.items():
-                    if rows:
-                        _shards.write_shard(self.path / kind, rows)
+                for table, columns in self._tables.items():
+                    if rows := rows_of(found, table):
+                        _shards.write_shard(self.path / table, rows, columns)
             with writing(path):
                 path.unlink()
-        for kind in _shards.KINDS:
-            _shards.merge(self.path / kind)
+        for table in self._tables:
+            _shards.merge(self.path / table)
 
     def _take_lock(self) -> None:
         """Keep other processes from writing; the system lets go when we end, however we do."""
@@ -173,6 +172,20 @@ class SweepFolder:
                 f"{self.path}: another sweep is writing there; wait for it, or name another folder",
                 file=str(self.path),
             ) from error
+
+
+def rows_of(records: Iterable[Mapping[str, Any]], table: str) -> list[dict[str, Any]]:
+    """Return the rows of a table in records of the journal."""
+    single = {"runs": "row", "provenance": "provenance"}
+    if table in single:
+        return [one[single[table]] for one in records]
+    # A run that failed before this table was there has none.
+    return [row for one in records for row in one.get(table, [])]
+
+
+def kind_in(manifest: Mapping[str, Any]) -> Kind:
+    """Return the kind of the scenarios of a sweep; before there were several, it was not told."""
+    return kind_named(manifest["sweep"].get("kind", "fabric"))
 
 
 def known_in(shards: Sequence[Path], keys: set[str]) -> set[str]:
@@ -209,7 +222,7 @@ def refuse_existing(path: Path) -> None:
         )
     if path.is_dir():
         # A sweep that was killed at its very beginning leaves these without a manifest.
-        ours = {_journal.FOLDER, *_shards.KINDS}
+        ours = {_journal.FOLDER, *(table for kind in KINDS for table in tables_of(kind))}
         others = {one.name for one in path.iterdir()} - ours
         if any(not name.startswith((".", "points-")) for name in others):
             raise InputError(f"{path}: is not the folder of a sweep, and not empty", file=str(path))

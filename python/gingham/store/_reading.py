@@ -10,36 +10,35 @@ from typing import TYPE_CHECKING, Any
 
 from gingham.store import _columns, _journal, _shards
 from gingham.store._asking import asking
-from gingham.store._folder import read_manifest
+from gingham.store._folder import kind_in, read_manifest, rows_of
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     import duckdb
+
+    from gingham.kinds import Kind
 
 # Which row of a key is taken, where it stands in two places: the success, if one failed.
 ONCE = {
     "runs": "partition by key order by verdict = 'failed'",
-    "classes": "partition by key, class order by verdict",
     "provenance": "partition by key order by began desc",
 }
-
-# Each view, and the columns that put its rows into the order of the sweep.
-VIEWS = {"runs": "point", "classes": "point, class", "points": "point", "provenance": "key"}
 
 
 @asking()
 def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
-    """Return a connection with the views `points`, `runs`, `classes` and `provenance`.
+    """Return a connection with the views `points`, `runs`, `provenance` and one a table of parts.
 
-    `runs` and `classes` hold, for each point whose run is there, the columns of the axes,
-    `replication` and `point` (its number), then what was measured; sort by `point` for the order of
-    the sweep.
+    `runs` and parts hold, for each point whose run is there, the columns of the axes, `replication`
+    and `point` (its number), then what was measured; sort by `point` for the order of the sweep.
     """
     import duckdb
 
     path = Path(folder)
     manifest = read_manifest(path)
+    kind = kind_in(manifest)
     connection = duckdb.connect()
     # Journals first: a run that becomes a shard meanwhile is seen twice, not missed.
     journal = [
@@ -47,24 +46,22 @@ def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
         for file in _journal.files(path / _journal.FOLDER)
         for record in _journal.records(file)
     ]
-    recent = {
-        "runs": [one["row"] for one in journal],
-        "classes": [row for one in journal for row in one["classes"]],
-        "provenance": [one["provenance"] for one in journal],
-    }
     points = sorted((path / manifest["points"]).glob("*.parquet"))
     connection.register("no_points", no_points(manifest))
     view(connection, "points", points, "no_points")
-    for kind, rows in recent.items():
-        connection.register(f"recent_{kind}", recent_table(kind, rows))
-        view(connection, f"all_{kind}", _shards.shards(path / kind), f"recent_{kind}")
+    once = ONCE | {table: f"partition by key, {part}" for table, part in kind.parts.items()}
+    for table, columns in _columns.known(kind).items():
+        rows = rows_of(journal, table)
+        connection.register(f"recent_{table}", recent_table(columns, rows))
+        view(connection, f"all_{table}", _shards.shards(path / table), f"recent_{table}")
         connection.execute(
-            f"create view once_{kind} as from all_{kind} "
-            f"qualify row_number() over ({ONCE[kind]}) = 1"
+            f"create view once_{table} as from all_{table} "
+            f"qualify row_number() over ({once[table]}) = 1"
         )
-    for kind, more in (("runs", aliases(manifest)), ("classes", "")):
+    for table in ("runs", *kind.parts):
+        more = aliases(kind, manifest) if table == "runs" else ""
         connection.execute(
-            f"create view {kind} as select *{more} from points join once_{kind} using (key)"  # noqa: S608  (names of ours)
+            f"create view {table} as select *{more} from points join once_{table} using (key)"  # noqa: S608  (names of ours)
         )
     for name in manifest["sweep"]["keep"]:
         kept_view(connection, path, name)
@@ -72,12 +69,10 @@ def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def aliases(manifest: dict[str, Any]) -> str:
+def aliases(kind: Kind, manifest: dict[str, Any]) -> str:
     """Return the second names of columns of runs: no axis may mean something else by them."""
-    second = {"mean_latency_ns": "latency_mean_ns", "load": "offered_load"}
-    return "".join(
-        f", {name} as {alias}" for alias, name in second.items() if alias not in manifest["columns"]
-    )
+    second = [pair for pair in kind.aliases.items() if pair[0] not in manifest["columns"]]
+    return "".join(f", {name} as {alias}" for alias, name in second)
 
 
 def kept_view(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
@@ -110,11 +105,11 @@ def view(connection: duckdb.DuckDBPyConnection, name: str, files: list[Path], be
     )
 
 
-def recent_table(kind: str, rows: list[dict[str, Any]]) -> Any:
+def recent_table(known: Mapping[str, str], rows: list[dict[str, Any]]) -> Any:
     """Return rows of the journal as a table."""
     import pyarrow as pa
 
-    schema = _columns.schema_of(kind, rows)
+    schema = _columns.schema_of(known, rows)
     return pa.table({name: [row.get(name) for row in rows] for name in schema.names}, schema=schema)
 
 

@@ -28,15 +28,14 @@ if TYPE_CHECKING:
 ROWS_PER_GROUP = 16_384
 # Shards of a level that become one of the next.
 MERGED = 8
-KINDS = ["runs", "classes", "provenance"]
 
 
-def write_shard(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as a new shard of the folder of their kind."""
+def write_shard(folder: Path, rows: Sequence[Mapping[str, Any]], known: Mapping[str, str]) -> None:
+    """Write rows of a table that has at least the `known` columns as a new shard of its folder."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = schema_of(folder.name, rows)
+    schema = schema_of(known, rows)
     columns = {name: [row.get(name) for row in rows] for name in schema.names}
     table = pa.table(columns, schema=schema)
     appear(folder / f"L0-{next_number(folder):08}.parquet", partial(pq.write_table, table))
@@ -99,5 +98,5 @@ def appear(path: Path, write: Any) -> None:
 
 
 def shards(folder: Path) -> list[Path]:
-    """Return the shards of a kind."""
+    """Return the shards of a table."""
     return sorted(path for path in folder.glob("L*.parquet") if re.match(r"L\d+-\d+", path.name))

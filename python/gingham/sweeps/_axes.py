@@ -7,7 +7,8 @@
     values = [0.1, 0.2]                          0.2  -> { traffic.0.load = 0.2 }
 
 An alternative is what it changes of the scenario, and what stands in the columns of the table. A
-key may name a class of traffic instead of giving its place: `traffic.high.load`.
+key may name what stands in a list instead of giving its place, a class of traffic for instance:
+`traffic.high.load`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from gingham.errors import InputError
+from gingham.kinds import kind_of
 from gingham.store import reserved
 from gingham.sweeps._grid import column_type
 from gingham.sweeps._text import unknown
@@ -26,8 +28,26 @@ from gingham.sweeps._values import VALUES_MAX, column_value, range_values, times
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gingham.kinds import Names, Runnable
+
 AXIS_KEYS = ["name", "key", "keys", "values", "range", "zip", "choices"]
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Base:
+    """What axes must know of the scenario that is varied."""
+
+    # The names in its lists, by the key of each list.
+    names: Mapping[str, Names]
+    # Columns that results have already.
+    reserved: frozenset[str]
+
+    @classmethod
+    def of(cls, scenario: Runnable) -> Self:
+        """Return what axes must know of a scenario."""
+        kind = kind_of(scenario)
+        return cls(kind.names(scenario.resolved()), reserved(kind))
 
 
 @dataclass(frozen=True)
@@ -48,8 +68,8 @@ class Axis:
     alternatives: tuple[Alternative, ...]
 
 
-def read_axis(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
-    """Return the axis that a table describes; `classes` are the names of the base's classes."""
+def read_axis(spec: Mapping[str, Any], base: Base) -> Axis:
+    """Return the axis that a table describes, of a sweep of that base."""
     for key in spec:
         if key not in AXIS_KEYS:
             raise InputError(unknown("a key of an axis", key, AXIS_KEYS), key=key)
@@ -58,7 +78,7 @@ def read_axis(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
         found = f"it has {' and '.join(kinds)}" if kinds else "it has none"
         raise InputError(f'an axis has one of "key", "keys", "zip" and "choices", and {found}')
     makers = {"key": of_key, "keys": of_keys, "zip": of_zip, "choices": of_choices}
-    axis = makers[kinds[0]](spec, classes)
+    axis = makers[kinds[0]](spec, base)
     if not axis.alternatives:
         raise InputError("an axis without values leaves nothing to run")
     if len(axis.alternatives) > VALUES_MAX:
@@ -91,16 +111,16 @@ def refuse_doubles(axis: Axis, key: str) -> None:
         met.add(row)
 
 
-def of_key(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+def of_key(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis of one key."""
     key = text(spec["key"], "key")
-    path = resolved_path(key, classes)
+    path = resolved_path(key, base)
     values = listed(spec)
     made = [Alternative((shown(value),), {path: value}) for value in values]
-    return Axis((name_of(spec, [key])[0],), tuple(made))
+    return Axis((name_of(spec, [key], base)[0],), tuple(made))
 
 
-def of_keys(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+def of_keys(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis that sets several keys, each to the value times its factor."""
     factors = table(spec["keys"], "keys")
     for key, factor in factors.items():
@@ -108,15 +128,15 @@ def of_keys(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
             raise InputError(f'the factor of "{key}" must be a number, and is {factor!r}')
     if "name" not in spec:
         raise InputError('an axis with "keys" needs a "name", which its column takes')
-    paths = {resolved_path(key, classes): factor for key, factor in factors.items()}
+    paths = {resolved_path(key, base): factor for key, factor in factors.items()}
     made = [
         Alternative((shown(value),), {path: times(value, by) for path, by in paths.items()})
         for value in listed(spec)
     ]
-    return Axis((name_of(spec, [])[0],), tuple(made))
+    return Axis((name_of(spec, [], base)[0],), tuple(made))
 
 
-def of_zip(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+def of_zip(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis whose keys advance together."""
     refuse_values(spec, "zip")
     lists = {key: listed_in_zip(key, given) for key, given in table(spec["zip"], "zip").items()}
@@ -124,13 +144,13 @@ def of_zip(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
     if len(set(counts.values())) > 1:
         told = ", ".join(f'"{key}" has {count}' for key, count in counts.items())
         raise InputError(f"the lists of a zip advance together and need one length: {told}")
-    paths = [resolved_path(key, classes) for key in lists]
+    paths = [resolved_path(key, base) for key in lists]
     rows = zip(*lists.values(), strict=True)
     made = [Alternative(tuple(map(shown, row)), dict(zip(paths, row, strict=True))) for row in rows]
-    return Axis(tuple(name_of(spec, list(lists))), tuple(made))
+    return Axis(tuple(name_of(spec, list(lists), base)), tuple(made))
 
 
-def of_choices(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
+def of_choices(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis of named alternatives, each with whatever it sets."""
     refuse_values(spec, "choices")
     if "name" not in spec:
@@ -138,11 +158,11 @@ def of_choices(spec: Mapping[str, Any], classes: Sequence[str]) -> Axis:
     made = []
     for choice, changes in table(spec["choices"], "choices").items():
         paths = {
-            resolved_path(key, classes): value
+            resolved_path(key, base): value
             for key, value in table(changes, f"choices.{choice}", empty=True).items()
         }
         made.append(Alternative((choice,), paths))
-    return Axis((name_of(spec, [])[0],), tuple(made))
+    return Axis((name_of(spec, [], base)[0],), tuple(made))
 
 
 def listed(spec: Mapping[str, Any]) -> list[Any]:
@@ -166,14 +186,14 @@ def refuse_values(spec: Mapping[str, Any], kind: str) -> None:
             raise InputError(f'an axis with "{kind}" has its values there, and no "{key}"', key=key)
 
 
-def name_of(spec: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+def name_of(spec: Mapping[str, Any], keys: Sequence[str], base: Base) -> list[str]:
     """Return the names of an axis's columns: those given, or made of the keys."""
     given = spec.get("name")
     if given is None:
-        return short_names(keys)
+        return short_names(keys, base.reserved)
     names = given if isinstance(given, list) else [given]
     wanted = max(1, len(keys))
-    if taken := [name for name in names if name in reserved()]:
+    if taken := [name for name in names if name in base.reserved]:
         raise InputError(
             f'"{taken[0]}" is a column of results already: give another "name"', key="name"
         )
@@ -187,34 +207,37 @@ def name_of(spec: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
     return names
 
 
-def short_names(keys: Sequence[str]) -> list[str]:
+def short_names(keys: Sequence[str], taken: frozenset[str]) -> list[str]:
     """Return the shortest ends of keys that differ, are names, and are no columns of results.
 
-    >>> short_names(["traffic.0.load", "network.preset"]), short_names(["a.0.x", "a.1.x"])
-    (['load', 'preset'], ['a_0_x', 'a_1_x'])
-    >>> short_names(["topology.generate.star.hosts"])
+    >>> short_names(["traffic.0.load", "network.preset"], frozenset())
+    ['load', 'preset']
+    >>> short_names(["a.0.x", "a.1.x"], frozenset())
+    ['a_0_x', 'a_1_x']
+    >>> short_names(["topology.generate.star.hosts"], frozenset(["hosts"]))
     ['star_hosts']
     """
     parts = [re.findall(r"[A-Za-z0-9_]+", key) for key in keys]
     for length in range(1, max(map(len, parts), default=0) + 1):
         names = ["_".join(part[-length:]) for part in parts]
-        usable = all(NAME.fullmatch(name) and name not in reserved() for name in names)
+        usable = all(NAME.fullmatch(name) and name not in taken for name in names)
         if usable and len(set(names)) == len(names):
             return names
     raise InputError('its keys make no names of columns: give "name"', key="name")
 
 
-def resolved_path(key: str, classes: Sequence[str]) -> str:
-    """Return a path in which a class of traffic has its place instead of its name."""
+def resolved_path(key: str, base: Base) -> str:
+    """Return a path in which what stands in a list has its place instead of its name."""
     if key.strip() == "seed":
         raise InputError(
             'the seed of a run follows from "seed" and "replications" of the sweep', key=key
         )
     steps = key.split(".")
-    if steps[0] == "traffic" and len(steps) > 1 and not steps[1].isdigit():
-        if steps[1] not in classes:
-            raise InputError(unknown("a class of traffic", steps[1], classes), key="key")
-        steps[1] = str(classes.index(steps[1]))
+    if steps[0] in base.names and len(steps) > 1 and not steps[1].isdigit():
+        what, known = base.names[steps[0]]
+        if steps[1] not in known:
+            raise InputError(unknown(what, steps[1], known), key="key")
+        steps[1] = str(known.index(steps[1]))
     return ".".join(steps)
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gingham._native import result_schema
 from gingham.errors import InputError
+from gingham.kinds import kind_of
 from gingham.results import close
-from gingham.store import VIEWS
 from gingham.sweeps._grid import changes
 from gingham.sweeps._text import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gingham.scenario import Scenario
+    from gingham.kinds import Runnable
     from gingham.sweeps._axes import Alternative
     from gingham.sweeps._grid import Grid
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 COMBINATIONS_MAX = 20_000
 
 
-def check(base: Scenario, grid: Grid) -> None:
+def check(base: Runnable, grid: Grid) -> None:
     """Raise `InputError` for the first alternative of an axis that the base scenario refuses.
 
     Asks the filter for the first time, too.
@@ -46,7 +45,7 @@ def check(base: Scenario, grid: Grid) -> None:
 
 
 def refused(
-    base: Scenario,
+    base: Runnable,
     grid: Grid,
     combination: Sequence[Alternative],
     places: Sequence[int],
@@ -65,7 +64,7 @@ def refused(
     )
 
 
-def is_refused(base: Scenario, alternative: Alternative) -> bool:
+def is_refused(base: Runnable, alternative: Alternative) -> bool:
     """Whether the base refuses an alternative by itself."""
     try:
         base.with_(alternative.changes)
@@ -74,10 +73,10 @@ def is_refused(base: Scenario, alternative: Alternative) -> bool:
     return False
 
 
-def check_tables(base: Scenario, keep: Sequence[str]) -> None:
+def check_tables(base: Runnable, keep: Sequence[str]) -> None:
     """Raise `InputError` for tables that no run has, or that no sweep can take."""
-    # Of the classes every sweep has a table, by this name.
-    known = [table["name"] for table in result_schema()["tables"] if table["name"] not in VIEWS]
+    kind = kind_of(base)
+    known = kind.tables()
     for name in keep:
         if name not in known:
             raise InputError(
@@ -86,8 +85,4 @@ def check_tables(base: Scenario, keep: Sequence[str]) -> None:
                 expected=known,
                 nearest=close(str(name), known),
             )
-    if base.resolved()["measure"]["messages"] == "all":
-        raise InputError(
-            'measure.messages = "all" fills a folder for each run, which a sweep does not have: '
-            'take a "sample"'
-        )
+    kind.check(base.resolved())

@@ -16,12 +16,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from gingham.errors import GinghamError
-from gingham.running import Simulation
+from gingham.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gingham.scenario import Scenario
+    from gingham.kinds import Runnable
     from gingham.sweeps._sweep import Point, Sweep
 
 # Points that are begun, and for how long.
@@ -55,7 +55,7 @@ def estimate(sweep: Sweep, runs: int, workers: int = 2) -> Estimate:
     points = sample(sweep, runs)
     with ThreadPoolExecutor(workers) as pool:
         scenarios = [point.scenario() for point in points]
-        measured = list(pool.map(lambda one: seconds_of(one, sweep.allow_deadlock), scenarios))
+        measured = list(pool.map(lambda one: seconds_of(one, sweep.switches), scenarios))
     known = [seconds for seconds in measured if seconds is not None]
     return Estimate(runs, sum(known) / len(known) if known else None, len(points))
 
@@ -68,17 +68,17 @@ def sample(sweep: Sweep, runs: int) -> Sequence[Point]:
     return [next(islice(points, step - 1, None)) for step in steps]
 
 
-def seconds_of(scenario: Scenario, allow_deadlock: bool) -> float | None:
+def seconds_of(scenario: Runnable, switches: Sequence[str]) -> float | None:
     """Return what a run would take by what it did in a moment, or `None` if it cannot begin."""
     start = time.perf_counter()
     try:
-        simulation = Simulation(scenario, allow_deadlock)
+        run = kind_of(scenario).begin(scenario, switches)
     except GinghamError:
         return None
     begun = time.perf_counter()
     fraction, done = 0.0, False
     while not done and time.perf_counter() - begun < MOMENT_SECONDS:
-        progress = simulation.advance()
+        progress = run.advance()
         fraction, done = progress.fraction, progress.done
     spent = time.perf_counter() - begun
     whole = spent if done else spent / fraction if fraction > 0 else None

@@ -15,10 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gingham._native import core_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-# Where a class of traffic names a file: the kind of value, and the variant that is one.
-CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
+    from collections.abc import Iterable, Mapping
 
 
 @cache
@@ -35,18 +32,6 @@ def run_key(resolved: Mapping[str, Any], files: list[dict[str, str]], *options: 
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def named_files(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield key and name of each file that a scenario names."""
-    topology = resolved["topology"]
-    if isinstance(topology, dict) and "file" in topology:
-        yield "topology.file", topology["file"]
-    for place, one in enumerate(resolved["traffic"]):
-        for key, variant in CLASS_FILES:
-            value = one.get(key)
-            if isinstance(value, dict) and isinstance(value.get(variant), str):
-                yield f"traffic.{place}.{key}.{variant}", value[variant]
-
-
 class Digests:
     """Digests of files, each read once as long as it stays as it is."""
 
@@ -54,15 +39,12 @@ class Digests:
         """Know none yet."""
         self._known: dict[tuple[str, int, int], str] = {}
 
-    def of(self, resolved: Mapping[str, Any], folder: str) -> list[dict[str, str]]:
+    def of(self, files: Iterable[tuple[str, str]], folder: str) -> list[dict[str, str]]:
         """Return key and digest of each file that a scenario names; without one if it is missing.
 
         What is missing is told by the run itself.
         """
-        return [
-            {"key": key, "sha256": self._digest(Path(folder) / name)}
-            for key, name in named_files(resolved)
-        ]
+        return [{"key": key, "sha256": self._digest(Path(folder) / name)} for key, name in files]
 
     def _digest(self, path: Path) -> str:
         try:

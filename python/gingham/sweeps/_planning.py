@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gingham.errors import InputError
+from gingham.kinds import kind_of
 from gingham.sweeps._grid import typed_column
 from gingham.sweeps._keys import Digests, core_identity, run_key
 from gingham.sweeps._work import Outcome, Task, failed_row
@@ -58,16 +59,17 @@ class Planner:
         """Return the task of a point; `InputError` if it has no scenario."""
         scenario = point.scenario()
         resolved, origin = scenario.resolved(), scenario.origin()
-        files = self._digests.of(resolved, origin["folder"])
-        options = ["allow_deadlock"] if self._sweep.allow_deadlock else []
+        kind = kind_of(scenario)
+        files = self._digests.of(kind.files(resolved), origin["folder"])
         return Task(
-            key=run_key(resolved, files, *options),
+            kind=kind.name,
+            key=run_key(resolved, files, *self._sweep.switches),
             seed=point.seed,
             resolved=resolved,
             origin={**origin, "changes": []},
             files=files,
             core=core_identity(),
-            allow_deadlock=self._sweep.allow_deadlock,
+            switches=self._sweep.switches,
             keep=self._sweep.keep,
         )
 
@@ -78,7 +80,7 @@ class Planner:
         except InputError as error:
             text = json.dumps([dict(point.changes), point.seed, str(error)], sort_keys=True)
             key = hashlib.sha256(text.encode()).hexdigest()
-            return Outcome(key, failed_row(key, point.seed, error), [], {"key": key})
+            return Outcome(key, failed_row(key, point.seed, error), {}, {"key": key})
 
     def parts(self, folder: SweepFolder) -> Iterator[Part]:
         """Yield the parts of the sweep; each is in the folder when it is yielded."""

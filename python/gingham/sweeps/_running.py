@@ -280,7 +280,7 @@ def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
     except (CancelledError, BrokenExecutor, ImportError) as error:
         raise gone(error) from error
     except Exception as error:  # noqa: BLE001  (whatever a scheduler may say of a run)
-        return Outcome(task.key, failed_row(task.key, task.seed, error), [], {"key": task.key})
+        return Outcome(task.key, failed_row(task.key, task.seed, error), {}, {"key": task.key})
 
 
 def keep(folder: SweepFolder, outcome: Outcome, progress: SweepProgress) -> None:
@@ -289,5 +289,5 @@ def keep(folder: SweepFolder, outcome: Outcome, progress: SweepProgress) -> None
         return
     for name, data in outcome.tables.items():
         folder.add_table(outcome.key, name, data)
-    folder.add(outcome.row, outcome.classes, outcome.provenance)
+    folder.add(outcome.row, outcome.parts, outcome.provenance)
     progress.count(outcome)

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gingham import kinds
 from gingham._files import require_file
 from gingham.errors import InputError
-from gingham.scenario import Scenario
-from gingham.sweeps._axes import Axis, read_axis, resolved_path
+from gingham.kinds import kind_of, kind_of_values
+from gingham.sweeps._axes import Axis, Base, read_axis, resolved_path
 from gingham.sweeps._check import check, check_tables
 from gingham.sweeps._grid import Grid
 from gingham.sweeps._lines import Lines
@@ -30,7 +31,9 @@ from gingham.sweeps._text import unknown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from gingham.kinds import Runnable
 
 SWEEP_KEYS = [
     "title",
@@ -40,7 +43,6 @@ SWEEP_KEYS = [
     "replications",
     "keep",
     "where",
-    "allow_deadlock",
     "set",
     "axis",
 ]
@@ -59,9 +61,9 @@ class Point:
     seed: int
     # What it sets of the base, by dotted path.
     changes: Mapping[str, Any] = field(repr=False)
-    base: Scenario = field(repr=False)
+    base: Runnable = field(repr=False)
 
-    def scenario(self) -> Scenario:
+    def scenario(self) -> Runnable:
         """Return the scenario of this run."""
         return self.base.with_(self.changes, seed=self.seed)
 
@@ -76,14 +78,15 @@ class Sweep:
     name: str
     title: str
     # With all that `[set]` sets.
-    base: Scenario
+    base: Runnable
     axes: tuple[Axis, ...]
     where: str | None
     seed: int
     replications: int
     # Names of tables that are kept of each run.
     keep: tuple[str, ...]
-    allow_deadlock: bool
+    # Those of the base's kind that are on, such as `allow_deadlock`.
+    switches: tuple[str, ...]
     # What was written, and where.
     spec: Mapping[str, Any] = field(repr=False)
     lines: Lines = field(repr=False)
@@ -105,7 +108,7 @@ class Sweep:
         cls,
         values: Mapping[str, Any],
         *,
-        base: Scenario | None = None,
+        base: Runnable | None = None,
         folder: str | os.PathLike[str] = ".",
         name: str = "sweep",
     ) -> Sweep:
@@ -143,7 +146,9 @@ class Sweep:
 
     def manifest(self) -> dict[str, Any]:
         """Return all that the points depend on, for the folder of results."""
+        kind = kind_of(self.base)
         return {
+            "kind": kind.name,
             "title": self.title,
             "file": self.name,
             "base": {"scenario": self.base.resolved(), "file": self.base.origin()},
@@ -151,13 +156,13 @@ class Sweep:
             "replications": self.replications,
             "where": self.where,
             "keep": list(self.keep),
-            "allow_deadlock": self.allow_deadlock,
+            **{name: name in self.switches for name in kind.switches},
             "axis": self.spec.get("axis", []),
             "set": self.spec.get("set", {}),
         }
 
 
-def make(values: Mapping[str, Any], base: Scenario | None, folder: Path, lines: Lines) -> Sweep:
+def make(values: Mapping[str, Any], base: Runnable | None, folder: Path, lines: Lines) -> Sweep:
     """Return the sweep; `InputError` says where it is wrong."""
     try:
         return read(dict(values), base, folder, lines)
@@ -165,16 +170,15 @@ def make(values: Mapping[str, Any], base: Scenario | None, folder: Path, lines: 
         raise lines.placed(error) from error
 
 
-def read(values: dict[str, Any], base: Scenario | None, folder: Path, lines: Lines) -> Sweep:
+def read(values: dict[str, Any], base: Runnable | None, folder: Path, lines: Lines) -> Sweep:
     """Return the sweep; messages do not yet say of which file and line."""
     name = lines.name
-    for key in values:
-        if key not in SWEEP_KEYS:
-            raise InputError(unknown("a key of a sweep", key, SWEEP_KEYS), key=key)
+    require_keys(values, [name for kind in kinds.KINDS for name in kind.switches])
     scenario = base or read_base(values, folder, name)
     scenario = with_settings(scenario, table_of(values, "set"))
-    classes = class_names(scenario)
-    axes = read_axes(values, classes)
+    switches = kind_of(scenario).switches
+    require_keys(values, switches)
+    axes = read_axes(values, Base.of(scenario))
     sweep = Sweep(
         name=name,
         title=str(values.get("title") or Path(name).stem),
@@ -184,7 +188,7 @@ def read(values: dict[str, Any], base: Scenario | None, folder: Path, lines: Lin
         seed=whole(values, "seed", 1, 0, 2**SEED_BITS - 1),
         replications=whole(values, "replications", 1, 1, REPLICATIONS_MAX),
         keep=tuple(typed(values, "keep", list, [])),
-        allow_deadlock=typed(values, "allow_deadlock", bool, False),
+        switches=tuple(name for name in switches if typed(values, name, bool, False)),
         spec=values,
         lines=lines,
     )
@@ -194,14 +198,22 @@ def read(values: dict[str, Any], base: Scenario | None, folder: Path, lines: Lin
     return sweep
 
 
-def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Scenario:
+def require_keys(values: Mapping[str, Any], switches: Sequence[str]) -> None:
+    """Raise `InputError` for a key that no sweep has, or none of this kind of scenario."""
+    known = [*SWEEP_KEYS, *switches]
+    for key in values:
+        if key not in known:
+            raise InputError(unknown("a key of a sweep", key, known), key=key)
+
+
+def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Runnable:
     """Return the base scenario: a file, an example, or what stands in the sweep itself."""
     if ("base" in values) == ("scenario" in values):
         raise InputError('a sweep needs either "base" or a table "scenario"', key="base")
     if "scenario" in values:
         inline = table_of(values, "scenario")
         digest = ""
-        return Scenario.restore(
+        return kind_of_values(inline).restore(
             inline,
             {"path": name, "folder": str(folder), "sha256": digest, "changes": []},
             [],
@@ -209,20 +221,20 @@ def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Scenario:
     base = typed(values, "base", str, None)
     file = folder / base
     if base.endswith(".toml") or file.is_file():
-        return Scenario.load(file)
+        return kinds.load(file)
     try:
-        return Scenario.example(base)
+        return kinds.example(base)
     except InputError as error:
         error.key = "base"
         raise
 
 
-def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
+def with_settings(scenario: Runnable, settings: Mapping[str, Any]) -> Runnable:
     """Return the base with what `[set]` sets."""
-    classes = class_names(scenario)
+    base = Base.of(scenario)
     for key, value in settings.items():
         try:
-            scenario = scenario.with_({resolved_path(key, classes): value})
+            scenario = scenario.with_({resolved_path(key, base): value})
         except InputError as error:
             raise InputError(
                 f"[set]: {error}",
@@ -233,17 +245,12 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     return scenario
 
 
-def class_names(scenario: Scenario) -> list[str]:
-    """Return the names of the classes of traffic."""
-    return [one["name"] for one in scenario.resolved()["traffic"]]
-
-
-def read_axes(values: Mapping[str, Any], classes: list[str]) -> tuple[Axis, ...]:
+def read_axes(values: Mapping[str, Any], base: Base) -> tuple[Axis, ...]:
     """Return the axes; no two columns have one name."""
     axes: list[Axis] = []
     for number, spec in enumerate(typed(values, "axis", list, []), start=1):
         try:
-            axes.append(read_axis(spec, classes))
+            axes.append(read_axis(spec, base))
         except InputError as error:
             within = f".{error.key}" if error.key else ""
             raise InputError(

@@ -1,0 +1,77 @@
+"""Kinds of scenarios: what a sweep can run, behind one protocol.
+
+::
+
+    scenario file ──load──► Runnable ──begin──► Run ──advance── ... ──► Measured ──► the folder
+                                │                                       a row of the run,
+                              Kind: files, tables, columns              rows of its parts
+
+Sweeps, their folders and studies ask a kind and know none by name. A new kind is a file here and
+an entry of `KINDS`. A scenario file says by its keys which kind it is of; what no kind recognises
+is read as a fabric's, whose messages then say what is wrong.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gingham import examples
+from gingham._files import require_file
+from gingham.errors import InputError
+from gingham.kinds._fabric import Fabrics
+from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Names, Progress, Run, Runnable
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+FABRIC = Fabrics()
+KINDS: tuple[Kind, ...] = (FABRIC,)
+
+__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "Kind", "Measured", "Names", "Progress", "Run"]
+__all__ += ["Runnable", "example", "kind_named", "kind_of", "kind_of_values", "load"]
+
+
+def kind_named(name: str) -> Kind:
+    """Return the kind of this name; `InputError` if this version has none."""
+    for kind in KINDS:
+        if kind.name == name:
+            return kind
+    known = [kind.name for kind in KINDS]
+    raise InputError(
+        f'this version runs no scenarios of the kind "{name}"; it knows {", ".join(known)}',
+        expected=known,
+    )
+
+
+def kind_of(scenario: Runnable) -> Kind:
+    """Return the kind of a scenario."""
+    return next(kind for kind in KINDS if kind.has(scenario))
+
+
+def kind_of_values(values: Mapping[str, Any]) -> Kind:
+    """Return the kind of the scenario that a dict holds.
+
+    >>> kind_of_values({"topology": {}, "traffic": []}).name
+    'fabric'
+    """
+    return next((kind for kind in KINDS if kind.marks & values.keys()), FABRIC)
+
+
+def load(path: str | os.PathLike[str]) -> Runnable:
+    """Read the scenario in the TOML file at `path`, of whatever kind it is."""
+    file = Path(path)
+    require_file(file)
+    try:
+        values = tomllib.loads(file.read_bytes().decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        # Whichever kind reads it says what is wrong and where.
+        values = {}
+    return kind_of_values(values).load(file)
+
+
+def example(name: str) -> Runnable:
+    """Return an example that ships with the package; `InputError` with the nearest if none does."""
+    return load(examples.require(name))

@@ -1,0 +1,232 @@
+"""Sweeps know no kind of scenario by name: one made up here is swept like those that are there."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pytest
+
+from gingham import InputError, Results, kinds
+from gingham.kinds import FABRIC, Kind, Measured, Names
+from gingham.sweeps import Sweep, estimate, run_sweep
+
+# Dice: so many throws, of dice with so many faces; the scenario is wrong with fewer than two.
+DICE = """
+throws = 4
+[[die]]
+name = "red"
+faces = 6
+[[die]]
+name = "blue"
+faces = 8
+"""
+
+
+@dataclass(frozen=True)
+class Dice:
+    values: Mapping[str, Any]
+    seed: int = 0
+    name: str = "dice"
+    title: str = "dice"
+
+    def with_(self, values: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Dice:
+        changed = json.loads(json.dumps(self.values))
+        for path, value in (values or {}).items():
+            place, steps = changed, path.split(".")
+            for step in steps[:-1]:
+                place = place[int(step) if step.isdigit() else step]
+            place[steps[-1]] = value
+        if changed["throws"] < 1:
+            raise InputError("dice are thrown once at least", key="throws")
+        return replace(self, values=changed, seed=self.seed if seed is None else seed)
+
+    def resolved(self) -> dict[str, Any]:
+        return {**self.values, "seed": self.seed}
+
+    def origin(self) -> dict[str, Any]:
+        return {"path": self.name, "folder": ".", "sha256": "", "changes": []}
+
+
+@dataclass
+class Throw:
+    """The n-th throw of a die shows (seed + n) modulo its faces."""
+
+    dice: Dice
+    loaded: bool
+    wall_seconds: float = 0.0
+    thrown: int = field(default=0)
+
+    @property
+    def fraction(self) -> float:
+        return self.thrown / float(self.dice.values["throws"])
+
+    @property
+    def done(self) -> bool:
+        return self.fraction >= 1
+
+    def advance(self) -> Throw:
+        self.thrown += 1
+        return self
+
+    def measured(self, keep: Sequence[str]) -> Measured:
+        shown = {
+            one["name"]: [(self.dice.seed + n) % one["faces"] for n in range(self.thrown)]
+            for one in self.dice.values["die"]
+        }
+        sums = {name: 99 if self.loaded else sum(values) for name, values in shown.items()}
+        parts = {"dice": [{"die": name, "total": total} for name, total in sums.items()]}
+        tables = {name: pa.table(shown) for name in keep}
+        return Measured({"verdict": "ok", "total": sum(sums.values())}, parts, tables)
+
+
+class DiceKind(Kind):
+    name = "dice"
+    marks = frozenset({"die"})
+    switches = ("loaded",)
+    parts: ClassVar[Mapping[str, str]] = {"dice": "die"}
+    aliases: ClassVar[Mapping[str, str]] = {"sum": "total"}
+
+    def has(self, scenario: object) -> bool:
+        return isinstance(scenario, Dice)
+
+    def load(self, path: Path) -> Dice:
+        return Dice(tomllib.loads(path.read_text()))
+
+    def restore(
+        self,
+        values: dict[str, Any],
+        origin: Mapping[str, Any],
+        files: Iterable[Mapping[str, str]],
+    ) -> Dice:
+        assert not list(files)
+        assert origin["changes"] == []
+        return Dice({key: value for key, value in values.items() if key != "seed"}, values["seed"])
+
+    def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
+        return {"die": Names("a die", [one["name"] for one in resolved["die"]])}
+
+    def files(self, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        assert resolved
+        yield from ()
+
+    def tables(self) -> list[str]:
+        return ["throws"]
+
+    def columns(self, table: str) -> dict[str, str]:
+        return {"runs": {"total": "int64"}, "dice": {"die": "string", "total": "int64"}}[table]
+
+    def check(self, resolved: Mapping[str, Any]) -> None:
+        if resolved["throws"] > 1000:
+            raise InputError("so many throws fill a folder")
+
+    def begin(self, scenario: Any, switches: Sequence[str]) -> Throw:
+        return Throw(scenario, loaded="loaded" in switches)
+
+
+@pytest.fixture
+def dice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of dice, in a version of gingham that knows dice."""
+    monkeypatch.setattr(kinds, "KINDS", (DiceKind(), *kinds.KINDS))
+    file = tmp_path / "dice.toml"
+    file.write_text(DICE)
+    return file
+
+
+def sweep(dice: Path, **more: Any) -> Sweep:
+    axis = {"key": "die.blue.faces", "values": [2, 3]}
+    return Sweep.make({"base": dice.name, "axis": [axis], **more}, folder=dice.parent)
+
+
+def test_another_kind_is_swept_with_its_parts_and_tables(dice: Path, tmp_path: Path) -> None:
+    made = sweep(dice, replications=2, keep=["throws"])
+    assert made.columns == ["faces"]
+    results = run_sweep(made, tmp_path / "out")
+    seeds = [point.seed for point in made.points()]
+    expected = [
+        sum((seed + n) % faces for n in range(4))
+        for seed, faces in zip(seeds, [2, 2, 3, 3], strict=True)
+    ]
+    blue = results.query("select total from dice where die = 'blue' order by point")
+    assert blue["total"].to_pylist() == expected
+    assert results.query("select sum = total as same from runs")["same"].to_pylist() == [True] * 4
+    assert results.query("from throws").num_rows == 4 * 4
+    by_die = results.means("total", table="dice")
+    assert by_die.column_names[:2] == ["faces", "die"]
+    assert list(results.columns) == ["runs", "dice", "points", "provenance", "throws"]
+
+
+def test_a_folder_of_another_kind_has_its_columns_before_the_first_run(
+    dice: Path, tmp_path: Path
+) -> None:
+    run_sweep(sweep(dice, set={"throws": 2}), tmp_path / "out")
+    for path in (tmp_path / "out" / "runs").iterdir():
+        path.unlink()
+    assert "total" in Results.load(tmp_path / "out").columns["runs"]
+    assert "messages_followed" not in Results.load(tmp_path / "out").columns["runs"]
+
+
+def test_a_sweep_of_another_kind_is_resumed_and_estimated(dice: Path, tmp_path: Path) -> None:
+    first = sweep(dice, replications=3)
+    run_sweep(first, tmp_path / "out")
+    seen: list[int] = []
+    more = sweep(dice, replications=6)
+    run_sweep(more, tmp_path / "out", resume=True, on_progress=lambda now: seen.append(now.resumed))
+    assert seen[-1] == 6
+    assert estimate(more, 12).points_begun == 2
+
+
+def test_switches_are_those_of_the_kind(dice: Path, tmp_path: Path) -> None:
+    results = run_sweep(sweep(dice, loaded=True), tmp_path / "out")
+    assert results.query("select distinct total from runs")["total"].to_pylist() == [198]
+    assert results.manifest["sweep"]["loaded"] is True
+    with pytest.raises(InputError, match='"allow_deadlock" is not a key of a sweep'):
+        sweep(dice, allow_deadlock=True)
+
+
+def test_what_is_wrong_is_told_in_the_words_of_the_kind(dice: Path) -> None:
+    with pytest.raises(InputError, match='"bleu" is not a die; did you mean "blue"'):
+        Sweep.make(
+            {"base": dice.name, "axis": [{"key": "die.bleu.faces", "values": [2]}]},
+            folder=dice.parent,
+        )
+    with pytest.raises(InputError, match="so many throws"):
+        sweep(dice, set={"throws": 2000})
+    with pytest.raises(InputError, match="is not a table of a run"):
+        sweep(dice, keep=["dice"])
+    with pytest.raises(InputError, match='"total" is a column of results already'):
+        Sweep.make(
+            {"base": dice.name, "axis": [{"key": "throws", "name": "total", "values": [2]}]},
+            folder=dice.parent,
+        )
+
+
+def test_an_inline_scenario_says_by_its_keys_what_it_is(dice: Path) -> None:
+    made = Sweep.make({"scenario": tomllib.loads(DICE) | {"seed": 3}}, folder=dice.parent)
+    assert isinstance(made.base, Dice)
+    assert kinds.kind_of_values({"topologie": {}}) is FABRIC
+
+
+def test_a_folder_of_a_kind_that_this_version_lacks_is_refused(
+    dice: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_sweep(sweep(dice), tmp_path / "out")
+    monkeypatch.undo()
+    with pytest.raises(InputError, match='runs no scenarios of the kind "dice"'):
+        Results.load(tmp_path / "out")
+
+
+def test_a_folder_from_before_there_were_kinds_is_one_of_fabrics(
+    dice: Path, tmp_path: Path
+) -> None:
+    run_sweep(sweep(dice), tmp_path / "out")
+    manifest = tmp_path / "out" / "sweep.json"
+    whole = json.loads(manifest.read_text())
+    del whole["sweep"]["kind"]
+    manifest.write_text(json.dumps(whole))
+    assert "classes" in Results.load(tmp_path / "out").columns
