@@ -16,6 +16,7 @@ mod error;
 mod fabric;
 mod json;
 mod patience;
+mod queueing;
 mod routes;
 mod run;
 mod subnet;
@@ -28,6 +29,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::fabric::{Fabric, formats};
+    #[pymodule_export]
+    use crate::queueing::{serve_queues, share_load};
     #[pymodule_export]
     use crate::routes::Routes;
     #[pymodule_export]

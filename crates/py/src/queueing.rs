@@ -1,0 +1,51 @@
+//! Surplus round robin, packet by packet: queues that share a channel, channels that share a queue.
+
+use gingham_fairq::{Causal, SurplusRoundRobin};
+use pyo3::prelude::*;
+
+use crate::error;
+
+/// As many queues or channels as a striping end has.
+type Scheduler = SurplusRoundRobin<{ gingham_fairq::CHANNELS_MAX }>;
+/// Queue or channel from 0, and the number that the packet has there: round, deficit before it.
+type Turn = (usize, u32, u32);
+
+/// Which channel each packet takes.
+#[pyfunction]
+pub(crate) fn share_load(
+    py: Python<'_>,
+    quanta: Vec<u32>,
+    lengths: Vec<u32>,
+) -> PyResult<Vec<Turn>> {
+    let mut scheduler = scheduler(py, &quanta)?;
+    Ok(lengths.into_iter().map(|length| turn(&mut scheduler, length)).collect())
+}
+
+/// In which order backlogged queues are served, until the turn comes to one that is empty.
+#[pyfunction]
+pub(crate) fn serve_queues(
+    py: Python<'_>,
+    quanta: Vec<u32>,
+    queues: Vec<Vec<u32>>,
+) -> PyResult<Vec<Turn>> {
+    let mut scheduler = scheduler(py, &quanta)?;
+    let mut queues: Vec<_> = queues.into_iter().map(Vec::into_iter).collect();
+    let mut turns = Vec::new();
+    while let Some(length) = queues.get_mut(scheduler.current()).and_then(Iterator::next) {
+        turns.push(turn(&mut scheduler, length));
+    }
+    Ok(turns)
+}
+
+/// Packets longer than a quantum use up several rounds, so none is too long here.
+fn scheduler(py: Python<'_>, quanta: &[u32]) -> PyResult<Scheduler> {
+    let longest = quanta.iter().copied().min().unwrap_or(1);
+    Scheduler::new(longest, quanta).map_err(|refused| error::refusal(py, refused))
+}
+
+fn turn(scheduler: &mut Scheduler, length: u32) -> Turn {
+    let channel = scheduler.current();
+    let number = scheduler.number(channel);
+    scheduler.charge(length);
+    (channel, number.round.get(), number.deficit_bytes)
+}
