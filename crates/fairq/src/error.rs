@@ -57,17 +57,10 @@ pub enum SchedulerError {
         /// The quantum.
         quantum_bytes: u32,
     },
-    /// New quanta for another number of channels.
-    QuantaMismatch {
-        /// Quanta given.
-        given: usize,
-        /// Channels.
-        count: usize,
-    },
-    /// Quanta are to change already, and only one change may be under way.
-    ChangePending {
-        /// The round of that change.
-        from: Round,
+    /// The last channel is to go out.
+    LastChannel {
+        /// The channel, from 0.
+        channel: usize,
     },
     /// Quanta are to change at a round that a channel has reached.
     RoundReached {
@@ -105,11 +98,8 @@ impl fmt::Display for SchedulerError {
                 "a deficit of {deficit_bytes} bytes on channel {channel}; expected 1 to its quantum, \
                  {quantum_bytes} bytes"
             ),
-            Self::QuantaMismatch { given, count } => {
-                write!(f, "{given} quanta for {count} channels; expected one for each")
-            }
-            Self::ChangePending { from } => {
-                write!(f, "quanta change already at round {from}; wait until it has begun")
+            Self::LastChannel { channel } => {
+                write!(f, "channel {channel} is the last; another must be in before it goes out")
             }
             Self::RoundReached { channel, from } => {
                 write!(f, "channel {channel} has reached round {from}; name a later round")

@@ -52,7 +52,7 @@ impl<S: Rounds> Arbiter for PassingOver<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Head, Number, Round, SurplusRoundRobin};
+    use crate::{Change, Head, Number, Round, SurplusRoundRobin};
 
     #[test]
     fn a_queue_that_runs_dry_leaves_the_rest_of_its_turn() {
@@ -95,7 +95,9 @@ mod tests {
     #[test]
     fn what_is_owed_is_owed_to_new_quanta_too() {
         let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();
-        scheduler.change_quanta(Round::new(2), &[300, 300]).unwrap();
+        for queue in 0..2 {
+            scheduler.change(queue, Change { from: Round::new(2), quantum_bytes: 300 }).unwrap();
+        }
         let mut arbiter = PassingOver::new(scheduler);
         let heads = [300, 250].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
         let order = [0b11, 0b11, 0b11, 0b11, 0b10].map(|eligible| {

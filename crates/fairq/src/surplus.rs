@@ -12,20 +12,26 @@
 //! number of the next packet is all the state of a channel: after `s` bytes at a constant quantum
 //! `q` it is `(floor(s / q) + 1, q - s mod q)`, whatever else happened.
 //!
-//! A receiver runs the same code. It takes the numbers that markers carry ([`set_number`]); a
+//! A receiver runs the same code. It takes what markers say of a channel ([`set_standing`]); a
 //! channel that is ahead of the round is skipped until the round gets there, and where all are
 //! ahead the round jumps to the first of them. A channel that is behind is served until it has
 //! caught up; the round never goes back.
 //!
+//! Quanta change channel by channel, each at a round of its own; a channel whose quantum is 0 is out
+//! and gets no turn. The last one does not go out.
+//!
 //! Invariants: without foreign numbers, after `k` rounds a channel has sent at least `k` quanta and
 //! less than a longest packet more (the paper's theorem 3.2 allows a longest packet and two quanta
-//! either way). `current` is never a channel ahead of the round.
+//! either way). `current` is
+//! never a channel that is out or ahead of the round.
 //!
-//! [`set_number`]: SurplusRoundRobin::set_number
+//! [`set_standing`]: SurplusRoundRobin::set_standing
 
 mod number;
+mod standing;
 
-pub use number::{Change, Number, Round, Standing};
+pub use number::{Number, Round};
+pub use standing::{Change, Standing};
 
 use crate::error::check_quanta;
 use crate::{Causal, Rounds, SchedulerError};
@@ -39,37 +45,7 @@ pub struct SurplusRoundRobin<const CAPACITY: usize> {
     /// Whether the current channel has been charged in this turn.
     begun: bool,
     longest_bytes: u32,
-    /// The first round of the coming quanta.
-    change_from: Option<Round>,
-    channels: [Channel; CAPACITY],
-}
-
-/// What is known of a channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Channel {
-    next: Number,
-    quantum_bytes: u32,
-    /// The quantum from `change_from` on.
-    coming_bytes: u32,
-}
-
-impl Channel {
-    fn quantum_in(&self, round: Round, change_from: Option<Round>) -> u32 {
-        match change_from {
-            Some(from) if !from.is_after(round) => self.coming_bytes,
-            _ => self.quantum_bytes,
-        }
-    }
-
-    /// A packet longer than the quantum uses up several rounds.
-    fn charge(&mut self, length_bytes: u32, change_from: Option<Round>) {
-        let mut left = i64::from(self.next.deficit_bytes) - i64::from(length_bytes);
-        while left <= 0 {
-            self.next.round = self.next.round.next();
-            left += i64::from(self.quantum_in(self.next.round, change_from));
-        }
-        self.next.deficit_bytes = u32::try_from(left).expect("at most a quantum is left");
-    }
+    channels: [Standing; CAPACITY],
 }
 
 impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
@@ -78,28 +54,19 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Self::starting_at(Round::FIRST, longest_bytes, quanta_bytes)
     }
 
-    /// The same with another first round, for a set of channels that takes over from another.
+    /// The same with another first round.
     pub fn starting_at(
         round: Round,
         longest_bytes: u32,
         quanta_bytes: &[u32],
     ) -> Result<Self, SchedulerError> {
         check_quanta::<CAPACITY>(longest_bytes, quanta_bytes)?;
-        let mut channels = [Channel::default(); CAPACITY];
+        let mut channels = [Standing::default(); CAPACITY];
         for (channel, &quantum_bytes) in channels.iter_mut().zip(quanta_bytes) {
-            let next = Number { round, deficit_bytes: quantum_bytes };
-            *channel = Channel { next, quantum_bytes, coming_bytes: quantum_bytes };
+            *channel = Standing::beginning(round, quantum_bytes);
         }
         let count = quanta_bytes.len();
-        Ok(Self {
-            count,
-            current: 0,
-            round,
-            begun: false,
-            longest_bytes,
-            change_from: None,
-            channels,
-        })
+        Ok(Self { count, current: 0, round, begun: false, longest_bytes, channels })
     }
 
     /// The round that is being served: the paper's G.
@@ -107,21 +74,19 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.round
     }
 
-    /// The number of the next packet of a channel: what a marker carries.
+    /// The number of the next packet of a channel.
     pub const fn number(&self, channel: usize) -> Number {
         self.channels[channel].next
     }
 
-    /// The quantum of a channel in the round of its next packet.
-    pub fn quantum_bytes(&self, channel: usize) -> u32 {
-        let channel = &self.channels[channel];
-        channel.quantum_in(channel.next.round, self.change_from)
+    /// All that is known of a channel: what a marker says.
+    pub const fn standing(&self, channel: usize) -> Standing {
+        self.channels[channel]
     }
 
-    /// All that is known of a channel: what a marker says.
-    pub fn standing(&self, channel: usize) -> Standing {
-        let next = self.number(channel);
-        Standing { next, quantum_bytes: self.quantum_bytes(channel), coming: None }
+    /// The quantum of a channel in the round of its next packet.
+    pub const fn quantum_bytes(&self, channel: usize) -> u32 {
+        self.channels[channel].quantum_bytes
     }
 
     /// The longest packet, which no quantum is below.
@@ -129,61 +94,96 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.longest_bytes
     }
 
-    /// The round at which quanta are to change.
-    pub const fn change_from(&self) -> Option<Round> {
-        self.change_from
-    }
-
-    /// The next packet of a channel has this number, says a marker.
-    pub fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError> {
-        let count = self.count;
-        let state = self.channels[..count]
-            .get_mut(channel)
-            .ok_or(SchedulerError::NoSuchChannel { channel, count })?;
-        let quantum_bytes = state.quantum_in(number.round, self.change_from);
-        let deficit_bytes = number.deficit_bytes;
-        if deficit_bytes == 0 || deficit_bytes > quantum_bytes {
-            let outside = SchedulerError::DeficitOutside { channel, deficit_bytes, quantum_bytes };
-            return Err(outside);
-        }
-        state.next = number;
-        if channel == self.current && number.round.is_after(self.round) {
+    /// This is all there is to know of a channel, says a marker.
+    pub fn set_standing(
+        &mut self,
+        channel: usize,
+        standing: Standing,
+    ) -> Result<(), SchedulerError> {
+        self.check_channel(channel)?;
+        self.check_standing(channel, &standing)?;
+        self.channels[channel] = standing;
+        let leaves = !standing.is_in() || standing.next.round.is_after(self.round);
+        if channel == self.current() && leaves {
             self.move_on();
         }
         Ok(())
     }
 
-    /// From a round that no channel has reached yet the quanta are these; what a channel has
-    /// overdrawn before is paid back from its new quantum.
-    pub fn change_quanta(
-        &mut self,
-        from: Round,
-        quanta_bytes: &[u32],
-    ) -> Result<(), SchedulerError> {
-        let count = self.count;
-        if quanta_bytes.len() != count {
-            return Err(SchedulerError::QuantaMismatch { given: quanta_bytes.len(), count });
+    /// A channel has another quantum from a round on that it has not reached yet; what it has
+    /// overdrawn before is paid back from it. A change that was announced before is given up.
+    pub fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
+        self.check_channel(channel)?;
+        let standing = Standing { coming: Some(change), ..self.channels[channel] };
+        if !change.from.is_after(standing.next.round) {
+            return Err(SchedulerError::RoundReached { channel, from: change.from });
         }
-        check_quanta::<CAPACITY>(self.longest_bytes, quanta_bytes)?;
-        if let Some(from) = self.change_from {
-            return Err(SchedulerError::ChangePending { from });
-        }
-        let reached = |channel: &Channel| !from.is_after(channel.next.round);
-        if let Some(channel) = self.channels[..count].iter().position(reached) {
-            return Err(SchedulerError::RoundReached { channel, from });
-        }
-        for (channel, &quantum_bytes) in self.channels.iter_mut().zip(quanta_bytes) {
-            channel.coming_bytes = quantum_bytes;
-        }
-        self.change_from = Some(from);
+        self.check_standing(channel, &standing)?;
+        self.channels[channel] = standing;
         Ok(())
     }
 
-    /// The turn goes to the next channel that is not ahead of the round.
+    /// A channel sends nothing before a round.
+    pub fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError> {
+        self.check_channel(channel)?;
+        let mut standing = self.channels[channel];
+        standing.enter(round, self.is_last(channel));
+        standing.next.deficit_bytes = standing.quantum_bytes;
+        self.set_standing(channel, standing)
+    }
+
+    /// Whether this is a state that charges and standings can lead to, the standings of others being
+    /// fewer than so many rounds away.
+    pub fn is_sound(&self, rounds_max: u32) -> bool {
+        let near = |round: Round| round.ahead_of(self.round).unsigned_abs() <= rounds_max;
+        let sound = |(channel, standing): (usize, &Standing)| {
+            self.check_standing(channel, standing).is_ok()
+                && (!standing.is_in() || near(standing.next.round))
+        };
+        let current = self.channels[self.current()];
+        self.current < self.count
+            && current.is_in()
+            && !current.next.round.is_after(self.round)
+            && self.channels[..self.count].iter().enumerate().all(sound)
+    }
+
+    const fn check_channel(&self, channel: usize) -> Result<(), SchedulerError> {
+        let count = self.count;
+        if channel < count { Ok(()) } else { Err(SchedulerError::NoSuchChannel { channel, count }) }
+    }
+
+    fn check_standing(&self, channel: usize, standing: &Standing) -> Result<(), SchedulerError> {
+        let Standing { next: Number { deficit_bytes, .. }, quantum_bytes, coming } = *standing;
+        let longest_bytes = self.longest_bytes;
+        let small = |quantum_bytes: &u32| *quantum_bytes != 0 && *quantum_bytes < longest_bytes;
+        let coming_bytes = coming.map(|change| change.quantum_bytes);
+        if let Some(quantum_bytes) =
+            [Some(quantum_bytes), coming_bytes].into_iter().flatten().find(small)
+        {
+            Err(SchedulerError::QuantumTooSmall { channel, quantum_bytes, longest_bytes })
+        } else if deficit_bytes > quantum_bytes || (deficit_bytes == 0 && quantum_bytes != 0) {
+            Err(SchedulerError::DeficitOutside { channel, deficit_bytes, quantum_bytes })
+        } else if quantum_bytes == 0 && self.is_last(channel) {
+            Err(SchedulerError::LastChannel { channel })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether no other channel is in.
+    fn is_last(&self, channel: usize) -> bool {
+        let mut standings = self.channels[..self.count].iter().enumerate();
+        !standings.any(|(other, standing)| other != channel && standing.is_in())
+    }
+
+    /// The turn goes to the next channel that is in and not ahead of the round.
     fn move_on(&mut self) {
         self.begun = false;
-        let open = |channel: &usize| !self.channels[*channel].next.round.is_after(self.round);
-        match (self.current + 1..self.count).find(open) {
+        let is_open = |channel: &usize| {
+            let standing = &self.channels[*channel];
+            standing.is_in() && !standing.next.round.is_after(self.round)
+        };
+        match (self.current() + 1..self.count).find(is_open) {
             Some(channel) => self.current = channel,
             None => self.start_round(),
         }
@@ -191,17 +191,21 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
 
     /// The next round, or the first that a channel is at if all are further ahead.
     fn start_round(&mut self) {
-        let ahead = |channel: &Channel| channel.next.round.ahead_of(self.round);
+        let ahead = |standing: &Standing| standing.next.round.ahead_of(self.round);
         let channels = &self.channels[..self.count];
-        let nearest = channels.iter().map(ahead).min().unwrap_or_default().max(1);
-        let first = channels.iter().position(|channel| ahead(channel) <= nearest);
-        self.current = first.expect("the nearest channel is a channel");
+        let there = channels.iter().filter(|standing| standing.is_in());
+        let nearest = there.map(ahead).min().unwrap_or_default().max(1);
+        let is_first = |standing: &Standing| standing.is_in() && ahead(standing) <= nearest;
+        self.current = channels.iter().position(is_first).unwrap_or_default();
         self.round = self.round.plus(nearest.unsigned_abs());
-        if self.change_from.is_some_and(|from| !from.is_after(self.round)) {
-            self.change_from = None;
-            for channel in &mut self.channels[..self.count] {
-                channel.quantum_bytes = channel.coming_bytes;
-            }
+    }
+
+    /// The deficit of the current channel is used up.
+    fn overdraw(&mut self, length_bytes: u32) {
+        let (channel, is_last) = (self.current(), self.is_last(self.current()));
+        self.channels[channel].overdraw(length_bytes, is_last);
+        if self.channels[channel].next.round.is_after(self.round) {
+            self.move_on();
         }
     }
 }
@@ -211,16 +215,18 @@ impl<const CAPACITY: usize> Causal for SurplusRoundRobin<CAPACITY> {
         self.count
     }
 
+    /// A word that something else has written over names a channel all the same.
     fn current(&self) -> usize {
-        self.current
+        self.current.min(self.count - 1)
     }
 
     fn charge(&mut self, length_bytes: u32) {
-        let channel = &mut self.channels[self.current];
-        channel.charge(length_bytes, self.change_from);
+        let next = &mut self.channels[self.current.min(self.count - 1)].next;
         self.begun = true;
-        if channel.next.round.is_after(self.round) {
-            self.move_on();
+        if next.deficit_bytes > length_bytes {
+            next.deficit_bytes -= length_bytes;
+        } else {
+            self.overdraw(length_bytes);
         }
     }
 }
@@ -229,14 +235,14 @@ impl<const CAPACITY: usize> Rounds for SurplusRoundRobin<CAPACITY> {
     /// A queue that runs dry in its turn loses what is left of it; one that is dry when its turn
     /// comes still owes what it has overdrawn.
     fn pass(&mut self) {
-        let (change_from, round) = (self.change_from, self.round.next());
-        let channel = &mut self.channels[self.current];
-        let granted_bytes = channel.quantum_in(channel.next.round, change_from);
+        let (channel, round) = (self.current(), self.round.next());
+        let is_last = self.is_last(channel);
+        let standing = &mut self.channels[channel];
+        let granted_bytes = standing.quantum_bytes;
         let owed_bytes =
-            if self.begun { 0 } else { granted_bytes.saturating_sub(channel.next.deficit_bytes) };
-        let deficit_bytes =
-            channel.quantum_in(round, change_from).saturating_sub(owed_bytes).max(1);
-        channel.next = Number { round, deficit_bytes };
+            if self.begun { 0 } else { granted_bytes.saturating_sub(standing.next.deficit_bytes) };
+        standing.enter(round, is_last);
+        standing.next.deficit_bytes = standing.quantum_bytes.saturating_sub(owed_bytes).max(1);
         self.move_on();
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use gingham_fairq::{Causal, Number, Round, SchedulerError, SurplusRoundRobin};
+use gingham_fairq::{Causal, Change, Number, Round, SchedulerError, Standing, SurplusRoundRobin};
 use proptest::prelude::*;
 
 const LONGEST_BYTES: u32 = 1_500;
@@ -16,10 +16,24 @@ const fn number(round: u32, deficit_bytes: u32) -> Number {
     Number { round: Round::new(round), deficit_bytes }
 }
 
+/// A marker says this number, and nothing new otherwise.
+fn set_number(
+    scheduler: &mut Scheduler,
+    channel: usize,
+    next: Number,
+) -> Result<(), SchedulerError> {
+    let standing = Standing { next, ..scheduler.standing(channel) };
+    scheduler.set_standing(channel, standing)
+}
+
+const fn change(round: u32, quantum_bytes: u32) -> Change {
+    Change { from: Round::new(round), quantum_bytes }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Item {
     Data { packet: usize, length_bytes: u32 },
-    Marker(Number),
+    Marker(Standing),
 }
 
 /// Both ends with lossy first-in-first-out channels between them.
@@ -53,7 +67,7 @@ impl Pair {
     }
 
     fn mark(&mut self, channel: usize) {
-        let marker = Item::Marker(self.sender.number(channel));
+        let marker = Item::Marker(self.sender.standing(channel));
         self.channels[channel].push_back(marker);
     }
 
@@ -65,9 +79,9 @@ impl Pair {
                     self.delivered.push(packet);
                     self.receiver.charge(length_bytes);
                 }
-                Item::Marker(number) => {
+                Item::Marker(standing) => {
                     let channel = self.receiver.current();
-                    self.receiver.set_number(channel, number).expect("a number of the sender's");
+                    self.receiver.set_standing(channel, standing).expect("one of the sender's");
                 }
             }
         }
@@ -92,7 +106,7 @@ fn figures_8_to_13_deliver_as_the_paper_says() {
 #[test]
 fn a_channel_ahead_of_the_round_is_skipped_until_the_round_is_there() {
     let mut receiver = Scheduler::new(100, &[100; 3]).unwrap();
-    receiver.set_number(1, number(3, 40)).unwrap();
+    set_number(&mut receiver, 1, number(3, 40)).unwrap();
     let mut order = Vec::new();
     for _ in 0..7 {
         order.push((receiver.round().get(), receiver.current()));
@@ -106,16 +120,16 @@ fn a_channel_ahead_of_the_round_is_skipped_until_the_round_is_there() {
 #[test]
 fn the_current_channel_is_left_when_its_marker_is_ahead() {
     let mut receiver = Scheduler::new(100, &[100; 2]).unwrap();
-    receiver.set_number(0, number(2, 100)).unwrap();
+    set_number(&mut receiver, 0, number(2, 100)).unwrap();
     assert_eq!((receiver.round(), receiver.current()), (Round::new(1), 1));
 }
 
 #[test]
 fn where_all_are_ahead_the_round_jumps_to_the_first() {
     let mut receiver = Scheduler::new(100, &[100; 3]).unwrap();
-    receiver.set_number(2, number(1_000_000_007, 9)).unwrap();
-    receiver.set_number(1, number(1_000_000_000, 7)).unwrap();
-    receiver.set_number(0, number(1_000_000_001, 8)).unwrap();
+    set_number(&mut receiver, 2, number(1_000_000_007, 9)).unwrap();
+    set_number(&mut receiver, 1, number(1_000_000_000, 7)).unwrap();
+    set_number(&mut receiver, 0, number(1_000_000_001, 8)).unwrap();
     assert_eq!((receiver.round(), receiver.current()), (Round::new(1_000_000_000), 1));
     receiver.charge(7);
     assert_eq!((receiver.round(), receiver.current()), (Round::new(1_000_000_001), 0));
@@ -125,7 +139,7 @@ fn where_all_are_ahead_the_round_jumps_to_the_first() {
 #[test]
 fn a_channel_behind_the_round_catches_up_and_the_round_stays() {
     let mut receiver = Scheduler::starting_at(Round::new(10), 100, &[100; 2]).unwrap();
-    receiver.set_number(1, number(8, 50)).unwrap();
+    set_number(&mut receiver, 1, number(8, 50)).unwrap();
     let mut order = Vec::new();
     for _ in 0..6 {
         order.push((receiver.round().get(), receiver.current()));
@@ -142,11 +156,18 @@ fn numbers_that_no_packet_has_are_refused() {
     let outside = |channel, deficit_bytes, quantum_bytes| {
         Err(SchedulerError::DeficitOutside { channel, deficit_bytes, quantum_bytes })
     };
-    assert_eq!(receiver.set_number(0, number(5, 0)), outside(0, 0, 100));
-    assert_eq!(receiver.set_number(0, number(5, 101)), outside(0, 101, 100));
-    assert_eq!(receiver.set_number(1, number(5, 301)), outside(1, 301, 300));
+    assert_eq!(set_number(&mut receiver, 0, number(5, 0)), outside(0, 0, 100));
+    assert_eq!(set_number(&mut receiver, 0, number(5, 101)), outside(0, 101, 100));
+    assert_eq!(set_number(&mut receiver, 1, number(5, 301)), outside(1, 301, 300));
     let nowhere = Err(SchedulerError::NoSuchChannel { channel: 2, count: 2 });
-    assert_eq!(receiver.set_number(2, number(1, 1)), nowhere);
+    assert_eq!(set_number(&mut receiver, 2, number(1, 1)), nowhere);
+    let small = |channel, quantum_bytes| {
+        Err(SchedulerError::QuantumTooSmall { channel, quantum_bytes, longest_bytes: 100 })
+    };
+    let standing = Standing { quantum_bytes: 99, ..receiver.standing(1) };
+    assert_eq!(receiver.set_standing(1, standing), small(1, 99));
+    let standing = Standing { coming: Some(change(9, 98)), ..receiver.standing(1) };
+    assert_eq!(receiver.set_standing(1, standing), small(1, 98));
     assert_eq!(receiver, before);
 }
 
@@ -154,7 +175,8 @@ fn numbers_that_no_packet_has_are_refused() {
 #[test]
 fn quanta_change_at_their_round() {
     let mut scheduler = Scheduler::new(90, &[100, 100]).unwrap();
-    scheduler.change_quanta(Round::new(3), &[300, 150]).unwrap();
+    scheduler.change(0, change(3, 300)).unwrap();
+    scheduler.change(1, change(3, 150)).unwrap();
     let mut order = Vec::new();
     while scheduler.round() != Round::new(4) {
         order.push(scheduler.current());
@@ -163,32 +185,88 @@ fn quanta_change_at_their_round() {
     // Each: 100, 10, -80 | 20, -70 | then 230, 140, 50, -40 of the 300, and 80, -10 of the 150.
     assert_eq!(order, [0, 0, 1, 1, 0, 1, 0, 0, 0, 1]);
     assert_eq!((scheduler.number(0), scheduler.number(1)), (number(4, 260), number(4, 140)));
-    assert_eq!((scheduler.quantum_bytes(0), scheduler.change_from()), (300, None));
+    assert_eq!((scheduler.standing(0).quantum_bytes, scheduler.standing(0).coming), (300, None));
 }
 
 #[test]
 fn a_change_that_cannot_be_is_refused() {
     let mut scheduler = Scheduler::new(100, &[100, 100]).unwrap();
-    let mismatch = SchedulerError::QuantaMismatch { given: 1, count: 2 };
-    assert_eq!(scheduler.change_quanta(Round::new(2), &[200]), Err(mismatch));
-    let reached = SchedulerError::RoundReached { channel: 0, from: Round::FIRST };
-    assert_eq!(scheduler.change_quanta(Round::FIRST, &[200, 200]), Err(reached));
-    let too_small =
-        SchedulerError::QuantumTooSmall { channel: 1, quantum_bytes: 99, longest_bytes: 100 };
-    assert_eq!(scheduler.change_quanta(Round::new(2), &[100, 99]), Err(too_small));
-    scheduler.change_quanta(Round::new(2), &[200, 100]).unwrap();
-    let pending = SchedulerError::ChangePending { from: Round::new(2) };
-    assert_eq!(scheduler.change_quanta(Round::new(3), &[200, 200]), Err(pending));
+    let nowhere = Err(SchedulerError::NoSuchChannel { channel: 2, count: 2 });
+    assert_eq!(scheduler.change(2, change(2, 200)), nowhere);
+    let reached = Err(SchedulerError::RoundReached { channel: 0, from: Round::FIRST });
+    assert_eq!(scheduler.change(0, change(1, 200)), reached);
+    let (channel, quantum_bytes, longest_bytes) = (1, 99, 100);
+    let small = Err(SchedulerError::QuantumTooSmall { channel, quantum_bytes, longest_bytes });
+    assert_eq!(scheduler.change(1, change(2, 99)), small);
+    assert_eq!(scheduler, Scheduler::new(100, &[100, 100]).unwrap());
+    // The last word counts.
+    scheduler.change(0, change(2, 200)).unwrap();
+    scheduler.change(0, change(3, 300)).unwrap();
+    assert_eq!(scheduler.standing(0).coming, Some(change(3, 300)));
 }
 
-/// A number of the new round may be above the old quantum, one of the old round may not.
+/// Channel 1 goes out in round 2 and comes back in round 4. Packets of 100 at quanta of 100.
 #[test]
-fn a_marker_is_held_to_the_quantum_of_its_round() {
-    let mut receiver = Scheduler::new(100, &[100, 100]).unwrap();
-    receiver.change_quanta(Round::new(5), &[200, 200]).unwrap();
-    assert!(receiver.set_number(1, number(4, 150)).is_err());
-    receiver.set_number(1, number(5, 150)).unwrap();
-    assert_eq!((receiver.quantum_bytes(0), receiver.quantum_bytes(1)), (100, 200));
+fn a_channel_goes_out_and_comes_back() {
+    let mut scheduler = Scheduler::new(100, &[100; 3]).unwrap();
+    scheduler.change(1, change(2, 0)).unwrap();
+    let mut order = Vec::new();
+    for packet in 0..10 {
+        if packet == 4 {
+            let back = Standing::beginning(Round::new(4), 100);
+            assert_eq!(scheduler.standing(1), Standing::out(Round::new(2)));
+            scheduler.set_standing(1, back).unwrap();
+        }
+        order.push(scheduler.current());
+        scheduler.charge(100);
+    }
+    assert_eq!(order, [0, 1, 2, 0, 2, 0, 2, 0, 1, 2]);
+}
+
+/// What a channel has overdrawn when it goes out is forgiven.
+#[test]
+fn the_turn_of_a_channel_that_goes_out_at_once_is_over() {
+    let mut scheduler = Scheduler::new(100, &[100; 3]).unwrap();
+    scheduler.charge(50);
+    scheduler.set_standing(0, Standing::out(Round::new(1))).unwrap();
+    assert_eq!((scheduler.current(), scheduler.round()), (1, Round::new(1)));
+    scheduler.set_standing(2, Standing::out(Round::new(1))).unwrap();
+    (0..3).for_each(|_| scheduler.charge(100));
+    assert_eq!((scheduler.current(), scheduler.round()), (1, Round::new(4)));
+}
+
+/// Neither at once nor by a change that finds it alone.
+#[test]
+fn the_last_channel_does_not_go_out() {
+    let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
+    scheduler.change(1, change(2, 0)).unwrap();
+    scheduler.set_standing(0, Standing::out(Round::new(1))).unwrap();
+    let last = Err(SchedulerError::LastChannel { channel: 1 });
+    assert_eq!(scheduler.set_standing(1, Standing::out(Round::new(1))), last);
+    (0..3).for_each(|_| scheduler.charge(100));
+    assert_eq!(scheduler.standing(1), Standing::beginning(Round::new(4), 100));
+}
+
+/// Overdrawn by 50 at the end of round 1; rounds 2 to 6 are left out, and the quantum of 300 holds
+/// from round 5 on.
+#[test]
+fn a_channel_that_is_skipped_begins_its_turn_with_the_quantum_of_its_round() {
+    let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
+    scheduler.change(0, change(5, 300)).unwrap();
+    scheduler.charge(50);
+    scheduler.skip_to(0, Round::new(7)).unwrap();
+    assert_eq!(scheduler.standing(0), Standing::beginning(Round::new(7), 300));
+    assert_eq!(scheduler.current(), 1);
+}
+
+#[test]
+fn a_state_that_nothing_leads_to_is_not_sound() {
+    let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
+    (0..5).for_each(|_| scheduler.charge(70));
+    assert!(scheduler.is_sound(10));
+    // Channel 0 is 20 rounds ahead.
+    set_number(&mut scheduler, 0, number(23, 1)).unwrap();
+    assert!(!scheduler.is_sound(10) && scheduler.is_sound(30));
 }
 
 /// A packet of the story: its length, and draws for its loss, a marker after it, and that one's loss.
@@ -200,6 +278,12 @@ fn story(packets: usize) -> impl Strategy<Value = Vec<Sent>> {
 
 fn quanta() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(LONGEST_BYTES..=4 * LONGEST_BYTES, 1..=8)
+}
+
+fn change_all(scheduler: &mut Scheduler, from: Round, quanta: &[u32]) {
+    for (channel, &quantum_bytes) in quanta.iter().enumerate() {
+        scheduler.change(channel, Change { from, quantum_bytes }).expect("a quantum of a test");
+    }
 }
 
 /// Rounds that start shortly before the wrap as well as elsewhere.
@@ -222,7 +306,7 @@ proptest! {
     ) {
         let mut scheduler = Scheduler::starting_at(first, LONGEST_BYTES, &quanta).unwrap();
         if let Some(rounds) = change_after {
-            scheduler.change_quanta(first.plus(rounds), &new[..quanta.len()]).unwrap();
+            change_all(&mut scheduler, first.plus(rounds), &new[..quanta.len()]);
         }
         let mut pair = Pair::new(scheduler);
         for (length, lost, marks, marker_lost) in lossy {
@@ -260,8 +344,8 @@ proptest! {
     ) {
         let mut pair = Pair::new(Scheduler::starting_at(first, LONGEST_BYTES, &old).unwrap());
         let from = first.plus(4);
-        pair.sender.change_quanta(from, &new).unwrap();
-        pair.receiver.change_quanta(from, &new).unwrap();
+        change_all(&mut pair.sender, from, &new);
+        change_all(&mut pair.receiver, from, &new);
         for (length, ..) in sent {
             pair.send(length, false);
         }
@@ -279,11 +363,15 @@ proptest! {
         let mut receiver = Scheduler::new(LONGEST_BYTES, &quanta).unwrap();
         for (channel, round, deficit, length) in foreign {
             let round = Round::new(round);
-            let taken = receiver.set_number(channel, Number { round, deficit_bytes: deficit });
-            prop_assert_eq!(taken.is_ok(), channel < quanta.len());
+            let next = Number { round, deficit_bytes: deficit.max(1) };
+            let standing = Standing { next, quantum_bytes: 9_000, coming: None };
+            let standing = if deficit == 0 { Standing::out(round) } else { standing };
+            let taken = receiver.set_standing(channel, standing);
+            prop_assert!(channel < quanta.len() || taken.is_err());
+            prop_assert!(taken.is_ok() || deficit == 0 || channel >= quanta.len());
             receiver.charge(length);
-            let current = receiver.number(receiver.current()).round;
-            prop_assert!(!current.is_after(receiver.round()));
+            let current = receiver.standing(receiver.current());
+            prop_assert!(current.is_in() && !current.next.round.is_after(receiver.round()));
         }
     }
 }

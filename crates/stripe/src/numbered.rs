@@ -3,7 +3,7 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5. A marker carries the number of the next
 //! packet of a channel; the randomised scheduler has none, so it gets no marker.
 
-use gingham_fairq::{Causal, Number, Round, SchedulerError, Standing, SurplusRoundRobin};
+use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoundRobin};
 
 /// A causal scheduler that works in rounds and whose state markers can restore.
 ///
@@ -18,18 +18,25 @@ pub trait Numbered: Causal + Clone {
     /// The round that is being served.
     fn round(&self) -> Round;
 
-    /// The number of the next packet of a channel.
-    fn number(&self, channel: usize) -> Number;
-
     /// All that is known of a channel: what a marker says.
     fn standing(&self, channel: usize) -> Standing;
 
-    /// The next packet of a channel has this number; the turn moves on if that is ahead of the
-    /// round. A deficit of 1 is taken in every round.
-    fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError>;
+    /// This is all there is to know of a channel; the turn moves on if it is out or ahead of the round.
+    /// The last channel does not go out.
+    fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError>;
 
-    /// What a channel may send in the round of its next packet, as a deficit counts it.
-    fn quantum(&self, channel: usize) -> u32;
+    /// A channel has another quantum from a round on that it has not reached yet.
+    fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError>;
+
+    /// A channel sends nothing before a round.
+    fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError>;
+
+    /// Whether this is a state that a scheduler can come to, with all channels that are in so many
+    /// rounds from one another.
+    fn is_sound(&self, rounds_max: u32) -> bool;
+
+    /// The least quantum of a channel that is in.
+    fn quantum_min(&self) -> u32;
 
     /// The longest packet that may be charged.
     fn longest_bytes(&self) -> u32;
@@ -40,20 +47,28 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
         self.round()
     }
 
-    fn number(&self, channel: usize) -> Number {
-        self.number(channel)
-    }
-
     fn standing(&self, channel: usize) -> Standing {
         self.standing(channel)
     }
 
-    fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError> {
-        self.set_number(channel, number)
+    fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError> {
+        self.set_standing(channel, standing)
     }
 
-    fn quantum(&self, channel: usize) -> u32 {
-        self.quantum_bytes(channel)
+    fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
+        self.change(channel, change)
+    }
+
+    fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError> {
+        self.skip_to(channel, round)
+    }
+
+    fn is_sound(&self, rounds_max: u32) -> bool {
+        self.is_sound(rounds_max)
+    }
+
+    fn quantum_min(&self) -> u32 {
+        self.longest_bytes()
     }
 
     fn longest_bytes(&self) -> u32 {
@@ -93,20 +108,28 @@ impl<const CAPACITY: usize> Numbered for PacketRounds<CAPACITY> {
         self.0.round()
     }
 
-    fn number(&self, channel: usize) -> Number {
-        self.0.number(channel)
-    }
-
     fn standing(&self, channel: usize) -> Standing {
         self.0.standing(channel)
     }
 
-    fn set_number(&mut self, channel: usize, number: Number) -> Result<(), SchedulerError> {
-        self.0.set_number(channel, number)
+    fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError> {
+        self.0.set_standing(channel, standing)
     }
 
-    fn quantum(&self, channel: usize) -> u32 {
-        self.0.quantum_bytes(channel)
+    fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
+        self.0.change(channel, change)
+    }
+
+    fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError> {
+        self.0.skip_to(channel, round)
+    }
+
+    fn is_sound(&self, rounds_max: u32) -> bool {
+        self.0.is_sound(rounds_max)
+    }
+
+    fn quantum_min(&self) -> u32 {
+        1
     }
 
     fn longest_bytes(&self) -> u32 {
@@ -128,6 +151,9 @@ mod tests {
             numbered.charge(length_bytes);
             plain.charge(length_bytes);
         }
-        assert_eq!((numbered.round(), numbered.number(0).round), (Round::new(2), Round::new(3)));
+        assert_eq!(
+            (numbered.round(), numbered.standing(0).next.round),
+            (Round::new(2), Round::new(3))
+        );
     }
 }

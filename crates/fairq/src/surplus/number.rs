@@ -63,26 +63,6 @@ pub struct Number {
     pub deficit_bytes: u32,
 }
 
-/// A quantum that is announced and does not hold yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Change {
-    /// The first round in which it holds.
-    pub from: Round,
-    /// The quantum; 0 where the channel goes out.
-    pub quantum_bytes: u32,
-}
-
-/// All that a scheduler knows of a channel, and all that a marker says of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// The number of its next packet; of a channel that is out, the round in which it is so, and 0.
-    pub next: Number,
-    /// What it may send in that round; 0 where it is out.
-    pub quantum_bytes: u32,
-    /// What it may send later.
-    pub coming: Option<Change>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,18 @@
 //! Reading markers, where they come to the head of a buffer.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 5; what is done with late and far ones is ours.
+//! ```text
+//!   the marker says                          believed until the next one
+//!   in, more to come from round r            more from round r on
+//!   in, less to come, or to go out           as it is: the marker of that round will say so
+//!   out, to come in at round r               in, its first packet of round r
+//!   out                                      out
+//! ```
+//!
+//! So a channel is never believed to be further than it is. What grows has been acknowledged before it
+//! does; what shrinks and is missed costs a wait at most, and a change that is put off nothing.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5; what is done with changes, late and far
+//! markers is ours.
 
 use gingham_fairq::{Number, Standing};
 
@@ -9,26 +21,28 @@ use crate::{Discard, Numbered};
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// A marker has come to the head of a buffer.
-    pub(super) fn read_marker(&mut self, channel: usize, standing: Standing) {
-        let number = standing.next;
-        let ahead = number.round.ahead_of(self.scheduler.round());
-        if ahead.unsigned_abs() > self.options.far_rounds_max {
+    pub(super) fn read_marker(&mut self, channel: usize, said: Standing) {
+        let standing = believed(said);
+        let ahead = standing.next.round.ahead_of(self.scheduler.round());
+        if standing.is_in() && ahead.unsigned_abs() > self.options.far_rounds_max {
             self.reception.discards.add(Discard::FarMarker, 1);
             self.epochs.request(channel);
             return;
         }
-        let (expected, turn) = (self.scheduler.number(channel), self.scheduler.current());
-        if self.scheduler.set_number(channel, number).is_err() {
+        let (expected, turn) = (self.scheduler.standing(channel), self.scheduler.current());
+        if self.scheduler.set_standing(channel, standing).is_err() {
             self.reception.discards.add(Discard::BadNumber, 1);
             return;
         }
         self.reception.markers += 1;
         let turn_is_over = ahead == 0 && channel < turn;
-        if ahead < 0 || turn_is_over {
+        if standing.is_in() && (ahead < 0 || turn_is_over) {
             self.count_late(channel);
         } else {
             self.late_in_a_row[channel] = 0;
-            self.reception.ahead += u64::from(is_before(expected, number));
+            let both_in = standing.is_in() && expected.is_in();
+            let is_ahead = both_in && is_before(&expected, &standing);
+            self.reception.ahead += u64::from(is_ahead);
         }
     }
 
@@ -42,8 +56,21 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-/// Of two numbers of a channel, whether the first comes before the second.
-fn is_before(first: Number, second: Number) -> bool {
-    second.round.is_after(first.round)
-        || (first.round == second.round && first.deficit_bytes > second.deficit_bytes)
+/// What is believed of a channel of which a marker says this.
+fn believed(said: Standing) -> Standing {
+    match said.coming {
+        Some(change) if !said.is_in() && change.quantum_bytes != 0 => {
+            Standing::beginning(change.from, change.quantum_bytes)
+        }
+        Some(change) if change.quantum_bytes > said.quantum_bytes => said,
+        _ => Standing { coming: None, ..said },
+    }
+}
+
+/// Of two numbers of a channel, whether the first comes before the second. Where its quantum has
+/// changed, deficits of one round do not compare.
+fn is_before(first: &Standing, second: &Standing) -> bool {
+    let (Number { round, deficit_bytes }, next) = (first.next, second.next);
+    let same_turn = round == next.round && first.quantum_bytes == second.quantum_bytes;
+    next.round.is_after(round) || (same_turn && deficit_bytes > next.deficit_bytes)
 }

@@ -84,7 +84,7 @@ fn a_channel_that_is_passed_over_begins_its_next_turn() {
     assert_eq!(drain(&mut receiver, at(49)), [1]);
     assert_eq!(drain(&mut receiver, at(50)), [3]);
     let full = Number { round: Round::new(2), deficit_bytes: 100 };
-    assert_eq!(receiver.scheduler().number(0), full);
+    assert_eq!(receiver.scheduler().standing(0).next, full);
 }
 
 #[test]
