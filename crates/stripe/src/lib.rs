@@ -41,7 +41,7 @@ pub use discard::{Discard, Discards};
 pub use error::{OptionsError, SendError};
 pub use message::{Departure, Epoch, Kind, Marker, Message, Report};
 pub use numbered::{Numbered, PacketRounds};
-pub use receiver::{Receiver, ReceiverOptions, Reception};
+pub use receiver::{Receiver, ReceiverOptions, Reception, ReportPlan};
 pub use sender::{MarkerPlan, Reported, Sender, SenderOptions, Sending, Sent};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, WireError};

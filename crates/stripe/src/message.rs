@@ -152,6 +152,8 @@ pub struct Report {
     pub received_packets: u32,
     /// Their bytes.
     pub received_bytes: u64,
+    /// When the last packet or marker came on the channel, by the receiver's clock.
+    pub came_at: Instant,
     /// From which round on the last marker announced a change.
     pub coming_from: Option<Round>,
     /// What the last marker said of when it was sent.

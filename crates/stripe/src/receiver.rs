@@ -34,6 +34,7 @@ use crate::{
     first_channels,
 };
 pub use options::{ReceiverOptions, Reception};
+pub use reports::ReportPlan;
 
 use buffer::Buffer;
 use epochs::Epochs;
@@ -85,7 +86,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             silent: 0,
             late_in_a_row: vec![0; channels],
             epochs: Epochs::default(),
-            reports: Reports::new(channels),
+            reports: Reports::new(channels, options.reports),
             reception: Reception::default(),
         })
     }
@@ -132,7 +133,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     ) -> Result<(), Discard> {
         let refused = self.refuse_packet(channel, length_bytes);
         self.reception.discards.count(refused)?;
-        self.reports.count(channel, length_bytes);
+        self.reports.count(now, channel, length_bytes);
         self.buffers[channel].push_packet(now, length_bytes, packet);
         self.heard(channel);
         Ok(())
@@ -173,6 +174,7 @@ impl<S: Numbered, P> Receiver<S, P> {
                 continue;
             };
             self.scheduler.charge(length_bytes);
+            self.reports.change(now, channel);
             self.reception.packets += 1;
             if let Some(standing) = marker {
                 self.read_marker(channel, standing);
@@ -181,10 +183,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// When there will be a packet though nothing comes.
+    /// When there will be a packet or a message though nothing comes.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let since = self.buffers.iter().filter_map(Buffer::waiting_since).min()?;
-        Some(since.after(self.options.wait))
+        self.wait_is_over_at().into_iter().chain(self.reports.poll_timeout()).min()
     }
 
     /// The next message to the sender, and the channel on whose way back it goes.
@@ -197,7 +198,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// The next report that is due.
     fn poll_report(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
-        let channel = self.reports.next_due()?;
+        let channel = self.reports.next_due(now)?;
         let free = self.options.buffer_packets_max - self.buffers[channel].packets();
         Some((channel, epoch, Kind::Report(self.reports.report(channel, free, now))))
     }

@@ -5,7 +5,7 @@
 //!   +-------+-------+-------+-------+--------+---------+-------+-------+
 //!   |  'G'     'S'  | vers. | kind  | channel| channels|     flags     |
 //!   +-------+-------+-------+-------+--------+---------+-------+-------+
-//!   |             epoch             |   body, by kind, 0 to 44 bytes   ...  CRC-32C of all before
+//!   |             epoch             |   body, by kind, 0 to 52 bytes   ...  CRC-32C of all before
 //!   +-------+-------+-------+-------+--------+-----
 //! ```
 //!
@@ -15,7 +15,7 @@
 //! | 2 | Reset | quantum 4 |
 //! | 3, 4 | Acknowledged, ResetRequested | |
 //! | 5, 6 | Left, LeftAcknowledged | channel 1, zero 3, round 4 |
-//! | 7 | Report | limit packets 4, accounted packets 4 and bytes 8, received packets 4 and bytes 8, coming: round 4; echo 8, held 4 |
+//! | 7 | Report | limit packets 4, accounted packets 4 and bytes 8, received packets 4 and bytes 8, came at 8, coming: round 4; echo 8, held 4 |
 //! | 8 | Missing | first 4, count 2, zero 2 |
 //!
 //! The lowest flag says that the fields called coming are there; where they are not, they are zero.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_message_is_a_marker_or_a_report() {
-        assert_eq!(MESSAGE_BYTES_MAX, 60);
+    fn the_longest_message_is_a_report() {
+        assert_eq!(MESSAGE_BYTES_MAX, 68);
     }
 }

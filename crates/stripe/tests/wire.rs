@@ -29,6 +29,7 @@ fn report() -> Message {
         accounted_bytes: 0x2122_2324_2526_2728,
         received_packets: 0x3132_3334,
         received_bytes: 0x4142_4344_4546_4748,
+        came_at: Instant::from_nanoseconds(0x8182_8384_8586_8788),
         coming_from: Some(Round::new(0x5152_5354)),
         echo: Instant::from_nanoseconds(0x6162_6364_6566_6768),
         held_ns: 0x7172_7374,
@@ -109,8 +110,8 @@ fn every_kind_has_its_layout() {
         7,
         1,
         b"\x01\x02\x03\x04\x11\x12\x13\x14\x21\x22\x23\x24\x25\x26\x27\x28\
-          \x31\x32\x33\x34\x41\x42\x43\x44\x45\x46\x47\x48\x51\x52\x53\x54\
-          \x61\x62\x63\x64\x65\x66\x67\x68\x71\x72\x73\x74",
+          \x31\x32\x33\x34\x41\x42\x43\x44\x45\x46\x47\x48\x81\x82\x83\x84\x85\x86\x87\x88\
+          \x51\x52\x53\x54\x61\x62\x63\x64\x65\x66\x67\x68\x71\x72\x73\x74",
     );
     assert_layout(missing, 8, 0, b"\x01\x02\x03\x04\x05\x06\0\0");
 }
@@ -213,7 +214,7 @@ proptest! {
         if sparse {
             bytes.iter_mut().skip(12).filter(|byte| **byte > 40).for_each(|byte| *byte = 0);
         }
-        let body = [0, 44, 4, 0, 0, 8, 8, 44, 8, 0][usize::from(fields[0])];
+        let body = [0, 44, 4, 0, 0, 8, 8, 52, 8, 0][usize::from(fields[0])];
         if let Some(whole) = bytes.get_mut(..12 + body + 4).filter(|_| fits) {
             fit_checksum(whole);
         }

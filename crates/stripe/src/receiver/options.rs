@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::ReportPlan;
 use crate::{Discards, OptionsError};
 
 /// What the receiving end is told at its start.
@@ -16,6 +17,8 @@ pub struct ReceiverOptions {
     pub late_in_a_row_max: u32,
     /// A marker further from the round asks for a reset and is not taken.
     pub far_rounds_max: u32,
+    /// Reports between markers, which credits and windows of the sender live on; none otherwise.
+    pub reports: Option<ReportPlan>,
 }
 
 impl ReceiverOptions {
@@ -36,19 +39,21 @@ impl ReceiverOptions {
         } else if rounds > rounds_max {
             Err(OptionsError::FarRounds { rounds, rounds_max })
         } else {
-            Ok(())
+            self.reports.map_or(Ok(()), |plan| plan.check())
         }
     }
 }
 
 impl Default for ReceiverOptions {
-    /// 1,024 packets a channel, 200 ms, resets after 8 late markers or one 1,000,000 rounds off.
+    /// 1,024 packets a channel, 200 ms, resets after 8 late markers or one 1,000,000 rounds off;
+    /// no reports between markers.
     fn default() -> Self {
         Self {
             buffer_packets_max: 1_024,
             wait: Duration::from_millis(200),
             late_in_a_row_max: 8,
             far_rounds_max: 1_000_000,
+            reports: None,
         }
     }
 }

@@ -10,40 +10,108 @@
 //! no longer: counting from there, losses leak neither credit nor bytes in flight (FCVC of Kung and
 //! Chapman, with the marker as the credit check).
 //!
-//! Invariants: a report is due after each marker, and no more than one a channel; counts follow from
-//! the last marker and what came since, so nothing that went wrong before lasts.
+//! A report is due after each marker. By choice also between markers: after so many packets, and so
+//! long after the first that was not reported, or that left the buffer and made room.
+//!
+//! Invariants: no more than one report a channel is due; counts follow from the last marker and what
+//! came since, so nothing that went wrong before lasts; nothing is reported again unless something
+//! changed.
 
-use crate::{ChannelSet, Instant, Marker, Report, take_lowest};
+use core::time::Duration;
+
+use crate::{ChannelSet, Instant, Marker, OptionsError, Report, take_lowest};
+
+/// When reports go between markers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportPlan {
+    /// After so many packets of a channel.
+    pub every_packets: u32,
+    /// At the latest so long after a change.
+    pub interval: Duration,
+}
+
+impl Default for ReportPlan {
+    /// Each fourth packet and 5 ms: about a hundredth of what they report on, as an acknowledgement
+    /// of TCP is of the two segments that it answers (RFC 9293, section 3.8.6.3).
+    fn default() -> Self {
+        Self { every_packets: 4, interval: Duration::from_millis(5) }
+    }
+}
+
+impl ReportPlan {
+    pub(super) fn check(&self) -> Result<(), OptionsError> {
+        let zero = |option| Err(OptionsError::Zero { option });
+        if self.every_packets == 0 {
+            zero("reports.every_packets")
+        } else if self.interval.is_zero() {
+            zero("reports.interval")
+        } else {
+            Ok(())
+        }
+    }
+}
 
 /// What has come on a channel in this epoch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
     /// As a report says it, but for the limit and the time that the marker was held.
     report: Report,
-    /// When the last marker came.
-    marker_at: Instant,
+    /// When the last marker came; nothing is reported before the first.
+    marker_at: Option<Instant>,
+    /// Packets that came since the last report.
+    unreported_packets: u32,
+    /// When a change is to be reported at the latest.
+    report_at: Option<Instant>,
 }
 
 /// What has come on every channel, and where a report is due.
 #[derive(Clone, Debug)]
 pub(super) struct Reports {
     channels: Vec<Arrivals>,
+    plan: Option<ReportPlan>,
     due: ChannelSet,
+    /// The earliest that any channel is due by time.
+    earliest: Option<Instant>,
 }
 
 impl Reports {
-    pub(super) fn new(channels: usize) -> Self {
-        Self { channels: vec![Arrivals::default(); channels], due: 0 }
+    pub(super) fn new(channels: usize, plan: Option<ReportPlan>) -> Self {
+        Self { channels: vec![Arrivals::default(); channels], plan, due: 0, earliest: None }
     }
 
     /// A packet has come.
-    pub(super) fn count(&mut self, channel: usize, length_bytes: u32) {
-        let report = &mut self.channels[channel].report;
+    pub(super) fn count(&mut self, now: Instant, channel: usize, length_bytes: u32) {
+        let arrivals = &mut self.channels[channel];
+        arrivals.unreported_packets = arrivals.unreported_packets.saturating_add(1);
+        let report = &mut arrivals.report;
+        report.came_at = now;
         let bytes = u64::from(length_bytes);
         report.accounted_packets = report.accounted_packets.wrapping_add(1);
         report.accounted_bytes = report.accounted_bytes.wrapping_add(bytes);
         report.received_packets = report.received_packets.wrapping_add(1);
         report.received_bytes = report.received_bytes.wrapping_add(bytes);
+        let Some(plan) = self.plan.filter(|_| arrivals.marker_at.is_some()) else { return };
+        if arrivals.unreported_packets >= plan.every_packets {
+            self.due |= 1 << channel;
+        }
+        self.change(now, channel);
+    }
+
+    /// Something changed that is to be reported soon.
+    pub(super) fn change(&mut self, now: Instant, channel: usize) {
+        let arrivals = &mut self.channels[channel];
+        let Some(plan) = self.plan.filter(|_| arrivals.marker_at.is_some()) else { return };
+        if arrivals.report_at.is_none() {
+            let report_at = now.after(plan.interval);
+            arrivals.report_at = Some(report_at);
+            self.earliest =
+                Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
+        }
+    }
+
+    /// When a report is due though nothing happens.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.earliest
     }
 
     /// A marker has come, be it at the head of the buffer or not.
@@ -53,20 +121,43 @@ impl Reports {
         arrivals.report.accounted_bytes = marker.sent_bytes;
         arrivals.report.coming_from = marker.standing.coming.map(|change| change.from);
         arrivals.report.echo = marker.sent_at;
-        arrivals.marker_at = now;
+        arrivals.report.came_at = now;
+        arrivals.marker_at = Some(now);
         self.due |= 1 << channel;
     }
 
     /// The next channel on which a report is due.
-    pub(super) fn next_due(&mut self) -> Option<usize> {
-        take_lowest(&mut self.due)
+    pub(super) fn next_due(&mut self, now: Instant) -> Option<usize> {
+        if self.earliest.is_some_and(|earliest| earliest <= now) {
+            self.look_at_times(now);
+        }
+        let channel = take_lowest(&mut self.due)?;
+        self.channels[channel].unreported_packets = 0;
+        self.channels[channel].report_at = None;
+        Some(channel)
+    }
+
+    /// Which channels are due by time, and when the next will be.
+    fn look_at_times(&mut self, now: Instant) {
+        self.earliest = None;
+        for (channel, arrivals) in self.channels.iter().enumerate() {
+            match arrivals.report_at {
+                Some(report_at) if report_at <= now => self.due |= 1 << channel,
+                Some(report_at) => {
+                    let earliest = self.earliest.unwrap_or(report_at).min(report_at);
+                    self.earliest = Some(earliest);
+                }
+                None => {}
+            }
+        }
     }
 
     /// What to say of a channel whose buffer has room for so many packets.
     pub(super) fn report(&self, channel: usize, free_packets: usize, now: Instant) -> Report {
-        let Arrivals { report, marker_at } = self.channels[channel];
+        let Arrivals { report, marker_at, .. } = self.channels[channel];
         let free_packets = u32::try_from(free_packets).unwrap_or(u32::MAX);
-        let held = now.nanoseconds().saturating_sub(marker_at.nanoseconds());
+        let held_since = marker_at.unwrap_or_default();
+        let held = now.nanoseconds().saturating_sub(held_since.nanoseconds());
         Report {
             limit_packets: report.accounted_packets.wrapping_add(free_packets),
             held_ns: u32::try_from(held).unwrap_or(u32::MAX),
@@ -78,5 +169,6 @@ impl Reports {
     pub(super) fn restart(&mut self) {
         self.channels.fill(Arrivals::default());
         self.due = 0;
+        self.earliest = None;
     }
 }

@@ -14,13 +14,19 @@ impl<S: Numbered, P> Receiver<S, P> {
         let nearest = self.nearest_rounds()?;
         let bit = 1 << channel;
         if self.silent & bit == 0 {
-            self.poll_timeout().filter(|timeout| *timeout <= now)?;
+            self.wait_is_over_at().filter(|timeout| *timeout <= now)?;
             self.silent |= bit;
             self.reception.silences += 1;
         }
         self.reception.passed += 1;
         let round = self.scheduler.round().plus(nearest);
         self.scheduler.skip_to(channel, round).ok()
+    }
+
+    /// When the first packet that waits has waited long enough.
+    pub(super) fn wait_is_over_at(&self) -> Option<Instant> {
+        let since = self.buffers.iter().filter_map(Buffer::waiting_since).min()?;
+        Some(since.after(self.options.wait))
     }
 
     /// How many rounds on, at least one, the first packet that waits is.

@@ -9,7 +9,7 @@ use gingham_fairq::{Change, Number, Round, Standing};
 use super::{WireError, check_channel};
 use crate::{Departure, Instant, Kind, Marker, Report};
 
-pub(super) const BODY_BYTES_MAX: usize = 44;
+pub(super) const BODY_BYTES_MAX: usize = 52;
 
 /// The fields called coming are there.
 const COMING: u16 = 1;
@@ -17,7 +17,8 @@ const COMING: u16 = 1;
 /// The length of the body of a kind.
 pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     match code {
-        1 | 7 => Ok(BODY_BYTES_MAX),
+        1 => Ok(44),
+        7 => Ok(BODY_BYTES_MAX),
         2 => Ok(4),
         3 | 4 => Ok(0),
         5 | 6 | 8 => Ok(8),
@@ -113,6 +114,7 @@ impl Writer<'_> {
         self.long(report.accounted_bytes);
         self.word(report.received_packets);
         self.long(report.received_bytes);
+        self.long(report.came_at.nanoseconds());
         self.word(report.coming_from.unwrap_or_default().get());
         self.long(report.echo.nanoseconds());
         self.word(report.held_ns);
@@ -173,6 +175,7 @@ impl Reader<'_> {
             accounted_bytes: self.long(),
             received_packets: self.word(),
             received_bytes: self.long(),
+            came_at: Instant::from_nanoseconds(self.long()),
             coming_from: if_there(is_coming, Round::new(self.word()))?,
             echo: Instant::from_nanoseconds(self.long()),
             held_ns: self.word(),

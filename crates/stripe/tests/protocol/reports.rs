@@ -2,7 +2,8 @@
 
 use gingham_fairq::{Number, Round, Standing};
 use gingham_stripe::{
-    Epoch, Kind, Marker, Message, Receiver, ReceiverOptions, Report, Sender, SenderOptions,
+    Epoch, Kind, Marker, Message, Receiver, ReceiverOptions, Report, ReportPlan, Sender,
+    SenderOptions,
 };
 
 use super::pair::{Pair, Scheduler, at, milliseconds};
@@ -53,6 +54,7 @@ fn a_report_counts_from_the_last_marker_on() {
         accounted_bytes: 750,
         received_packets: 3,
         received_bytes: 250,
+        came_at: at(6),
         coming_from: None,
         echo: at(3),
         held_ns: 2_000_000,
@@ -76,4 +78,35 @@ fn the_sender_keeps_the_last_report_of_each_channel() {
     assert_eq!(reported[0].report.accounted_packets, 1);
     assert_eq!((reported[0].report.echo, reported[1].report.echo), (at(20), at(0)));
     assert_eq!(pair.sender.sent(0).bytes, 100);
+}
+
+/// Each third packet, and 5 ms after a change. Packets 1 to 4 come at 1 to 4 ms behind a marker at 0:
+/// reports at 0 for the marker, at 3 for the third packet, at 9 for the fourth.
+#[test]
+fn reports_go_between_markers_by_packets_and_by_time() {
+    let reports = Some(ReportPlan { every_packets: 3, interval: milliseconds(5) });
+    let options = ReceiverOptions { reports, ..ReceiverOptions::default() };
+    let mut receiver = Receiver::synchronised(scheduler(), options, Epoch::new(1)).unwrap();
+    let accounted = |receiver: &mut Receiver<Scheduler, u64>, now| {
+        let (channel, message) = receiver.poll_message(at(now))?;
+        let Kind::Report(report) = message.kind else { panic!("{message:?}") };
+        Some((channel, report.accounted_packets))
+    };
+    receiver.handle_packet(at(0), 1, 100, 0).unwrap();
+    assert_eq!(accounted(&mut receiver, 20), None, "nothing goes before a marker has come");
+    let next = Number { round: Round::FIRST, deficit_bytes: 100 };
+    let standing = Standing { next, quantum_bytes: 200, coming: None };
+    let kind = Kind::Marker(Marker { standing, sent_packets: 1, ..Marker::default() });
+    let marker = Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
+    receiver.handle_message(at(20), 1, marker).unwrap();
+    assert_eq!(accounted(&mut receiver, 20), Some((1, 1)));
+    for packet in 21..=24 {
+        receiver.handle_packet(at(packet), 1, 100, packet).unwrap();
+        let due = (packet == 23).then_some((1, 4));
+        assert_eq!(accounted(&mut receiver, packet), due);
+    }
+    assert_eq!(receiver.poll_timeout(), Some(at(29)));
+    assert_eq!(accounted(&mut receiver, 28), None);
+    assert_eq!(accounted(&mut receiver, 29), Some((1, 5)));
+    assert_eq!(accounted(&mut receiver, 1_000), None, "nothing has changed since");
 }
