@@ -7,6 +7,11 @@ use core::fmt;
 pub enum SendError {
     /// A reset is under way: nothing may be sent before it is acknowledged.
     Resetting,
+    /// The receiver may have no room for it.
+    NoCredit {
+        /// The channel whose turn it is.
+        channel: usize,
+    },
     /// A packet has no bytes, or more than the longest.
     BadLength {
         /// Its length.
@@ -20,6 +25,9 @@ impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Resetting => write!(f, "a reset is under way; send once it is acknowledged"),
+            Self::NoCredit { channel } => {
+                write!(f, "channel {channel} has no credit; send after the next report")
+            }
             Self::BadLength { length_bytes, longest_bytes } => {
                 write!(f, "a packet of {length_bytes} bytes; it must have 1 to {longest_bytes}")
             }

@@ -18,6 +18,7 @@
 //! Invariants: a marker carries the number that the next packet of its channel has at the moment
 //! when the marker is given out; no packet is taken before a reset is acknowledged.
 
+mod credit;
 mod markers;
 mod options;
 mod reported;
@@ -34,6 +35,7 @@ pub use options::{MarkerPlan, SenderOptions, Sending};
 pub use reported::Reported;
 pub use sent::Sent;
 
+use credit::has_credit;
 use reported::ReportedByChannel;
 use sent::SentByChannel;
 
@@ -114,9 +116,23 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// The channel of the next packet, or nothing while a reset is under way.
+    /// The channel of the next packet, or nothing while none may go: a reset is under way, or the
+    /// channel whose turn it is has no credit. Ask again after the next message of the receiver.
     pub fn channel(&self) -> Option<usize> {
-        self.is_open().then(|| self.scheduler.current())
+        self.next_channel().ok()
+    }
+
+    fn next_channel(&self) -> Result<usize, SendError> {
+        if !self.is_open() {
+            return Err(SendError::Resetting);
+        }
+        let channel = self.scheduler.current();
+        let reported = self.reported.on(channel);
+        let report = reported.as_ref().map(|reported| &reported.report);
+        if self.options.credits && !has_credit(self.sent.on(channel), report) {
+            return Err(SendError::NoCredit { channel });
+        }
+        Ok(channel)
     }
 
     /// Whether packets are taken.
@@ -151,14 +167,11 @@ impl<S: Numbered> Sender<S> {
 
     /// A packet is to be sent: on the channel returned, after the messages given out before.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
-        if !self.is_open() {
-            return Err(SendError::Resetting);
-        }
+        let channel = self.next_channel()?;
         let longest_bytes = self.scheduler.longest_bytes();
         if length_bytes == 0 || length_bytes > longest_bytes {
             return Err(SendError::BadLength { length_bytes, longest_bytes });
         }
-        let channel = self.scheduler.current();
         self.scheduler.charge(length_bytes);
         self.sent.add(channel, length_bytes);
         self.sending.packets += 1;

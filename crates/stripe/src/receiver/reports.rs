@@ -134,6 +134,7 @@ impl Reports {
         let channel = take_lowest(&mut self.due)?;
         self.channels[channel].unreported_packets = 0;
         self.channels[channel].report_at = None;
+        self.look_at_times(now);
         Some(channel)
     }
 

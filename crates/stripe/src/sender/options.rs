@@ -24,17 +24,21 @@ pub struct SenderOptions {
     pub reset_interval: Duration,
     /// A reset that one channel has acknowledged waits so long for the others.
     pub reset_wait: Duration,
+    /// No packet goes that the receiver has not said it has room for; its reports say so, best
+    /// between markers, too.
+    pub credits: bool,
 }
 
 impl Default for SenderOptions {
     /// Markers at the beginning of each fourth round and each 20 ms; resets each 100 ms, for at
-    /// most 500 ms.
+    /// most 500 ms; no credits.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {
             markers: MarkerPlan { every_rounds: 4, before_channel: 0, interval },
             reset_interval: Duration::from_millis(100),
             reset_wait: Duration::from_millis(500),
+            credits: false,
         }
     }
 }

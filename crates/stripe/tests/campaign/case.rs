@@ -235,7 +235,7 @@ fn sender_options(draw: &mut Draw, quanta: &[u32]) -> SenderOptions {
         interval: milliseconds(draw, 5, 40),
     };
     let (reset_interval, reset_wait) = (milliseconds(draw, 20, 200), milliseconds(draw, 100, 800));
-    SenderOptions { markers, reset_interval, reset_wait }
+    SenderOptions { markers, reset_interval, reset_wait, ..SenderOptions::default() }
 }
 
 /// A wait and buffers that are enough for the skew, or both too small.
@@ -253,5 +253,6 @@ fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> 
         wait: Duration::from_nanos(wait_ns),
         late_in_a_row_max: draw.bytes(1, 10),
         far_rounds_max: 1_000_000,
+        ..ReceiverOptions::default()
     }
 }
