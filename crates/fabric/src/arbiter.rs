@@ -5,7 +5,7 @@
 //!   level 0   ports 0, 2, 5   and there to the first port after its last winner
 //! ```
 
-use gingham_fairq::RoundRobin;
+use gingham_fairq::{Arbiter as _, Ready, RoundRobin};
 
 /// Input ports that request an output of a switch.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Arbiter {
 struct Level {
     turn: RoundRobin,
     /// A bit a port, where a switch has no more than 64.
-    few: u64,
+    few: [u64; 1],
     /// The same for a switch with more; else empty.
     many: Box<[u64]>,
 }
@@ -61,19 +61,19 @@ impl Level {
     fn new(ports: usize) -> Self {
         let words = if ports <= 64 { 0 } else { ports.div_ceil(64) };
         let many = vec![0; words].into_boxed_slice();
-        Self { turn: RoundRobin::new(ports), few: 0, many }
+        Self { turn: RoundRobin::new(ports), few: [0], many }
     }
 
+    #[inline]
     fn grant(&mut self) -> Option<usize> {
-        let few = [self.few];
-        let words = if self.many.is_empty() { &few } else { &*self.many };
-        let port = self.turn.grant_among(words)?;
+        let words = if self.many.is_empty() { &self.few } else { &*self.many };
+        let port = self.turn.serve(&Ready::alike(words))?;
         self.flip(port, false);
         Some(port)
     }
 
     fn flip(&mut self, port: usize, requests: bool) {
-        let word = if self.many.is_empty() { &mut self.few } else { &mut self.many[port / 64] };
+        let word = if self.many.is_empty() { &mut self.few[0] } else { &mut self.many[port / 64] };
         debug_assert_eq!(
             *word >> (port % 64) & 1 == 1,
             !requests,

@@ -9,10 +9,10 @@
 //! A queue that is empty and one whose head may not go just now (for want of a credit, say) look
 //! the same: not eligible. Arbiters look at the queues only when the channel is free.
 //!
+//! A set of queues is bits in words, so that there may be as many queues as a switch has ports.
+//!
 //! Invariants: an arbiter serves somebody whenever somebody is eligible, and changes nothing when
 //! nobody is.
-
-use crate::CHANNELS_MAX;
 
 /// The packet at the head of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,44 +26,60 @@ pub struct Head {
 /// The queues as an arbiter sees them at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready<'a> {
-    eligible: u64,
+    eligible: &'a [u64],
+    /// None where nobody tells one from another.
     heads: &'a [Head],
 }
 
 impl<'a> Ready<'a> {
-    /// Queues of which those may send whose bit is set, the lowest bit being queue 0. The heads of
-    /// the others are not looked at.
+    /// Queues of which those may send whose bit is set, the lowest bit of the first word being
+    /// queue 0. The heads of the others are not looked at.
     ///
-    /// Panics if there are more queues than bits, or bits beyond the queues.
-    pub fn new(eligible: u64, heads: &'a [Head]) -> Self {
-        assert!(heads.len() <= CHANNELS_MAX, "a set of queues is a word of 64 bits");
-        let beyond = u64::MAX.checked_shl(u32::try_from(heads.len()).unwrap_or(u32::MAX));
-        assert_eq!(eligible & beyond.unwrap_or(0), 0, "an eligible queue has a head");
-        Self { eligible, heads }
+    /// Panics if there are bits beyond the heads.
+    pub fn new(eligible: &'a [u64], heads: &'a [Head]) -> Self {
+        let ready = Self { eligible, heads };
+        assert!(ready.queues().all(|queue| queue < heads.len()), "an eligible queue has a head");
+        ready
+    }
+
+    /// The same where heads are all alike to the arbiter, which then sees each as that of an empty
+    /// packet at time 0.
+    pub const fn alike(eligible: &'a [u64]) -> Self {
+        Self { eligible, heads: &[] }
     }
 
     /// The queues that may send, as bits.
-    pub const fn eligible(&self) -> u64 {
+    pub const fn eligible(&self) -> &'a [u64] {
         self.eligible
+    }
+
+    /// Whether nobody may send.
+    pub fn is_empty(&self) -> bool {
+        self.eligible.iter().all(|word| *word == 0)
     }
 
     /// Whether a queue may send.
     pub const fn has(&self, queue: usize) -> bool {
-        self.eligible >> queue & 1 == 1
+        self.eligible[queue / 64] >> (queue % 64) & 1 == 1
     }
 
     /// The head of a queue.
     pub const fn head(&self, queue: usize) -> Head {
+        if self.heads.is_empty() {
+            return Head { length_bytes: 0, arrival_ps: 0 };
+        }
         self.heads[queue]
     }
 
     /// The eligible queues in order.
     pub fn queues(&self) -> impl Iterator<Item = usize> {
-        let (mut left, queues) = (self.eligible, self.eligible.count_ones());
-        (0..queues).map(move |_| {
-            let queue = left.trailing_zeros() as usize;
-            left &= left - 1;
-            queue
+        self.eligible.iter().enumerate().flat_map(|(index, &word)| {
+            let mut left = word;
+            (0..word.count_ones()).map(move |_| {
+                let queue = index * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                queue
+            })
         })
     }
 }
@@ -75,7 +91,7 @@ impl<'a> Ready<'a> {
 ///
 /// let mut arbiter = DeficitRoundRobin::<8>::new(1_500, &[1_500, 3_000, 1_500])?;
 /// let heads = [1_000, 1_500, 200].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
-/// let mut serve = |eligible| arbiter.serve(&Ready::new(eligible, &heads));
+/// let mut serve = |eligible| arbiter.serve(&Ready::new(&[eligible], &heads));
 /// assert_eq!(serve(0b110), Some(1)); // queue 0 is empty
 /// assert_eq!(serve(0b111), Some(1)); // 1,500 of the 3,000 bytes are left
 /// assert_eq!(serve(0b111), Some(2));
@@ -96,16 +112,19 @@ mod tests {
 
     #[test]
     fn eligible_queues_come_in_order() {
-        let heads = [Head::default(); 64];
-        let ready = Ready::new(1 << 63 | 0b1010, &heads);
+        let heads = [Head::default(); 70];
+        let ready = Ready::new(&[1 << 63 | 0b1010, 0, 0], &heads);
         assert!(ready.queues().eq([1, 3, 63]));
-        assert!(ready.has(63) && !ready.has(62));
-        assert_eq!(Ready::new(0, &heads).queues().count(), 0);
+        assert!(ready.has(63) && !ready.has(62) && !ready.has(127));
+        assert!(Ready::new(&[2, 0b10_0001], &heads).queues().eq([1, 64, 69]));
+        assert!(Ready::new(&[0, 0], &heads).is_empty());
+        assert!(!Ready::alike(&[0, 1]).is_empty());
+        assert_eq!(Ready::alike(&[0, 1]).head(64), Head::default());
     }
 
     #[test]
     #[should_panic(expected = "an eligible queue has a head")]
     fn a_queue_that_is_not_there_is_our_mistake() {
-        let _ = Ready::new(0b100, &[Head::default(); 2]);
+        let _ = Ready::new(&[0b100], &[Head::default(); 2]);
     }
 }

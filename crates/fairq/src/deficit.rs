@@ -69,7 +69,7 @@ impl<const CAPACITY: usize> DeficitRoundRobin<CAPACITY> {
 
 impl<const CAPACITY: usize> Arbiter for DeficitRoundRobin<CAPACITY> {
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
-        if ready.eligible() == 0 {
+        if ready.is_empty() {
             return None;
         }
         while !self.try_current(ready) {
@@ -90,7 +90,7 @@ mod tests {
         let mut arbiter = DeficitRoundRobin::<2>::new(500, &[500, 500]).unwrap();
         let heads = [300, 500].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
         let order: [_; 6] =
-            core::array::from_fn(|_| arbiter.serve(&Ready::new(0b11, &heads)).unwrap());
+            core::array::from_fn(|_| arbiter.serve(&Ready::new(&[0b11], &heads)).unwrap());
         // Queue 0: 500-300=200 | 700-300=400, 400-300=100 | 600-300=300, 300-300=0.
         assert_eq!(order, [0, 1, 0, 0, 1, 0]);
         assert_eq!(arbiter.queues[0].deficit_bytes, 300);
@@ -100,11 +100,11 @@ mod tests {
     fn an_idle_queue_saves_nothing() {
         let mut arbiter = DeficitRoundRobin::<2>::new(500, &[500, 500]).unwrap();
         let heads = [300, 500].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
-        assert_eq!(arbiter.serve(&Ready::new(0b11, &heads)), Some(0));
-        assert_eq!(arbiter.serve(&Ready::new(0b10, &heads)), Some(1));
+        assert_eq!(arbiter.serve(&Ready::new(&[0b11], &heads)), Some(0));
+        assert_eq!(arbiter.serve(&Ready::new(&[0b10], &heads)), Some(1));
         assert_eq!(arbiter.queues[0].deficit_bytes, 0);
         let before = arbiter.clone();
-        assert_eq!(arbiter.serve(&Ready::new(0, &heads)), None);
+        assert_eq!(arbiter.serve(&Ready::new(&[0], &heads)), None);
         assert_eq!(arbiter, before);
     }
 }

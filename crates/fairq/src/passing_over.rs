@@ -36,7 +36,7 @@ impl<S: Rounds> PassingOver<S> {
 
 impl<S: Rounds> Arbiter for PassingOver<S> {
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
-        if ready.eligible() == 0 {
+        if ready.is_empty() {
             return None;
         }
         let mut queue = self.scheduler.current();
@@ -59,7 +59,7 @@ mod tests {
         let weights = GeneralisedRoundRobin::<2>::new(&[3, 1]).unwrap();
         let mut arbiter = WeightedRoundRobin::new(weights);
         let heads = [Head::default(); 2];
-        let mut serve = |eligible| arbiter.serve(&Ready::new(eligible, &heads));
+        let mut serve = |eligible| arbiter.serve(&Ready::new(&[eligible], &heads));
         assert_eq!([serve(0b11), serve(0b10), serve(0b11)], [Some(0), Some(1), Some(0)]);
         assert_eq!([serve(0b00), serve(0b11), serve(0b11)], [None, Some(0), Some(0)]);
         assert_eq!(serve(0b11), Some(1));
@@ -72,7 +72,7 @@ mod tests {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<3>::new(500, &[500; 3]).unwrap());
         let mut serve = |eligible, length_bytes| {
             let heads = [Head { length_bytes, arrival_ps: 0 }; 3];
-            let queue = arbiter.serve(&Ready::new(eligible, &heads));
+            let queue = arbiter.serve(&Ready::new(&[eligible], &heads));
             (queue, [0, 1, 2].map(|queue| arbiter.scheduler().number(queue)))
         };
         let number = |round, deficit_bytes| Number { round: Round::new(round), deficit_bytes };
@@ -101,7 +101,7 @@ mod tests {
         let mut arbiter = PassingOver::new(scheduler);
         let heads = [300, 250].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
         let order = [0b11, 0b11, 0b11, 0b11, 0b10].map(|eligible| {
-            let queue = arbiter.serve(&Ready::new(eligible, &heads));
+            let queue = arbiter.serve(&Ready::new(&[eligible], &heads));
             (queue, arbiter.scheduler().number(0).deficit_bytes)
         });
         // 500 - 300 = 200 | 200 - 300 = -100, of 300 leaves 200 | queue 1 sends 500 to the byte.

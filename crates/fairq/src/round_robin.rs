@@ -38,28 +38,6 @@ impl RoundRobin {
         }
     }
 
-    /// Grants one turn to the first contender, from the one after the last winner on, for
-    /// which `demands` holds.
-    pub fn grant(&mut self, demands: impl Fn(usize) -> bool) -> Option<usize> {
-        let winner = (self.next..self.count).chain(0..self.next).find(|index| demands(*index))?;
-        self.go_past(winner);
-        Some(winner)
-    }
-
-    /// The same for a set of contenders as bits, the lowest bit of the first word being contender 0.
-    pub fn grant_among(&mut self, contenders: &[u64]) -> Option<usize> {
-        let (word, bit) = (self.next / 64, self.next % 64);
-        let first_at = |word: usize, bits: u64| {
-            (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize)
-        };
-        let winner = first_at(word, contenders[word] & (u64::MAX << bit)).or_else(|| {
-            let onward = (word + 1..contenders.len()).chain(0..=word);
-            onward.into_iter().find_map(|word| first_at(word, contenders[word]))
-        })?;
-        self.go_past(winner);
-        Some(winner)
-    }
-
     /// The next search starts after `winner`.
     fn go_past(&mut self, winner: usize) {
         self.next = if winner + 1 == self.count { 0 } else { winner + 1 };
@@ -87,9 +65,34 @@ impl Rounds for RoundRobin {
 }
 
 impl Arbiter for RoundRobin {
+    // Every hop of a worm asks.
+    #[inline]
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
-        self.grant_among(&[ready.eligible()])
+        let winner = match *ready.eligible() {
+            [word] => first_in(0, word & onward(self.next)).or_else(|| first_in(0, word)),
+            ref words => first_from(self.next, words),
+        }?;
+        self.go_past(winner);
+        Some(winner)
     }
+}
+
+/// The first member of a set of several words from `start` on, going round.
+fn first_from(start: usize, words: &[u64]) -> Option<usize> {
+    let word = start / 64;
+    first_in(word, words[word] & onward(start)).or_else(|| {
+        let mut others = (word + 1..words.len()).chain(0..=word);
+        others.find_map(|word| first_in(word, words[word]))
+    })
+}
+
+/// The members of a word from that one on which `start` is.
+const fn onward(start: usize) -> u64 {
+    u64::MAX << (start % 64)
+}
+
+fn first_in(word: usize, bits: u64) -> Option<usize> {
+    (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize)
 }
 
 #[cfg(test)]
@@ -99,22 +102,22 @@ mod tests {
     #[test]
     fn the_search_starts_after_the_last_winner_and_wraps() {
         let mut arbiter = RoundRobin::new(4);
-        let demand = |index| index != 2;
-        let winners: [_; 5] = core::array::from_fn(|_| arbiter.grant(demand));
+        let winners: [_; 5] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b1011])));
         assert_eq!(winners, [Some(0), Some(1), Some(3), Some(0), Some(1)]);
     }
 
     #[test]
     fn nobody_wins_without_demand_and_the_order_stays() {
         let mut arbiter = RoundRobin::new(3);
-        assert_eq!(arbiter.grant(|index| index == 1), Some(1));
-        assert_eq!(arbiter.grant(|_| false), None);
-        assert_eq!(arbiter.grant(|_| true), Some(2));
+        assert_eq!(arbiter.serve(&Ready::alike(&[0b010])), Some(1));
+        assert_eq!(arbiter.serve(&Ready::alike(&[0])), None);
+        assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
+    /// 70 contenders need two words; the search is held to the one that asks each in its turn.
     #[test]
-    fn bits_and_a_predicate_choose_alike() {
-        // A fixed linear congruence makes the sets; 70 contenders need two words.
+    fn a_search_by_words_finds_who_is_next() {
+        // A fixed linear congruence makes the sets.
         let mut state = 1_u64;
         let mut next = || {
             state = state
@@ -122,11 +125,13 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             state >> 33
         };
-        let (mut by_bits, mut by_predicate) = (RoundRobin::new(70), RoundRobin::new(70));
+        let (mut arbiter, mut asked) = (RoundRobin::new(70), 0);
         for _ in 0..2_000 {
             let set = [next() & next() & next(), next() & 0x3f & next()];
-            let demands = |index: usize| set[index / 64] >> (index % 64) & 1 == 1;
-            assert_eq!(by_bits.grant_among(&set), by_predicate.grant(demands));
+            let ready = Ready::alike(&set);
+            let first = (asked..70).chain(0..asked).find(|index| ready.has(*index));
+            assert_eq!(arbiter.serve(&ready), first);
+            asked = first.map_or(asked, |winner| (winner + 1) % 70);
         }
     }
 }

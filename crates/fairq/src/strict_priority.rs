@@ -42,8 +42,9 @@ impl<const CAPACITY: usize> StrictPriority<CAPACITY> {
 
 impl<const CAPACITY: usize> Arbiter for StrictPriority<CAPACITY> {
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
+        let &[eligible] = ready.eligible() else { panic!("at most 64 queues are a word") };
         let of_level =
-            |level: &mut Level| level.turn.grant_among(&[level.queues & ready.eligible()]);
+            |level: &mut Level| level.turn.serve(&Ready::alike(&[level.queues & eligible]));
         self.levels.iter_mut().rev().find_map(of_level)
     }
 }
@@ -58,7 +59,7 @@ mod tests {
         let mut arbiter = StrictPriority::<8>::new(&[0, 1, 0, 1, 7]).unwrap();
         let heads = [Head::default(); 5];
         let order = [0b11111, 0b01111, 0b01111, 0b00101, 0b01111, 0b00101, 0]
-            .map(|eligible| arbiter.serve(&Ready::new(eligible, &heads)));
+            .map(|eligible| arbiter.serve(&Ready::new(&[eligible], &heads)));
         assert_eq!(order, [Some(4), Some(1), Some(3), Some(0), Some(1), Some(2), None]);
     }
 

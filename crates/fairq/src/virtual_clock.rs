@@ -96,14 +96,14 @@ mod tests {
         let mut arbiter = VirtualClock::<3>::new(&rates).unwrap();
         let head = |arrival_ps| Head { length_bytes: 1_000, arrival_ps };
         let heads = [head(0), head(0), head(0)];
-        let order: [_; 6] = core::array::from_fn(|_| arbiter.serve(&Ready::new(7, &heads)));
+        let order: [_; 6] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[7], &heads)));
         // Stamps in us: queue 0 at 1, 2, 3, 4; queue 1 at 2, 4; a tie goes to the lower number.
         assert_eq!(order, [0, 0, 1, 0, 0, 1].map(Some));
-        assert_eq!(arbiter.serve(&Ready::new(0b100, &heads)), Some(2));
+        assert_eq!(arbiter.serve(&Ready::new(&[0b100], &heads)), Some(2));
 
         // Queue 0 was idle until 10 us: its clock starts anew there, and earns it no arrears.
         let later = [head(10_000_000), head(0), head(0)];
-        let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::new(3, &later)));
+        let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[3], &later)));
         // Queue 1 at 6, 8, 10; queue 0 at 11.
         assert_eq!(order, [1, 1, 1, 0].map(Some));
     }

@@ -44,7 +44,7 @@ proptest! {
         for lengths in lengths {
             let expected = causal.current();
             causal.charge(lengths[expected]);
-            prop_assert_eq!(arbiter.serve(&Ready::new(0b11111, &heads(lengths))), Some(expected));
+            prop_assert_eq!(arbiter.serve(&Ready::new(&[0b11111], &heads(lengths))), Some(expected));
             prop_assert_eq!(arbiter.scheduler(), &causal);
         }
     }
@@ -56,7 +56,8 @@ proptest! {
         let mut adapted = PassingOver::new(slotted.clone());
         for (eligible, lengths) in decisions {
             let heads = heads(lengths);
-            let ready = Ready::new(eligible, &heads);
+            let eligible = [eligible];
+        let ready = Ready::new(&eligible, &heads);
             prop_assert_eq!(slotted.serve(&ready), adapted.serve(&ready));
         }
     }
@@ -70,7 +71,7 @@ proptest! {
         let mut sent_bytes = 0_i64;
         for (eligible, lengths) in decisions {
             let before = arbiter.scheduler().round();
-            let served = arbiter.serve(&Ready::new(eligible | 0b100, &heads(lengths))).unwrap();
+            let served = arbiter.serve(&Ready::new(&[eligible | 0b100], &heads(lengths))).unwrap();
             sent_bytes += if served == 2 { i64::from(lengths[2]) } else { 0 };
             let round = arbiter.scheduler().round();
             // A round may end by passing over the queues after the backlogged one, before the next
@@ -122,7 +123,8 @@ proptest! {
     #[test]
     fn first_come_is_first_served(arrivals in prop::array::uniform5(0_u64..9), eligible in 1_u64..32) {
         let heads = arrivals.map(|arrival_ps| Head { length_bytes: 1, arrival_ps });
-        let ready = Ready::new(eligible, &heads);
+        let eligible = [eligible];
+        let ready = Ready::new(&eligible, &heads);
         let served = FirstComeFirstServed.serve(&ready).unwrap();
         prop_assert!(ready.has(served));
         prop_assert!(ready.queues().all(|queue| arrivals[served] <= arrivals[queue]));
@@ -136,7 +138,7 @@ proptest! {
         let mut arbiter = VirtualClock::<QUEUES>::new(&reserved).unwrap();
         let mut waits = [[0; QUEUES]; QUEUES];
         for _ in 0..2_000 {
-            let served = arbiter.serve(&Ready::new(0b11111, &heads([1_000; QUEUES]))).unwrap();
+            let served = arbiter.serve(&Ready::new(&[0b11111], &heads([1_000; QUEUES]))).unwrap();
             for queue in 0..QUEUES {
                 waits[queue][served] += 1;
                 let bound = rates[served].div_ceil(rates[queue]) + 1;
@@ -156,7 +158,8 @@ fn longest_wait(
     let (mut waited, mut longest) = (0, 0);
     for &(eligible, lengths) in decisions {
         let heads = heads(lengths);
-        let served = arbiter.serve(&Ready::new(eligible | 1, &heads)).expect("queue 0 is eligible");
+        let served =
+            arbiter.serve(&Ready::new(&[eligible | 1], &heads)).expect("queue 0 is eligible");
         waited = if served == 0 { 0 } else { waited + cost(heads[served]) };
         longest = longest.max(waited);
     }
@@ -168,7 +171,7 @@ fn counts(arbiter: &mut impl Arbiter, packets: usize) -> [usize; 3] {
     let heads = [Head { length_bytes: 1_000, arrival_ps: 0 }; 3];
     let mut counts = [0; 3];
     for _ in 0..packets {
-        counts[arbiter.serve(&Ready::new(0b111, &heads)).expect("all are eligible")] += 1;
+        counts[arbiter.serve(&Ready::new(&[0b111], &heads)).expect("all are eligible")] += 1;
     }
     counts
 }
@@ -195,7 +198,7 @@ fn weights_share_one_two_four() {
 fn quanta_share_bytes_whatever_the_lengths() {
     let (quanta, lengths) = ([1_500, 3_000, 6_000], [64, 700, 1_500]);
     let heads = lengths.map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
-    let ready = Ready::new(0b111, &heads);
+    let ready = Ready::new(&[0b111], &heads);
     let mut deficit = DeficitRoundRobin::<3>::new(LONGEST_BYTES, &quanta).unwrap();
     let mut surplus =
         PassingOver::new(SurplusRoundRobin::<3>::new(LONGEST_BYTES, &quanta).unwrap());

@@ -31,6 +31,8 @@ pub struct Simulation {
     pub(crate) outputs: Vec<Output>,
     /// By channel: whose turn is next at each level, the lowest first.
     pub(crate) arbiters: Vec<Vec<RoundRobin>>,
+    /// Ports that ask for an output, as bits: kept lest each grant allocates.
+    pub(crate) asking: Vec<u64>,
     pub(crate) ledger: Ledger,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) messages_created: usize,
@@ -68,6 +70,7 @@ impl Simulation {
             arbiters: channels()
                 .map(|channel| vec![RoundRobin::new(ports(channel) + 1); levels])
                 .collect(),
+            asking: Vec::new(),
             ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
             messages_created: 0,

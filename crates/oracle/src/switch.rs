@@ -3,6 +3,7 @@
 use crate::event::{Event, Flit};
 use crate::input::{Head, Output};
 use crate::simulation::Simulation;
+use gingham_fairq::{Arbiter, Ready};
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
@@ -79,15 +80,20 @@ impl Simulation {
             plan.fabric.outgoing(node, port).map(Fabric::reverse)
         };
         let inputs = &self.inputs;
-        let waits = |channel: ChannelId, level| {
-            let waiting = Head::Waiting { output, level };
-            inputs[channel.index()].as_ref().is_some_and(|input| input.head == waiting)
+        let level_of = |port: usize| match inputs[input_of(port)?.index()].as_ref()?.head {
+            Head::Waiting { output: asked, level } if asked == output => Some(level),
+            _ => None,
         };
-        let turns = self.arbiters[output.index()].iter_mut().enumerate();
-        let granted = turns.rev().find_map(|(level, turn)| {
-            turn.grant(|port| input_of(port).is_some_and(|channel| waits(channel, level)))
-        });
-        let Some(channel) = granted.and_then(input_of) else { return };
+        let ports = usize::from(plan.fabric.node(node).ports) + 1;
+        let Some(highest) = (0..ports).filter_map(level_of).max() else { return };
+        self.asking.clear();
+        self.asking.resize(ports.div_ceil(64), 0);
+        for port in (0..ports).filter(|port| level_of(*port) == Some(highest)) {
+            self.asking[port / 64] |= 1 << (port % 64);
+        }
+        let turn = &mut self.arbiters[output.index()][highest];
+        let granted = turn.serve(&Ready::alike(&self.asking)).expect("a port asks at this level");
+        let channel = input_of(granted).expect("a port that asks has a cable");
         self.input_mut(channel).head = Head::Connected { output };
         let ready = self.now + self.wormhole.setup_delay;
         let state = &mut self.outputs[output.index()];
