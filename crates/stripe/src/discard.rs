@@ -33,6 +33,8 @@ pub enum Discard {
     FarMarker,
     /// A packet was waiting when a new epoch began.
     Reset,
+    /// What came on a channel that is out, or a marker from before it left.
+    ChannelOut,
     /// Packets are named as missing to an end that keeps none to send again.
     NotRepairing,
     /// An answer to what was not asked, or not any more.
@@ -41,7 +43,7 @@ pub enum Discard {
 
 impl Discard {
     /// How many reasons there are.
-    pub const COUNT: usize = 15;
+    pub const COUNT: usize = 16;
 
     const fn index(self) -> usize {
         match self {
@@ -58,8 +60,9 @@ impl Discard {
             Self::BadNumber => 10,
             Self::FarMarker => 11,
             Self::Reset => 12,
-            Self::NotRepairing => 13,
-            Self::NotAsked => 14,
+            Self::ChannelOut => 13,
+            Self::NotRepairing => 14,
+            Self::NotAsked => 15,
         }
     }
 }
@@ -80,6 +83,7 @@ impl fmt::Display for Discard {
             Self::BadNumber => write!(f, "no packet has that number"),
             Self::FarMarker => write!(f, "the marker is too far from the round"),
             Self::Reset => write!(f, "a new epoch began"),
+            Self::ChannelOut => write!(f, "the channel is out"),
             Self::NotRepairing => write!(f, "nothing is sent again here"),
             Self::NotAsked => write!(f, "it answers nothing that was asked"),
         }

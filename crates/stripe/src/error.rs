@@ -37,6 +37,47 @@ impl fmt::Display for SendError {
 
 impl core::error::Error for SendError {}
 
+/// Why quanta are not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuantaError {
+    /// Quanta for another number of channels.
+    Mismatch {
+        /// Quanta given.
+        given: usize,
+        /// Channels.
+        count: usize,
+    },
+    /// A quantum that does not let the longest packet pass.
+    TooSmall {
+        /// The channel, from 0.
+        channel: usize,
+        /// The quantum.
+        quantum: u32,
+        /// The least that a channel may have that is in.
+        quantum_min: u32,
+    },
+    /// Every channel is to be out.
+    NoneIn,
+}
+
+impl fmt::Display for QuantaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Mismatch { given, count } => {
+                write!(f, "{given} quanta for {count} channels; expected one for each")
+            }
+            Self::TooSmall { channel, quantum, quantum_min } => write!(
+                f,
+                "the quantum of channel {channel} is {quantum}; it must be 0, so that the channel goes \
+                 out, or at least {quantum_min}"
+            ),
+            Self::NoneIn => write!(f, "every channel has a quantum of 0; one at least must be in"),
+        }
+    }
+}
+
+impl core::error::Error for QuantaError {}
+
 /// Why an end is not built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionsError {

@@ -38,7 +38,7 @@ mod time;
 mod wire;
 
 pub use discard::{Discard, Discards};
-pub use error::{OptionsError, SendError};
+pub use error::{OptionsError, QuantaError, SendError};
 pub use message::{Departure, Epoch, Kind, Marker, Message, Report};
 pub use numbered::{Numbered, PacketRounds};
 pub use receiver::{Receiver, ReceiverOptions, Reception, ReportPlan};

@@ -25,6 +25,7 @@
 mod buffer;
 mod epochs;
 mod options;
+mod presence;
 mod reading;
 mod reports;
 mod waiting;
@@ -38,6 +39,7 @@ pub use reports::ReportPlan;
 
 use buffer::Buffer;
 use epochs::Epochs;
+use presence::Presence;
 use reports::Reports;
 
 /// The receiving end, of packets of any kind.
@@ -68,6 +70,7 @@ pub struct Receiver<S, P> {
     /// For each channel.
     late_in_a_row: Vec<u32>,
     epochs: Epochs,
+    presence: Presence,
     reports: Reports,
     reception: Reception,
 }
@@ -87,6 +90,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             late_in_a_row: vec![0; channels],
             epochs: Epochs::default(),
             reports: Reports::new(channels, options.reports),
+            presence: Presence::new(channels),
             reception: Reception::default(),
         })
     }
@@ -190,9 +194,17 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The next message to the sender, and the channel on whose way back it goes.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
-        let (channel, epoch, kind) = self.epochs.poll().or_else(|| self.poll_report(now))?;
+        let said =
+            self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_report(now));
+        let (channel, epoch, kind) = said?;
         self.reception.requests += u64::from(kind == Kind::ResetRequested);
         Some((channel, Message::about(channel, self.buffers.len(), epoch, kind)))
+    }
+
+    /// The next departure to acknowledge.
+    fn poll_left(&mut self) -> Option<(usize, Epoch, Kind)> {
+        let epoch = self.epochs.current()?;
+        self.presence.next_acknowledged().map(|(channel, kind)| (channel, epoch, kind))
     }
 
     /// The next report that is due.
@@ -209,6 +221,8 @@ impl<S: Numbered, P> Receiver<S, P> {
             Err(Discard::BadLength)
         } else if !self.epochs.is_synchronised(channel) {
             Err(Discard::Unsynchronised)
+        } else if self.presence.is_out(channel) {
+            Err(Discard::ChannelOut)
         } else if buffer.packets() == self.options.buffer_packets_max {
             Err(Discard::BufferFull)
         } else {
@@ -222,6 +236,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         channel: usize,
         message: Message,
     ) -> Result<(), Discard> {
+        let known = self.epochs.is_synchronised(channel);
         let new = match message.kind {
             Kind::Marker(_) | Kind::Left(_) => self.epochs.see_marker(channel, message.epoch)?,
             Kind::Reset { .. } => self.epochs.see_reset(channel, message.epoch)?,
@@ -232,20 +247,29 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
         match message.kind {
             Kind::Marker(marker) => self.take_marker(now, channel, &marker),
-            Kind::Left(_) => return Err(Discard::NotAsked),
-            _ => {}
+            Kind::Left(departure) => self.take_left(channel, departure),
+            Kind::Reset { quantum } if new || !known => {
+                self.take_quantum(channel, quantum);
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    fn take_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
+    fn take_marker(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        marker: &Marker,
+    ) -> Result<(), Discard> {
         self.heard(channel);
         self.reports.see_marker(channel, now, marker);
-        if self.buffers[channel].packets() == 0 {
-            self.read_marker(channel, marker.standing);
-        } else {
-            self.buffers[channel].push_marker(marker.standing);
+        if !self.presence.see_marker(channel, &marker.standing) {
+            self.count_late(channel);
+            return Err(Discard::ChannelOut);
         }
+        self.put_marker(channel, marker.standing);
+        Ok(())
     }
 
     fn heard(&mut self, channel: usize) {
@@ -260,6 +284,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.epochs += 1;
         self.buffers.iter_mut().for_each(Buffer::clear);
         self.scheduler = self.initial.clone();
+        self.presence.restart();
         self.reports.restart();
         self.silent = 0;
         self.late_in_a_row.fill(0);

@@ -18,6 +18,7 @@
 //! Invariants: a marker carries the number that the next packet of its channel has at the moment
 //! when the marker is given out; no packet is taken before a reset is acknowledged.
 
+mod changes;
 mod credit;
 mod markers;
 mod options;
@@ -35,6 +36,7 @@ pub use options::{MarkerPlan, SenderOptions, Sending};
 pub use reported::Reported;
 pub use sent::Sent;
 
+use changes::Changes;
 use credit::has_credit;
 use reported::ReportedByChannel;
 use sent::SentByChannel;
@@ -72,6 +74,7 @@ pub struct Sender<S> {
     marker_round: Round,
     /// Markers go at this time at the latest.
     marker_at: Instant,
+    changes: Changes,
     sent: SentByChannel,
     reported: ReportedByChannel,
     sending: Sending,
@@ -101,6 +104,7 @@ impl<S: Numbered> Sender<S> {
         options.check(channels)?;
         let mut sender = Self {
             marker_round: scheduler.round(),
+            changes: Changes::new(&scheduler),
             initial: scheduler.clone(),
             scheduler,
             options,
@@ -176,6 +180,9 @@ impl<S: Numbered> Sender<S> {
         self.sent.add(channel, length_bytes);
         self.sending.packets += 1;
         self.sending.bytes += u64::from(length_bytes);
+        if self.changes.are_under_way() {
+            self.follow_changes(channel);
+        }
         self.mark_by_round(now);
         Ok(channel)
     }
@@ -189,9 +196,7 @@ impl<S: Numbered> Sender<S> {
                 self.sending.markers += 1;
                 self.marker(channel, now)
             }
-            State::Resetting { .. } => {
-                Kind::Reset { quantum: self.scheduler.standing(channel).quantum_bytes }
-            }
+            State::Resetting { .. } => Kind::Reset { quantum: self.wished_quantum(channel) },
         };
         Some((channel, Message::about(channel, self.scheduler.channels(), self.epoch, kind)))
     }
@@ -257,6 +262,7 @@ impl<S: Numbered> Sender<S> {
             }
             Kind::Report(report) => {
                 self.reported.take(channel, Reported { at: now, report });
+                self.agree(channel, report.coming_from);
                 Ok(())
             }
             Kind::Missing { .. } => Err(Discard::NotRepairing),

@@ -73,6 +73,8 @@ pub struct Reception {
     pub passed: u64,
     /// Times that a channel was found silent for too long.
     pub silences: u64,
+    /// Channels that were said to have left.
+    pub departures: u64,
     /// Resets asked for.
     pub requests: u64,
     /// Epochs entered, the first included.

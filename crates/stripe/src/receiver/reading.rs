@@ -46,7 +46,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    fn count_late(&mut self, channel: usize) {
+    pub(super) fn count_late(&mut self, channel: usize) {
         self.reception.late += 1;
         self.late_in_a_row[channel] += 1;
         if self.late_in_a_row[channel] == self.options.late_in_a_row_max {

@@ -3,14 +3,14 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3.
 
 use super::Sender;
-use crate::{Instant, Kind, Marker, Numbered, first_channels};
+use crate::{Instant, Kind, Marker, Numbered};
 
 impl<S: Numbered> Sender<S> {
     /// All there is to say of a channel now.
     pub(super) fn marker(&self, channel: usize, now: Instant) -> Kind {
         let sent = self.sent.on(channel);
         Kind::Marker(Marker {
-            standing: self.scheduler.standing(channel),
+            standing: self.said(channel),
             sent_packets: sent.packets,
             sent_bytes: sent.bytes,
             next_sequence: self.sent.next_sequence(),
@@ -18,17 +18,25 @@ impl<S: Numbered> Sender<S> {
         })
     }
 
+    /// Markers go when a round in which they are due comes to their channel, or past it where that
+    /// one is out.
     pub(super) fn mark_by_round(&mut self, now: Instant) {
         let round = self.scheduler.round();
-        let there = self.scheduler.current() == self.options.markers.before_channel;
-        if there && !self.marker_round.is_after(round) {
+        let ahead = round.ahead_of(self.marker_round);
+        let is_there = self.scheduler.current() >= self.options.markers.before_channel;
+        if ahead > 0 || (ahead == 0 && is_there) {
             self.marker_round = round.plus(self.options.markers.every_rounds);
             self.mark_all(now);
         }
     }
 
+    /// Markers go on all channels that are in or are to come in.
     pub(super) fn mark_all(&mut self, now: Instant) {
-        self.due = first_channels(self.scheduler.channels());
+        let is_marked = |channel: &usize| {
+            self.scheduler.standing(*channel).is_in() || self.changes.is_pending(*channel)
+        };
+        let marked = (0..self.scheduler.channels()).filter(is_marked);
+        self.due |= marked.fold(0, |set, channel| set | 1 << channel);
         self.marker_at = now.after(self.options.markers.interval);
     }
 }

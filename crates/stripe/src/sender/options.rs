@@ -71,6 +71,10 @@ pub struct Sending {
     pub markers: u64,
     /// Resets begun, the first included.
     pub resets: u64,
+    /// Quanta that changed, channels that came in or went out by them included.
+    pub changes: u64,
+    /// Changes that were put off, not having been acknowledged in time.
+    pub postponed: u64,
     /// What came and was not used.
     pub discards: Discards,
 }

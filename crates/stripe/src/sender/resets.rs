@@ -3,6 +3,8 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5, says that there must be one after a crash;
 //! how is ours.
 
+use gingham_fairq::Standing;
+
 use super::{Sender, State};
 use crate::{Discard, Epoch, Instant, Numbered, first_channels};
 
@@ -30,7 +32,8 @@ impl<S: Numbered> Sender<S> {
 
     pub(super) fn start_reset(&mut self, epoch: Epoch, now: Instant) {
         self.epoch = epoch;
-        self.scheduler = self.initial.clone();
+        self.restart_scheduler();
+        self.changes.restart();
         let (again_at, open_at) = (now, now.after(self.options.reset_wait));
         self.state = State::Resetting { acknowledged: 0, again_at, open_at };
         self.due = 0;
@@ -46,5 +49,16 @@ impl<S: Numbered> Sender<S> {
         self.marker_round = self.scheduler.round();
         self.marker_at = now.after(self.options.markers.interval);
         self.mark_by_round(now);
+    }
+
+    /// All channels begin in the first round, with the quanta that they are to have.
+    fn restart_scheduler(&mut self) {
+        self.scheduler = self.initial.clone();
+        let round = self.scheduler.round();
+        for channel in 0..self.scheduler.channels() {
+            let standing = Standing::beginning(round, self.wished_quantum(channel));
+            let set = self.scheduler.set_standing(channel, standing);
+            debug_assert!(set.is_ok(), "quanta were checked: {set:?}");
+        }
     }
 }

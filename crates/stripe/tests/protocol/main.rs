@@ -1,5 +1,6 @@
 //! The protocol between two ends in virtual time, a file for each thing that it promises.
 
+mod changes;
 mod credits;
 mod order;
 mod pair;

@@ -43,24 +43,24 @@ fn a_faster_channel_waits_in_its_buffer() {
     assert_eq!(pair.delivered, [1, 2, 3, 4]);
 }
 
-fn quanta() -> impl Strategy<Value = Vec<u32>> {
+pub(crate) fn quanta() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(LONGEST_BYTES..=4 * LONGEST_BYTES, 2..=16)
 }
 
 /// Rounds that start shortly before the wrap as well as elsewhere.
-fn first_round() -> impl Strategy<Value = Round> {
+pub(crate) fn first_round() -> impl Strategy<Value = Round> {
     prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
 }
 
 /// Markers of any frequency and position, once in an interval at least.
-fn sender_options(every_rounds: u32, position: usize, channels: usize) -> SenderOptions {
+pub(crate) fn sender_options(every_rounds: u32, position: usize, channels: usize) -> SenderOptions {
     let before_channel = position % channels;
     let markers = MarkerPlan { every_rounds, before_channel, interval: milliseconds(20) };
     SenderOptions { markers, ..SenderOptions::default() }
 }
 
 /// Delays of up to 150 ms, below the wait of 200 ms with a marker interval of 20 ms besides.
-fn delays(words: &mut Words, channels: usize) -> Vec<Duration> {
+pub(crate) fn delays(words: &mut Words, channels: usize) -> Vec<Duration> {
     (0..channels).map(|_| milliseconds(u64::from(words.below(150)))).collect()
 }
 

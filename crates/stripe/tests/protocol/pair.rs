@@ -69,6 +69,8 @@ pub(crate) struct Pair {
     words: Words,
     /// Of a hundred frames so many are lost, messages too.
     pub(crate) loss_percent: u32,
+    /// The same for what comes back, besides.
+    pub(crate) back_loss_percent: u32,
     /// Channels that lose everything, both ways.
     pub(crate) dead: u64,
     pub(crate) sent: u32,
@@ -112,6 +114,7 @@ impl Pair {
             back: delays.iter().map(link).collect(),
             words: Words(7),
             loss_percent: 0,
+            back_loss_percent: 0,
             dead: 0,
             sent: 0,
             delivered: Vec::new(),
@@ -198,7 +201,8 @@ impl Pair {
             self.delivered.push(packet);
         }
         while let Some((channel, message)) = self.receiver.poll_message(self.now) {
-            if !self.is_lost(channel) {
+            let lost_back = self.words.below(100) < self.back_loss_percent;
+            if !self.is_lost(channel) && !lost_back {
                 let frame = Frame::Message(message.to_bytes().to_vec());
                 self.back[channel].push(self.now, frame);
             }

@@ -1,0 +1,126 @@
+//! Which channels are in, as far as what has come on them and of them says.
+//!
+//! ```text
+//!          a marker: out, or Left on another channel
+//!        +-------------------------------------------+
+//!        |                                           v
+//!       [in]  what comes waits for its turn        [out]  packets are refused and counted
+//!        ^                                           |
+//!        +-------------------------------------------+
+//!          a marker of a later round: in, or to come in
+//! ```
+//!
+//! This is the view of what comes; what waits in the buffer is still read in its place: that a channel
+//! has left is put behind it like a marker, so the channel is waited for no longer when that is empty.
+//!
+//! Source: ours. That a sender may take a channel for one all of whose packets are lost follows from
+//! theorem 5.1 of Adiseshu, Parulkar and Varghese 1996.
+//!
+//! Invariant: a marker from before a channel left does not bring it back.
+
+use gingham_fairq::{Round, Standing};
+
+use super::Receiver;
+use crate::message::small;
+use crate::{ChannelSet, Departure, Discard, Kind, Numbered, take_lowest};
+
+/// What is known of who is in, and what is to be acknowledged of it.
+#[derive(Clone, Debug)]
+pub(super) struct Presence {
+    out: ChannelSet,
+    /// Of channels that are out, a round in which they were.
+    since: Vec<Round>,
+    /// On which channels' ways back a departure is to be acknowledged, and which.
+    acknowledge: ChannelSet,
+    departures: Vec<Departure>,
+}
+
+impl Presence {
+    pub(super) fn new(channels: usize) -> Self {
+        let nobody = Departure { channel: 0, since: Round::FIRST };
+        Self {
+            out: 0,
+            since: vec![Round::FIRST; channels],
+            acknowledge: 0,
+            departures: vec![nobody; channels],
+        }
+    }
+
+    pub(super) const fn is_out(&self, channel: usize) -> bool {
+        self.out & (1 << channel) != 0
+    }
+
+    fn take_out(&mut self, channel: usize, since: Round) {
+        self.out |= 1 << channel;
+        self.since[channel] = since;
+    }
+
+    /// Whether a marker that comes is one of a channel as it is now: not from before it left.
+    pub(super) fn see_marker(&mut self, channel: usize, said: &Standing) -> bool {
+        let comes_in = said.coming.is_some_and(|change| change.quantum_bytes != 0);
+        if !said.is_in() && !comes_in {
+            self.take_out(channel, said.next.round);
+        } else if said.is_in()
+            && self.is_out(channel)
+            && !said.next.round.is_after(self.since[channel])
+        {
+            return false;
+        } else {
+            self.out &= !(1 << channel);
+        }
+        true
+    }
+
+    /// The next departure to acknowledge, and on which way back.
+    pub(super) fn next_acknowledged(&mut self) -> Option<(usize, Kind)> {
+        let channel = take_lowest(&mut self.acknowledge)?;
+        Some((channel, Kind::LeftAcknowledged(self.departures[channel])))
+    }
+
+    /// A new epoch: all are in until something says otherwise.
+    pub(super) fn restart(&mut self) {
+        (self.out, self.acknowledge) = (0, 0);
+    }
+}
+
+impl<S: Numbered, P> Receiver<S, P> {
+    /// The sender says on a channel that another one has left.
+    pub(super) fn take_left(
+        &mut self,
+        on: usize,
+        Departure { channel: left, since }: Departure,
+    ) -> Result<(), Discard> {
+        let channel = usize::from(left);
+        if channel == on {
+            return Err(Discard::OtherChannel);
+        }
+        self.presence.departures[on] = Departure { channel: small(channel), since };
+        self.presence.acknowledge |= 1 << on;
+        let came_back = self.scheduler.standing(channel).next.round.is_after(since);
+        if !came_back && !self.presence.is_out(channel) {
+            self.reception.departures += 1;
+            self.presence.take_out(channel, since);
+            self.put_marker(channel, Standing::out(since));
+        }
+        Ok(())
+    }
+
+    /// What the first reset of an epoch on a channel says of it.
+    pub(super) fn take_quantum(&mut self, channel: usize, quantum: u32) {
+        if !self.presence.is_out(channel) {
+            let round = self.scheduler.standing(channel).next.round;
+            let standing = Standing::beginning(round, quantum);
+            self.presence.see_marker(channel, &standing);
+            self.put_marker(channel, standing);
+        }
+    }
+
+    /// Puts what is said of a channel behind what came on it, or reads it where nothing waits.
+    pub(super) fn put_marker(&mut self, channel: usize, said: Standing) {
+        if self.buffers[channel].packets() == 0 {
+            self.read_marker(channel, said);
+        } else {
+            self.buffers[channel].push_marker(said);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Changes of quanta: announced, acknowledged, and only then made.
+//!
+//! ```text
+//!                 wish                     reported as seen, from not reached
+//!   [as it is] ----------> [announced] ------------------------------------> [agreed]
+//!        ^                  |       ^                                           |
+//!        |                  +-------+ from reached: announced for a later round |
+//!        +--------------------------- from reached: the change holds -----------+
+//! ```
+//!
+//! Each channel changes by itself, at a round of its own. Markers announce it in the place of the
+//! channel where they stand, and one goes where it begins or is put off, ahead of the first packet
+//! concerned: so without loss order is exact whatever becomes of the acknowledgement. Under loss the
+//! acknowledgement keeps the receiver from taking a channel to be further than it is: a quantum grows,
+//! or a channel comes in, only where that is known. A quantum of 0 is a channel that is out.
+//!
+//! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta as they are.
+//!
+//! Invariants: what holds at the sender from a round on was known to the receiver before that round; a
+//! channel is announced to go out only while another stays in.
+
+use gingham_fairq::{Change, Round, Standing};
+
+use super::Sender;
+use crate::{ChannelSet, Numbered, QuantaError, take_lowest};
+
+/// A change is announced for so many rounds ahead at least, and at most.
+const AHEAD_ROUNDS_MIN: u32 = 4;
+const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
+
+/// What is announced of a channel.
+#[derive(Clone, Copy, Debug, Default)]
+struct Announced {
+    change: Change,
+    /// In which round it was announced.
+    at: Round,
+}
+
+/// What is to become of the quanta.
+#[derive(Clone, Debug)]
+pub(super) struct Changes {
+    /// What each channel is to have; 0 where it is to be out.
+    wished: Vec<u32>,
+    announced: Vec<Announced>,
+    /// Channels whose change is announced and not acknowledged.
+    pending: ChannelSet,
+    /// Channels whose change is acknowledged and does not hold yet.
+    agreed: ChannelSet,
+    /// So many rounds before it holds a change is announced.
+    ahead_rounds: u32,
+}
+
+impl Changes {
+    pub(super) fn new(scheduler: &impl Numbered) -> Self {
+        let channels = scheduler.channels();
+        Self {
+            wished: (0..channels)
+                .map(|channel| scheduler.standing(channel).quantum_bytes)
+                .collect(),
+            announced: vec![Announced::default(); channels],
+            pending: 0,
+            agreed: 0,
+            ahead_rounds: AHEAD_ROUNDS_MIN,
+        }
+    }
+
+    pub(super) const fn are_under_way(&self) -> bool {
+        self.pending | self.agreed != 0
+    }
+
+    /// Whether a channel that is out is announced to come in.
+    pub(super) const fn is_pending(&self, channel: usize) -> bool {
+        self.pending & (1 << channel) != 0
+    }
+
+    /// Nothing is announced of a channel any more.
+    fn give_up(&mut self, channel: usize) {
+        self.pending &= !(1 << channel);
+        self.agreed &= !(1 << channel);
+    }
+
+    /// A new epoch.
+    pub(super) fn restart(&mut self) {
+        (self.pending, self.agreed, self.ahead_rounds) = (0, 0, AHEAD_ROUNDS_MIN);
+    }
+
+    /// The receiver knew of a change after so many rounds.
+    fn learn(&mut self, rounds: u32) {
+        let ahead = rounds.saturating_mul(2).saturating_add(AHEAD_ROUNDS_MIN);
+        self.ahead_rounds = ahead.min(AHEAD_ROUNDS_MAX);
+    }
+}
+
+impl<S: Numbered> Sender<S> {
+    /// Quanta that channels are to have: they change one by one, as soon as the receiver knows. A
+    /// channel that is to have 0 goes out, unless it would be the last; one that is out comes in.
+    pub fn change_quanta(&mut self, quanta: &[u32]) -> Result<(), QuantaError> {
+        let (count, quantum_min) = (self.scheduler.channels(), self.scheduler.quantum_min());
+        if quanta.len() != count {
+            return Err(QuantaError::Mismatch { given: quanta.len(), count });
+        }
+        let small = |quantum: &u32| *quantum != 0 && *quantum < quantum_min;
+        if let Some(channel) = quanta.iter().position(small) {
+            let quantum = quanta[channel];
+            return Err(QuantaError::TooSmall { channel, quantum, quantum_min });
+        }
+        if quanta.iter().all(|quantum| *quantum == 0) {
+            return Err(QuantaError::NoneIn);
+        }
+        self.changes.wished.copy_from_slice(quanta);
+        self.announce_wishes();
+        Ok(())
+    }
+
+    /// What a channel is to have: its present quantum, unless a change is under way.
+    pub fn wished_quantum(&self, channel: usize) -> u32 {
+        self.changes.wished[channel]
+    }
+
+    /// What a marker says of a channel now.
+    pub(super) fn said(&self, channel: usize) -> Standing {
+        let mut standing = self.scheduler.standing(channel);
+        if !standing.is_in() {
+            standing = Standing::out(self.scheduler.round());
+        }
+        if self.changes.is_pending(channel) {
+            standing.coming = Some(self.changes.announced[channel].change);
+        }
+        standing
+    }
+
+    /// Announces what is wished and not under way: who is to stay or to come before who is to go.
+    pub(super) fn announce_wishes(&mut self) {
+        let channels = 0..self.scheduler.channels();
+        for goes in [false, true] {
+            for channel in channels.clone() {
+                if self.is_open() && goes == (self.changes.wished[channel] == 0) {
+                    self.announce_wish(channel);
+                }
+            }
+        }
+    }
+
+    fn announce_wish(&mut self, channel: usize) {
+        let Announced { change, .. } = self.changes.announced[channel];
+        let (quantum, bit) = (self.changes.wished[channel], 1 << channel);
+        let present = self.scheduler.standing(channel).quantum_bytes;
+        let is_pending = self.changes.is_pending(channel);
+        if self.changes.agreed & bit != 0 {
+            return;
+        }
+        if quantum == present && is_pending {
+            self.changes.give_up(channel);
+            self.due |= bit;
+        } else if quantum != if is_pending { change.quantum_bytes } else { present } {
+            self.announce(channel, quantum);
+        }
+    }
+
+    fn announce(&mut self, channel: usize, quantum_bytes: u32) {
+        if quantum_bytes == 0 && !self.others_stay(channel) {
+            return;
+        }
+        let at = self.scheduler.round();
+        let soon = at.plus(self.changes.ahead_rounds);
+        let last = self.changes.announced[channel].change.from;
+        // What was announced before is told from this by its round.
+        let is_near = last.ahead_of(soon).unsigned_abs() <= AHEAD_ROUNDS_MAX;
+        let from = if is_near && !soon.is_after(last) { last.next() } else { soon };
+        let change = Change { from, quantum_bytes };
+        self.changes.announced[channel] = Announced { change, at };
+        self.changes.pending |= 1 << channel;
+        self.due |= 1 << channel;
+    }
+
+    /// Whether another channel is in, and is not to go out.
+    fn others_stay(&self, channel: usize) -> bool {
+        let stays = |other: usize| {
+            let (bit, change) = (1 << other, self.changes.announced[other].change);
+            let is_changing = (self.changes.pending | self.changes.agreed) & bit != 0;
+            let leaves = is_changing && change.quantum_bytes == 0;
+            other != channel && self.scheduler.standing(other).is_in() && !leaves
+        };
+        (0..self.scheduler.channels()).any(stays)
+    }
+
+    /// The receiver has seen on a channel that there will be a change.
+    pub(super) fn agree(&mut self, channel: usize, seen: Option<Round>) {
+        let Announced { change, at } = self.changes.announced[channel];
+        if !self.changes.is_pending(channel) || seen != Some(change.from) {
+            return;
+        }
+        self.changes.learn(self.scheduler.round().ahead_of(at).unsigned_abs());
+        self.changes.give_up(channel);
+        let agreed = if self.scheduler.standing(channel).is_in() {
+            self.changes.agreed |= 1 << channel;
+            self.scheduler.change(channel, change)
+        } else {
+            self.sending.changes += 1;
+            let standing = Standing::beginning(change.from, change.quantum_bytes);
+            self.scheduler.set_standing(channel, standing)
+        };
+        debug_assert!(agreed.is_ok(), "what was announced can be: {agreed:?}");
+        self.due |= 1 << channel;
+    }
+
+    /// The channel has been charged: changes begin, or are put off.
+    pub(super) fn follow_changes(&mut self, channel: usize) {
+        let bit = 1 << channel;
+        let holds = self.scheduler.standing(channel).coming.is_none();
+        if self.changes.agreed & bit != 0 && holds {
+            self.changes.give_up(channel);
+            self.sending.changes += 1;
+            self.due |= bit;
+            self.announce_wishes();
+        }
+        let mut pending = self.changes.pending;
+        while let Some(channel) = take_lowest(&mut pending) {
+            let (change, standing) =
+                (self.changes.announced[channel].change, self.scheduler.standing(channel));
+            let reached =
+                if standing.is_in() { standing.next.round } else { self.scheduler.round() };
+            if !change.from.is_after(reached) {
+                self.sending.postponed += 1;
+                let ahead = self.changes.ahead_rounds.saturating_mul(2);
+                self.changes.ahead_rounds = ahead.min(AHEAD_ROUNDS_MAX);
+                self.announce(channel, change.quantum_bytes);
+            }
+        }
+    }
+}
