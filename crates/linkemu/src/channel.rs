@@ -4,8 +4,8 @@ use crate::corruption::Corruption;
 use crate::draws::{Draw, Draws};
 use crate::loss::Losses;
 use crate::queue::{Queue, Sending};
-use crate::{Arrival, Counters, DropReason, Fate, ParameterError, Parameters};
-use gingham_kernel::{Purpose, Span, Time};
+use crate::{Arrival, Counters, DropReason, Fate, Loss, ParameterError, Parameters};
+use gingham_kernel::{Purpose, Rate, Span, Time};
 
 /// One direction of an emulated link.
 ///
@@ -84,6 +84,21 @@ impl Channel {
     pub fn backlog_bytes(&self, now: Time) -> u64 {
         assert!(now >= self.now, "what the queue held in the past is not kept");
         self.queue.backlog_bytes(now)
+    }
+
+    /// From `now` on the queue is emptied at another rate, what waits in it first. What was offered before keeps the
+    /// time of arrival that was told; nothing overtakes it. Panics if `now` is earlier than the last offer.
+    pub fn set_rate(&mut self, now: Time, rate: Rate) {
+        assert!(now >= self.now, "a rate changes in the order of time");
+        self.now = now;
+        self.parameters.rate = rate;
+        self.queue.set_rate(now, rate);
+    }
+
+    /// From the next packet on, this is lost. The draws go on, and bursts begin in the good state.
+    pub fn set_loss(&mut self, loss: Loss) {
+        self.parameters.loss = loss;
+        self.losses.set_loss(loss);
     }
 
     /// What became of everything that was offered.

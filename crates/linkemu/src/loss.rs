@@ -21,6 +21,12 @@ impl Losses {
         Self { loss, bad: false, changes: draws(Purpose::LossBurst), draws: draws(Purpose::Loss) }
     }
 
+    /// From the next packet on.
+    pub(crate) const fn set_loss(&mut self, loss: Loss) {
+        self.loss = loss;
+        self.bad = false;
+    }
+
     /// The next packet comes: the state may change before it. Each is told once, in the order of numbers.
     pub(crate) fn next_packet(&mut self, packet: u64) {
         if let Loss::Bursts(bursts) = self.loss {

@@ -40,6 +40,20 @@ impl Queue {
         Self { rate, room_bytes, busy_from: Time::ZERO, busy_bytes: 0, idle_at: Time::ZERO }
     }
 
+    /// From `now` on what is left is emptied at another rate.
+    pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) {
+        self.busy_bytes = u128::from(self.backlog_bytes(now));
+        self.busy_from = now;
+        self.rate = rate;
+        self.idle_at = now + Span::from_ps(self.busy_ps());
+    }
+
+    /// How long what was taken since the queue was idle last keeps it busy.
+    fn busy_ps(&self) -> u64 {
+        let busy_ps = u64::try_from(sending_ps(self.rate, self.busy_bytes));
+        busy_ps.expect("simulated time fits 64 bits")
+    }
+
     /// Bytes that were taken and not sent by `now`.
     pub(crate) fn backlog_bytes(&self, now: Time) -> u64 {
         if now >= self.idle_at {
@@ -62,9 +76,7 @@ impl Queue {
         }
         let start = self.idle_at;
         self.busy_bytes += u128::from(length_bytes);
-        let busy_ps = u64::try_from(sending_ps(self.rate, self.busy_bytes));
-        self.idle_at =
-            self.busy_from + Span::from_ps(busy_ps.expect("simulated time fits 64 bits"));
+        self.idle_at = self.busy_from + Span::from_ps(self.busy_ps());
         Some(Sending { start, end: self.idle_at })
     }
 }

@@ -161,3 +161,31 @@ fn time_does_not_run_backwards() {
     let mut channel = channel(clean(1_000));
     let _ = offer_all(&mut channel, &[(10, 1), (9, 1)]);
 }
+
+#[test]
+fn another_rate_empties_what_waits_and_overtakes_nothing() {
+    let mut channel = channel(clean(300));
+    assert_eq!(
+        offer_all(&mut channel, &[(0, 100), (0, 100)]),
+        [Ok(vec![105_000]), Ok(vec![205_000])]
+    );
+    // At 150 ns 50 bytes are left, which half the rate sends by 250 ns; 50 more take until 350 ns.
+    channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
+    assert_eq!(channel.backlog_bytes(Time::from_ps(150_000)), 50);
+    assert_eq!(offer(&mut channel, 150_000, 50), Ok(vec![355_000]));
+    // At 300 ns 25 bytes are left. At 2 GB/s they and 65 more are sent by 345 ns, which would arrive at 350 ns: before
+    // the one that was told 355 ns. Ten bytes more end at 350 ns, and ten at 355 ns.
+    channel.set_rate(Time::from_ps(300_000), Rate::from_bytes_per_second(2_000_000_000));
+    let found = offer_all(&mut channel, &[(300_000, 65), (300_000, 10), (300_000, 10)]);
+    assert_eq!(found, [Ok(vec![355_000]), Ok(vec![355_000]), Ok(vec![360_000])]);
+    assert_eq!(channel.parameters().rate, Rate::from_bytes_per_second(2_000_000_000));
+}
+
+#[test]
+fn loss_begins_and_ends_with_the_next_packet() {
+    let mut channel = channel(clean(300));
+    channel.set_loss(Loss::Independent(Probability::ALWAYS));
+    assert_eq!(offer(&mut channel, 0, 10), LOST);
+    channel.set_loss(Loss::None);
+    assert_eq!(offer(&mut channel, 0, 10), Ok(vec![25_000]));
+}
