@@ -12,6 +12,7 @@ type Turn = (usize, u32, u32);
 
 /// Which channel each packet takes.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python gives values")]
 pub(crate) fn share_load(
     py: Python<'_>,
     quanta: Vec<u32>,
@@ -23,6 +24,7 @@ pub(crate) fn share_load(
 
 /// In which order backlogged queues are served, until the turn comes to one that is empty.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python gives values")]
 pub(crate) fn serve_queues(
     py: Python<'_>,
     quanta: Vec<u32>,

@@ -1,7 +1,8 @@
 """Evidence: what the sweeps of a study measured, as claims and pictures ask for it.
 
-A measurement that needs several runs of a sweep asks for rows by the values of the axes; each row
-is that of a traffic class in a run. Messages are those that a sweep keeps (`keep = ["messages"]`).
+A measurement that needs several runs of a sweep asks for rows by the values of the axes: those of
+its runs, or of their parts, a traffic class each for instance. Messages, events and the like are
+tables that a sweep keeps (`keep = ["messages"]`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Evidence:
         self.study = study
         self.folder = folder
         self.quick = quick
-        self._read: dict[str, tuple[Results, list[dict[str, Any]]]] = {}
+        self._results: dict[str, Results] = {}
+        self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def path(self, sweep: str) -> Path:
         """Return the folder of the results of a sweep."""
@@ -37,16 +39,24 @@ class Evidence:
 
     def results(self, sweep: str) -> Results:
         """Return the results of a sweep."""
-        return self._loaded(sweep)[0]
+        if sweep not in self._results:
+            self._results[sweep] = Results.load(self.path(sweep))
+        return self._results[sweep]
+
+    def runs(self, sweep: str, /, **fixed: Any) -> list[dict[str, Any]]:
+        """Return the rows of the runs of a sweep with fixed values on axes."""
+        return chosen(self._loaded(sweep, "runs"), fixed)
+
+    def kept(self, sweep: str, table: str, key: str, order: str = "row_number") -> pa.Table:
+        """Return a table that the sweep keeps, of the run with this key."""
+        return self.results(sweep).query(
+            f"from {table} where key = '{key}' order by {order}"  # names and keys of ours
+        )
 
     def rows(self, sweep: str, traffic: str | None = None, /, **fixed: Any) -> list[dict[str, Any]]:
         """Return the rows of the classes of a sweep: of one class, of runs with fixed values."""
-        return [
-            row
-            for row in self._loaded(sweep)[1]
-            if traffic in {None, row["class"]}
-            and all(row[name] == value for name, value in fixed.items())
-        ]
+        rows = chosen(self._loaded(sweep, "classes"), fixed)
+        return [row for row in rows if traffic in {None, row["class"]}]
 
     def series(
         self,
@@ -71,11 +81,15 @@ class Evidence:
         )
         return found["delay_ns"]
 
-    def _loaded(self, sweep: str) -> tuple[Results, list[dict[str, Any]]]:
-        if sweep not in self._read:
-            results = Results.load(self.path(sweep))
-            rows = results.query("select * from classes").to_pylist()
+    def _loaded(self, sweep: str, table: str) -> list[dict[str, Any]]:
+        if (sweep, table) not in self._rows:
+            rows = self.results(sweep).query(f"from {table} order by point").to_pylist()
             if not rows:
                 raise InputError(f"{self.path(sweep)}: no run of this sweep has numbers")
-            self._read[sweep] = results, rows
-        return self._read[sweep]
+            self._rows[sweep, table] = rows
+        return self._rows[sweep, table]
+
+
+def chosen(rows: list[dict[str, Any]], fixed: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows with these values."""
+    return [row for row in rows if all(row[name] == value for name, value in fixed.items())]
