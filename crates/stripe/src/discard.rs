@@ -39,11 +39,17 @@ pub enum Discard {
     NotRepairing,
     /// An answer to what was not asked, or not any more.
     NotAsked,
+    /// A packet with a tag where order is not guaranteed, or without one where it is.
+    OtherMode,
+    /// A packet, or a copy of one, that has come before.
+    Repeated,
+    /// A packet whose turn is over.
+    TooLate,
 }
 
 impl Discard {
     /// How many reasons there are.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 19;
 
     const fn index(self) -> usize {
         match self {
@@ -63,6 +69,9 @@ impl Discard {
             Self::ChannelOut => 13,
             Self::NotRepairing => 14,
             Self::NotAsked => 15,
+            Self::OtherMode => 16,
+            Self::Repeated => 17,
+            Self::TooLate => 18,
         }
     }
 }
@@ -86,6 +95,9 @@ impl fmt::Display for Discard {
             Self::ChannelOut => write!(f, "the channel is out"),
             Self::NotRepairing => write!(f, "nothing is sent again here"),
             Self::NotAsked => write!(f, "it answers nothing that was asked"),
+            Self::OtherMode => write!(f, "only one of the ends guarantees order"),
+            Self::Repeated => write!(f, "the packet has come before"),
+            Self::TooLate => write!(f, "the turn of the packet is over"),
         }
     }
 }

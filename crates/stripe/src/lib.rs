@@ -34,6 +34,7 @@ mod message;
 mod numbered;
 mod receiver;
 mod sender;
+mod tag;
 mod time;
 mod wire;
 
@@ -41,8 +42,11 @@ pub use discard::{Discard, Discards};
 pub use error::{OptionsError, QuantaError, SendError};
 pub use message::{Departure, Epoch, Kind, Marker, Message, Report};
 pub use numbered::{Numbered, PacketRounds};
-pub use receiver::{Receiver, ReceiverOptions, Reception, ReportPlan};
-pub use sender::{MarkerPlan, Reported, Sender, SenderOptions, Sending, Sent};
+pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
+pub use sender::{
+    Kept, MarkerPlan, Repair, RepairPlan, Reported, Sender, SenderOptions, Sending, Sent,
+};
+pub use tag::{TAG_BYTES, Tag};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, WireError};
 

@@ -23,7 +23,10 @@
 //! as other channels do not overtake it, and they do for at most `far_rounds_max` rounds.
 
 mod buffer;
+mod confirmed;
+mod copies;
 mod epochs;
+mod gaps;
 mod options;
 mod presence;
 mod reading;
@@ -34,10 +37,13 @@ use crate::{
     ChannelSet, Discard, Epoch, Instant, Kind, Marker, Message, Numbered, OptionsError,
     first_channels,
 };
+pub use confirmed::Guarantee;
+pub use gaps::RepairRequests;
 pub use options::{ReceiverOptions, Reception};
 pub use reports::ReportPlan;
 
 use buffer::Buffer;
+use confirmed::Confirmed;
 use epochs::Epochs;
 use presence::Presence;
 use reports::Reports;
@@ -72,6 +78,8 @@ pub struct Receiver<S, P> {
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
+    /// In guaranteed order, what is known of sequence numbers.
+    confirmed: Option<Confirmed<P>>,
     reception: Reception,
 }
 
@@ -91,6 +99,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             epochs: Epochs::default(),
             reports: Reports::new(channels, options.reports),
             presence: Presence::new(channels),
+            confirmed: options.guaranteed.map(|guarantee| Confirmed::new(guarantee, channels)),
             reception: Reception::default(),
         })
     }
@@ -171,6 +180,9 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The next packet in the order of the sender.
     pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
+        if self.confirmed.is_some() {
+            return self.poll_confirmed(now);
+        }
         loop {
             let channel = self.scheduler.current();
             let Some((length_bytes, packet, marker)) = self.buffers[channel].pop(now) else {
@@ -189,14 +201,18 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// When there will be a packet or a message though nothing comes.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.wait_is_over_at().into_iter().chain(self.reports.poll_timeout()).min()
+        let order = match self.confirmed {
+            Some(_) => self.confirmed_timeout(),
+            None => self.wait_is_over_at(),
+        };
+        order.into_iter().chain(self.reports.poll_timeout()).min()
     }
 
     /// The next message to the sender, and the channel on whose way back it goes.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         let said =
-            self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_report(now));
-        let (channel, epoch, kind) = said?;
+            self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_missing(now));
+        let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;
         self.reception.requests += u64::from(kind == Kind::ResetRequested);
         Some((channel, Message::about(channel, self.buffers.len(), epoch, kind)))
     }
@@ -217,7 +233,9 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     fn refuse_packet(&self, channel: usize, length_bytes: u32) -> Result<(), Discard> {
         let buffer = self.buffers.get(channel).ok_or(Discard::NoSuchChannel)?;
-        if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
+        if self.confirmed.is_some() {
+            Err(Discard::OtherMode)
+        } else if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
             Err(Discard::BadLength)
         } else if !self.epochs.is_synchronised(channel) {
             Err(Discard::Unsynchronised)
@@ -264,6 +282,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     ) -> Result<(), Discard> {
         self.heard(channel);
         self.reports.see_marker(channel, now, marker);
+        self.show_marker(now, channel, marker);
         if !self.presence.see_marker(channel, &marker.standing) {
             self.count_late(channel);
             return Err(Discard::ChannelOut);
@@ -286,6 +305,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.scheduler = self.initial.clone();
         self.presence.restart();
         self.reports.restart();
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.restart();
+        }
         self.silent = 0;
         self.late_in_a_row.fill(0);
     }

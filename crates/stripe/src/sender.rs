@@ -22,6 +22,7 @@ mod changes;
 mod credit;
 mod markers;
 mod options;
+mod repairs;
 mod reported;
 mod resets;
 mod sent;
@@ -33,11 +34,13 @@ use crate::{
     first_channels, take_lowest,
 };
 pub use options::{MarkerPlan, SenderOptions, Sending};
+pub use repairs::{Kept, Repair, RepairPlan};
 pub use reported::Reported;
 pub use sent::Sent;
 
 use changes::Changes;
 use credit::has_credit;
+use repairs::Repairs;
 use reported::ReportedByChannel;
 use sent::SentByChannel;
 
@@ -77,6 +80,8 @@ pub struct Sender<S> {
     changes: Changes,
     sent: SentByChannel,
     reported: ReportedByChannel,
+    /// What can be sent again, if anything is.
+    repairs: Option<Repairs>,
     sending: Sending,
 }
 
@@ -114,6 +119,7 @@ impl<S: Numbered> Sender<S> {
             marker_at: now,
             sent: SentByChannel::new(channels),
             reported: ReportedByChannel::new(channels),
+            repairs: options.repair.map(|plan| Repairs::new(plan, channels)),
             sending: Sending::default(),
         };
         sender.open(now);
@@ -265,7 +271,7 @@ impl<S: Numbered> Sender<S> {
                 self.agree(channel, report.coming_from);
                 Ok(())
             }
-            Kind::Missing { .. } => Err(Discard::NotRepairing),
+            Kind::Missing { first, count } => self.ask_again(message.channel, first, count),
             Kind::LeftAcknowledged(_) => Err(Discard::NotAsked),
         }
     }

@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 
 use gingham_fairq::Standing;
 
-use crate::Instant;
+use crate::{Instant, Tag};
 
 /// What stands in a buffer.
 #[derive(Clone, Debug)]
 enum Item<P> {
-    Packet { length_bytes: u32, packet: P },
+    Packet { length_bytes: u32, tag: Tag, packet: P },
     Marker(Standing),
 }
 
@@ -36,17 +36,30 @@ impl<P> Buffer<P> {
         self.packets
     }
 
+    /// The tag of its first packet.
+    pub(super) fn head(&self) -> Option<Tag> {
+        match self.items.front() {
+            Some(Item::Packet { tag, .. }) => Some(*tag),
+            _ => None,
+        }
+    }
+
     /// Since when its first packet has been waiting for its turn, if there is one.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         (self.packets > 0).then_some(self.first_since)
     }
 
     pub(super) fn push_packet(&mut self, now: Instant, length_bytes: u32, packet: P) {
+        self.push_tagged(now, Tag::default(), length_bytes, packet);
+    }
+
+    /// A packet with the tag that stood before it.
+    pub(super) fn push_tagged(&mut self, now: Instant, tag: Tag, length_bytes: u32, packet: P) {
         if self.packets == 0 {
             self.first_since = now;
         }
         self.packets += 1;
-        self.items.push_back(Item::Packet { length_bytes, packet });
+        self.items.push_back(Item::Packet { length_bytes, tag, packet });
     }
 
     /// A marker behind the last packet; a buffer without packets keeps none.
@@ -60,7 +73,7 @@ impl<P> Buffer<P> {
 
     /// The first packet, its length, and the marker that comes to the head behind it.
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
-        let Some(Item::Packet { length_bytes, packet }) = self.items.pop_front() else {
+        let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
             return None;
         };
         self.packets -= 1;

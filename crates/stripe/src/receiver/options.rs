@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::Guarantee;
 use super::ReportPlan;
 use crate::{Discards, OptionsError};
 
@@ -19,6 +20,8 @@ pub struct ReceiverOptions {
     pub far_rounds_max: u32,
     /// Reports between markers, which credits and windows of the sender live on; none otherwise.
     pub reports: Option<ReportPlan>,
+    /// Order by sequence numbers, where the sender tags its packets.
+    pub guaranteed: Option<Guarantee>,
 }
 
 impl ReceiverOptions {
@@ -36,6 +39,12 @@ impl ReceiverOptions {
             zero("late_in_a_row_max")
         } else if rounds == 0 {
             zero("far_rounds_max")
+        } else if self
+            .guaranteed
+            .and_then(|guarantee| guarantee.repair)
+            .is_some_and(|repair| repair.again.is_zero())
+        {
+            zero("guaranteed.repair.again")
         } else if rounds > rounds_max {
             Err(OptionsError::FarRounds { rounds, rounds_max })
         } else {
@@ -54,6 +63,7 @@ impl Default for ReceiverOptions {
             late_in_a_row_max: 8,
             far_rounds_max: 1_000_000,
             reports: None,
+            guaranteed: None,
         }
     }
 }
@@ -75,6 +85,10 @@ pub struct Reception {
     pub silences: u64,
     /// Channels that were said to have left.
     pub departures: u64,
+    /// Copies given out in the place of lost packets.
+    pub repaired: u64,
+    /// Numbers passed over in guaranteed order: packets lost for good.
+    pub given_up: u64,
     /// Resets asked for.
     pub requests: u64,
     /// Epochs entered, the first included.

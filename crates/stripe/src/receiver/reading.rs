@@ -49,7 +49,9 @@ impl<S: Numbered, P> Receiver<S, P> {
     pub(super) fn count_late(&mut self, channel: usize) {
         self.reception.late += 1;
         self.late_in_a_row[channel] += 1;
-        if self.late_in_a_row[channel] == self.options.late_in_a_row_max {
+        // The scheduler only guesses where numbers confirm.
+        if self.confirmed.is_none() && self.late_in_a_row[channel] == self.options.late_in_a_row_max
+        {
             self.late_in_a_row[channel] = 0;
             self.epochs.request(channel);
         }

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::RepairPlan;
 use crate::{Discards, OptionsError};
 
 /// When markers go.
@@ -27,6 +28,8 @@ pub struct SenderOptions {
     /// No packet goes that the receiver has not said it has room for; its reports say so, best
     /// between markers, too.
     pub credits: bool,
+    /// Which lost packets are sent again, where the receiver asks for them.
+    pub repair: Option<RepairPlan>,
 }
 
 impl Default for SenderOptions {
@@ -39,6 +42,7 @@ impl Default for SenderOptions {
             reset_interval: Duration::from_millis(100),
             reset_wait: Duration::from_millis(500),
             credits: false,
+            repair: None,
         }
     }
 }
@@ -52,6 +56,8 @@ impl SenderOptions {
             Err(OptionsError::NoSuchChannel { channel, count: channels })
         } else if self.markers.interval.is_zero() {
             Err(OptionsError::Zero { option: "markers.interval" })
+        } else if self.repair.is_some_and(|plan| plan.packets == 0) {
+            Err(OptionsError::Zero { option: "repair.packets" })
         } else if self.reset_interval.is_zero() {
             Err(OptionsError::Zero { option: "reset_interval" })
         } else {
@@ -69,6 +75,8 @@ pub struct Sending {
     pub bytes: u64,
     /// Markers given out.
     pub markers: u64,
+    /// Copies of lost packets given out.
+    pub repairs: u64,
     /// Resets begun, the first included.
     pub resets: u64,
     /// Quanta that changed, channels that came in or went out by them included.

@@ -39,6 +39,9 @@ impl<S: Numbered> Sender<S> {
         self.due = 0;
         self.sent.restart();
         self.reported.restart();
+        if let Some(repairs) = &mut self.repairs {
+            repairs.restart();
+        }
         self.sending.resets += 1;
         self.advance(now);
     }

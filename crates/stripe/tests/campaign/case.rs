@@ -6,7 +6,9 @@ use std::time::Duration;
 use gingham_fairq::Round;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability};
-use gingham_stripe::{MarkerPlan, ReceiverOptions, SenderOptions};
+use gingham_stripe::{
+    Guarantee, MarkerPlan, ReceiverOptions, RepairPlan, RepairRequests, SenderOptions,
+};
 
 use super::story::{self, Happening};
 
@@ -105,11 +107,20 @@ impl Case {
         let heal_ns = MILLISECOND_NS * draw.between(100, 1_200);
         let lines = lines(&mut draw, &quanta, SECOND_NS * lengths.mean_bytes() / gap_ns, heal_ns);
         let way_ns = lines.iter().map(LineCase::way_ns).max().expect("there are channels");
-        let sender = sender_options(&mut draw, &quanta);
+        let mut sender = sender_options(&mut draw, &quanta);
         let interval_ns = nanoseconds(sender.markers.interval);
         let ample = !draw.one_in(5);
         let wait_ns = way_ns + 2 * interval_ns + 20 * MILLISECOND_NS;
-        let receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
+        let mut receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
+        let guaranteed = draw.one_in(2);
+        let repair = guaranteed && draw.one_in(2);
+        if repair {
+            sender.repair = Some(repair_plan(&mut draw));
+        }
+        if guaranteed {
+            let repair = repair.then(|| repair_requests(&mut draw, way_ns));
+            receiver.guaranteed = Some(Guarantee { repair });
+        }
         let story = story::draw(&mut draw, heal_ns);
         // Request, reset and acknowledgement, each once more for one that was lost, and that for each
         // of a few that find each other out of step.
@@ -252,7 +263,21 @@ fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> 
         buffer_packets_max: usize::try_from(packets).expect("small"),
         wait: Duration::from_nanos(wait_ns),
         late_in_a_row_max: draw.bytes(1, 10),
-        far_rounds_max: 1_000_000,
         ..ReceiverOptions::default()
+    }
+}
+
+/// Packets kept and tries, enough or not.
+fn repair_plan(draw: &mut Draw) -> RepairPlan {
+    let tries_max = u8::try_from(draw.between(1, 5)).expect("small");
+    RepairPlan { packets: usize::try_from(draw.between(1, 4_096)).expect("small"), tries_max }
+}
+
+/// There and back, and some more.
+fn repair_requests(draw: &mut Draw, way_ns: u64) -> RepairRequests {
+    RepairRequests {
+        wait: Duration::from_nanos(draw.between(0, 4 * way_ns)),
+        again: Duration::from_nanos(1_000 + draw.between(way_ns / 2, 2 * way_ns)),
+        copies_max: usize::try_from(draw.between(1, 1_024)).expect("small"),
     }
 }

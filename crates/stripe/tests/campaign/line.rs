@@ -2,11 +2,13 @@
 
 use gingham_kernel::{Span, Time};
 use gingham_linkemu::{Arrival, Channel, Counters, Parameters};
+use gingham_stripe::{TAG_BYTES, Tag};
 
 /// What goes over a channel.
 #[derive(Clone, Debug)]
 pub(crate) enum Frame {
     Packet(Packet),
+    Tagged(Tag, Packet),
     Message(Vec<u8>),
 }
 
@@ -48,6 +50,9 @@ impl Line {
     pub(crate) fn offer(&mut self, now_ns: u64, frame: &Frame) -> Vec<(u64, Frame)> {
         let length_bytes = match frame {
             Frame::Packet(packet) => packet.length_bytes,
+            Frame::Tagged(_, packet) => {
+                packet.length_bytes + u32::try_from(TAG_BYTES).expect("twelve")
+            }
             Frame::Message(bytes) => u32::try_from(bytes.len()).expect("a short message"),
         };
         let now = time(now_ns);

@@ -14,6 +14,9 @@ pub(crate) struct Totals {
     pub(crate) markers: u64,
     pub(crate) resets: u64,
     pub(crate) silences: u64,
+    /// Copies sent, and those delivered.
+    pub(crate) copies: u64,
+    pub(crate) repaired: u64,
     pub(crate) crashes: u64,
     /// From the healing to the sending of the last packet that went wrong, where no end crashed or
     /// was reset and no channel passed over, and in all runs.
@@ -31,6 +34,8 @@ impl Totals {
         self.markers += other.markers;
         self.resets += other.resets;
         self.silences += other.silences;
+        self.copies += other.copies;
+        self.repaired += other.repaired;
         self.crashes += other.crashes;
         for (most, other) in self.recovery_ns_max.iter_mut().zip(other.recovery_ns_max) {
             *most = (*most).max(other);
@@ -56,6 +61,7 @@ impl fmt::Display for Totals {
             self.resets,
             self.silences
         )?;
+        writeln!(f, "{} copies sent, {} of them delivered", self.copies, self.repaired)?;
         write!(
             f,
             "order exact after at most {quiet_ms} ms without crashes and silences, {all_ms} ms with them"

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gingham_fairq::SurplusRoundRobin;
-use gingham_stripe::{Epoch, Instant, Receiver, Sender};
+use gingham_stripe::{Epoch, Instant, Kept, Receiver, Sender, Tag};
 
 use super::case::{Case, Draw, LONGEST_BYTES, Lengths, nanoseconds};
 use super::ledger::Ledger;
@@ -36,6 +36,7 @@ pub(crate) struct World<'a> {
     flown: u64,
     /// What happens next of the story.
     happened: usize,
+    kept: Kept<Packet>,
     next_packet_ns: u64,
     /// When the sender took a packet first in its present epoch.
     opened: (Epoch, u64),
@@ -70,6 +71,7 @@ impl<'a> World<'a> {
             flights: BTreeMap::new(),
             flown: 0,
             happened: 0,
+            kept: Kept::new(1_024),
             next_packet_ns: 0,
             opened: (Epoch::new(0), 0),
             ledger: Ledger::default(),
@@ -120,6 +122,7 @@ impl<'a> World<'a> {
                 Happening::SenderCrashes { epochs_off } => {
                     let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(epochs_off));
                     self.count_sender();
+                    self.kept = Kept::new(1_024);
                     self.sender =
                         Sender::new(self.scheduler.clone(), self.case.sender, epoch, self.now())
                             .expect("options of a test");
@@ -147,6 +150,9 @@ impl<'a> World<'a> {
                 Frame::Packet(packet) => {
                     self.receiver.handle_packet(now, channel, packet.length_bytes, packet)
                 }
+                Frame::Tagged(tag, packet) => {
+                    self.receiver.handle_tagged(now, channel, tag, packet.length_bytes, packet)
+                }
                 Frame::Message(bytes) if forth => self.receiver.handle_bytes(now, channel, &bytes),
                 Frame::Message(bytes) => self.sender.handle_bytes(now, channel, &bytes),
             };
@@ -166,18 +172,32 @@ impl<'a> World<'a> {
         }
         let length_bytes = self.length_bytes();
         self.poll_sender()?;
-        if let Ok(channel) = self.sender.handle_packet(self.now(), length_bytes) {
+        if let Some((channel, tag)) = self.take(length_bytes) {
             if self.opened.0 != self.sender.epoch() {
                 self.opened = (self.sender.epoch(), self.now_ns);
             }
             let packet = self.ledger.next(length_bytes);
             self.ledger.send(self.now_ns, length_bytes);
-            self.put(channel, true, &Frame::Packet(packet));
+            let frame = tag.map_or(Frame::Packet(packet), |tag| Frame::Tagged(tag, packet));
+            if let Some(tag) = tag {
+                self.kept.keep(tag.sequence, packet);
+            }
+            self.put(channel, true, &frame);
         }
         let gap_ns =
             if self.now_ns < self.case.heal_ns { self.case.gap_ns } else { 2 * self.case.gap_ns };
         self.next_packet_ns = self.now_ns + self.draw.between(gap_ns / 2, gap_ns + gap_ns / 2);
         Ok(())
+    }
+
+    /// The channel of a packet, and its tag where there is one, if the sender takes it.
+    fn take(&mut self, length_bytes: u32) -> Option<(usize, Option<Tag>)> {
+        let now = self.now();
+        if self.case.receiver.guaranteed.is_none() {
+            return Some((self.sender.handle_packet(now, length_bytes).ok()?, None));
+        }
+        let (channel, tag) = self.sender.handle_tagged(now, length_bytes).ok()?;
+        Some((channel, Some(tag)))
     }
 
     fn length_bytes(&mut self) -> u32 {
@@ -219,12 +239,20 @@ impl<'a> World<'a> {
             self.put(channel, true, &Frame::Message(message.to_bytes().to_vec()));
             self.bound(spoken, "the sender does not stop talking")?;
         }
+        while let Some(repair) = self.sender.poll_repair(self.now()) {
+            if let Some(packet) = self.kept.get(repair.tag.sequence).copied() {
+                self.put(repair.channel, true, &Frame::Tagged(repair.tag, packet));
+            }
+        }
         Ok(())
     }
 
     fn deliver(&mut self) -> Result<(), String> {
         while let Some(packet) = self.receiver.poll_packet(self.now()) {
             self.ledger.deliver(packet).map_err(|what| self.told(&what))?;
+            if self.case.receiver.guaranteed.is_some() && self.ledger.overtaken > 0 {
+                return Err(self.told(&format!("{packet:?} out of order, which is guaranteed")));
+            }
         }
         Ok(())
     }
@@ -281,6 +309,7 @@ impl<'a> World<'a> {
         let left: usize = (0..self.case.quanta.len())
             .map(|channel| self.receiver.buffered_packets(channel))
             .sum();
+        let left = left + self.receiver.copies();
         if left > 0 {
             return Err(format!("{left} packets wait at the end"));
         }
@@ -326,10 +355,12 @@ impl<'a> World<'a> {
 
     fn count_sender(&mut self) {
         self.totals.resets += self.sender.sending().resets;
+        self.totals.copies += self.sender.sending().repairs;
     }
 
     fn count_receiver(&mut self) {
         self.totals.markers += self.receiver.reception().markers;
+        self.totals.repaired += self.receiver.reception().repaired;
         self.totals.silences += self.receiver.reception().silences;
     }
 }

@@ -2,6 +2,7 @@
 
 mod changes;
 mod credits;
+mod guaranteed;
 mod order;
 mod pair;
 mod reports;

@@ -1,0 +1,220 @@
+//! Gaps: packets that a channel proved lost, which are asked for again.
+//!
+//! ```text
+//!   numbers of the channel   ... 16  17  18  21 ...      19 and 20 are lost
+//!   numbers of the pipe      ... 40  43  44  52 ...      they are two of 45 to 51
+//! ```
+//!
+//! A gap is asked for at once, and again as long as its copies are worth waiting for. Which two of 45 to 51
+//! they are the sender knows; here it is enough that none of 45 to 51 is given up while they may come.
+//!
+//! Invariants: at most [`GAPS_MAX`] gaps of 64 packets; what finds no room is not asked for.
+
+use core::time::Duration;
+
+use crate::Instant;
+use crate::tag::ahead;
+
+/// The most gaps that are remembered.
+const GAPS_MAX: usize = 256;
+
+/// Packets in a gap.
+const GAP_PACKETS: u32 = u64::BITS;
+
+/// How missing packets are asked for again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepairRequests {
+    /// So long after its loss was proven a packet is waited for.
+    pub wait: Duration,
+    /// What does not come is asked for again after so long.
+    pub again: Duration,
+    /// The most copies that wait for their turn.
+    pub copies_max: usize,
+}
+
+impl Default for RepairRequests {
+    /// Waits for 200 ms, asks again after 50 ms, and holds 1,024 copies.
+    fn default() -> Self {
+        let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
+        Self { wait, again, copies_max: 1_024 }
+    }
+}
+
+/// Up to 64 packets of a channel.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    channel: u8,
+    first: u32,
+    /// A bit each from the first on: those that have not come.
+    missing: u64,
+    /// The numbers of the pipe that they may have: from this on, and before that.
+    from: u32,
+    before: u32,
+    until: Instant,
+    ask_at: Instant,
+    /// The bits before have been asked for this time.
+    asked: u32,
+}
+
+/// The packets of a channel that were lost in a row, and what numbers in the pipe they may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    pub(super) channel: u8,
+    pub(super) first: u32,
+    pub(super) count: u32,
+    pub(super) from: u32,
+    pub(super) before: u32,
+}
+
+/// All gaps.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    requests: RepairRequests,
+    gaps: Vec<Gap>,
+}
+
+impl Gaps {
+    pub(super) fn new(requests: RepairRequests) -> Self {
+        Self { requests, gaps: Vec::with_capacity(GAPS_MAX) }
+    }
+
+    /// Packets are lost.
+    pub(super) fn note(&mut self, now: Instant, lost: Lost) {
+        let (mut first, mut left) = (lost.first, lost.count);
+        while left > 0 && self.gaps.len() < GAPS_MAX {
+            let count = left.min(GAP_PACKETS);
+            self.gaps.push(Gap {
+                channel: lost.channel,
+                first,
+                missing: u64::MAX >> (GAP_PACKETS - count),
+                from: lost.from,
+                before: lost.before,
+                until: now.after(self.requests.wait),
+                ask_at: now,
+                asked: 0,
+            });
+            first = first.wrapping_add(count);
+            left -= count;
+        }
+    }
+
+    /// A packet of a channel has come after all.
+    pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) {
+        for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
+            let bit = channel_sequence.wrapping_sub(gap.first);
+            if bit < GAP_PACKETS {
+                gap.missing &= !(1 << bit);
+            }
+        }
+        self.gaps.retain(|gap| gap.missing != 0);
+    }
+
+    /// Until when a packet of this number in the pipe may come again.
+    pub(super) fn wait_until(&self, sequence: u32) -> Option<Instant> {
+        let may_be = |gap: &&Gap| ahead(sequence, gap.from) >= 0 && ahead(gap.before, sequence) > 0;
+        self.gaps.iter().filter(may_be).map(|gap| gap.until).max()
+    }
+
+    /// Where the first gap behind this number begins.
+    pub(super) fn first_after(&self, sequence: u32) -> Option<u32> {
+        let behind =
+            self.gaps.iter().map(|gap| ahead(gap.from, sequence)).filter(|ahead| *ahead > 0);
+        behind.min().map(|ahead| sequence.wrapping_add(ahead.unsigned_abs()))
+    }
+
+    /// What is over is forgotten: the wait for it, or its turn.
+    pub(super) fn expire(&mut self, now: Instant, next: u32) {
+        self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
+    }
+
+    /// The next packets to be asked for: the channel, the first of them, how many.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<(u8, u32, u16)> {
+        for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
+            let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
+            if left == 0 {
+                gap.asked = 0;
+                gap.ask_at = now.after(self.requests.again);
+                continue;
+            }
+            let start = gap.asked + left.trailing_zeros();
+            let count = (gap.missing >> start).trailing_ones();
+            gap.asked = start + count;
+            let count = u16::try_from(count).expect("at most 64");
+            return Some((gap.channel, gap.first.wrapping_add(start), count));
+        }
+        None
+    }
+
+    /// When something is to be asked for though nothing happens.
+    pub(super) fn timeout(&self) -> Option<Instant> {
+        self.gaps.iter().map(|gap| gap.ask_at.min(gap.until)).min()
+    }
+
+    /// A new epoch.
+    pub(super) fn restart(&mut self) {
+        self.gaps.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanoseconds(milliseconds * 1_000_000)
+    }
+
+    /// The page's picture on channel 3: 19 and 20 of the channel, two of 45 to 51 of the pipe.
+    fn drawn() -> Gaps {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        gaps.note(at(0), Lost { channel: 3, first: 19, count: 2, from: 45, before: 52 });
+        gaps
+    }
+
+    #[test]
+    fn a_gap_is_asked_for_at_once_and_again_after_50_ms() {
+        let mut gaps = drawn();
+        assert_eq!((gaps.poll(at(0)), gaps.poll(at(0))), (Some((3, 19, 2)), None));
+        assert_eq!((gaps.timeout(), gaps.poll(at(49))), (Some(at(50)), None));
+        gaps.fill(3, 19);
+        gaps.fill(2, 20);
+        assert_eq!((gaps.poll(at(50)), gaps.poll(at(50))), (Some((3, 20, 1)), None));
+        gaps.fill(3, 20);
+        assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
+    }
+
+    #[test]
+    fn it_is_waited_for_by_every_number_that_it_may_have() {
+        let mut gaps = drawn();
+        for (sequence, until) in [(44, None), (45, Some(at(200))), (51, Some(at(200))), (52, None)]
+        {
+            assert_eq!(gaps.wait_until(sequence), until, "{sequence}");
+        }
+        assert_eq!((gaps.first_after(40), gaps.first_after(45)), (Some(45), None));
+        gaps.expire(at(199), 51);
+        assert_eq!(gaps.gaps.len(), 1);
+        let mut passed = gaps.clone();
+        passed.expire(at(0), 52);
+        gaps.expire(at(200), 45);
+        assert!(passed.gaps.is_empty() && gaps.gaps.is_empty());
+    }
+
+    /// 130 packets across the wrap are gaps of 64, 64 and 2; holes are asked for run by run.
+    #[test]
+    fn long_gaps_are_cut_and_holes_are_asked_for_apart() {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        gaps.note(at(0), Lost { channel: 0, first: u32::MAX, count: 130, from: 0, before: 500 });
+        (0..62).for_each(|number| gaps.fill(0, number));
+        gaps.fill(0, 100);
+        let asked: Vec<_> = std::iter::from_fn(|| gaps.poll(at(0))).collect();
+        let expected = [(0, u32::MAX, 1), (0, 62, 1), (0, 63, 37), (0, 101, 26), (0, 127, 2)];
+        assert_eq!(asked, expected);
+    }
+
+    #[test]
+    fn there_is_room_for_256_gaps_and_no_more() {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        gaps.note(at(0), Lost { channel: 0, first: 0, count: u32::MAX, from: 0, before: 9 });
+        assert_eq!(std::iter::from_fn(|| gaps.poll(at(0))).count(), GAPS_MAX);
+    }
+}

@@ -1,0 +1,312 @@
+//! Repairs: which packets were sent lately, and which of them are to be sent again.
+//!
+//! ```text
+//!   Missing (channel, number of the channel) --> what went there: number of the pipe, length
+//!                                                 | not too old, not tried too often
+//!                                                 v
+//!                                              queue --> poll_repair: a copy over the fastest channel
+//! ```
+//!
+//! No payload is kept here: the caller keeps packets by their number in the pipe ([`Kept`]). Copies go
+//! beside the schedule: nobody is charged, no number changes, and the receiver needs them for nothing
+//! but themselves.
+//!
+//! Source: none; the paper leaves repair to the layers above.
+//!
+//! Invariants: bounded memory, taken at set-up; no packet is sent again more than `tries_max` times.
+
+use std::collections::VecDeque;
+
+use super::{Reported, Sender};
+use crate::tag::ahead;
+use crate::{Discard, Instant, Numbered, SendError, Tag};
+
+/// Which lost packets are sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepairPlan {
+    /// The last so many packets of each channel can be.
+    pub packets: usize,
+    /// So many times each.
+    pub tries_max: u8,
+}
+
+impl Default for RepairPlan {
+    /// The last 4,096 packets of each channel, three times each.
+    fn default() -> Self {
+        Self { packets: 4_096, tries_max: 3 }
+    }
+}
+
+/// A copy to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The channel on which it goes.
+    pub channel: usize,
+    /// What stands before it.
+    pub tag: Tag,
+    /// Its length without the tag.
+    pub length_bytes: u32,
+}
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    sequence: u32,
+    length_bytes: u32,
+    tries: u8,
+    /// Whether it is in the queue.
+    queued: bool,
+}
+
+/// The last packets of a channel, the newest at `next - 1`.
+#[derive(Clone, Debug)]
+struct Lately {
+    ring: Vec<Sent>,
+    next: u32,
+    /// How many have been sent, at most the length of the ring.
+    count: usize,
+}
+
+impl Lately {
+    fn at(&mut self, channel_sequence: u32) -> Option<&mut Sent> {
+        let age = usize::try_from(ahead(self.next, channel_sequence)).ok()?;
+        let length = self.ring.len();
+        (1..=self.count).contains(&age).then(|| &mut self.ring[channel_sequence as usize % length])
+    }
+}
+
+/// What was asked for again, of all channels.
+#[derive(Clone, Debug)]
+pub(super) struct Repairs {
+    plan: RepairPlan,
+    channels: Vec<Lately>,
+    /// Channel and number.
+    queue: VecDeque<(u8, u32)>,
+}
+
+/// A packet to be copied: its channel, its number there, its number in the pipe and its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) channel: u8,
+    pub(super) channel_sequence: u32,
+    pub(super) sequence: u32,
+    pub(super) length_bytes: u32,
+}
+
+impl Repairs {
+    pub(super) fn new(plan: RepairPlan, channels: usize) -> Self {
+        // A power of two, so that numbers keep their places across the wrap.
+        let ring = vec![Sent::default(); plan.packets.next_power_of_two()];
+        let lately = Lately { ring, next: 0, count: 0 };
+        let queue = VecDeque::with_capacity(plan.packets);
+        Self { plan, channels: vec![lately; channels], queue }
+    }
+
+    /// A packet goes on a channel.
+    pub(super) fn sent(
+        &mut self,
+        channel: usize,
+        channel_sequence: u32,
+        sequence: u32,
+        length_bytes: u32,
+    ) {
+        let lately = &mut self.channels[channel];
+        let length = lately.ring.len();
+        lately.ring[channel_sequence as usize % length] =
+            Sent { sequence, length_bytes, tries: 0, queued: false };
+        lately.next = channel_sequence.wrapping_add(1);
+        lately.count = (lately.count + 1).min(length);
+    }
+
+    /// The receiver misses these packets of a channel.
+    pub(super) fn ask(&mut self, channel: u8, first: u32, count: u16) {
+        let lately = &mut self.channels[usize::from(channel)];
+        for number in 0..u32::from(count) {
+            let channel_sequence = first.wrapping_add(number);
+            if self.queue.len() == self.plan.packets {
+                break;
+            }
+            let Some(sent) = lately.at(channel_sequence) else { continue };
+            if !sent.queued && sent.tries < self.plan.tries_max {
+                (sent.queued, sent.tries) = (true, sent.tries + 1);
+                self.queue.push_back((channel, channel_sequence));
+            }
+        }
+    }
+
+    /// The next packet to be sent again.
+    pub(super) fn next(&mut self) -> Option<Asked> {
+        while let Some((channel, channel_sequence)) = self.queue.pop_front() {
+            // It may have become too old while it was in the queue.
+            let sent = self.channels[usize::from(channel)].at(channel_sequence);
+            if let Some(sent) = sent.filter(|sent| sent.queued) {
+                sent.queued = false;
+                let Sent { sequence, length_bytes, .. } = *sent;
+                return Some(Asked { channel, channel_sequence, sequence, length_bytes });
+            }
+        }
+        None
+    }
+
+    /// A new epoch: what was sent before is not asked for any more.
+    pub(super) fn restart(&mut self) {
+        self.queue.clear();
+        for lately in &mut self.channels {
+            (lately.next, lately.count) = (0, 0);
+        }
+    }
+}
+
+impl<S: Numbered> Sender<S> {
+    /// A packet is to be sent where order is guaranteed: on the channel returned, behind the tag.
+    pub fn handle_tagged(
+        &mut self,
+        now: Instant,
+        length_bytes: u32,
+    ) -> Result<(usize, Tag), SendError> {
+        let (sequence, epoch) = (self.sent.next_sequence(), self.epoch.low());
+        let channel = self.handle_packet(now, length_bytes)?;
+        let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
+        if let Some(repairs) = &mut self.repairs {
+            repairs.sent(channel, channel_sequence, sequence, length_bytes);
+        }
+        Ok((channel, Tag { sequence, channel_sequence, epoch, repair_of: None }))
+    }
+
+    /// The next copy of a lost packet. One that the caller does not keep any more need not go.
+    pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
+        let asked = self.repairs.as_mut()?.next()?;
+        self.sending.repairs += 1;
+        let Asked { channel, channel_sequence, sequence, length_bytes } = asked;
+        let tag =
+            Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of: Some(channel) };
+        Some(Repair { channel: self.fastest(now, channel), tag, length_bytes })
+    }
+
+    /// The channel on which a copy is there first, as far as reports tell; else that of the packet.
+    fn fastest(&self, now: Instant, channel: u8) -> usize {
+        let in_channels = (0..self.scheduler.channels())
+            .filter(|channel| self.scheduler.standing(*channel).is_in());
+        let cost = |channel: &usize| {
+            self.reported.on(*channel).map_or(u128::MAX, |reported| cost_ns(now, &reported))
+        };
+        in_channels.min_by_key(cost).unwrap_or(channel.into())
+    }
+
+    pub(super) fn ask_again(&mut self, channel: u8, first: u32, count: u16) -> Result<(), Discard> {
+        let repairs = self.repairs.as_mut().ok_or(Discard::NotRepairing)?;
+        repairs.ask(channel, first, count);
+        Ok(())
+    }
+}
+
+/// How long it takes until something has come on a channel: there and back as the last report says, or
+/// since then if that is longer, and as many times as it takes until one of them is not lost.
+fn cost_ns(now: Instant, reported: &Reported) -> u128 {
+    let (at, report) = (reported.at.nanoseconds(), &reported.report);
+    let way = at.saturating_sub(report.echo.nanoseconds()).saturating_sub(report.held_ns.into());
+    // Reports come at intervals: a channel is not slow for being between two of them.
+    let silent = now.nanoseconds().saturating_sub(at) / 4;
+    let (sent, came) = (report.accounted_bytes.max(1), report.received_bytes.max(1));
+    u128::from(way.max(silent)) * u128::from(sent.max(came)) / u128::from(came)
+}
+
+/// The last packets that were sent, by their number in the pipe: what a caller keeps to send copies.
+///
+/// ```
+/// use gingham_stripe::Kept;
+///
+/// let mut kept = Kept::new(2);
+/// kept.keep(7, "seven");
+/// kept.keep(8, "eight");
+/// kept.keep(9, "nine");
+/// assert_eq!((kept.get(7), kept.get(9)), (None, Some(&"nine")));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Kept<P> {
+    ring: Vec<Option<(u32, P)>>,
+}
+
+impl<P> Kept<P> {
+    /// Room for so many packets, at least one, rounded up to a power of two.
+    pub fn new(packets: usize) -> Self {
+        Self { ring: (0..packets.next_power_of_two()).map(|_| None).collect() }
+    }
+
+    /// Keeps a packet, and gives back the one that makes room for it.
+    pub fn keep(&mut self, sequence: u32, packet: P) -> Option<P> {
+        let length = self.ring.len();
+        let old = self.ring[sequence as usize % length].replace((sequence, packet));
+        old.map(|(_, packet)| packet)
+    }
+
+    /// The packet with this number, if it is still kept.
+    pub fn get(&self, sequence: u32) -> Option<&P> {
+        let kept = self.ring[sequence as usize % self.ring.len()].as_ref();
+        kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repairs(packets: usize, tries_max: u8) -> Repairs {
+        Repairs::new(RepairPlan { packets, tries_max }, 2)
+    }
+
+    fn asked(channel: u8, channel_sequence: u32, sequence: u32) -> Asked {
+        Asked { channel, channel_sequence, sequence, length_bytes: 100 + sequence }
+    }
+
+    #[test]
+    fn what_is_missing_is_sent_again_by_its_number_in_the_pipe() {
+        let mut repairs = repairs(4, 1);
+        // Channel 0 got packets 0, 2, 4 of the pipe, channel 1 packets 1 and 3.
+        for (channel, channel_sequence, sequence) in
+            [(0, 0, 0), (1, 0, 1), (0, 1, 2), (1, 1, 3), (0, 2, 4)]
+        {
+            repairs.sent(channel, channel_sequence, sequence, 100 + sequence);
+        }
+        repairs.ask(0, 1, 2);
+        repairs.ask(1, 0, 1);
+        assert_eq!(repairs.next(), Some(asked(0, 1, 2)));
+        // Once is all that the plan allows; a number that was never sent is nothing.
+        repairs.ask(0, 1, 1);
+        repairs.ask(1, 2, 100);
+        assert_eq!((repairs.next(), repairs.next()), (Some(asked(0, 2, 4)), Some(asked(1, 0, 1))));
+        assert_eq!(repairs.next(), None);
+    }
+
+    #[test]
+    fn what_is_asked_for_twice_goes_once_until_it_has_gone() {
+        let mut repairs = repairs(4, 2);
+        repairs.sent(0, 0, 0, 100);
+        (0..3).for_each(|_| repairs.ask(0, 0, 1));
+        assert_eq!((repairs.next(), repairs.next()), (Some(asked(0, 0, 0)), None));
+        (0..3).for_each(|_| repairs.ask(0, 0, 1));
+        assert_eq!((repairs.next(), repairs.next()), (Some(asked(0, 0, 0)), None));
+        repairs.ask(0, 0, 1);
+        assert_eq!(repairs.next(), None);
+    }
+
+    /// Four places: packet 4 takes that of packet 0, across the wrap of the channel's numbers, too.
+    #[test]
+    fn what_is_too_old_is_not_sent_again() {
+        for first in [0, u32::MAX - 1] {
+            let mut repairs = repairs(4, 1);
+            for number in 0..4 {
+                repairs.sent(0, first.wrapping_add(number), number, 100 + number);
+            }
+            repairs.ask(0, first, 2);
+            repairs.sent(0, first.wrapping_add(4), 4, 104);
+            assert_eq!(repairs.next(), Some(asked(0, first.wrapping_add(1), 1)), "from {first}");
+            repairs.ask(0, first, 5);
+            assert_eq!(repairs.next(), Some(asked(0, first.wrapping_add(2), 2)));
+            repairs.restart();
+            assert_eq!(repairs.next(), None);
+            repairs.ask(0, first, 5);
+            assert_eq!(repairs.next(), None);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Guaranteed order: what proves a loss, what is asked for again, and what comes too late; by hand.
+
+use gingham_fairq::Number;
+use gingham_stripe::{
+    Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, Receiver, ReceiverOptions, Repair,
+    RepairPlan, RepairRequests, Report, Sender, SenderOptions, Tag,
+};
+
+use super::pair::{Scheduler, at, milliseconds};
+
+type End = Receiver<Scheduler, u32>;
+
+/// Three channels, packets of 100 bytes, a packet a turn: 0 on channel 0, 1 on 1, 2 on 2, 3 on 0 ...
+fn scheduler() -> Scheduler {
+    Scheduler::new(100, &[100; 3]).expect("what a test may do")
+}
+
+/// A receiver that waits 50 ms for evidence, and where it repairs 30 ms for copies, asking each 10 ms.
+fn receiver(repairs: bool) -> End {
+    let requests =
+        RepairRequests { wait: milliseconds(30), again: milliseconds(10), copies_max: 4 };
+    let guaranteed = Some(Guarantee { repair: repairs.then_some(requests) });
+    let options =
+        ReceiverOptions { wait: milliseconds(50), guaranteed, ..ReceiverOptions::default() };
+    Receiver::synchronised(scheduler(), options, Epoch::new(1)).expect("what a test may do")
+}
+
+fn tag(sequence: u32) -> Tag {
+    Tag { sequence, channel_sequence: sequence / 3, epoch: 1, repair_of: None }
+}
+
+/// The packet comes on its channel.
+fn packet(receiver: &mut End, now: Instant, sequence: u32) -> Result<(), Discard> {
+    receiver.handle_tagged(now, (sequence % 3) as usize, tag(sequence), 100, sequence)
+}
+
+/// A copy of it comes on channel 2.
+fn copy(receiver: &mut End, now: Instant, sequence: u32) -> Result<(), Discard> {
+    let repair_of = Some(u8::try_from(sequence % 3).expect("below 3"));
+    receiver.handle_tagged(now, 2, Tag { repair_of, ..tag(sequence) }, 100, sequence)
+}
+
+fn packets(receiver: &mut End, now: Instant, sequences: &[u32]) {
+    for sequence in sequences {
+        packet(receiver, now, *sequence).expect("what a test may do");
+    }
+}
+
+/// A marker of a channel, sent when the next packet was this one.
+fn marker(channel: u8, next_sequence: u32) -> Message {
+    let mut sender = scheduler();
+    (0..next_sequence).for_each(|_| gingham_fairq::Causal::charge(&mut sender, 100));
+    let standing = sender.standing(channel.into());
+    let sent_packets = (next_sequence + 2 - u32::from(channel)) / 3;
+    let marker = Marker { standing, sent_packets, next_sequence, ..Marker::default() };
+    Message { epoch: Epoch::new(1), channel, channels: 3, kind: Kind::Marker(marker) }
+}
+
+fn drain(receiver: &mut End, now: Instant) -> Vec<u32> {
+    std::iter::from_fn(|| receiver.poll_packet(now)).collect()
+}
+
+/// What is asked for again: channel, first, how many.
+fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
+    let said = std::iter::from_fn(|| receiver.poll_message(now));
+    let missing = said.filter_map(|(channel, message)| match message.kind {
+        Kind::Missing { first, count } => Some((channel, first, count)),
+        _ => None,
+    });
+    missing.collect()
+}
+
+/// Packet 3 is lost on channel 0. Channel 0 shows 6: that may not be enough, 3 might be on another channel;
+/// 4 and 5 on theirs show that it is not.
+#[test]
+fn what_every_channel_has_gone_past_is_lost_and_nothing_else_is() {
+    let mut receiver = receiver(false);
+    packets(&mut receiver, at(0), &[0, 1, 2, 6]);
+    assert_eq!(drain(&mut receiver, at(1)), [0, 1, 2]);
+    packets(&mut receiver, at(2), &[4]);
+    assert_eq!(drain(&mut receiver, at(2)), []);
+    packets(&mut receiver, at(3), &[5]);
+    assert_eq!(drain(&mut receiver, at(3)), [4, 5, 6]);
+    assert_eq!((receiver.reception().given_up, receiver.reception().silences), (1, 0));
+    // What was given up does not come after all; nor does anything come twice.
+    assert_eq!(packet(&mut receiver, at(4), 3), Err(Discard::Repeated));
+    assert_eq!(packet(&mut receiver, at(4), 5), Err(Discard::Repeated));
+    assert_eq!(drain(&mut receiver, at(4)), []);
+}
+
+/// Packets 3 to 5 are lost, and nothing follows but markers.
+#[test]
+fn markers_prove_losses_where_nothing_follows() {
+    let mut receiver = receiver(false);
+    packets(&mut receiver, at(0), &[0, 1, 2]);
+    assert_eq!(drain(&mut receiver, at(0)), [0, 1, 2]);
+    for channel in 0..3 {
+        receiver.handle_message(at(1), channel.into(), marker(channel, 6)).unwrap();
+    }
+    packets(&mut receiver, at(2), &[7, 6]);
+    assert_eq!(drain(&mut receiver, at(2)), [6, 7]);
+    assert_eq!((receiver.reception().given_up, receiver.reception().late), (3, 0));
+    // The markers have told the scheduler, too: its guess is right again.
+    let next = Number { round: gingham_fairq::Round::new(3), deficit_bytes: 100 };
+    assert_eq!(receiver.scheduler().standing(2).next, next);
+}
+
+/// Channel 0 is silent: 4 and 5 wait for 50 ms, then nobody waits for it; what comes on it then is too late.
+#[test]
+fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {
+    let mut receiver = receiver(false);
+    packets(&mut receiver, at(0), &[0, 1, 2]);
+    assert_eq!(drain(&mut receiver, at(0)), [0, 1, 2]);
+    packets(&mut receiver, at(10), &[4]);
+    packets(&mut receiver, at(20), &[5, 7, 8]);
+    assert_eq!((receiver.poll_timeout(), drain(&mut receiver, at(59))), (Some(at(60)), vec![]));
+    assert_eq!(drain(&mut receiver, at(60)), [4, 5, 7, 8]);
+    assert_eq!((receiver.reception().silences, receiver.poll_timeout()), (1, None));
+    assert_eq!(packet(&mut receiver, at(61), 3), Err(Discard::TooLate));
+    // It has spoken: it is waited for again.
+    packets(&mut receiver, at(62), &[10]);
+    assert_eq!(drain(&mut receiver, at(62)), []);
+    packets(&mut receiver, at(63), &[9]);
+    assert_eq!(drain(&mut receiver, at(63)), [9, 10]);
+    assert_eq!(receiver.reception().given_up, 2);
+}
+
+/// Packet 3, the second of channel 0, is asked for as soon as channel 0 shows its third, and again after 10 ms;
+/// its copy is given out in its place.
+#[test]
+fn a_lost_packet_is_asked_for_at_once_and_its_copy_takes_its_place() {
+    let mut receiver = receiver(true);
+    packets(&mut receiver, at(0), &[0, 1, 2, 6]);
+    assert_eq!(
+        (asked(&mut receiver, at(0)), asked(&mut receiver, at(9))),
+        (vec![(0, 1, 1)], vec![])
+    );
+    packets(&mut receiver, at(9), &[4, 5]);
+    assert_eq!(drain(&mut receiver, at(9)), [0, 1, 2]);
+    assert_eq!(asked(&mut receiver, at(10)), [(0, 1, 1)]);
+    assert_eq!(copy(&mut receiver, at(11), 3), Ok(()));
+    assert_eq!((receiver.copies(), copy(&mut receiver, at(11), 3)), (1, Err(Discard::Repeated)));
+    assert_eq!(drain(&mut receiver, at(11)), [3, 4, 5, 6]);
+    assert_eq!(copy(&mut receiver, at(12), 3), Err(Discard::TooLate));
+    assert_eq!((receiver.copies(), asked(&mut receiver, at(100))), (0, vec![]));
+    assert_eq!((receiver.reception().repaired, receiver.reception().given_up), (1, 0));
+    // The copy was charged to its channel: the guess has been right all along.
+    assert_eq!(gingham_fairq::Causal::current(receiver.scheduler()), 1);
+}
+
+/// No copy comes: packets wait for it for 30 ms from the proof on, and not a second time.
+#[test]
+fn a_copy_is_waited_for_as_long_as_that_was_agreed() {
+    let mut receiver = receiver(true);
+    packets(&mut receiver, at(0), &[0, 1, 2, 6, 4, 5]);
+    assert_eq!(drain(&mut receiver, at(0)), [0, 1, 2]);
+    assert_eq!(asked(&mut receiver, at(20)), [(0, 1, 1)]);
+    assert_eq!((drain(&mut receiver, at(29)), receiver.poll_timeout()), (vec![], Some(at(30))));
+    assert_eq!(
+        (drain(&mut receiver, at(30)), asked(&mut receiver, at(30))),
+        (vec![4, 5, 6], vec![])
+    );
+    assert_eq!(copy(&mut receiver, at(31), 3), Err(Discard::TooLate));
+    assert_eq!(receiver.poll_timeout(), None);
+}
+
+#[test]
+fn tags_of_another_epoch_or_mode_are_counted() {
+    let mut guaranteed = receiver(false);
+    assert_eq!(guaranteed.handle_packet(at(0), 0, 100, 0), Err(Discard::OtherMode));
+    let old = Tag { epoch: 0, ..tag(0) };
+    assert_eq!(guaranteed.handle_tagged(at(0), 0, old, 100, 0), Err(Discard::StaleEpoch));
+    assert_eq!(copy(&mut guaranteed, at(0), 3), Err(Discard::NotAsked));
+    assert_eq!(guaranteed.handle_tagged(at(0), 3, tag(0), 100, 0), Err(Discard::NoSuchChannel));
+    assert_eq!(guaranteed.handle_tagged(at(0), 0, tag(0), 101, 0), Err(Discard::BadLength));
+    let mut quasi =
+        End::synchronised(scheduler(), ReceiverOptions::default(), Epoch::new(1)).unwrap();
+    assert_eq!(quasi.handle_tagged(at(0), 0, tag(0), 100, 0), Err(Discard::OtherMode));
+    assert_eq!(guaranteed.reception().discards.total() + quasi.reception().discards.total(), 6);
+}
+
+/// Copies go over the channel that is there first, losses reckoned in: channel 0 takes 60 ms there and back, channel 1
+/// takes 20 ms and loses three of four, channel 2 takes 40 ms.
+#[test]
+fn copies_go_over_the_fastest_channel() {
+    let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
+    let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
+    let sent: Vec<_> = (0..6).map(|_| sender.handle_tagged(at(0), 100).unwrap()).collect();
+    let expected: Vec<_> = (0..6).map(|number| ((number % 3) as usize, tag(number))).collect();
+    assert_eq!(sent, expected);
+    let mut hear = |channel: u8, at_ms, kind| {
+        let message = Message { epoch: Epoch::new(1), channel, channels: 3, kind };
+        sender.handle_message(at(at_ms), channel.into(), message)
+    };
+    let report = |received_bytes| {
+        Kind::Report(Report {
+            accounted_bytes: 400,
+            received_bytes,
+            echo: at(10),
+            ..Report::default()
+        })
+    };
+    hear(1, 30, report(100)).unwrap();
+    hear(2, 50, report(400)).unwrap();
+    hear(0, 70, report(400)).unwrap();
+    hear(0, 70, Kind::Missing { first: 1, count: 1 }).unwrap();
+    let tag = Tag { repair_of: Some(0), ..tag(3) };
+    let repair = Repair { channel: 2, tag, length_bytes: 100 };
+    assert_eq!((sender.poll_repair(at(70)), sender.poll_repair(at(70))), (Some(repair), None));
+    assert_eq!(sender.sending().repairs, 1);
+}
+
+#[test]
+fn an_end_that_keeps_nothing_says_so() {
+    let options = SenderOptions::default();
+    let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
+    let kind = Kind::Missing { first: 0, count: 1 };
+    let message = Message { epoch: Epoch::new(1), channel: 0, channels: 3, kind };
+    assert_eq!(sender.handle_message(at(0), 0, message), Err(Discard::NotRepairing));
+    assert_eq!(sender.poll_repair(at(0)), None);
+}
