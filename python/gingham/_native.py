@@ -4,6 +4,8 @@ from gingham._core import Fabric as CoreFabric
 from gingham._core import Routes as CoreRoutes
 from gingham._core import Scenario as CoreScenario
 from gingham._core import Simulation as CoreSimulation
+from gingham._core import StripeScenario as CoreStripeScenario
+from gingham._core import StripeSimulation as CoreStripeSimulation
 from gingham._core import __file__ as core_file
 from gingham._core import (
     __version__,
@@ -16,6 +18,8 @@ from gingham._core import (
     scenario_schema,
     serve_queues,
     share_load,
+    stripe_result_schema,
+    stripe_schema,
     student_t,
     switching_kinds,
     toml_lines,
@@ -26,6 +30,8 @@ __all__ = [
     "CoreRoutes",
     "CoreScenario",
     "CoreSimulation",
+    "CoreStripeScenario",
+    "CoreStripeSimulation",
     "__version__",
     "catalogue",
     "core_file",
@@ -37,6 +43,8 @@ __all__ = [
     "scenario_schema",
     "serve_queues",
     "share_load",
+    "stripe_result_schema",
+    "stripe_schema",
     "student_t",
     "switching_kinds",
     "toml_lines",

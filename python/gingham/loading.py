@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gingham import tables
 from gingham._files import nearest_file, require_file
 from gingham._rundir import FORM, MANIFEST
 from gingham.errors import InputError
-from gingham.result import Result
-from gingham.scenario import Scenario
+from gingham.result import AnyResult, Result
+from gingham.scenario import AnyScenario, Scenario
 
 if TYPE_CHECKING:
     import os
+
+R = TypeVar("R", bound=AnyResult)
 
 
 def load_result(folder: str | os.PathLike[str]) -> Result:
@@ -24,11 +26,22 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
     Tables are read when they are asked for. `InputError` if the folder is not that of a run,
     or of one that this version cannot read.
     """
+    return load_as(folder, Result, Scenario, "gingham.load_result")
+
+
+def load_as(
+    folder: str | os.PathLike[str], made: type[R], scenario: type[AnyScenario], reader: str
+) -> R:
+    """Return the result in a run folder of one laboratory; `reader` is its function for users."""
     place = Path(folder)
     manifest = read_manifest(place)
+    kind = manifest.get("kind", Result.kind)
+    if kind != made.kind:
+        message = f"{place}: holds a run of a {kind}, which {reader} cannot read"
+        raise InputError(message, file=str(place), expected=[made.kind])
     try:
-        return Result(
-            scenario=Scenario.restore(
+        return made(
+            scenario=scenario.restore(
                 manifest["scenario"], manifest["scenario_file"], manifest["about"]["files"]
             ),
             summary=manifest["summary"],

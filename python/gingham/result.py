@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gingham.errors import InputError
 
@@ -31,16 +32,10 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
-    """What a run measured, fresh from `run` or from its folder by `load_result`.
+class AnyResult(ABC):
+    """What a run of any laboratory measured, fresh or from its folder."""
 
-    `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `warm_up_ps`,
-    `window_end_ps`, `end_ps`, `classes` (a dict each), `links`, `nodes`, `notes`, `findings` and
-    `deadlock`. `about` says what was run: the size of the fabric, the parameters in force, the
-    fabric file. `docs/reference/results.md` explains every number and every column.
-    """
-
-    scenario: Scenario
+    scenario: Any
     summary: Mapping[str, Any]
     about: Mapping[str, Any]
     wall_seconds: float
@@ -48,34 +43,18 @@ class Result:
     makers: Mapping[str, Callable[[], pa.Table]] = field(repr=False)
     _made: dict[str, pa.Table] = field(default_factory=dict, init=False, repr=False)
 
+    # What `manifest.json` calls a run of this laboratory.
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def pictures(self) -> Mapping[str, Callable[[], bytes]]:
+        """What draws each picture of the run folder, by the name of its file."""
+
     @property
     def verdict(self) -> str:
-        """What the numbers are worth.
-
-        `ok`, `saturated`, `not-converged`, `interrupted` or `deadlocked`.
-        """
+        """What the numbers are worth; the reference page of results lists all verdicts."""
         return str(self.summary["verdict"])
-
-    @property
-    def classes(self) -> Sequence[Mapping[str, Any]]:
-        """One row of numbers a traffic class."""
-        rows: Sequence[Mapping[str, Any]] = self.summary["classes"]
-        return rows
-
-    @property
-    def messages(self) -> pa.Table:
-        """One row a message: those that `measure.messages` of the scenario keeps."""
-        return self.table("messages")
-
-    @property
-    def links(self) -> pa.Table:
-        """One row a channel: what it carried, and for how long its sender was stopped."""
-        return self.table("links")
-
-    @property
-    def nodes(self) -> pa.Table:
-        """One row a node of the fabric."""
-        return self.table("nodes")
 
     @property
     def tables(self) -> list[str]:
@@ -101,10 +80,53 @@ class Result:
         return self._made[name]
 
     def save(self, target: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write a run folder: the tables as Parquet, `latency.png`, and `manifest.json`.
+        """Write a run folder: the tables as Parquet, pictures, and `manifest.json`.
 
         The folder appears whole or not at all; `force` lets it replace that of another run.
         """
         from gingham import saving
 
         saving.save(self, Path(target), force=force)
+
+
+@dataclass(frozen=True, eq=False)
+class Result(AnyResult):
+    """What a run measured, fresh from `run` or from its folder by `load_result`.
+
+    `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `warm_up_ps`,
+    `window_end_ps`, `end_ps`, `classes` (a dict each), `links`, `nodes`, `notes`, `findings` and
+    `deadlock`. `about` says what was run: the size of the fabric, the parameters in force, the
+    fabric file. `docs/reference/results.md` explains every number and every column.
+    """
+
+    scenario: Scenario
+
+    kind = "fabric"
+
+    @property
+    def pictures(self) -> Mapping[str, Callable[[], bytes]]:
+        """The latency distribution of every class."""
+        from gingham import plots
+
+        return {"latency.png": lambda: plots.picture(plots.latency(self), "png")}
+
+    @property
+    def classes(self) -> Sequence[Mapping[str, Any]]:
+        """One row of numbers a traffic class."""
+        rows: Sequence[Mapping[str, Any]] = self.summary["classes"]
+        return rows
+
+    @property
+    def messages(self) -> pa.Table:
+        """One row a message: those that `measure.messages` of the scenario keeps."""
+        return self.table("messages")
+
+    @property
+    def links(self) -> pa.Table:
+        """One row a channel: what it carried, and for how long its sender was stopped."""
+        return self.table("links")
+
+    @property
+    def nodes(self) -> pa.Table:
+        """One row a node of the fabric."""
+        return self.table("nodes")

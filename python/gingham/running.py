@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from gingham.scenario import AnyScenario
+
 Engine: TypeAlias = Literal["runs", "oracle"]
 
 # Between two calls signals are answered and progress is shown; a call takes about 20 ms.
@@ -94,7 +96,7 @@ class Simulation:
         return Result(self.scenario, summary, self.about, self.wall_seconds, makers)
 
 
-def require_same_files(scenario: Scenario, about: dict[str, Any]) -> None:
+def require_same_files(scenario: AnyScenario, about: dict[str, Any]) -> None:
     """Raise `InputError` if a file is not what it was in the run to be repeated."""
     for file in about["files"]:
         expected = scenario.files.get(file["key"], file["sha256"])
@@ -141,7 +143,7 @@ def run(
     return result
 
 
-def ignore(_progress: Progress) -> None:
+def ignore(_progress: object) -> None:
     """Show no progress."""
 
 

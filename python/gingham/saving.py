@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gingham import plots
 from gingham._native import __version__
 from gingham._rundir import FORM, RunFolder
 
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from gingham.result import Result
+    from gingham.result import AnyResult
 
 MESSAGES = "messages.parquet"
 
 
-def save(result: Result, target: Path, *, force: bool = False) -> None:
-    """Write a Parquet file a table, `latency.png` and `manifest.json`.
+def save(result: AnyResult, target: Path, *, force: bool = False) -> None:
+    """Write a Parquet file a table, pictures and `manifest.json`.
 
     The folder appears whole or not at all; `force` lets it replace that of another run.
     """
@@ -32,7 +31,7 @@ def save(result: Result, target: Path, *, force: bool = False) -> None:
         save_into(folder, result)
 
 
-def save_into(folder: RunFolder, result: Result) -> None:
+def save_into(folder: RunFolder, result: AnyResult) -> None:
     """Fill a run folder that was opened before the run, so that a bad place is known early."""
     import pyarrow.parquet as pq
 
@@ -40,7 +39,8 @@ def save_into(folder: RunFolder, result: Result) -> None:
         if not folder.path(f"{name}.parquet").exists():
             table = result.table(name)
             folder.write(f"{name}.parquet", partial(pq.write_table, table))
-    folder.write("latency.png", partial(draw, result))
+    for name, picture in result.pictures.items():
+        folder.write(name, partial(write_picture, picture))
     folder.complete(manifest(result))
 
 
@@ -63,15 +63,16 @@ def message_writer(folder: RunFolder, take: Callable[[], pa.Table]) -> Iterator[
         write()
 
 
-def draw(result: Result, handle: BinaryIO) -> None:
-    """Draw the latency distribution of every class."""
-    handle.write(plots.picture(plots.latency(result), "png"))
+def write_picture(picture: Callable[[], bytes], handle: BinaryIO) -> None:
+    """Draw a picture into its file."""
+    handle.write(picture())
 
 
-def manifest(result: Result) -> dict[str, Any]:
+def manifest(result: AnyResult) -> dict[str, Any]:
     """Return what was run, by what, where and for how long, and what came out."""
     return {
         "form": FORM,
+        "kind": result.kind,
         "gingham": __version__,
         "scenario": result.scenario.resolved(),
         "scenario_file": result.scenario.origin(),

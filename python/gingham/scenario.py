@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gingham import examples
 from gingham._files import require_file
@@ -17,23 +18,15 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-class Scenario:
-    """A scenario with the positions of its keys; never changes.
+class AnyScenario(ABC):
+    """A scenario of any laboratory, with the positions of its keys; never changes."""
 
-    >>> torus = Scenario.parse('''
-    ... stop.time = "1 ms"
-    ... topology.generate.torus = { dimensions = [3, 3], hosts_per_switch = 1 }
-    ... [[traffic]]
-    ... load = 0.1
-    ... length = { fixed = "512 B" }
-    ... ''')
-    >>> torus.with_({"traffic.0.load": 0.2}).resolved()["traffic"][0]["load"]
-    0.2
-    """
+    # What the compiled core has for it.
+    core_class: ClassVar[Any]
 
     def __init__(
         self,
-        core: CoreScenario,
+        core: Any,
         name: str,
         changes: tuple[str, ...] = (),
         files: Mapping[str, str] | None = None,
@@ -56,46 +49,53 @@ class Scenario:
         """
         name = str(Path(path))
         require_file(Path(path))
-        return cls(CoreScenario.load(name), name)
+        return cls(cls.core_class.load(name), name)
 
     @classmethod
+    @abstractmethod
     def example(cls, name: str) -> Self:
-        """Read an example that ships with the package; `gingham.examples.names()` lists them."""
-        return cls.load(examples.require(name))
+        """Read an example that ships with the package."""
 
     @classmethod
     def parse(
         cls, text: str, *, name: str = "scenario", folder: str | os.PathLike[str] = "."
     ) -> Self:
         """Read a scenario from TOML text; paths in it are relative to `folder`."""
-        return cls(CoreScenario.parse(name, text, str(Path(folder))), name)
+        return cls(cls.core_class.parse(name, text, str(Path(folder))), name)
 
     def with_(
         self,
         values: Mapping[str, Any] | None = None,
         *,
         settings: Iterable[str] = (),
-        topology: str | os.PathLike[str] | None = None,
         seed: int | None = None,
     ) -> Self:
         """Return the scenario with changes.
 
         `values` sets numbers, texts, lists and dicts at dotted paths, such as
-        `{"traffic.0.load": 0.4}`; `settings` does so with texts as `--set` takes them, such as
-        `"traffic.0.load=0.4"`; `topology` is a fabric file.
+        `{"stop.time": "1 ms"}`; `settings` does so with texts as `--set` takes them, such as
+        `"stop.time=1 ms"`.
         """
-        settings = list(settings)
-        if topology is not None:
-            require_file(Path(topology))
+        return self._changed(values or {}, list(settings), seed, {}, [])
+
+    def _changed(
+        self,
+        values: Mapping[str, Any],
+        settings: list[str],
+        seed: int | None,
+        more: Mapping[str, Any],
+        made_by_more: list[str],
+    ) -> Self:
+        """Return the scenario with changes, `more` being those that the core takes by name."""
         changed = self._core.changed(
-            topology=None if topology is None else Path(topology),
             settings=[split_setting(setting) for setting in settings],
-            values=dict(values or {}),
+            values=dict(values),
             seed=seed,
+            **more,
         )
         made = [setting.strip() for setting in settings]
-        made += [f"{path}={value}" for path, value in (values or {}).items()]
-        made += [] if topology is None else [f"topology {Path(topology).name}"]
+        made += [f"{path}={value}" for path, value in values.items()]
+        made += made_by_more
         files = {
             key: digest
             for key, digest in self.files.items()
@@ -112,7 +112,7 @@ class Scenario:
         Paths in it mean the files that they meant then, wherever the program runs now.
         """
         name, folder, digest = file["path"], file["folder"], file["sha256"]
-        core = CoreScenario.restore(name, values, folder, digest)
+        core = cls.core_class.restore(name, values, folder, digest)
         return cls(
             core, name, tuple(file["changes"]), {read["key"]: read["sha256"] for read in files}
         )
@@ -145,7 +145,50 @@ class Scenario:
     @property
     def digest(self) -> str:
         """SHA-256 of the file or text, before changes, in hexadecimal."""
-        return self._core.digest
+        return str(self._core.digest)
+
+
+class Scenario(AnyScenario):
+    """The scenario of a fabric, with the positions of its keys; never changes.
+
+    >>> torus = Scenario.parse('''
+    ... stop.time = "1 ms"
+    ... topology.generate.torus = { dimensions = [3, 3], hosts_per_switch = 1 }
+    ... [[traffic]]
+    ... load = 0.1
+    ... length = { fixed = "512 B" }
+    ... ''')
+    >>> torus.with_({"traffic.0.load": 0.2}).resolved()["traffic"][0]["load"]
+    0.2
+    """
+
+    core_class = CoreScenario
+
+    @classmethod
+    def example(cls, name: str) -> Self:
+        """Read an example that ships with the package; `gingham.examples.names()` lists them."""
+        return cls.load(examples.require(name))
+
+    def with_(
+        self,
+        values: Mapping[str, Any] | None = None,
+        *,
+        settings: Iterable[str] = (),
+        topology: str | os.PathLike[str] | None = None,
+        seed: int | None = None,
+    ) -> Self:
+        """Return the scenario with changes.
+
+        `values` sets numbers, texts, lists and dicts at dotted paths, such as
+        `{"traffic.0.load": 0.4}`; `settings` does so with texts as `--set` takes them, such as
+        `"traffic.0.load=0.4"`; `topology` is a fabric file.
+        """
+        if topology is None:
+            return self._changed(values or {}, list(settings), seed, {}, [])
+        require_file(Path(topology))
+        made = [f"topology {Path(topology).name}"]
+        more = {"topology": Path(topology)}
+        return self._changed(values or {}, list(settings), seed, more, made)
 
     def __repr__(self) -> str:
         """Return the name."""

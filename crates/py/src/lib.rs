@@ -19,7 +19,9 @@ mod patience;
 mod queueing;
 mod routes;
 mod run;
+mod stripe;
 mod subnet;
+mod tables;
 
 use pyo3::pymodule;
 
@@ -38,6 +40,8 @@ mod _core {
         Scenario, Simulation, catalogue, result_schema, scenario_schema, student_t,
         switching_kinds, toml_lines,
     };
+    #[pymodule_export]
+    use crate::stripe::{StripeScenario, StripeSimulation, stripe_result_schema, stripe_schema};
     #[pymodule_export]
     use crate::subnet::{load_arbitration, qos_conf};
 

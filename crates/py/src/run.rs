@@ -2,17 +2,15 @@
 
 use gingham_input::{InputError, Tree};
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{
-    Column, ColumnData, Engine, LabError, Progress, Run, Table, compile, result_tables,
-    summary_schema,
-};
+use gingham_lab::{Engine, LabError, Progress, Run, compile, result_tables, summary_schema};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 use crate::patience::interruptible;
+use crate::tables::{self, TableRow, columns};
 use crate::{error, json as convert};
 
 /// A scenario, checked as far as it can be without its fabric; never changes.
@@ -102,9 +100,6 @@ impl Scenario {
     }
 }
 
-/// Name and columns of a table.
-type TableRow<'py> = (&'static str, Bound<'py, PyList>);
-
 /// A run under way.
 #[pyclass(module = "gingham._core")]
 #[derive(Debug)]
@@ -190,45 +185,14 @@ impl Simulation {
     /// reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
-        let tables = record.tables.iter().map(|table| Ok((table.name, columns(py, table)?)));
-        Ok((convert::serialized(py, &record)?, tables.collect::<PyResult<_>>()?))
+        Ok((convert::serialized(py, &record)?, tables::rows(py, &record.tables)?))
     }
 }
 
 /// What every table of a result holds, and the JSON Schema of its summary.
 #[pyfunction]
 pub(crate) fn result_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let column = |column: &Column| {
-        let Column { name, unit, meaning, data } = column;
-        json!({ "name": name, "unit": unit, "meaning": meaning, "type": data.kind() })
-    };
-    let table = |table: &Table| {
-        let columns: Vec<_> = table.columns.iter().map(column).collect();
-        json!({ "name": table.name, "meaning": table.meaning, "columns": columns })
-    };
-    let tables: Vec<_> = result_tables().iter().map(table).collect();
-    convert::to_python(py, &json!({ "tables": tables, "summary": summary_schema() }))
-}
-
-fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
-    let column = |column: &Column| {
-        let values = match &column.data {
-            ColumnData::Integers(values) => {
-                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-                ("u64", PyBytes::new(py, &bytes), Vec::new())
-            }
-            ColumnData::Reals(values) => {
-                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-                ("f64", PyBytes::new(py, &bytes), Vec::new())
-            }
-            ColumnData::Words { codes, values } => {
-                let bytes: Vec<u8> = codes.iter().flat_map(|code| code.to_le_bytes()).collect();
-                ("u32", PyBytes::new(py, &bytes), values.clone())
-            }
-        };
-        (column.name, column.meaning, column.unit, values).into_bound_py_any(py)
-    };
-    PyList::new(py, table.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?)
+    tables::schema(py, &result_tables(), &summary_schema())
 }
 
 /// The 97.5 % point of Student's t: what a standard error is multiplied with for a 95 % interval.

@@ -1,0 +1,216 @@
+//! Channels: their parameters, quanta and changes.
+
+use super::spreading::quantum;
+use crate::plan::{Change, LinkPlan, Spread};
+use crate::scenario::{Back, Channel, OutageSpan, ScenarioSource};
+use gingham_input::InputError;
+use gingham_kernel::{Rate, Span, Time};
+use gingham_linkemu::{
+    GilbertElliott, Loss, Outage, ParameterError, Parameters, Probability, Reordering,
+};
+
+/// Where a channel stands in the scenario, for messages.
+struct Place<'a> {
+    source: &'a ScenarioSource,
+    index: usize,
+}
+
+impl Place<'_> {
+    fn key(&self, key: &str) -> String {
+        format!("channel.{}.{key}", self.index)
+    }
+
+    fn refuse(&self, key: &str, message: impl std::fmt::Display) -> InputError {
+        self.source.refuse(&self.key(key), message)
+    }
+
+    fn probability(&self, key: &str, value: f64) -> Result<Probability, InputError> {
+        Probability::new(value).map_err(|error| self.refuse(key, error))
+    }
+}
+
+pub(super) fn links(
+    source: &ScenarioSource,
+    spread: &Spread,
+    longest_bytes: u32,
+) -> Result<Vec<LinkPlan>, InputError> {
+    let channels = &source.scenario.channel;
+    check_names(source)?;
+    let slowest = channels.iter().map(|channel| channel.rate).min().expect("at least one channel");
+    let link = |(index, channel)| {
+        let place = Place { source, index };
+        let quantum_bytes = quantum_of(&place, channel, spread, slowest, longest_bytes)?;
+        link(&place, channel, quantum_bytes, longest_bytes)
+    };
+    channels.iter().enumerate().map(link).collect()
+}
+
+fn check_names(source: &ScenarioSource) -> Result<(), InputError> {
+    let channels = &source.scenario.channel;
+    for (index, channel) in channels.iter().enumerate() {
+        if channels[..index].iter().any(|other| other.name == channel.name) {
+            let message = "another channel has this name already";
+            return Err(source.refuse(&format!("channel.{index}.name"), message));
+        }
+    }
+    Ok(())
+}
+
+fn quantum_of(
+    place: &Place<'_>,
+    channel: &Channel,
+    spread: &Spread,
+    slowest: Rate,
+    longest_bytes: u32,
+) -> Result<u32, InputError> {
+    let Some(given) = channel.quantum else {
+        let far = "is too many times as fast as the slowest: give the channels a quantum each";
+        return quantum(channel.rate, slowest, longest_bytes)
+            .ok_or_else(|| place.refuse("rate", far));
+    };
+    if *spread != Spread::Surplus {
+        return Err(
+            place.refuse("quantum", "only the scheduler \"surplus-round-robin\" has quanta")
+        );
+    }
+    let quantum_bytes = super::bytes(place.source, &place.key("quantum"), given.0)?;
+    if quantum_bytes < longest_bytes {
+        let message = format!(
+            "is below the longest packet of {longest_bytes} B (`stripe.longest_packet`): a turn \
+             could not pay for a packet"
+        );
+        return Err(place.refuse("quantum", message));
+    }
+    Ok(quantum_bytes)
+}
+
+fn link(
+    place: &Place<'_>,
+    channel: &Channel,
+    quantum_bytes: u32,
+    longest_bytes: u32,
+) -> Result<LinkPlan, InputError> {
+    let forth = forth(place, channel)?;
+    if channel.queue.0 < u64::from(longest_bytes) {
+        let message = format!("has no room for the longest packet of {longest_bytes} B");
+        return Err(place.refuse("queue", message));
+    }
+    let sorted = |numbers: &[u64]| {
+        let mut numbers = numbers.to_vec();
+        numbers.sort_unstable();
+        numbers
+    };
+    Ok(LinkPlan {
+        name: channel.name.clone().expect("filled in where scenarios are read"),
+        back: back(place, channel, &channel.back, &forth)?,
+        changes: changes(place, channel)?,
+        lose: sorted(&channel.lose),
+        lose_markers: sorted(&channel.lose_markers),
+        forth,
+        quantum_bytes,
+    })
+}
+
+fn forth(place: &Place<'_>, channel: &Channel) -> Result<Parameters, InputError> {
+    let reordering = match channel.reordering {
+        None => Reordering { probability: Probability::NEVER, span: Span::ZERO },
+        Some(given) => Reordering {
+            probability: place.probability("reordering.probability", given.probability)?,
+            span: given.span,
+        },
+    };
+    let parameters = Parameters {
+        jitter: channel.jitter,
+        loss: loss(place, channel)?,
+        bit_errors: place.probability("bit_errors", channel.bit_errors)?,
+        duplication: place.probability("duplication", channel.duplication)?,
+        reordering,
+        outages: outages(&channel.outages),
+        ..Parameters::clean(channel.rate, channel.queue.0, channel.delay)
+    };
+    parameters.check().map_err(|error| place.refuse(key_of(&error), error))?;
+    Ok(parameters)
+}
+
+/// The key that a parameter which makes no sense was written at.
+fn key_of(error: &ParameterError) -> &'static str {
+    match error {
+        ParameterError::NoQueue => "queue",
+        ParameterError::EndlessBurst => "bursts.to_good",
+        ParameterError::NoSpan => "reordering.span",
+        ParameterError::EmptyOutage { .. } | ParameterError::OutageOrder { .. } => "outages",
+        _ => "rate",
+    }
+}
+
+fn loss(place: &Place<'_>, channel: &Channel) -> Result<Loss, InputError> {
+    let independent = place.probability("loss", channel.loss)?;
+    let Some(bursts) = channel.bursts else {
+        let some = independent.is_possible();
+        return Ok(if some { Loss::Independent(independent) } else { Loss::None });
+    };
+    if independent.is_possible() {
+        return Err(place.refuse("bursts", "a channel has either `loss` or `bursts`"));
+    }
+    Ok(Loss::Bursts(GilbertElliott {
+        to_bad: place.probability("bursts.to_bad", bursts.to_bad)?,
+        to_good: place.probability("bursts.to_good", bursts.to_good)?,
+        loss_good: place.probability("bursts.loss_good", bursts.loss_good)?,
+        loss_bad: place.probability("bursts.loss_bad", bursts.loss_bad)?,
+    }))
+}
+
+fn outages(spans: &[OutageSpan]) -> Vec<Outage> {
+    let instant = |span: Span| Time::ZERO + span;
+    let outage =
+        |span: &OutageSpan| Outage { from: instant(span.from), until: instant(span.until) };
+    spans.iter().map(outage).collect()
+}
+
+fn back(
+    place: &Place<'_>,
+    channel: &Channel,
+    back: &Back,
+    forth: &Parameters,
+) -> Result<Parameters, InputError> {
+    let lost = place.probability("back.loss", back.loss)?;
+    let (rate, delay) = (back.rate.unwrap_or(channel.rate), back.delay.unwrap_or(channel.delay));
+    let parameters = Parameters {
+        jitter: back.jitter,
+        loss: if lost.is_possible() { Loss::Independent(lost) } else { Loss::None },
+        outages: back.outages.as_deref().map_or_else(|| forth.outages.clone(), outages),
+        ..Parameters::clean(rate, channel.queue.0, delay)
+    };
+    let key = |error: &ParameterError| format!("back.{}", key_of(error));
+    parameters.check().map_err(|error| place.refuse(&key(&error), error))?;
+    Ok(parameters)
+}
+
+/// The steps of the rate and the end of loss, in the order of time.
+fn changes(place: &Place<'_>, channel: &Channel) -> Result<Vec<(Time, Change)>, InputError> {
+    let mut changes = Vec::new();
+    for (index, step) in channel.rates.iter().enumerate() {
+        if index > 0 && step.at <= channel.rates[index - 1].at {
+            let message = "expected a later instant than that of the step before";
+            return Err(place.refuse(&format!("rates.{index}.at"), message));
+        }
+        let slower = Parameters::clean(step.rate, channel.queue.0, channel.delay);
+        slower.check().map_err(|error| place.refuse(&format!("rates.{index}.rate"), error))?;
+        changes.push((Time::ZERO + step.at, Change::Rate(step.rate)));
+    }
+    if let Some(until) = channel.loss_until {
+        changes.push((Time::ZERO + until, Change::Loss(Loss::None)));
+    }
+    changes.sort_by_key(|(at, _)| *at);
+    Ok(changes)
+}
+
+impl LinkPlan {
+    /// Whether the scenario says of nothing on the way forth that it is lost.
+    pub(super) fn is_lossless(&self) -> bool {
+        self.forth.loss == Loss::None
+            && self.lose.is_empty()
+            && self.forth.outages.is_empty()
+            && !self.forth.bit_errors.is_possible()
+    }
+}

@@ -1,0 +1,189 @@
+//! From a scenario to the plan of its run; whatever makes no sense is refused with line and key.
+
+mod channels;
+mod sources;
+mod spreading;
+
+use crate::plan::{Plan, Reception, Spread};
+use crate::scenario::{Reception as Wanted, ScenarioSource};
+use core::time::Duration;
+use gingham_input::{FileRead, InputError};
+use gingham_kernel::{Span, Time};
+use gingham_stripe::{MarkerPlan, ReceiverOptions, SenderOptions};
+
+/// Steps of the table of series where nobody says how wide they are.
+const STEPS: u64 = 200;
+/// Steps of that table at the most.
+const STEPS_MAX: u64 = 100_000;
+/// Rows of the tables of events and of packets at the most.
+const ROWS_MAX: u64 = 50_000_000;
+/// The longest run: a day.
+const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
+/// Buffers have room for this many packets at the most.
+const BUFFER_PACKETS_MAX: u64 = 1 << 20;
+
+/// A scenario that can be run, and what was read beside it.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What it means.
+    pub plan: Plan,
+    /// The files that it names.
+    pub files: Vec<FileRead>,
+    /// What was decided and could surprise.
+    pub notes: Vec<String>,
+}
+
+/// Compiles a scenario.
+pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
+    let scenario = &source.scenario;
+    let longest_bytes = bytes(source, "stripe.longest_packet", scenario.stripe.longest_packet.0)?;
+    let spread = spreading::spread(source)?;
+    let reception = reception(source, &spread)?;
+    let links = channels::links(source, &spread, longest_bytes)?;
+    let (sources, files) = sources::sources(source, longest_bytes)?;
+    let (warm_up, stop, end) = times(source)?;
+    let plan = Plan {
+        seed: scenario.seed,
+        sender: sender_options(source, links.len())?,
+        receiver: receiver_options(source)?,
+        queue_bytes: scenario.stripe.queue.0,
+        backpressure: scenario.stripe.backpressure,
+        reader: scenario.receiver.rate,
+        warm_up,
+        stop,
+        end,
+        step: step(source, stop)?,
+        events_max: rows(source, "measure.events", scenario.measure.events)?,
+        packets_max: rows(source, "measure.packets", scenario.measure.packets)?,
+        percentiles: percentiles(source)?,
+        links,
+        spread,
+        reception,
+        longest_bytes,
+        sources,
+    };
+    check_backlogged(source, &plan)?;
+    let notes = spreading::notes(source, &plan);
+    Ok(Compiled { plan, files, notes })
+}
+
+fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, InputError> {
+    let stripe = &source.scenario.stripe;
+    let follows = matches!(spread, Spread::Surplus | Spread::Packets(_));
+    match stripe.reception {
+        Wanted::Logical if !follows => Err(source.refuse(
+            "stripe.reception",
+            "a receiver cannot follow this scheduler by itself: choose \"none\" or \
+             \"sequence-numbers\", or a scheduler in rounds, such as \"surplus-round-robin\"",
+        )),
+        Wanted::Logical if stripe.markers.send => Ok(Reception::Logical),
+        Wanted::Logical => Ok(Reception::Unmarked),
+        Wanted::None => Ok(Reception::None),
+        Wanted::SequenceNumbers => Ok(Reception::SequenceNumbers),
+    }
+}
+
+/// A number of bytes from 1 on that a packet or a quantum may have.
+fn bytes(source: &ScenarioSource, key: &str, bytes: u64) -> Result<u32, InputError> {
+    let small = u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
+    small.ok_or_else(|| source.refuse(key, "expected 1 B to 1 GiB"))
+}
+
+fn sender_options(source: &ScenarioSource, channels: usize) -> Result<SenderOptions, InputError> {
+    let markers = &source.scenario.stripe.markers;
+    if markers.every_rounds == 0 {
+        let cure = "expected at least 1; `send = false` sends none";
+        return Err(source.refuse("stripe.markers.every_rounds", cure));
+    }
+    if markers.interval < Span::from_ps(1_000) {
+        return Err(source.refuse("stripe.markers.interval", "expected at least 1 ns"));
+    }
+    let before = usize::try_from(markers.before_channel).unwrap_or(usize::MAX);
+    if !(1..=channels).contains(&before) {
+        let message = format!("there is no channel {before}: expected 1 to {channels}");
+        return Err(source.refuse("stripe.markers.before_channel", message));
+    }
+    let interval = duration(markers.interval);
+    let markers =
+        MarkerPlan { every_rounds: markers.every_rounds, before_channel: before - 1, interval };
+    Ok(SenderOptions { markers, ..SenderOptions::default() })
+}
+
+fn receiver_options(source: &ScenarioSource) -> Result<ReceiverOptions, InputError> {
+    let stripe = &source.scenario.stripe;
+    if !(1..=BUFFER_PACKETS_MAX).contains(&stripe.buffer_packets) {
+        let message = format!("expected 1 to {BUFFER_PACKETS_MAX} packets");
+        return Err(source.refuse("stripe.buffer_packets", message));
+    }
+    if stripe.wait < Span::from_ps(1_000) {
+        return Err(source.refuse("stripe.wait", "expected at least 1 ns"));
+    }
+    let buffer_packets_max = usize::try_from(stripe.buffer_packets).expect("checked");
+    let wait = duration(stripe.wait);
+    Ok(ReceiverOptions { buffer_packets_max, wait, ..ReceiverOptions::default() })
+}
+
+/// A span as the protocol counts it, in whole nanoseconds.
+pub(crate) const fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.as_ps() / 1_000)
+}
+
+/// Beginning and end of the window, and the end of the run.
+fn times(source: &ScenarioSource) -> Result<(Time, Time, Time), InputError> {
+    let stop = &source.scenario.stop;
+    let time_ps = stop.time.as_ps();
+    if time_ps == 0 || time_ps > TIME_PS_MAX {
+        return Err(source.refuse("stop.time", "expected more than 0 s, and a day at the most"));
+    }
+    let warm_up_ps = stop.warm_up.map_or(time_ps / 10, Span::as_ps);
+    if warm_up_ps >= time_ps {
+        let message = format!("expected less than the {} of `stop.time`", stop.time);
+        return Err(source.refuse("stop.warm_up", message));
+    }
+    if stop.follow.as_ps() > TIME_PS_MAX {
+        return Err(source.refuse("stop.follow", "expected a day at the most"));
+    }
+    let end_ps = time_ps + stop.follow.as_ps();
+    Ok((Time::from_ps(warm_up_ps), Time::from_ps(time_ps), Time::from_ps(end_ps)))
+}
+
+fn step(source: &ScenarioSource, stop: Time) -> Result<Span, InputError> {
+    let Some(width) = source.scenario.measure.step else {
+        return Ok(Span::from_ps(stop.as_ps().div_ceil(STEPS)));
+    };
+    if width == Span::ZERO || stop.as_ps() / width.as_ps() > STEPS_MAX {
+        let message = format!("expected at least a {STEPS_MAX}th of `stop.time`");
+        return Err(source.refuse("measure.step", message));
+    }
+    Ok(width)
+}
+
+fn rows(source: &ScenarioSource, key: &str, rows: u64) -> Result<usize, InputError> {
+    let few = usize::try_from(rows).ok().filter(|_| rows <= ROWS_MAX);
+    few.ok_or_else(|| source.refuse(key, format!("expected at most {ROWS_MAX} rows")))
+}
+
+fn percentiles(source: &ScenarioSource) -> Result<Vec<f64>, InputError> {
+    let wanted = &source.scenario.measure.percentiles;
+    match wanted.iter().position(|percentile| !(*percentile > 0.0 && *percentile < 100.0)) {
+        None => Ok(wanted.clone()),
+        Some(index) => {
+            let key = format!("measure.percentiles.{index}");
+            Err(source.refuse(&key, "expected a percentile above 0 and below 100"))
+        }
+    }
+}
+
+/// A source that always has a packet needs something that holds it back.
+fn check_backlogged(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
+    let endless =
+        plan.sources.iter().position(|one| one.kind == crate::plan::SourceKind::Backlogged);
+    match endless {
+        Some(index) if !plan.backpressure => Err(source.refuse(
+            &format!("source.{index}"),
+            "a backlogged source never stops unless the sender waits for room: set \
+             `stripe.backpressure = true`, or choose a source with a rate, or \"reno\"",
+        )),
+        _ => Ok(()),
+    }
+}

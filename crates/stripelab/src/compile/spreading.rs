@@ -1,0 +1,77 @@
+//! What chooses channels, and the quanta that follow from rates.
+
+use crate::plan::{Plan, Reception, SourceKind, Spread};
+use crate::scenario::{ScenarioSource, Scheduler};
+use gingham_fairq::GeneralisedRoundRobin;
+use gingham_input::InputError;
+use gingham_kernel::Rate;
+
+/// Channels at the most.
+pub(super) const CHANNELS_MAX: usize = gingham_fairq::CHANNELS_MAX;
+
+pub(super) fn spread(source: &ScenarioSource) -> Result<Spread, InputError> {
+    let scenario = &source.scenario;
+    let count = scenario.channel.len();
+    if !(1..=CHANNELS_MAX).contains(&count) {
+        let message = format!("expected 1 to {CHANNELS_MAX} channels, found {count}");
+        return Err(source.refuse("channel", message));
+    }
+    Ok(match &scenario.stripe.scheduler {
+        Scheduler::SurplusRoundRobin => Spread::Surplus,
+        Scheduler::RoundRobin => Spread::Packets(vec![1; count]),
+        Scheduler::GeneralisedRoundRobin(given) if given.packets.is_empty() => {
+            let rates: Vec<_> =
+                scenario.channel.iter().map(|channel| channel.rate.bytes_per_second()).collect();
+            let closest = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates)
+                .map_err(|error| source.refuse("channel", error))?;
+            Spread::Packets((0..count).map(|channel| closest.packets(channel)).collect())
+        }
+        Scheduler::GeneralisedRoundRobin(given) => {
+            packets(source, &given.packets)?;
+            Spread::Packets(given.packets.clone())
+        }
+        Scheduler::Randomised => Spread::Randomised,
+        Scheduler::ShortestQueue => Spread::ShortestQueue,
+        Scheduler::AddressHash => Spread::AddressHash,
+    })
+}
+
+fn packets(source: &ScenarioSource, packets: &[u32]) -> Result<(), InputError> {
+    let key = "stripe.scheduler.generalised-round-robin.packets";
+    let count = source.scenario.channel.len();
+    if packets.len() != count {
+        let message = format!("expected a number for each of {count} channels");
+        return Err(source.refuse(key, message));
+    }
+    match packets.iter().position(|packets| *packets == 0) {
+        Some(index) => Err(source.refuse(&format!("{key}.{index}"), "expected at least 1 packet")),
+        None => Ok(()),
+    }
+}
+
+/// What a channel may send in a round where nobody says: in the ratio of the rates, the slowest
+/// having the longest packet.
+pub(super) fn quantum(rate: Rate, slowest: Rate, longest_bytes: u32) -> Option<u32> {
+    let (rate, slowest) =
+        (u128::from(rate.bytes_per_second()), u128::from(slowest.bytes_per_second()));
+    u32::try_from((rate * u128::from(longest_bytes) + slowest / 2) / slowest).ok()
+}
+
+/// What was decided and could surprise.
+pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
+    let mut notes = Vec::new();
+    if plan.reception == Reception::Unmarked && plan.links.iter().any(|link| !link.is_lossless()) {
+        notes.push(
+            "without markers the first loss puts the receiver out of step for good".to_owned(),
+        );
+    }
+    let reno = |kind: &SourceKind| matches!(kind, SourceKind::Reno { .. });
+    if plan.spread == Spread::AddressHash && plan.sources.len() == 1 {
+        notes.push("all packets of one source hash to one channel".to_owned());
+    }
+    let room = source.scenario.stripe.queue.0;
+    if plan.sources.iter().any(|one| reno(&one.kind)) && room < 4 * u64::from(plan.longest_bytes) {
+        notes.push("the queue before the sender has room for fewer than 4 packets".to_owned());
+    }
+    notes
+}

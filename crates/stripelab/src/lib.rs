@@ -1,0 +1,34 @@
+//! The striping laboratory: scenarios, one run in virtual time, and its record.
+//!
+//! ```text
+//!   TOML, --set, Python ─► input::Tree ─► Scenario ─► compile ─► Plan ─► Run ─► Record
+//!                                                                         │
+//!                        the ends of `stripe` over the channels of `linkemu`, sources and a meter
+//! ```
+//!
+//! Strings end here; no fabric is known.
+//!
+//! Invariants: time, randomness and input are arguments below `scenario` and `compile`; the same
+//! scenario and seed give the same bits.
+
+mod compile;
+mod measure;
+pub mod plan;
+mod record;
+mod run;
+pub mod scenario;
+mod traffic;
+
+pub use compile::{Compiled, compile};
+pub use record::{
+    ChannelSummary, PercentileSummary, Record, SourceSummary, Verdict, result_tables,
+    summary_schema,
+};
+pub use run::{Progress, Run};
+
+/// JSON Schema of scenarios.
+pub fn scenario_schema() -> serde_json::Value {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    schemars::SchemaGenerator::new(settings).into_root_schema_for::<scenario::Scenario>().to_value()
+}

@@ -1,0 +1,52 @@
+//! How long packets took from their source to whoever reads them.
+//!
+//! Counted in bars of a relative width below 1 % (`hdrhistogram`), in nanoseconds, and summed up by
+//! section for the mean's interval.
+
+use gingham_results::{Estimate, Ratio, real};
+use hdrhistogram::Histogram;
+
+/// Two digits: bars narrower than 1 % of what they count.
+const DIGITS: u8 = 2;
+
+/// Delays of the window.
+#[derive(Debug)]
+pub(crate) struct Delays {
+    histogram: Histogram<u64>,
+    sections: Vec<Ratio>,
+    longest_ns: u64,
+}
+
+impl Delays {
+    pub(crate) fn new(sections: usize) -> Self {
+        let histogram = Histogram::new(DIGITS).expect("two digits are possible");
+        Self { histogram, sections: vec![Ratio::default(); sections], longest_ns: 0 }
+    }
+
+    pub(crate) fn record(&mut self, section: usize, delay_ns: u64) {
+        self.histogram.record(delay_ns).expect("the histogram grows with what it counts");
+        self.longest_ns = self.longest_ns.max(delay_ns);
+        let sums = &mut self.sections[section];
+        sums.sum += real(u128::from(delay_ns));
+        sums.over += 1.0;
+    }
+
+    /// The mean with its interval, in nanoseconds.
+    pub(crate) fn mean(&self) -> Option<Estimate> {
+        Estimate::of_sections(&self.sections)
+    }
+
+    /// The longest, if there is any.
+    pub(crate) fn longest_ns(&self) -> Option<u64> {
+        (!self.histogram.is_empty()).then_some(self.longest_ns)
+    }
+
+    /// The delay that this share of packets does not exceed; the p-th percentile needs 100 / (100 - p)
+    /// packets.
+    pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
+        let packets = real(u128::from(self.histogram.len()));
+        let told = packets * (100.0 - percentile) >= 100.0 - 1e-4;
+        let value = || self.histogram.value_at_quantile(percentile / 100.0).min(self.longest_ns);
+        told.then(value)
+    }
+}

@@ -1,0 +1,23 @@
+//! What a run counts while it goes on.
+//!
+//! ```text
+//!   0 ──────┬──────────── window: 40 sections ────────────┬── follow
+//!   counts  │ rates and delays by section, the order       │ counts
+//! ```
+//!
+//! Counts of packets are of the whole run, so that they add up; rates, delays and shares are of the
+//! window.
+
+mod delays;
+mod meter;
+mod order;
+mod recovery;
+mod series;
+mod trace;
+
+pub(crate) use delays::Delays;
+pub(crate) use meter::{Loss, Meter};
+pub(crate) use order::Order;
+pub(crate) use recovery::Recovery;
+pub(crate) use series::{LinkStep, PipeStep, Series};
+pub(crate) use trace::{EventKind, EventRow, Fate, PacketRow, Trace};

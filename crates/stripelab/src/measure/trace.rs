@@ -1,0 +1,115 @@
+//! The first events and packets of a run, each a row, for short runs that are looked at closely.
+
+use gingham_fairq::Number;
+use gingham_kernel::Time;
+
+/// What an event was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EventKind {
+    Send,
+    Drop,
+    Lose,
+    Marker,
+    DropMarker,
+    LoseMarker,
+    Arrive,
+    ArriveMarker,
+    Damaged,
+    Discard,
+    Deliver,
+}
+
+impl EventKind {
+    /// All of them, in the order of their places.
+    pub(crate) const NAMES: [&'static str; 11] = [
+        "send",
+        "drop",
+        "lose",
+        "marker",
+        "drop-marker",
+        "lose-marker",
+        "arrive",
+        "arrive-marker",
+        "damaged",
+        "discard",
+        "deliver",
+    ];
+}
+
+/// A row of the table of events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventRow {
+    pub(crate) at: Time,
+    pub(crate) kind: EventKind,
+    pub(crate) channel: usize,
+    /// The number of the packet; 0 of a marker.
+    pub(crate) packet: u64,
+    pub(crate) bytes: u32,
+    pub(crate) number: Option<Number>,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    UnderWay,
+    Delivered,
+    Lost,
+    Dropped,
+    Damaged,
+    Discarded,
+}
+
+impl Fate {
+    /// All of them, in the order of their places.
+    pub(crate) const NAMES: [&'static str; 6] =
+        ["under way", "delivered", "lost", "dropped", "damaged", "discarded"];
+}
+
+/// A row of the table of packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketRow {
+    pub(crate) source: u16,
+    pub(crate) channel: u8,
+    pub(crate) bytes: u32,
+    pub(crate) of_source: u64,
+    pub(crate) frame: u32,
+    pub(crate) created: Time,
+    pub(crate) sent: Time,
+    pub(crate) delivered: Option<Time>,
+    /// In the order of giving out, from 1.
+    pub(crate) position: u64,
+    pub(crate) fate: Fate,
+}
+
+/// The first events and packets.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    events_max: usize,
+    packets_max: usize,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) packets: Vec<PacketRow>,
+}
+
+impl Trace {
+    pub(crate) const fn new(events_max: usize, packets_max: usize) -> Self {
+        Self { events_max, packets_max, events: Vec::new(), packets: Vec::new() }
+    }
+
+    pub(crate) fn event(&mut self, row: EventRow) {
+        if self.events.len() < self.events_max {
+            self.events.push(row);
+        }
+    }
+
+    /// The next packet by number is sent.
+    pub(crate) fn packet(&mut self, row: PacketRow) {
+        if self.packets.len() < self.packets_max {
+            self.packets.push(row);
+        }
+    }
+
+    /// The packet of this number, if it has a row.
+    pub(crate) fn row(&mut self, number: u64) -> Option<&mut PacketRow> {
+        self.packets.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+}

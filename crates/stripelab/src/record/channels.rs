@@ -1,0 +1,106 @@
+//! The numbers of each channel.
+
+use super::share;
+use crate::compile::Compiled;
+use crate::run::Engine;
+use gingham_results::{Builder, Table, real};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a channel carried.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct ChannelSummary {
+    /// Its name.
+    pub name: String,
+    /// Its rate at the start, in bits per second.
+    pub rate_bits_per_s: f64,
+    /// What it may send in a round at the end, in bytes or in packets as its scheduler counts; missing
+    /// where there are no rounds.
+    pub quantum: Option<u64>,
+    /// Packets of data that went on it.
+    pub packets_sent: u64,
+    /// Their bytes, with headers.
+    pub bytes_sent: u64,
+    /// Packets that arrived, those that were discarded there among them.
+    pub packets_arrived: u64,
+    /// Packets lost or damaged on it.
+    pub packets_lost: u64,
+    /// Packets dropped, because its queue was full.
+    pub packets_dropped: u64,
+    /// Packets that the receiver discarded.
+    pub packets_discarded: u64,
+    /// Messages that went on it, markers among them.
+    pub messages_sent: u64,
+    /// Bits per second that arrived in the window, headers included.
+    pub arrived_bits_per_s: f64,
+    /// The same as a share of its rate at the start.
+    pub utilisation: Option<f64>,
+    /// The most that its queue held, in bytes.
+    pub queue_bytes_max: u64,
+    /// The most of its packets that waited at the receiver.
+    pub buffer_packets_max: u64,
+}
+
+pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<ChannelSummary> {
+    let meter = engine.meter();
+    let window_s = real(u128::from(meter.sections.window().as_ps())) / 1e12;
+    let summary = |(index, link): (usize, &crate::plan::LinkPlan)| {
+        let (count, carried) = (&meter.links[index], &engine.links()[index]);
+        let rate_bits_per_s = real(u128::from(link.forth.rate.bytes_per_second()) * 8);
+        let arrived_bits_per_s = real(u128::from(count.window_bytes) * 8) / window_s;
+        ChannelSummary {
+            name: link.name.clone(),
+            rate_bits_per_s,
+            quantum: engine.sender().quantum(index).map(u64::from),
+            packets_sent: count.sent_packets,
+            bytes_sent: count.sent_bytes,
+            packets_arrived: count.arrived_packets,
+            packets_lost: count.lost_packets,
+            packets_dropped: count.dropped_packets,
+            packets_discarded: count.discarded_packets,
+            messages_sent: count.messages,
+            arrived_bits_per_s,
+            utilisation: Some(arrived_bits_per_s / rate_bits_per_s),
+            queue_bytes_max: carried.queue_bytes_max(),
+            buffer_packets_max: count.buffer_packets_max,
+        }
+    };
+    compiled.plan.links.iter().enumerate().map(summary).collect()
+}
+
+/// A row each channel.
+pub(super) fn table(rows: &[ChannelSummary]) -> Table {
+    Builder::new(rows)
+        .texts("channel", "name of the channel", |row| row.name.clone())
+        .reals(("rate_bits_per_s", "bit/s"), "its rate at the start", |row| row.rate_bits_per_s)
+        .integers(("packets_sent", "packets"), "packets of data that went on it", |row| {
+            row.packets_sent
+        })
+        .integers(("bytes_sent", "B"), "their bytes, with headers", |row| row.bytes_sent)
+        .integers(("packets_arrived", "packets"), "packets that arrived", |row| row.packets_arrived)
+        .integers(("packets_lost", "packets"), "lost or damaged on it", |row| row.packets_lost)
+        .integers(("packets_dropped", "packets"), "dropped, its queue being full", |row| {
+            row.packets_dropped
+        })
+        .integers(("packets_discarded", "packets"), "discarded by the receiver", |row| {
+            row.packets_discarded
+        })
+        .integers(("messages_sent", "messages"), "messages on it, markers among them", |row| {
+            row.messages_sent
+        })
+        .reals(("arrived_bits_per_s", "bit/s"), "what arrived in the window, with headers", |row| {
+            row.arrived_bits_per_s
+        })
+        .known(("lost_share", "1"), "lost or damaged, as a share of what was sent", |row| {
+            share(row.packets_lost, row.packets_sent)
+        })
+        .integers(("queue_bytes_max", "B"), "the most that its queue held", |row| {
+            row.queue_bytes_max
+        })
+        .integers(
+            ("buffer_packets_max", "packets"),
+            "the most that waited at the receiver",
+            |row| row.buffer_packets_max,
+        )
+        .build("channels", "a row each channel")
+}

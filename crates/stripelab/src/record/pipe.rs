@@ -1,0 +1,106 @@
+//! The numbers of the pipe as a whole.
+
+use super::{Record, Verdict, bits_per_s, channels, share, sources};
+use crate::compile::Compiled;
+use crate::measure::Loss;
+use crate::run::Engine;
+use gingham_kernel::Time;
+use gingham_results::{Builder, Table, real};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A percentile of the delay.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct PercentileSummary {
+    /// Per cent of the packets whose delay is at most `delay_ns`.
+    pub percentile: f64,
+    /// The delay, within 1 %.
+    pub delay_ns: u64,
+}
+
+/// The record without verdict and tables.
+pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
+    let (plan, meter) = (&compiled.plan, engine.meter());
+    let window_ps = meter.sections.window().as_ps();
+    let goodput = bits_per_s(&meter.delivered_bytes, window_ps);
+    let in_order = bits_per_s(&meter.in_order_bytes, window_ps);
+    let delay = meter.delays.mean();
+    let recovery = meter.recovery.mean_and_longest_ns();
+    let capacity: u64 = plan.links.iter().map(|link| link.forth.rate.bytes_per_second()).sum();
+    let offered: u64 = meter.sources.iter().map(|one| one.offered_packets).sum();
+    let refused: u64 = meter.sources.iter().map(|one| one.refused_packets).sum();
+    let messages: u64 = meter.links.iter().map(|link| link.message_bytes).sum();
+    let data: u64 = meter.links.iter().map(|link| link.sent_bytes).sum();
+    Record {
+        verdict: Verdict::Ok,
+        verdict_reason: String::new(),
+        warm_up_ns: ns(plan.warm_up),
+        window_end_ns: ns(plan.stop),
+        end_ns: ns(engine.now()),
+        capacity_bits_per_s: real(u128::from(capacity) * 8),
+        goodput_bits_per_s: goodput.map(|goodput| goodput.mean),
+        goodput_half_width_bits_per_s: goodput.and_then(|goodput| goodput.half_width),
+        in_order_bits_per_s: in_order.map(|in_order| in_order.mean),
+        packets_offered: offered,
+        packets_refused: refused,
+        packets_sent: meter.sent_packets,
+        packets_delivered: meter.delivered_packets,
+        packets_out_of_order: meter.out_of_order_packets,
+        packets_twice: meter.duplicated_packets,
+        packets_lost: meter.losses.iter().sum(),
+        lost_on_channels: meter.lost_by(Loss::Channel),
+        lost_in_queues: meter.lost_by(Loss::Queue),
+        lost_in_outages: meter.lost_by(Loss::Outage),
+        lost_damaged: meter.lost_by(Loss::Damaged),
+        lost_at_receiver: meter.lost_by(Loss::Discarded),
+        out_of_order_share: share(meter.window_out_of_order, meter.window_packets),
+        reordering_extent_max: meter.order.extent_max(),
+        delay_mean_ns: delay.map(|delay| delay.mean),
+        delay_half_width_ns: delay.and_then(|delay| delay.half_width),
+        delay_max_ns: meter.delays.longest_ns(),
+        percentiles: percentiles(compiled, engine),
+        longest_gap_ns: meter.last_delivery.map(|_| meter.longest_gap.as_ps() / 1_000),
+        buffer_packets_max: most(meter.links.iter().map(|link| link.buffer_packets_max)),
+        markers_sent: meter.markers_sent,
+        markers_lost: meter.markers_lost,
+        message_share: share(messages, messages + data),
+        resets: engine.sender().protocol().map_or(0, |sender| sender.sending().resets),
+        silences: engine.receiver().protocol().map_or(0, |end| end.reception().silences),
+        last_loss_ns: meter.recovery.last_loss().map(ns),
+        last_out_of_order_ns: meter.recovery.last_out_of_order().map(ns),
+        recovery_mean_ns: recovery.map(|(mean, _)| mean),
+        recovery_max_ns: recovery.map(|(_, longest)| longest),
+        channels: channels::summaries(compiled, engine),
+        sources: sources::summaries(compiled, engine),
+        notes: compiled.notes.clone(),
+        tables: Vec::new(),
+    }
+}
+
+fn percentiles(compiled: &Compiled, engine: &Engine) -> Vec<PercentileSummary> {
+    let delays = &engine.meter().delays;
+    let told = |percentile: &f64| {
+        let delay_ns = delays.percentile_ns(*percentile)?;
+        Some(PercentileSummary { percentile: *percentile, delay_ns })
+    };
+    compiled.plan.percentiles.iter().filter_map(told).collect()
+}
+
+fn most(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.max().unwrap_or_default()
+}
+
+/// An instant in nanoseconds.
+pub(super) const fn ns(time: Time) -> u64 {
+    time.as_ps() / 1_000
+}
+
+/// A row each percentile.
+pub(super) fn percentile_table(rows: &[PercentileSummary]) -> Table {
+    Builder::new(rows)
+        .reals(("percentile", "%"), "share of the packets with at most this delay", |row| {
+            row.percentile
+        })
+        .integers(("delay_ns", "ns"), "delay from its source to whoever reads", |row| row.delay_ns)
+        .build("percentiles", "a row each percentile of the delay that can be told")
+}

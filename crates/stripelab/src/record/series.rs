@@ -1,0 +1,71 @@
+//! The tables of steps.
+
+use crate::measure::{LinkStep, PipeStep, Series};
+use gingham_results::{Builder, Table, real};
+
+/// A row each step.
+pub(super) fn pipe_table(series: &Series) -> Table {
+    let step_ns = series.step().as_ps() / 1_000;
+    let rows: Vec<(u64, &PipeStep)> = (0..).zip(&series.pipe).collect();
+    let rate = move |bytes: u64| bits_per_s(bytes, step_ns);
+    Builder::new(&rows)
+        .integers(("from_ns", "ns"), "the step begins", |row| row.0 * step_ns)
+        .integers(("to_ns", "ns"), "the step ends", |row| (row.0 + 1) * step_ns)
+        .integers(("packets_delivered", "packets"), "packets given out", |row| {
+            row.1.delivered_packets
+        })
+        .reals(("delivered_bits_per_s", "bit/s"), "what was given out", move |row| {
+            rate(row.1.delivered_bytes)
+        })
+        .integers(("packets_out_of_order", "packets"), "of these, out of order", |row| {
+            row.1.out_of_order_packets
+        })
+        .integers(("packets_lost", "packets"), "packets lost for any reason", |row| {
+            row.1.lost_packets
+        })
+        .reals(("delay_mean_ns", "ns"), "mean delay of what was given out; NaN of nothing", |row| {
+            real(row.1.delay_sum_ns) / real(u128::from(row.1.delivered_packets))
+        })
+        .integers(("packets_waiting", "packets"), "packets before the sender at its end", |row| {
+            row.1.waiting_packets
+        })
+        .build("pipe", "a row each step of the run")
+}
+
+/// A row each step and channel.
+pub(super) fn channel_table(series: &Series, names: Vec<String>) -> Table {
+    let step_ns = series.step().as_ps() / 1_000;
+    let links = series.links().max(1);
+    let rows: Vec<(usize, &LinkStep)> = series.channels.iter().enumerate().collect();
+    let step = move |row: &(usize, &LinkStep)| (row.0 / links) as u64;
+    let rate = move |bytes: u64| bits_per_s(bytes, step_ns);
+    Builder::new(&rows)
+        .integers(("from_ns", "ns"), "the step begins", move |row| step(row) * step_ns)
+        .integers(("to_ns", "ns"), "the step ends", move |row| (step(row) + 1) * step_ns)
+        .words("channel", "name of the channel", names, move |row| row.0 % links)
+        .reals(("sent_bits_per_s", "bit/s"), "data that went on it, with headers", move |row| {
+            rate(row.1.sent_bytes)
+        })
+        .reals(("arrived_bits_per_s", "bit/s"), "data that arrived, with headers", move |row| {
+            rate(row.1.arrived_bytes)
+        })
+        .integers(("packets_lost", "packets"), "packets lost for any reason", |row| {
+            row.1.lost_packets
+        })
+        .integers(("queue_bytes", "B"), "what its queue holds at the end of the step", |row| {
+            row.1.queue_bytes
+        })
+        .integers(
+            ("buffer_packets", "packets"),
+            "its packets that wait at the receiver then",
+            |row| row.1.buffer_packets,
+        )
+        .integers(("quantum", ""), "what it may send in a round then; 0 without rounds", |row| {
+            row.1.quantum_bytes
+        })
+        .build("series", "a row each step of the run and channel")
+}
+
+fn bits_per_s(bytes: u64, step_ns: u64) -> f64 {
+    real(u128::from(bytes) * 8) / (real(u128::from(step_ns)) / 1e9)
+}

@@ -1,0 +1,49 @@
+//! What the numbers of a run are worth, and what to do next.
+
+use super::Record;
+use crate::run::Engine;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What the numbers are worth.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The numbers describe what the scenario asks for.
+    Ok,
+    /// Too little was given out in the window for an interval.
+    NotConverged,
+    /// Packets were left behind at the end of the run, or nothing was given out at all.
+    Stalled,
+    /// The run was ended before its time, as by Ctrl-C; the numbers hold for what was simulated.
+    Interrupted,
+}
+
+pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
+    if !engine.is_done() {
+        let reason = "the run was ended before its time; run it again for all of it";
+        return (Verdict::Interrupted, reason.to_owned());
+    }
+    if record.packets_offered == 0 {
+        let reason = "no source gave a packet; look at the sources' `start` and `stop`";
+        return (Verdict::Stalled, reason.to_owned());
+    }
+    if record.packets_delivered == 0 {
+        let reason = "nothing was given out; look at the channels' `delay`, `loss` and `outages`";
+        return (Verdict::Stalled, reason.to_owned());
+    }
+    let left = record.packets_sent.saturating_sub(record.packets_delivered + record.packets_lost);
+    if left > 0 {
+        let reason = format!(
+            "{left} packets were neither given out nor lost when the run ended; a longer \
+             `stop.follow` shows what becomes of them"
+        );
+        return (Verdict::Stalled, reason);
+    }
+    if record.goodput_half_width_bits_per_s.is_none() {
+        let reason = "nothing was given out in the window; a longer `stop.time` or a shorter \
+                      `stop.warm_up` gives more";
+        return (Verdict::NotConverged, reason.to_owned());
+    }
+    (Verdict::Ok, "every packet sent was given out or is known to be lost".to_owned())
+}

@@ -1,0 +1,89 @@
+//! Reception by sequence numbers that packets carry, as in PPP Multilink.
+//!
+//! ```text
+//!   last on channel 0:  7        a packet below the least of these that is not there is lost:
+//!   last on channel 1:  5        5 here, so that 4, if it is missing, is waited for no longer
+//! ```
+//!
+//! Source: Sklower, Lloyd, McGregor, Carr and Coradetti, "The PPP Multilink Protocol", RFC 1990,
+//! sections 4.1 (detecting loss by the minimum over all links) and 3 (header). Channels that fall
+//! silent, or do not keep the order, are outside that rule: a wait and a bound on buffers end it.
+//!
+//! Invariant: what is given out has ever higher numbers; a packet that is too late is discarded.
+
+use crate::traffic::Packet;
+use gingham_kernel::{Span, Time};
+use gingham_stripe::ReceiverOptions;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A receiver that sorts by number.
+#[derive(Debug)]
+pub(crate) struct Resequencer {
+    /// The number that is given out next.
+    next: u64,
+    waiting: BTreeMap<u64, Packet>,
+    /// Since when each has waited, in the order of coming; the first of them still waits.
+    arrivals: VecDeque<(Time, u64)>,
+    /// By channel: the highest number seen, and the packets that wait.
+    seen: Vec<u64>,
+    buffered: Vec<usize>,
+    packets_max: usize,
+    wait: Span,
+}
+
+impl Resequencer {
+    /// The long header with a sequence number of 24 bits (RFC 1990, section 3).
+    pub(crate) const HEADER_BYTES: u32 = 4;
+
+    pub(crate) fn new(channels: usize, options: &ReceiverOptions) -> Self {
+        let wait_ps = u64::try_from(options.wait.as_nanos() * 1_000).unwrap_or(u64::MAX);
+        Self {
+            next: 1,
+            waiting: BTreeMap::new(),
+            arrivals: VecDeque::new(),
+            seen: vec![0; channels],
+            buffered: vec![0; channels],
+            packets_max: options.buffer_packets_max,
+            wait: Span::from_ps(wait_ps),
+        }
+    }
+
+    /// A packet has come; tells whether it is kept.
+    pub(crate) fn take(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
+        self.seen[channel] = self.seen[channel].max(packet.number);
+        let is_new = packet.number >= self.next && !self.waiting.contains_key(&packet.number);
+        let kept = is_new && self.buffered[channel] < self.packets_max;
+        if kept {
+            self.buffered[channel] += 1;
+            self.arrivals.push_back((now, packet.number));
+            self.waiting.insert(packet.number, packet);
+        }
+        kept
+    }
+
+    /// The next packet by number, if those before it have come or are lost.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
+        let first = *self.waiting.first_key_value()?.0;
+        let shown = self.seen.iter().copied().min().unwrap_or_default();
+        let is_due = first == self.next || first <= shown || self.timeout()? <= now;
+        if !is_due {
+            return None;
+        }
+        let packet = self.waiting.remove(&first).expect("the first is there");
+        self.buffered[usize::from(packet.channel)] -= 1;
+        self.next = first + 1;
+        while self.arrivals.front().is_some_and(|(_, number)| !self.waiting.contains_key(number)) {
+            self.arrivals.pop_front();
+        }
+        Some(packet)
+    }
+
+    /// When the wait of the packet that waits longest is over.
+    pub(crate) fn timeout(&self) -> Option<Time> {
+        self.arrivals.front().map(|(since, _)| *since + self.wait)
+    }
+
+    pub(crate) fn buffered_packets(&self, channel: usize) -> usize {
+        self.buffered[channel]
+    }
+}

@@ -1,0 +1,116 @@
+//! The schedulers that both ends can run, behind one type that remembers the number it charged last.
+//!
+//! The number of a packet is not in the packet, and the receiver's scheduler has moved on when a
+//! packet is given out; whoever draws rounds wants to know it, so it is kept at the moment of the
+//! charge.
+
+use crate::plan::{Plan, Spread};
+use gingham_fairq::{
+    CHANNELS_MAX, Causal, Change, Number, Round, SchedulerError, Standing, SurplusRoundRobin,
+};
+use gingham_stripe::{Numbered, PacketRounds};
+
+/// A scheduler in rounds.
+#[derive(Clone, Debug)]
+pub(crate) struct Scheduler {
+    rounds: Rounds,
+    charged: Number,
+}
+
+#[derive(Clone, Debug)]
+enum Rounds {
+    Bytes(SurplusRoundRobin<CHANNELS_MAX>),
+    Packets(PacketRounds<CHANNELS_MAX>),
+}
+
+/// The same call of whichever it is.
+macro_rules! either {
+    ($self:ident, $scheduler:ident => $call:expr) => {
+        match &$self.rounds {
+            Rounds::Bytes($scheduler) => $call,
+            Rounds::Packets($scheduler) => $call,
+        }
+    };
+    (mut $self:ident, $scheduler:ident => $call:expr) => {
+        match &mut $self.rounds {
+            Rounds::Bytes($scheduler) => $call,
+            Rounds::Packets($scheduler) => $call,
+        }
+    };
+}
+
+impl Scheduler {
+    /// The scheduler of a plan that has one in rounds.
+    pub(crate) fn of(plan: &Plan) -> Option<Self> {
+        let quanta: Vec<u32> = plan.links.iter().map(|link| link.quantum_bytes).collect();
+        let fits = "quanta and packets a turn are checked where scenarios are compiled";
+        let rounds = match &plan.spread {
+            Spread::Surplus => {
+                Rounds::Bytes(SurplusRoundRobin::new(plan.longest_bytes, &quanta).expect(fits))
+            }
+            Spread::Packets(packets) => Rounds::Packets(PacketRounds::new(packets).expect(fits)),
+            Spread::Randomised | Spread::ShortestQueue | Spread::AddressHash => return None,
+        };
+        let charged = Number { round: Round::FIRST, deficit_bytes: 0 };
+        Some(Self { rounds, charged })
+    }
+
+    /// What a channel may send in the round of its next packet.
+    pub(crate) fn quantum(&self, channel: usize) -> u32 {
+        self.standing(channel).quantum_bytes
+    }
+
+    /// The number of the last packet charged.
+    pub(crate) const fn charged(&self) -> Number {
+        self.charged
+    }
+}
+
+impl Causal for Scheduler {
+    fn channels(&self) -> usize {
+        either!(self, scheduler => scheduler.channels())
+    }
+
+    fn current(&self) -> usize {
+        either!(self, scheduler => scheduler.current())
+    }
+
+    fn charge(&mut self, length_bytes: u32) {
+        self.charged = self.standing(self.current()).next;
+        either!(mut self, scheduler => scheduler.charge(length_bytes));
+    }
+}
+
+impl Numbered for Scheduler {
+    fn round(&self) -> Round {
+        either!(self, scheduler => Numbered::round(scheduler))
+    }
+
+    fn standing(&self, channel: usize) -> Standing {
+        either!(self, scheduler => Numbered::standing(scheduler, channel))
+    }
+
+    fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError> {
+        either!(mut self, scheduler => Numbered::set_standing(scheduler, channel, standing))
+    }
+
+    fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
+        either!(mut self, scheduler => Numbered::change(scheduler, channel, change))
+    }
+
+    fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError> {
+        either!(mut self, scheduler => Numbered::skip_to(scheduler, channel, round))
+    }
+
+    fn is_sound(&self, rounds_max: u32) -> bool {
+        either!(self, scheduler => Numbered::is_sound(scheduler, rounds_max))
+    }
+
+    fn quantum_min(&self) -> u32 {
+        either!(self, scheduler => Numbered::quantum_min(scheduler))
+    }
+
+    fn longest_bytes(&self) -> u32 {
+        either!(self, scheduler => Numbered::longest_bytes(scheduler))
+    }
+}

@@ -1,0 +1,128 @@
+//! A channel as a scenario writes it: a rate, a queue and a delay, and what goes wrong.
+
+use gingham_kernel::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A channel, and what goes wrong on it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Channel {
+    /// Its name in results; its running number from 1 unless given.
+    pub name: Option<String>,
+    /// Bytes that leave its queue in a second.
+    pub rate: Rate,
+    /// From a packet's last byte leaving the queue to its arrival.
+    #[serde(default)]
+    pub delay: Span,
+    /// The most that its queue holds.
+    #[serde(default = "default_queue")]
+    pub queue: Bytes,
+    /// What it may send in a round, at least the longest packet: in the ratio of the rates unless given,
+    /// the slowest channel having the longest packet. Only surplus round robin takes one.
+    pub quantum: Option<Bytes>,
+    /// The most that is added to the delay, uniformly, without changing the order.
+    #[serde(default)]
+    pub jitter: Span,
+    /// The probability that a packet is lost, each by itself.
+    #[serde(default)]
+    pub loss: f64,
+    /// Loss in bursts (Gilbert 1960, Elliott 1963), in place of `loss`.
+    pub bursts: Option<Bursts>,
+    /// Nothing is lost any more from this instant on; until the end of the run unless given.
+    pub loss_until: Option<Span>,
+    /// The packets of data of this channel that are lost, by their numbers on it from 1.
+    #[serde(default)]
+    pub lose: Vec<u64>,
+    /// The markers of this channel that are lost, likewise.
+    #[serde(default)]
+    pub lose_markers: Vec<u64>,
+    /// The probability that a bit is damaged; a damaged packet is discarded where it arrives.
+    #[serde(default)]
+    pub bit_errors: f64,
+    /// The probability that a packet enters the queue twice.
+    #[serde(default)]
+    pub duplication: f64,
+    /// Packets that are held back, so that later ones overtake them.
+    pub reordering: Option<Reordering>,
+    /// Spans in which nothing crosses, in the order of time.
+    #[serde(default)]
+    pub outages: Vec<OutageSpan>,
+    /// Changes of the rate, in the order of time.
+    #[serde(default)]
+    pub rates: Vec<RateStep>,
+    /// The way back, which carries what the receiver tells the sender: as fast and as far, and nothing
+    /// goes wrong on it, unless given.
+    #[serde(default)]
+    pub back: Back,
+}
+
+const fn default_queue() -> Bytes {
+    Bytes(64_000)
+}
+
+/// Loss in bursts: a channel is in a good or a bad state, and may change it before each packet.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bursts {
+    /// The probability that a packet finds the state bad when the one before found it good.
+    pub to_bad: f64,
+    /// The probability that a packet finds the state good when the one before found it bad.
+    pub to_good: f64,
+    /// The probability that a packet is lost in the good state.
+    #[serde(default)]
+    pub loss_good: f64,
+    /// The probability that a packet is lost in the bad state.
+    #[serde(default = "certain")]
+    pub loss_bad: f64,
+}
+
+const fn certain() -> f64 {
+    1.0
+}
+
+/// Packets that are held back at the far end.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reordering {
+    /// The probability that a packet is.
+    pub probability: f64,
+    /// How much later it arrives than it would in order.
+    pub span: Span,
+}
+
+/// A span in which nothing crosses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OutageSpan {
+    /// Its first instant.
+    pub from: Span,
+    /// The first instant after it.
+    pub until: Span,
+}
+
+/// A change of the rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// From this instant on.
+    pub at: Span,
+    /// The rate is this.
+    pub rate: Rate,
+}
+
+/// The way back of a channel.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Back {
+    /// Its rate; that of the way forth unless given.
+    pub rate: Option<Rate>,
+    /// Its delay; that of the way forth unless given.
+    pub delay: Option<Span>,
+    /// The most that is added to its delay.
+    pub jitter: Span,
+    /// The probability that a message is lost on it.
+    pub loss: f64,
+    /// Spans in which nothing crosses it; those of the way forth unless given.
+    pub outages: Option<Vec<OutageSpan>>,
+}

@@ -1,0 +1,49 @@
+//! When a run ends, what of it counts, and what is kept.
+
+use gingham_kernel::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When the run ends and what counts.
+///
+/// ```text
+///   0 ── warm-up ──┬──────── window ────────┬── follow ── end
+///                  │ rates, delays, order   │ what is under way arrives; nothing new is sent
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// Simulated time at which sources stop and the window ends that rates, delays and the order
+    /// are measured in.
+    pub time: Span,
+    /// When the window begins; after a tenth of `time` unless given.
+    pub warm_up: Option<Span>,
+    /// For how long after the window what is under way is followed at the most.
+    #[serde(default = "a_second")]
+    pub follow: Span,
+}
+
+const fn a_second() -> Span {
+    Span::from_ps(1_000_000_000_000)
+}
+
+/// What is kept of a run beside its sums.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Measure {
+    /// So many events from the beginning on get a row in the table `events`: what was sent, lost, and
+    /// given out, with its round and deficit. For short runs, and for the drawing of rounds.
+    pub events: u64,
+    /// So many packets from the beginning on get a row in the table `packets`.
+    pub packets: u64,
+    /// Width of a step of the table `series`; a 200th of the time unless given.
+    pub step: Option<Span>,
+    /// Percentiles of the delay, each above 0 and below 100.
+    pub percentiles: Vec<f64>,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self { events: 0, packets: 0, step: None, percentiles: vec![50.0, 90.0, 99.0, 99.9] }
+    }
+}

@@ -1,0 +1,88 @@
+//! A striping scenario: everything that a run depends on, as people write it in TOML.
+//!
+//! ```toml
+//! title = "10 and 20 Mbit/s make 30"
+//!
+//! [stop]
+//! time = "5 s"
+//!
+//! [[channel]]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//!
+//! [[channel]]
+//! rate = "20 Mbit/s"
+//! delay = "25 ms"
+//!
+//! [[source]]
+//! packets = { in_turn = ["1000 B", "200 B"] }
+//! ```
+//!
+//! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The doc
+//! comments of the fields are what `gingham` shows as help.
+
+mod channel;
+mod measure;
+mod origin;
+mod source;
+mod stripe;
+
+pub use channel::{Back, Bursts, Channel, OutageSpan, RateStep, Reordering};
+pub use measure::{Measure, Stop};
+pub use origin::{Overrides, ScenarioSource};
+pub use source::{
+    Constant, Frames, List, Mixed, OnOff, Packets, Reno, Source, SourceKind, Uniform,
+};
+pub use stripe::{Generalised, Markers, Receiver, Reception, Scheduler, Stripe};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A striping scenario as it was written, with defaults for what was not.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What the scenario shows, for titles of tables and pictures.
+    #[serde(default)]
+    pub title: String,
+    /// Root of all random streams: the same scenario and seed give the same bits anywhere.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// How packets are spread over the channels and put in order again.
+    #[serde(default)]
+    pub stripe: Stripe,
+    /// The channels, 1 to 64.
+    pub channel: Vec<Channel>,
+    /// What is sent.
+    #[serde(default = "one_backlogged")]
+    #[schemars(extend("default" = [{ "kind": "backlogged" }]))]
+    pub source: Vec<Source>,
+    /// Who reads what arrives.
+    #[serde(default)]
+    pub receiver: Receiver,
+    /// When the run ends and what counts.
+    pub stop: Stop,
+    /// What is kept of the run beside its sums.
+    #[serde(default)]
+    pub measure: Measure,
+}
+
+impl Scenario {
+    /// Says what holds where nothing is written: names are running numbers.
+    fn fill_defaults(&mut self) {
+        for (index, channel) in self.channel.iter_mut().enumerate() {
+            channel.name.get_or_insert_with(|| (index + 1).to_string());
+        }
+        for (index, source) in self.source.iter_mut().enumerate() {
+            source.name.get_or_insert_with(|| (index + 1).to_string());
+        }
+    }
+}
+
+const fn default_seed() -> u64 {
+    1
+}
+
+fn one_backlogged() -> Vec<Source> {
+    vec![Source::default()]
+}

@@ -1,0 +1,118 @@
+//! How packets are spread and put in order again, as a scenario writes it.
+
+use gingham_kernel::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How packets are spread over the channels and put in order again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stripe {
+    /// What chooses the channel of a packet.
+    pub scheduler: Scheduler,
+    /// How the order is found again at the far end.
+    pub reception: Reception,
+    /// The longest packet that may be sent; no quantum may be below it.
+    pub longest_packet: Bytes,
+    /// Markers, which put the receiver right after a loss.
+    pub markers: Markers,
+    /// Packets that the receiver keeps of each channel at the most; more are discarded.
+    pub buffer_packets: u64,
+    /// So long the receiver waits for a channel that is silent while others have packets.
+    pub wait: Span,
+    /// The queue before the sender; a packet that finds no room is refused. A backlogged source
+    /// needs none.
+    pub queue: Bytes,
+    /// Whether the sender sees the queues of its channels, as of network interfaces of its own
+    /// machine, and waits for room. Otherwise what finds a queue full is lost.
+    pub backpressure: bool,
+}
+
+impl Default for Stripe {
+    fn default() -> Self {
+        Self {
+            scheduler: Scheduler::SurplusRoundRobin,
+            reception: Reception::Logical,
+            longest_packet: Bytes(1_500),
+            markers: Markers::default(),
+            buffer_packets: 1_024,
+            wait: Span::from_ps(200 * MS),
+            queue: Bytes(256_000),
+            backpressure: true,
+        }
+    }
+}
+
+const MS: u64 = 1_000_000_000;
+
+/// What chooses the channel of a packet.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// A quantum of bytes a turn, overdrawn by the last packet and paid back in the next round: fair
+    /// in bytes whatever the lengths (Adiseshu, Parulkar and Varghese 1996, section 3.5).
+    #[default]
+    SurplusRoundRobin,
+    /// So many packets a turn, whatever their length (section 6.2).
+    GeneralisedRoundRobin(Generalised),
+    /// A packet a turn.
+    RoundRobin,
+    /// A channel drawn for each packet, by a generator that the receiver could run as well (section 3.4).
+    Randomised,
+    /// The channel whose queue is emptied first. Not causal, so it has no logical reception.
+    ShortestQueue,
+    /// The channel that the packet's source hashes to, so that each source keeps its order and none
+    /// is faster than a channel. Not causal.
+    AddressHash,
+}
+
+/// Parameters of generalised round robin.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Generalised {
+    /// Packets a turn of each channel; those in the closest ratio of the rates unless given.
+    pub packets: Vec<u32>,
+}
+
+/// How the order is found again at the far end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reception {
+    /// The receiver runs the sender's scheduler and reads each packet from the channel on which it
+    /// must come; nothing is added to a packet (section 4).
+    #[default]
+    Logical,
+    /// Packets are given out as they arrive.
+    None,
+    /// Each packet carries a sequence number of 4 bytes, and the receiver sorts; a packet is taken for
+    /// lost when every channel has shown a later one (RFC 1990, section 4.1), or after the wait.
+    SequenceNumbers,
+}
+
+/// Markers, which put the receiver right after a loss.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Markers {
+    /// Whether any are sent.
+    pub send: bool,
+    /// They go in one round out of so many.
+    pub every_rounds: u32,
+    /// They go before the turn of this channel, counted from 1.
+    pub before_channel: u64,
+    /// They go at the latest so long after the last, whatever the rounds.
+    pub interval: Span,
+}
+
+impl Default for Markers {
+    fn default() -> Self {
+        Self { send: true, every_rounds: 4, before_channel: 1, interval: Span::from_ps(20 * MS) }
+    }
+}
+
+/// Who reads what arrives.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Receiver {
+    /// It reads so fast; at once unless given. A slow reader fills the buffers of the channels.
+    pub rate: Option<Rate>,
+}

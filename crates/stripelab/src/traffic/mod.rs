@@ -1,0 +1,60 @@
+//! Sources: what is sent when.
+//!
+//! ```text
+//!   clocked sources ──tick──► packets ──► queue before the sender ──► sender
+//!   backlogged ones ◄───────────── pull ─────────────────────────────┘ when the queue is empty
+//!   transports      ◄── acknowledgements, timeouts ──► packets
+//! ```
+//!
+//! Invariant: what a source sends depends on its plan, the seed and, for a transport, on what came of
+//! its packets; a source more or less changes nobody else's draws.
+
+mod lengths;
+mod reno;
+mod source;
+
+pub(crate) use reno::Reno;
+pub(crate) use source::Source;
+
+use gingham_kernel::Time;
+
+/// A packet from its source to whoever reads it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Packet {
+    /// Its number in the pipe, in the order of sending, from 1; 0 before.
+    pub(crate) number: u64,
+    /// Its source.
+    pub(crate) source: u16,
+    /// The channel it went on.
+    pub(crate) channel: u8,
+    pub(crate) bytes: u32,
+    /// Its number at its source; of a transport, its segment.
+    pub(crate) of_source: u64,
+    /// The frame that it is a part of, from 1; 0 where there are none.
+    pub(crate) frame: u32,
+    /// When its source gave it.
+    pub(crate) created: Time,
+    /// When it went on its channel.
+    pub(crate) sent: Time,
+}
+
+/// Backlogged sources, asked in turn.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    next: usize,
+}
+
+impl Turn {
+    /// A packet of the next backlogged source that has one.
+    pub(crate) fn pull(&mut self, sources: &mut [Source], now: Time) -> Option<Packet> {
+        let count = sources.len();
+        for step in 0..count {
+            let index = (self.next + step) % count;
+            if let Some(packet) = sources[index].pull(now) {
+                self.next = (index + 1) % count;
+                return Some(packet);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,5 @@
+//! Runs of scenarios: stories that can be worked out on paper, and what holds for every run.
+
+mod always;
+mod stories;
+mod support;

@@ -1,0 +1,108 @@
+//! Runs that can be worked out on paper, to the nanosecond.
+
+use crate::support::{integers, run, words};
+
+/// Two channels of 1 MB/s: a byte takes a microsecond. Without delay.
+const TWO: &str = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
+    measure = { events = 1000, packets = 1000 }\n\
+    [stripe]\nlongest_packet = \"500 B\"\nmarkers.send = false\n\
+    [[channel]]\nrate = \"1 MB/s\"\n[[channel]]\nrate = \"1 MB/s\"\n";
+
+/// Section 3.5 of Adiseshu, Parulkar and Varghese 1996, with a quantum of 500 and packets of 550, 150,
+/// 300 and 400 bytes and their like: here 500, 150, 300, 400, 100 and 500. By hand:
+///
+/// ```text
+///   round 1   channel 1: 500 (500 -> 0)       channel 2: 150 (500 -> 350), 300 (-> 50), 400 (-> -350)
+///   round 2   channel 1: 100 (500 -> 400), 500 (-> -100)
+/// ```
+#[test]
+fn surplus_round_robin_sends_as_on_paper() {
+    let lengths = "[[source]]\nkind.list.lengths = \
+        [\"500 B\", \"150 B\", \"300 B\", \"400 B\", \"100 B\", \"500 B\"]\n";
+    let record = run(&format!("{TWO}{lengths}"));
+    let rows = words(&record, "events", "event");
+    let sent: Vec<usize> = (0..rows.len()).filter(|row| rows[*row] == "send").collect();
+    let of = |column| {
+        let all = integers(&record, "events", column);
+        sent.iter().map(|row| all[*row]).collect::<Vec<_>>()
+    };
+    let channels = words(&record, "events", "channel");
+    let channels: Vec<_> = sent.iter().map(|row| &*channels[*row]).collect();
+    assert_eq!(channels, ["1", "2", "2", "2", "1", "1"]);
+    assert_eq!(of("round"), [1, 1, 1, 1, 2, 2]);
+    assert_eq!(of("deficit_bytes"), [500, 500, 350, 50, 500, 400]);
+    // Channel 1 gives 500, 100 and 500 bytes, channel 2 150, 300 and 400: packet 4 is there after 850 us
+    // and holds back packet 5, which is there after 600 us.
+    let delivered = integers(&record, "packets", "delivered_ns");
+    assert_eq!(delivered, [500_000, 500_000, 500_000, 850_000, 850_000, 1_100_000]);
+    assert_eq!(record.packets_out_of_order, 0);
+}
+
+/// As it comes: packet 2 (150 bytes) is there before packet 1 (500 bytes), and 5 before 4.
+#[test]
+fn without_reception_packets_come_as_they_arrive() {
+    let text = format!(
+        "{}\n[[source]]\nkind.list.lengths = \
+         [\"500 B\", \"150 B\", \"300 B\", \"400 B\", \"100 B\", \"500 B\"]\n",
+        TWO.replace("markers.send = false", "reception = \"none\"")
+    );
+    let record = run(&text);
+    // By arrival in us: 2 at 150, 3 at 450, 1 at 500, 5 at 600, 4 at 850, 6 at 1,100.
+    assert_eq!(integers(&record, "packets", "position"), [3, 1, 2, 5, 4, 6]);
+    // Packets 1 and 4 come after later ones.
+    assert_eq!(record.packets_out_of_order, 2);
+    assert_eq!(record.reordering_extent_max, 2);
+}
+
+/// Packet 1, alone in round 1 on channel 1, is lost on its wire; a marker before round 2 tells of it.
+/// Every packet fills a quantum, so packets go 1 2 1 2 by channel.
+#[test]
+fn a_marker_puts_the_receiver_right_after_a_loss() {
+    let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
+        measure = { events = 1000, packets = 1000 }\n\
+        [stripe]\nlongest_packet = \"1000 B\"\nmarkers = { every_rounds = 1, interval = \"1 s\" }\n\
+        [[channel]]\nrate = \"1 MB/s\"\nlose = [1]\n[[channel]]\nrate = \"1 MB/s\"\n\
+        [[source]]\nkind.list.lengths = [\"1000 B\", \"1000 B\", \"1000 B\", \"1000 B\"]\n";
+    let record = run(text);
+    assert_eq!(words(&record, "packets", "fate"), ["lost", "delivered", "delivered", "delivered"]);
+    assert_eq!(integers(&record, "packets", "position"), [0, 1, 2, 3]);
+    assert_eq!((record.lost_on_channels, record.packets_out_of_order), (1, 0));
+    // Packet 2 waits at the receiver until the marker behind packet 1 is there.
+    let (event, time) = (words(&record, "events", "event"), integers(&record, "events", "time_ns"));
+    let channel = words(&record, "events", "channel");
+    let told = (0..event.len())
+        .filter(|row| event[*row] == "arrive-marker" && channel[*row] == "1")
+        .map(|row| time[row])
+        .find(|told| *told > 1_000_000)
+        .expect("the marker of round 2 arrives");
+    assert_eq!(integers(&record, "packets", "delivered_ns")[1], told);
+}
+
+/// 10 and 20 Mbit/s with quanta in this ratio carry 30 Mbit/s, less the markers, in exact order.
+#[test]
+fn unequal_channels_add_up() {
+    let record = run("stop.time = \"5 s\"\n\
+        [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+        [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n");
+    let goodput = record.goodput_bits_per_s.expect("something was given out");
+    let markers = record.message_share.expect("something was sent");
+    // What is not data is messages, to within the packet that the window cuts at either end.
+    let expected = 30e6 * (1.0 - markers);
+    assert!((goodput / expected - 1.0).abs() < 0.002, "{goodput} of {expected}");
+    assert_eq!((record.packets_out_of_order, record.packets_lost), (0, 0));
+    assert_eq!(record.in_order_bits_per_s, record.goodput_bits_per_s);
+}
+
+/// Sequence numbers: channel 2 has shown packet 4 when packet 3 arrives on channel 1, so that packet 1,
+/// which is missing, is lost for sure.
+#[test]
+fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
+    let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\nmeasure.packets = 10\n\
+        [stripe]\nlongest_packet = \"1000 B\"\nreception = \"sequence-numbers\"\n\
+        [[channel]]\nrate = \"1 MB/s\"\nlose = [1]\n[[channel]]\nrate = \"1 MB/s\"\n\
+        [[source]]\nkind.list.lengths = [\"1000 B\", \"1000 B\", \"1000 B\", \"1000 B\"]\n";
+    let record = run(text);
+    // A header of 4 bytes makes 1,004 us each; packet 3 is behind packet 1 on channel 1.
+    let delivered = integers(&record, "packets", "delivered_ns");
+    assert_eq!(delivered, [0, 2_008_000, 2_008_000, 2_008_000]);
+}

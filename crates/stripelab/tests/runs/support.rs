@@ -1,0 +1,43 @@
+//! What tests of runs share.
+
+use gingham_results::{ColumnData, Table};
+use gingham_stripelab::scenario::ScenarioSource;
+use gingham_stripelab::{Record, Run, compile};
+use std::path::Path;
+
+/// The record of a scenario, run to its end in calls of so many events.
+pub(crate) fn run_in_calls(text: &str, events: u64) -> Record {
+    let source = ScenarioSource::parse("s.toml", text, Path::new(".")).expect("it can be read");
+    let mut run = Run::new(compile(&source).expect("it can be run"));
+    while !run.advance(events).done {}
+    run.record()
+}
+
+/// The record of a scenario, run to its end.
+pub(crate) fn run(text: &str) -> Record {
+    run_in_calls(text, 1_000)
+}
+
+/// A column of whole numbers of a table.
+pub(crate) fn integers(record: &Record, table: &str, column: &str) -> Vec<u64> {
+    match data(record, table, column) {
+        ColumnData::Integers(values) => values.clone(),
+        other => panic!("{column} holds {other:?}"),
+    }
+}
+
+/// A column of texts of a table.
+pub(crate) fn words(record: &Record, table: &str, column: &str) -> Vec<String> {
+    match data(record, table, column) {
+        ColumnData::Words { codes, values } => {
+            codes.iter().map(|code| values[*code as usize].clone()).collect()
+        }
+        other => panic!("{column} holds {other:?}"),
+    }
+}
+
+fn data<'a>(record: &'a Record, table: &str, column: &str) -> &'a ColumnData {
+    let table: &Table = record.tables.iter().find(|one| one.name == table).expect("it is there");
+    let column = table.columns.iter().find(|one| one.name == column);
+    &column.expect("it is there").data
+}

@@ -1,0 +1,23 @@
+"""The striping laboratory: several channels as one pipe, in virtual time.
+
+>>> from gingham import stripe
+>>> scenario = stripe.Scenario.parse('''
+... stop.time = "1 s"
+... [[channel]]
+... rate = "10 Mbit/s"
+... [[channel]]
+... rate = "20 Mbit/s"
+... ''')
+>>> result = stripe.run(scenario)
+>>> round(result.summary["goodput_bits_per_s"] / 1e6)
+30
+
+A scenario says what the channels are like, what is sent, and how packets are spread and put in
+order again; `gingham stripe` is the same for the command line.
+"""
+
+from gingham.stripe._result import StripeResult
+from gingham.stripe._running import Progress, Simulation, alone, load_result, run
+from gingham.stripe._scenario import Scenario
+
+__all__ = ["Progress", "Scenario", "Simulation", "StripeResult", "alone", "load_result", "run"]

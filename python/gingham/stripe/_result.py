@@ -1,0 +1,43 @@
+"""Results of striping runs, as numbers and as Arrow tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gingham.result import AnyResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gingham.stripe._scenario import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class StripeResult(AnyResult):
+    """What a striping run measured, fresh from `run` or from its folder by `load_result`.
+
+    `summary` holds the numbers of the pipe, `channels` and `sources` those of each;
+    `docs/reference/stripe-results.md` explains every number and every column.
+    """
+
+    scenario: Scenario
+
+    kind = "stripe"
+
+    @property
+    def pictures(self) -> Mapping[str, Callable[[], bytes]]:
+        """What each channel carried over the time of the run."""
+        return {}
+
+    @property
+    def channels(self) -> Sequence[Mapping[str, Any]]:
+        """One row of numbers a channel."""
+        rows: Sequence[Mapping[str, Any]] = self.summary["channels"]
+        return rows
+
+    @property
+    def sources(self) -> Sequence[Mapping[str, Any]]:
+        """One row of numbers a source."""
+        rows: Sequence[Mapping[str, Any]] = self.summary["sources"]
+        return rows
