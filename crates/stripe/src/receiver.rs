@@ -283,10 +283,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.heard(channel);
         self.reports.see_marker(channel, now, marker);
         self.show_marker(now, channel, marker);
-        if !self.presence.see_marker(channel, &marker.standing) {
-            self.count_late(channel);
-            return Err(Discard::ChannelOut);
-        }
+        self.see_presence(now, channel, &marker.standing)?;
         self.put_marker(channel, marker.standing);
         Ok(())
     }

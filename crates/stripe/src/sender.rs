@@ -22,6 +22,7 @@ mod changes;
 mod credit;
 mod markers;
 mod options;
+mod presence;
 mod repairs;
 mod reported;
 mod resets;
@@ -40,6 +41,7 @@ pub use sent::Sent;
 
 use changes::Changes;
 use credit::has_credit;
+use presence::Presence;
 use repairs::Repairs;
 use reported::ReportedByChannel;
 use sent::SentByChannel;
@@ -47,7 +49,13 @@ use sent::SentByChannel;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    Resetting { acknowledged: ChannelSet, again_at: Instant, open_at: Instant },
+    Resetting {
+        acknowledged: ChannelSet,
+        /// Those that were not dead before.
+        awaited: ChannelSet,
+        again_at: Instant,
+        open_at: Instant,
+    },
 }
 
 /// The sending end.
@@ -78,6 +86,7 @@ pub struct Sender<S> {
     /// Markers go at this time at the latest.
     marker_at: Instant,
     changes: Changes,
+    presence: Presence,
     sent: SentByChannel,
     reported: ReportedByChannel,
     /// What can be sent again, if anything is.
@@ -117,6 +126,7 @@ impl<S: Numbered> Sender<S> {
             state: State::Open,
             due: 0,
             marker_at: now,
+            presence: Presence::new(channels),
             sent: SentByChannel::new(channels),
             reported: ReportedByChannel::new(channels),
             repairs: options.repair.map(|plan| Repairs::new(plan, channels)),
@@ -187,7 +197,7 @@ impl<S: Numbered> Sender<S> {
         self.sending.packets += 1;
         self.sending.bytes += u64::from(length_bytes);
         if self.changes.are_under_way() {
-            self.follow_changes(channel);
+            self.follow_changes(now, channel);
         }
         self.mark_by_round(now);
         Ok(channel)
@@ -196,21 +206,23 @@ impl<S: Numbered> Sender<S> {
     /// The next message, and the channel on which it goes before any packet to come.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         self.advance(now);
+        let (channel, kind) = self.poll_left().or_else(|| self.poll_due(now))?;
+        Some((channel, Message::about(channel, self.scheduler.channels(), self.epoch, kind)))
+    }
+
+    fn poll_due(&mut self, now: Instant) -> Option<(usize, Kind)> {
         let channel = take_lowest(&mut self.due)?;
         let kind = match self.state {
-            State::Open => {
-                self.sending.markers += 1;
-                self.marker(channel, now)
-            }
+            State::Open => self.marker(channel, now),
             State::Resetting { .. } => Kind::Reset { quantum: self.wished_quantum(channel) },
         };
-        Some((channel, Message::about(channel, self.scheduler.channels(), self.epoch, kind)))
+        Some((channel, kind))
     }
 
     /// When there will be a message though nothing happens.
     pub fn poll_timeout(&self) -> Instant {
         match self.state {
-            State::Open => self.marker_at,
+            State::Open => self.marker_at.min(self.presence.look_at()),
             State::Resetting { acknowledged: 0, again_at, .. } => again_at,
             State::Resetting { again_at, open_at, .. } => again_at.min(open_at),
         }
@@ -267,12 +279,14 @@ impl<S: Numbered> Sender<S> {
                 Err(Discard::StaleEpoch)
             }
             Kind::Report(report) => {
-                self.reported.take(channel, Reported { at: now, report });
-                self.agree(channel, report.coming_from);
+                let reported = Reported { at: now, report };
+                self.reported.take(channel, reported);
+                self.hear(channel, reported);
+                self.agree(now, channel, report.coming_from);
                 Ok(())
             }
             Kind::Missing { first, count } => self.ask_again(message.channel, first, count),
-            Kind::LeftAcknowledged(_) => Err(Discard::NotAsked),
+            Kind::LeftAcknowledged(departure) => self.acknowledge_left(departure),
         }
     }
 
@@ -280,7 +294,14 @@ impl<S: Numbered> Sender<S> {
     fn advance(&mut self, now: Instant) {
         let all = first_channels(self.scheduler.channels());
         match &mut self.state {
-            State::Open if self.marker_at <= now => self.mark_all(now),
+            State::Open => {
+                if self.presence.look_at() <= now {
+                    self.look(now);
+                }
+                if self.marker_at <= now {
+                    self.mark_all(now);
+                }
+            }
             State::Resetting { acknowledged, open_at, .. }
                 if *acknowledged != 0 && *open_at <= now =>
             {
@@ -290,7 +311,7 @@ impl<S: Numbered> Sender<S> {
                 self.due = all & !*acknowledged;
                 *again_at = now.after(self.options.reset_interval);
             }
-            State::Open | State::Resetting { .. } => {}
+            State::Resetting { .. } => {}
         }
     }
 }

@@ -22,7 +22,7 @@ use gingham_fairq::{Round, Standing};
 
 use super::Receiver;
 use crate::message::small;
-use crate::{ChannelSet, Departure, Discard, Kind, Numbered, take_lowest};
+use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, take_lowest};
 
 /// What is known of who is in, and what is to be acknowledged of it.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub(super) struct Presence {
     out: ChannelSet,
     /// Of channels that are out, a round in which they were.
     since: Vec<Round>,
+    /// Since when only markers from before they left have come on them.
+    stale_since: Vec<Option<Instant>>,
     /// On which channels' ways back a departure is to be acknowledged, and which.
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
@@ -41,6 +43,7 @@ impl Presence {
         Self {
             out: 0,
             since: vec![Round::FIRST; channels],
+            stale_since: vec![None; channels],
             acknowledge: 0,
             departures: vec![nobody; channels],
         }
@@ -52,11 +55,17 @@ impl Presence {
 
     fn take_out(&mut self, channel: usize, since: Round) {
         self.out |= 1 << channel;
+        self.stale_since[channel] = None;
         self.since[channel] = since;
     }
 
-    /// Whether a marker that comes is one of a channel as it is now: not from before it left.
-    pub(super) fn see_marker(&mut self, channel: usize, said: &Standing) -> bool {
+    /// Whether a marker that comes is one of a channel as it is now; if not, since when none has been.
+    pub(super) fn see_marker(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        said: &Standing,
+    ) -> Result<(), Instant> {
         let comes_in = said.coming.is_some_and(|change| change.quantum_bytes != 0);
         if !said.is_in() && !comes_in {
             self.take_out(channel, said.next.round);
@@ -64,11 +73,12 @@ impl Presence {
             && self.is_out(channel)
             && !said.next.round.is_after(self.since[channel])
         {
-            return false;
+            return Err(*self.stale_since[channel].get_or_insert(now));
         } else {
             self.out &= !(1 << channel);
+            self.stale_since[channel] = None;
         }
-        true
+        Ok(())
     }
 
     /// The next departure to acknowledge, and on which way back.
@@ -80,6 +90,7 @@ impl Presence {
     /// A new epoch: all are in until something says otherwise.
     pub(super) fn restart(&mut self) {
         (self.out, self.acknowledge) = (0, 0);
+        self.stale_since.fill(None);
     }
 }
 
@@ -109,10 +120,27 @@ impl<S: Numbered, P> Receiver<S, P> {
     pub(super) fn take_quantum(&mut self, channel: usize, quantum: u32) {
         if !self.presence.is_out(channel) {
             let round = self.scheduler.standing(channel).next.round;
-            let standing = Standing::beginning(round, quantum);
-            self.presence.see_marker(channel, &standing);
-            self.put_marker(channel, standing);
+            if quantum == 0 {
+                self.presence.take_out(channel, round);
+            }
+            self.put_marker(channel, Standing::beginning(round, quantum));
         }
+    }
+
+    /// What a marker says of whether its channel is in. What was on its way when the channel left has
+    /// come after a wait; if it still comes then, the ends are at odds.
+    pub(super) fn see_presence(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        said: &Standing,
+    ) -> Result<(), Discard> {
+        self.presence.see_marker(now, channel, said).map_err(|since| {
+            if since.after(self.options.wait) <= now {
+                self.count_late(channel);
+            }
+            Discard::ChannelOut
+        })
     }
 
     /// Puts what is said of a channel behind what came on it, or reads it where nothing waits.

@@ -4,7 +4,7 @@
 //!   the marker says                          believed until the next one
 //!   in, more to come from round r            more from round r on
 //!   in, less to come, or to go out           as it is: the marker of that round will say so
-//!   out, to come in at round r               in, its first packet of round r
+//!   out, to come in at round r               in, its first packet of round r; out if r was missed
 //!   out                                      out
 //! ```
 //!
@@ -22,7 +22,7 @@ use crate::{Discard, Numbered};
 impl<S: Numbered, P> Receiver<S, P> {
     /// A marker has come to the head of a buffer.
     pub(super) fn read_marker(&mut self, channel: usize, said: Standing) {
-        let standing = believed(said);
+        let standing = self.believed(channel, said);
         let ahead = standing.next.round.ahead_of(self.scheduler.round());
         if standing.is_in() && ahead.unsigned_abs() > self.options.far_rounds_max {
             self.reception.discards.add(Discard::FarMarker, 1);
@@ -46,6 +46,22 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
+    /// What is believed of a channel of which a marker says this.
+    fn believed(&self, channel: usize, said: Standing) -> Standing {
+        let said_now = Standing { coming: None, ..said };
+        match said.coming {
+            Some(change) if !said.is_in() && change.quantum_bytes != 0 => {
+                let comes_in = Standing::beginning(change.from, change.quantum_bytes);
+                // Where it is read in the round for which it was announced, it is put off already.
+                let is_missed = !change.from.is_after(self.scheduler.round());
+                let is_known = self.scheduler.standing(channel) == comes_in;
+                if is_missed && !is_known { said_now } else { comes_in }
+            }
+            Some(change) if change.quantum_bytes > said.quantum_bytes => said,
+            _ => said_now,
+        }
+    }
+
     pub(super) fn count_late(&mut self, channel: usize) {
         self.reception.late += 1;
         self.late_in_a_row[channel] += 1;
@@ -55,17 +71,6 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.late_in_a_row[channel] = 0;
             self.epochs.request(channel);
         }
-    }
-}
-
-/// What is believed of a channel of which a marker says this.
-fn believed(said: Standing) -> Standing {
-    match said.coming {
-        Some(change) if !said.is_in() && change.quantum_bytes != 0 => {
-            Standing::beginning(change.from, change.quantum_bytes)
-        }
-        Some(change) if change.quantum_bytes > said.quantum_bytes => said,
-        _ => Standing { coming: None, ..said },
     }
 }
 

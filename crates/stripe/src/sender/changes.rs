@@ -22,7 +22,7 @@
 use gingham_fairq::{Change, Round, Standing};
 
 use super::Sender;
-use crate::{ChannelSet, Numbered, QuantaError, take_lowest};
+use crate::{ChannelSet, Instant, Numbered, QuantaError, take_lowest};
 
 /// A change is announced for so many rounds ahead at least, and at most.
 const AHEAD_ROUNDS_MIN: u32 = 4;
@@ -34,6 +34,8 @@ struct Announced {
     change: Change,
     /// In which round it was announced.
     at: Round,
+    /// When the first marker went that says it.
+    told_at: Option<Instant>,
 }
 
 /// What is to become of the quanta.
@@ -117,14 +119,16 @@ impl<S: Numbered> Sender<S> {
         self.changes.wished[channel]
     }
 
-    /// What a marker says of a channel now.
-    pub(super) fn said(&self, channel: usize) -> Standing {
+    /// What a marker that is given out says of a channel.
+    pub(super) fn say(&mut self, now: Instant, channel: usize) -> Standing {
         let mut standing = self.scheduler.standing(channel);
         if !standing.is_in() {
             standing = Standing::out(self.scheduler.round());
         }
         if self.changes.is_pending(channel) {
-            standing.coming = Some(self.changes.announced[channel].change);
+            let announced = &mut self.changes.announced[channel];
+            announced.told_at.get_or_insert(now);
+            standing.coming = Some(announced.change);
         }
         standing
     }
@@ -146,7 +150,7 @@ impl<S: Numbered> Sender<S> {
         let (quantum, bit) = (self.changes.wished[channel], 1 << channel);
         let present = self.scheduler.standing(channel).quantum_bytes;
         let is_pending = self.changes.is_pending(channel);
-        if self.changes.agreed & bit != 0 {
+        if self.changes.agreed & bit != 0 || self.is_dead(channel) {
             return;
         }
         if quantum == present && is_pending {
@@ -157,20 +161,61 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
+    /// The round from which on a change is announced, or else the present one.
+    pub(super) fn announced_from(&self, channel: usize) -> Round {
+        if self.changes.is_pending(channel) {
+            self.changes.announced[channel].change.from
+        } else {
+            self.scheduler.round()
+        }
+    }
+
+    /// Nothing is announced of a channel any more, and what will be is of a later round.
+    pub(super) fn forbid_until_after(&mut self, channel: usize, round: Round) {
+        self.changes.give_up(channel);
+        self.changes.announced[channel].change.from = round;
+    }
+
     fn announce(&mut self, channel: usize, quantum_bytes: u32) {
         if quantum_bytes == 0 && !self.others_stay(channel) {
+            if self.changes.is_pending(channel) {
+                self.changes.give_up(channel);
+                self.due |= 1 << channel;
+            }
             return;
         }
         let at = self.scheduler.round();
-        let soon = at.plus(self.changes.ahead_rounds);
+        let soon = later(at.plus(self.changes.ahead_rounds), self.reached(channel).next());
         let last = self.changes.announced[channel].change.from;
-        // What was announced before is told from this by its round.
+        // What was announced before, or said to have left, is told from this by its round.
         let is_near = last.ahead_of(soon).unsigned_abs() <= AHEAD_ROUNDS_MAX;
-        let from = if is_near && !soon.is_after(last) { last.next() } else { soon };
+        let from = if is_near { later(soon, last.next()) } else { soon };
         let change = Change { from, quantum_bytes };
-        self.changes.announced[channel] = Announced { change, at };
+        self.changes.announced[channel] = Announced { change, at, told_at: None };
         self.changes.pending |= 1 << channel;
         self.due |= 1 << channel;
+    }
+
+    /// The round that a channel is at: that of its next packet, or where it is out the present one.
+    pub(super) fn reached(&self, channel: usize) -> Round {
+        let standing = self.scheduler.standing(channel);
+        if standing.is_in() { standing.next.round } else { self.scheduler.round() }
+    }
+
+    /// Announces the same for a later round, where that has come for which it was announced. If the
+    /// answer was lost, as many rounds ahead as before; if there was no time for it, more.
+    fn put_off(&mut self, now: Instant, channel: usize) {
+        let Announced { change, told_at, .. } = self.changes.announced[channel];
+        if change.from.is_after(self.reached(channel)) {
+            return;
+        }
+        self.sending.postponed += 1;
+        let is_lost = told_at.is_some_and(|at| self.answer_by(channel, at) <= now);
+        if !is_lost {
+            let ahead = self.changes.ahead_rounds.saturating_mul(2);
+            self.changes.ahead_rounds = ahead.min(AHEAD_ROUNDS_MAX);
+        }
+        self.announce(channel, change.quantum_bytes);
     }
 
     /// Whether another channel is in, and is not to go out.
@@ -185,8 +230,11 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// The receiver has seen on a channel that there will be a change.
-    pub(super) fn agree(&mut self, channel: usize, seen: Option<Round>) {
-        let Announced { change, at } = self.changes.announced[channel];
+    pub(super) fn agree(&mut self, now: Instant, channel: usize, seen: Option<Round>) {
+        if self.changes.is_pending(channel) {
+            self.put_off(now, channel);
+        }
+        let Announced { change, at, .. } = self.changes.announced[channel];
         if !self.changes.is_pending(channel) || seen != Some(change.from) {
             return;
         }
@@ -205,27 +253,24 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// The channel has been charged: changes begin, or are put off.
-    pub(super) fn follow_changes(&mut self, channel: usize) {
+    pub(super) fn follow_changes(&mut self, now: Instant, channel: usize) {
         let bit = 1 << channel;
         let holds = self.scheduler.standing(channel).coming.is_none();
         if self.changes.agreed & bit != 0 && holds {
             self.changes.give_up(channel);
             self.sending.changes += 1;
             self.due |= bit;
+            self.presence.probe(channel, now, self.options.markers.interval);
             self.announce_wishes();
         }
         let mut pending = self.changes.pending;
         while let Some(channel) = take_lowest(&mut pending) {
-            let (change, standing) =
-                (self.changes.announced[channel].change, self.scheduler.standing(channel));
-            let reached =
-                if standing.is_in() { standing.next.round } else { self.scheduler.round() };
-            if !change.from.is_after(reached) {
-                self.sending.postponed += 1;
-                let ahead = self.changes.ahead_rounds.saturating_mul(2);
-                self.changes.ahead_rounds = ahead.min(AHEAD_ROUNDS_MAX);
-                self.announce(channel, change.quantum_bytes);
-            }
+            self.put_off(now, channel);
         }
     }
+}
+
+/// The later of two rounds.
+pub(super) const fn later(one: Round, other: Round) -> Round {
+    if other.is_after(one) { other } else { one }
 }

@@ -7,10 +7,12 @@ use crate::{Instant, Kind, Marker, Numbered};
 
 impl<S: Numbered> Sender<S> {
     /// All there is to say of a channel now.
-    pub(super) fn marker(&self, channel: usize, now: Instant) -> Kind {
+    pub(super) fn marker(&mut self, channel: usize, now: Instant) -> Kind {
+        self.presence.mark(channel, now);
+        self.sending.markers += 1;
         let sent = self.sent.on(channel);
         Kind::Marker(Marker {
-            standing: self.said(channel),
+            standing: self.say(now, channel),
             sent_packets: sent.packets,
             sent_bytes: sent.bytes,
             next_sequence: self.sent.next_sequence(),

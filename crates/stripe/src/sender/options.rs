@@ -25,6 +25,11 @@ pub struct SenderOptions {
     pub reset_interval: Duration,
     /// A reset that one channel has acknowledged waits so long for the others.
     pub reset_wait: Duration,
+    /// A channel of which nothing is heard for so long and two round trips more, though markers go on
+    /// it, is out; nobody ever is where there is none.
+    pub silence: Option<Duration>,
+    /// A channel that is out is probed by a marker at least so often.
+    pub probe_interval_max: Duration,
     /// No packet goes that the receiver has not said it has room for; its reports say so, best
     /// between markers, too.
     pub credits: bool,
@@ -41,6 +46,8 @@ impl Default for SenderOptions {
             markers: MarkerPlan { every_rounds: 4, before_channel: 0, interval },
             reset_interval: Duration::from_millis(100),
             reset_wait: Duration::from_millis(500),
+            silence: Some(Duration::from_millis(200)),
+            probe_interval_max: Duration::from_secs(1),
             credits: false,
             repair: None,
         }
@@ -60,6 +67,10 @@ impl SenderOptions {
             Err(OptionsError::Zero { option: "repair.packets" })
         } else if self.reset_interval.is_zero() {
             Err(OptionsError::Zero { option: "reset_interval" })
+        } else if self.silence.is_some_and(|silence| silence.is_zero()) {
+            Err(OptionsError::Zero { option: "silence" })
+        } else if self.probe_interval_max.is_zero() {
+            Err(OptionsError::Zero { option: "probe_interval_max" })
         } else {
             Ok(())
         }
@@ -81,6 +92,8 @@ pub struct Sending {
     pub resets: u64,
     /// Quanta that changed, channels that came in or went out by them included.
     pub changes: u64,
+    /// Channels that were found dead, at the opening of an epoch or later.
+    pub deaths: u64,
     /// Changes that were put off, not having been acknowledged in time.
     pub postponed: u64,
     /// What came and was not used.

@@ -6,7 +6,7 @@
 use gingham_fairq::Standing;
 
 use super::{Sender, State};
-use crate::{Discard, Epoch, Instant, Numbered, first_channels};
+use crate::{Discard, Epoch, Instant, Numbered, first_channels, take_lowest};
 
 impl<S: Numbered> Sender<S> {
     pub(super) fn acknowledge(
@@ -15,17 +15,19 @@ impl<S: Numbered> Sender<S> {
         channel: usize,
         epoch: Epoch,
     ) -> Result<(), Discard> {
-        let all = first_channels(self.scheduler.channels());
         match &mut self.state {
-            State::Resetting { acknowledged, .. } if epoch == self.epoch => {
+            State::Resetting { acknowledged, awaited, .. } if epoch == self.epoch => {
                 *acknowledged |= 1 << channel;
-                if *acknowledged == all {
+                if *awaited & !*acknowledged == 0 {
                     self.open(now);
                 }
                 Ok(())
             }
             // The last ones may come after the wait for them was over.
-            State::Open if epoch == self.epoch => Ok(()),
+            State::Open if epoch == self.epoch => {
+                self.revive(channel);
+                Ok(())
+            }
             _ => Err(Discard::StaleEpoch),
         }
     }
@@ -35,8 +37,10 @@ impl<S: Numbered> Sender<S> {
         self.restart_scheduler();
         self.changes.restart();
         let (again_at, open_at) = (now, now.after(self.options.reset_wait));
-        self.state = State::Resetting { acknowledged: 0, again_at, open_at };
+        let awaited = first_channels(self.scheduler.channels()) & !self.presence.dead();
+        self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
         self.due = 0;
+        self.presence.restart(now);
         self.sent.restart();
         self.reported.restart();
         if let Some(repairs) = &mut self.repairs {
@@ -46,9 +50,19 @@ impl<S: Numbered> Sender<S> {
         self.advance(now);
     }
 
+    /// Data may go, on the channels that have acknowledged; the others are dead.
     pub(super) fn open(&mut self, now: Instant) {
+        let all = first_channels(self.scheduler.channels());
+        let mut silent = match self.state {
+            State::Resetting { acknowledged, .. } => all & !acknowledged,
+            State::Open => 0,
+        };
         self.state = State::Open;
         self.due = 0;
+        while let Some(channel) = take_lowest(&mut silent) {
+            self.lose(channel, now);
+        }
+        self.look(now);
         self.marker_round = self.scheduler.round();
         self.marker_at = now.after(self.options.markers.interval);
         self.mark_by_round(now);

@@ -14,12 +14,13 @@ pub(crate) struct Totals {
     pub(crate) markers: u64,
     pub(crate) resets: u64,
     pub(crate) silences: u64,
+    pub(crate) deaths: u64,
     /// Copies sent, and those delivered.
     pub(crate) copies: u64,
     pub(crate) repaired: u64,
     pub(crate) crashes: u64,
     /// From the healing to the sending of the last packet that went wrong, where no end crashed or
-    /// was reset and no channel passed over, and in all runs.
+    /// was reset and no channel passed over or taken out, and in all runs.
     pub(crate) recovery_ns_max: [u64; 2],
 }
 
@@ -34,6 +35,7 @@ impl Totals {
         self.markers += other.markers;
         self.resets += other.resets;
         self.silences += other.silences;
+        self.deaths += other.deaths;
         self.copies += other.copies;
         self.repaired += other.repaired;
         self.crashes += other.crashes;
@@ -53,18 +55,19 @@ impl fmt::Display for Totals {
         )?;
         writeln!(
             f,
-            "{} frames lost, {} damaged, {} markers read; {} crashes, {} resets, {} silences",
+            "{} frames lost, {} damaged, {} markers read; {} crashes, {} resets, {} silences, {} deaths",
             self.frames_lost,
             self.frames_damaged,
             self.markers,
             self.crashes,
             self.resets,
-            self.silences
+            self.silences,
+            self.deaths
         )?;
         writeln!(f, "{} copies sent, {} of them delivered", self.copies, self.repaired)?;
         write!(
             f,
-            "order exact after at most {quiet_ms} ms without crashes and silences, {all_ms} ms with them"
+            "order exact after at most {quiet_ms} ms without crashes, silences and deaths, {all_ms} ms with them"
         )
     }
 }

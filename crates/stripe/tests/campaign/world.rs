@@ -331,6 +331,7 @@ impl<'a> World<'a> {
         let quiet = self.totals.crashes == 0
             && self.totals.resets == 1
             && self.totals.silences == 0
+            && self.totals.deaths == 0
             && self.opened.1 < self.case.heal_ns;
         let bound_ns = if quiet {
             self.case.heal_ns + nanoseconds(self.case.sender.markers.interval)
@@ -345,7 +346,7 @@ impl<'a> World<'a> {
                 wrong_ns / 1_000,
                 self.ledger.sent(),
                 bound_ns / 1_000,
-                if quiet { "without crashes and silences" } else { "with crashes or silences" },
+                if quiet { "without crashes, silences and deaths" } else { "with some" },
             ));
         }
         let recovery_ns = wrong_ns.saturating_sub(self.case.heal_ns);
@@ -355,6 +356,7 @@ impl<'a> World<'a> {
 
     fn count_sender(&mut self) {
         self.totals.resets += self.sender.sending().resets;
+        self.totals.deaths += self.sender.sending().deaths;
         self.totals.copies += self.sender.sending().repairs;
     }
 

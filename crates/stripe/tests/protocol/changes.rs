@@ -133,7 +133,7 @@ fn wish(words: &mut Words, channels: usize) -> Option<Vec<u32>> {
 }
 
 /// Sends so many packets, with wishes between them.
-fn wish_and_send(pair: &mut Pair, words: &mut Words, channels: usize, packets: u32) {
+pub(crate) fn wish_and_send(pair: &mut Pair, words: &mut Words, channels: usize, packets: u32) {
     for _ in 0..packets {
         if let Some(quanta) = wish(words, channels) {
             // All are to be out now and then, which is refused.

@@ -2,6 +2,7 @@
 
 mod changes;
 mod credits;
+mod deaths;
 mod guaranteed;
 mod order;
 mod pair;

@@ -52,11 +52,11 @@ pub(crate) fn first_round() -> impl Strategy<Value = Round> {
     prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
 }
 
-/// Markers of any frequency and position, once in an interval at least.
+/// Markers of any frequency and position, once in an interval at least; no channel is taken out.
 pub(crate) fn sender_options(every_rounds: u32, position: usize, channels: usize) -> SenderOptions {
     let before_channel = position % channels;
     let markers = MarkerPlan { every_rounds, before_channel, interval: milliseconds(20) };
-    SenderOptions { markers, ..SenderOptions::default() }
+    SenderOptions { markers, silence: None, ..SenderOptions::default() }
 }
 
 /// Delays of up to 150 ms, below the wait of 200 ms with a marker interval of 20 ms besides.

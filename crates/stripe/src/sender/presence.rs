@@ -1,0 +1,211 @@
+//! Which channels are alive: one that is silent goes out at once, one that answers again comes in.
+//!
+//! ```text
+//!            nothing heard for silence and two round trips
+//!   [alive] ------------------------------------------------> [dead]   Left on all others that are in, each
+//!      ^                                                        |      interval, until acknowledged; probes
+//!      |          a report that answers a probe                 |      on it, slower and slower
+//!      +--------------------------------------------------------+
+//!        its wish is announced: it comes in (see changes)
+//! ```
+//!
+//! To take a channel out is to do as if all that it would have sent were lost, so nobody need agree,
+//! and numbers keep the order. Left says so ahead of whatever is sent next, so the receiver
+//! stops waiting one delay later. The last channel stays in.
+//!
+//! Probes are markers; a channel that is out by plan gets them as well, so what it last said is repeated.
+//!
+//! Source: ours. Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
+//!
+//! Invariants: some channel is in; a channel that comes back does so after the round that Left named.
+
+use core::time::Duration;
+
+use gingham_fairq::{Round, Standing};
+
+use super::changes::later;
+use super::{Reported, Sender};
+use crate::message::small;
+use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, take_lowest};
+
+/// Two round trips where none has been measured: the first timeout of RFC 6298, section 2.
+const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
+
+/// What is known of whether a channel is alive.
+#[derive(Clone, Debug, Default)]
+struct Watch {
+    /// When the first marker went since which nothing has been heard.
+    unanswered_since: Option<Instant>,
+    round_trip: Option<Duration>,
+    died_at: Instant,
+    /// Of a channel that is out: when it is probed next, and the time to the probe after.
+    probe_at: Instant,
+    pause: Duration,
+    /// Of a dead one: since which round, until that is acknowledged; and where it is to be told now.
+    left: Option<Round>,
+    tell_on: ChannelSet,
+}
+
+/// What is known of all.
+#[derive(Clone, Debug)]
+pub(super) struct Presence {
+    dead: ChannelSet,
+    /// Dead channels of which something is to be told now.
+    telling: ChannelSet,
+    watches: Vec<Watch>,
+    /// When to look again.
+    look_at: Instant,
+}
+
+impl Presence {
+    pub(super) fn new(channels: usize) -> Self {
+        let watches = vec![Watch::default(); channels];
+        Self { dead: 0, telling: 0, watches, look_at: Instant::ORIGIN }
+    }
+
+    pub(super) const fn dead(&self) -> ChannelSet {
+        self.dead
+    }
+
+    pub(super) const fn look_at(&self) -> Instant {
+        self.look_at
+    }
+
+    /// A marker goes out on a channel.
+    pub(super) fn mark(&mut self, channel: usize, now: Instant) {
+        self.watches[channel].unanswered_since.get_or_insert(now);
+    }
+
+    /// A channel is out, and is to be probed from so long after.
+    pub(super) fn probe(&mut self, channel: usize, now: Instant, pause: Duration) {
+        let watch = &mut self.watches[channel];
+        (watch.probe_at, watch.pause) = (now.after(pause), pause);
+    }
+
+    /// A new epoch, with all channels.
+    pub(super) fn restart(&mut self, now: Instant) {
+        (self.dead, self.telling, self.look_at) = (0, 0, now);
+        for watch in &mut self.watches {
+            *watch = Watch { round_trip: watch.round_trip, ..Watch::default() };
+        }
+    }
+
+    /// A departure to tell, and on which channel.
+    fn next_told(&mut self) -> Option<(usize, Departure)> {
+        let channel = self.telling.trailing_zeros() as usize;
+        let watch = self.watches.get_mut(channel)?;
+        let on = take_lowest(&mut watch.tell_on);
+        if watch.tell_on == 0 {
+            self.telling &= !(1 << channel);
+        }
+        Some((on?, Departure { channel: small(channel), since: watch.left? }))
+    }
+}
+
+impl<S: Numbered> Sender<S> {
+    /// Whether a channel is out because nothing was heard of it.
+    pub const fn is_dead(&self, channel: usize) -> bool {
+        self.presence.dead & (1 << channel) != 0
+    }
+
+    pub(super) fn poll_left(&mut self) -> Option<(usize, Kind)> {
+        self.presence.next_told().map(|(on, departure)| (on, Kind::Left(departure)))
+    }
+
+    /// The receiver has been heard on the way back of a channel.
+    pub(super) fn hear(&mut self, channel: usize, Reported { at, report }: Reported) {
+        let watch = &mut self.presence.watches[channel];
+        let answer_ns = at.nanoseconds().saturating_sub(report.echo.nanoseconds());
+        let round_trip_ns = answer_ns.saturating_sub(u64::from(report.held_ns));
+        watch.round_trip = Some(Duration::from_nanos(round_trip_ns));
+        watch.unanswered_since = None;
+        if report.echo > watch.died_at {
+            self.revive(channel);
+        }
+    }
+
+    /// A channel that was dead is alive.
+    pub(super) fn revive(&mut self, channel: usize) {
+        if self.is_dead(channel) {
+            self.presence.dead &= !(1 << channel);
+            self.presence.watches[channel].unanswered_since = None;
+            self.announce_wishes();
+        }
+    }
+
+    pub(super) fn acknowledge_left(&mut self, departure: Departure) -> Result<(), Discard> {
+        let watch = &mut self.presence.watches[usize::from(departure.channel)];
+        if watch.left != Some(departure.since) {
+            return Err(Discard::NotAsked);
+        }
+        (watch.left, watch.tell_on) = (None, 0);
+        self.presence.telling &= !(1 << departure.channel);
+        Ok(())
+    }
+
+    /// Looks after every channel, once in a marker interval.
+    pub(super) fn look(&mut self, now: Instant) {
+        self.presence.look_at = now.after(self.options.markers.interval);
+        for channel in 0..self.scheduler.channels() {
+            let is_in = self.scheduler.standing(channel).is_in();
+            if is_in || self.changes.is_pending(channel) {
+                if self.is_silent(channel, now) {
+                    self.lose(channel, now);
+                }
+            } else {
+                self.look_at_probe(channel, now);
+            }
+            if self.presence.watches[channel].left.is_some() {
+                self.tell_left(channel);
+            }
+        }
+        self.announce_wishes();
+    }
+
+    /// By when there is an answer on a channel, if neither it nor the question is lost.
+    pub(super) fn answer_by(&self, channel: usize, asked_at: Instant) -> Instant {
+        let round_trip = self.presence.watches[channel].round_trip;
+        asked_at.after(round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2)))
+    }
+
+    fn is_silent(&self, channel: usize, now: Instant) -> bool {
+        let since = self.presence.watches[channel].unanswered_since;
+        let (Some(silence), Some(since)) = (self.options.silence, since) else { return false };
+        self.answer_by(channel, since).after(silence) <= now
+    }
+
+    fn look_at_probe(&mut self, channel: usize, now: Instant) {
+        let watch = &mut self.presence.watches[channel];
+        if watch.probe_at <= now {
+            watch.pause = watch.pause.saturating_mul(2).min(self.options.probe_interval_max);
+            watch.probe_at = now.after(watch.pause);
+            self.due |= 1 << channel;
+        }
+    }
+
+    /// Takes a channel out, unless it is the last.
+    pub(super) fn lose(&mut self, channel: usize, now: Instant) {
+        let round = self.scheduler.round();
+        let next = later(round.next(), self.reached(channel));
+        let since = later(next, self.announced_from(channel));
+        if self.scheduler.set_standing(channel, Standing::out(round)).is_err() {
+            return;
+        }
+        self.forbid_until_after(channel, since);
+        self.sending.deaths += 1;
+        self.due &= !(1 << channel);
+        self.presence.dead |= 1 << channel;
+        let watch = &mut self.presence.watches[channel];
+        (watch.died_at, watch.left) = (now, Some(since));
+        self.presence.probe(channel, now, self.options.markers.interval);
+        self.tell_left(channel);
+    }
+
+    /// Left goes on every other channel that is in.
+    fn tell_left(&mut self, channel: usize) {
+        let is_in = |other: &usize| *other != channel && self.scheduler.standing(*other).is_in();
+        let others = (0..self.scheduler.channels()).filter(is_in);
+        self.presence.watches[channel].tell_on = others.fold(0, |set, other| set | 1 << other);
+        self.presence.telling |= 1 << channel;
+    }
+}

@@ -1,0 +1,169 @@
+//! Channels that die, and come back by themselves.
+
+use std::time::Duration;
+
+use gingham_fairq::Round;
+use gingham_stripe::{Departure, Discard, Epoch, Kind, Message, ReceiverOptions, SenderOptions};
+use proptest::prelude::*;
+
+use super::changes::wish_and_send;
+use super::order::{delays, quanta, sender_options};
+use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
+
+/// Three channels of 10 ms, markers each 20 ms and each fourth round, and a wait of an hour: nothing is
+/// passed over for the time that it takes.
+fn pair(channels: usize) -> Pair {
+    let scheduler = Scheduler::new(100, &vec![100; channels]).expect("options of a test");
+    let options = ReceiverOptions { wait: milliseconds(3_600_000), ..ReceiverOptions::default() };
+    Pair::new(&scheduler, &vec![milliseconds(10); channels], options)
+}
+
+/// Sends packets of 100 bytes each millisecond until then.
+fn send_until(pair: &mut Pair, end: u64) {
+    while pair.now < at(end) {
+        pair.send(100);
+        pair.run_for(milliseconds(1));
+    }
+}
+
+/// Channel 1 dies at 100 ms. Markers go each 12 ms: at 96 ms, and at 108 ms the first that is lost. What
+/// was on its way back is heard until 110 ms; from the marker of 120 ms on nothing is. Silence is 200 ms
+/// and two round trips of 20 ms, looked at each 20 ms: at 360 ms.
+#[test]
+fn a_channel_that_is_silent_goes_out_and_the_receiver_stops_waiting_a_delay_later() {
+    let mut pair = pair(3);
+    send_until(&mut pair, 100);
+    pair.dead = 0b010;
+    send_until(&mut pair, 359);
+    assert!(!pair.sender.is_dead(1));
+    pair.run_to(at(360));
+    assert!(pair.sender.is_dead(1));
+    let waiting = pair.receiver.buffered_packets(0) + pair.receiver.buffered_packets(2);
+    assert!(waiting > 100, "{waiting} wait for the channel that died");
+    pair.run_to(at(370));
+    assert_eq!(pair.receiver.buffered_packets(0) + pair.receiver.buffered_packets(2), 0);
+    let last = pair.sent;
+    send_until(&mut pair, 400);
+    pair.run_for(milliseconds(10));
+    assert_eq!(pair.delivered_after(last), (last + 1..=last + 30).collect::<Vec<_>>());
+    let (reception, sending) = (pair.receiver.reception(), pair.sender.sending());
+    assert_eq!((reception.departures, reception.passed, sending.deaths), (1, 0, 1));
+}
+
+/// Back at 500 ms: probes go at 380, 420, 500 and 660 ms.
+#[test]
+fn a_channel_that_answers_again_comes_in_by_itself() {
+    let mut pair = pair(2);
+    send_until(&mut pair, 100);
+    pair.dead = 0b10;
+    send_until(&mut pair, 501);
+    assert!(pair.sender.is_dead(1));
+    pair.dead = 0;
+    let last = pair.sent;
+    send_until(&mut pair, 679);
+    assert!(pair.sender.is_dead(1));
+    send_until(&mut pair, 1_000);
+    assert_eq!(pair.sender.scheduler().standing(1).quantum_bytes, 100);
+    pair.run_for(milliseconds(30));
+    assert_eq!(pair.delivered_after(last), (last + 1..=pair.sent).collect::<Vec<_>>());
+    assert_eq!(pair.receiver.reception().passed, 0);
+    assert_eq!(pair.receiver.reception().discards.total(), 0);
+}
+
+#[test]
+fn the_last_channel_stays_in() {
+    let mut pair = pair(3);
+    send_until(&mut pair, 50);
+    pair.dead = 0b111;
+    send_until(&mut pair, 2_000);
+    assert_eq!(pair.sender.sending().deaths, 2);
+    pair.dead = 0;
+    pair.run_for(milliseconds(1_500));
+    // Rounds go by, and channels come in.
+    let now = pair.now.nanoseconds() / 1_000_000;
+    send_until(&mut pair, now + 200);
+    let is_in = |channel| pair.sender.scheduler().standing(channel).quantum_bytes > 0;
+    assert!((0..3).all(is_in));
+}
+
+/// Of nothing that comes back is a channel dead where silence has no end.
+#[test]
+fn silence_may_be_without_end() {
+    let scheduler = Scheduler::new(100, &[100; 2]).unwrap();
+    let options = SenderOptions { silence: None, ..SenderOptions::default() };
+    let delays = [milliseconds(10); 2];
+    let mut pair = Pair::with(&scheduler, &delays, options, ReceiverOptions::default());
+    pair.back_loss_percent = 100;
+    send_until(&mut pair, 3_000);
+    assert_eq!(pair.sender.sending().deaths, 0);
+}
+
+/// A departure of before the channel came back, and one of the channel on which it is told.
+#[test]
+fn departures_that_are_over_change_nothing() {
+    let mut pair = pair(2);
+    send_until(&mut pair, 100);
+    let round = pair.receiver.scheduler().round().get();
+    let left = |channel, round| {
+        let kind = Kind::Left(Departure { channel, since: Round::new(round) });
+        Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind }
+    };
+    let now = pair.now;
+    pair.receiver.handle_message(now, 1, left(0, round - 1)).unwrap();
+    assert_eq!(pair.receiver.reception().departures, 0);
+    let own = pair.receiver.handle_message(now, 1, left(1, round + 9));
+    assert_eq!(own, Err(Discard::OtherChannel));
+    pair.receiver.handle_message(now, 1, left(0, round + 9)).unwrap();
+    assert_eq!(pair.receiver.reception().departures, 1);
+    assert_eq!(pair.receiver.handle_packet(now, 0, 100, 0), Err(Discard::ChannelOut));
+    // The sender did not ask.
+    let kind = Kind::LeftAcknowledged(Departure { channel: 0, since: Round::new(round) });
+    let message = Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
+    assert_eq!(pair.sender.handle_message(now, 1, message), Err(Discard::NotAsked));
+}
+
+proptest! {
+    /// Outages, losses and wishes, and a receiver that would wait for an hour: it is never left waiting.
+    /// Once all is well, order is exact and complete as soon as no channel can be found dead any more: a
+    /// marker interval and a round trip. Every channel that is wished for comes in again.
+    #[test]
+    fn a_dead_channel_never_makes_the_receiver_wait_for_ever(
+        quanta in quanta(), seed: u64, loss_percent in 0_u32..=80, every_rounds in 1_u32..20,
+        position in 0_usize..16, packets in 1_u32..300, dead: u16,
+    ) {
+        let mut words = Words(seed);
+        let channels = quanta.len();
+        let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).unwrap();
+        let delays = delays(&mut words, channels);
+        let options = SenderOptions {
+            silence: SenderOptions::default().silence,
+            ..sender_options(every_rounds, position, channels)
+        };
+        let receiver = ReceiverOptions { wait: milliseconds(3_600_000), ..ReceiverOptions::default() };
+        let mut pair = Pair::with(&scheduler, &delays, options, receiver).seeded(seed);
+        pair.loss_percent = loss_percent;
+        for part in 0..packets / 10 {
+            pair.dead = if part % 8 < 6 { u64::from(dead) } else { 0 };
+            wish_and_send(&mut pair, &mut words, channels, 10);
+            pair.run_for(milliseconds(100));
+        }
+        (pair.loss_percent, pair.dead) = (0, 0);
+        pair.sender.change_quanta(&quanta).unwrap();
+        // A marker goes on every channel that is in, and its report is back.
+        pair.run_for(milliseconds(20 + 2 * 150));
+        let last_before = pair.sent;
+        // A probe each second, 300 ms to the answer, and as much for the way in.
+        let is_in = |pair: &Pair, channel| pair.sender.scheduler().standing(channel).quantum_bytes > 0;
+        while pair.sent < last_before + 10_000 && !(0..channels).all(|channel| is_in(&pair, channel)) {
+            pair.send(words.length_bytes());
+            pair.run_for(Duration::from_micros(u64::from(words.below(10_000))));
+        }
+        pair.run_for(milliseconds(20 + 150));
+        let expected: Vec<u32> = (last_before + 1..=pair.sent).collect();
+        prop_assert_eq!(pair.delivered_after(last_before), expected);
+        prop_assert!((0..channels).all(|channel| is_in(&pair, channel)));
+        prop_assert!(pair.is_without_repetition());
+        prop_assert_eq!(pair.receiver.reception().passed, 0);
+        prop_assert!((0..channels).all(|channel| pair.receiver.buffered_packets(channel) == 0));
+    }
+}
