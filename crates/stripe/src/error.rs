@@ -12,6 +12,11 @@ pub enum SendError {
         /// The channel whose turn it is.
         channel: usize,
     },
+    /// As much of the channel is in flight as may be.
+    FlightFull {
+        /// The channel whose turn it is.
+        channel: usize,
+    },
     /// A packet has no bytes, or more than the longest.
     BadLength {
         /// Its length.
@@ -27,6 +32,9 @@ impl fmt::Display for SendError {
             Self::Resetting => write!(f, "a reset is under way; send once it is acknowledged"),
             Self::NoCredit { channel } => {
                 write!(f, "channel {channel} has no credit; send after the next report")
+            }
+            Self::FlightFull { channel } => {
+                write!(f, "enough of channel {channel} is in flight; send after the next report")
             }
             Self::BadLength { length_bytes, longest_bytes } => {
                 write!(f, "a packet of {length_bytes} bytes; it must have 1 to {longest_bytes}")
@@ -81,6 +89,10 @@ impl core::error::Error for QuantaError {}
 /// Why an end is not built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionsError {
+    /// Quanta are to follow rates that nothing measures.
+    NoFlight,
+    /// Quanta are to follow rates in bytes, and count packets.
+    QuantaOfPackets,
     /// Markers every zero rounds.
     NoRounds,
     /// Markers at the turn of a channel that is not there.
@@ -107,6 +119,14 @@ pub enum OptionsError {
 impl fmt::Display for OptionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
+            Self::NoFlight => write!(
+                f,
+                "quanta follow the rates that flight windows find: give flight where shares are given"
+            ),
+            Self::QuantaOfPackets => write!(
+                f,
+                "quanta that count packets follow no rates: take a scheduler whose quanta are bytes"
+            ),
             Self::NoRounds => write!(f, "markers every 0 rounds; it must be at least every round"),
             Self::NoSuchChannel { channel, count } => {
                 write!(f, "there is no channel {channel}: {count} are numbered from 0")

@@ -44,7 +44,8 @@ pub use message::{Departure, Epoch, Kind, Marker, Message, Report};
 pub use numbered::{Numbered, PacketRounds};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
 pub use sender::{
-    Kept, MarkerPlan, Repair, RepairPlan, Reported, Sender, SenderOptions, Sending, Sent,
+    Flight, FlightPlan, Kept, MarkerPlan, Repair, RepairPlan, Reported, Sender, SenderOptions,
+    Sending, Sent, SharePlan,
 };
 pub use tag::{TAG_BYTES, Tag};
 pub use time::Instant;

@@ -20,9 +20,11 @@
 
 mod changes;
 mod credit;
+mod flow;
 mod markers;
 mod options;
 mod presence;
+mod rates;
 mod repairs;
 mod reported;
 mod resets;
@@ -34,6 +36,7 @@ use crate::{
     ChannelSet, Discard, Epoch, Instant, Kind, Message, Numbered, OptionsError, SendError,
     first_channels, take_lowest,
 };
+pub use flow::{Flight, FlightPlan, SharePlan};
 pub use options::{MarkerPlan, SenderOptions, Sending};
 pub use repairs::{Kept, Repair, RepairPlan};
 pub use reported::Reported;
@@ -41,6 +44,7 @@ pub use sent::Sent;
 
 use changes::Changes;
 use credit::has_credit;
+use flow::Flow;
 use presence::Presence;
 use repairs::Repairs;
 use reported::ReportedByChannel;
@@ -89,6 +93,8 @@ pub struct Sender<S> {
     presence: Presence,
     sent: SentByChannel,
     reported: ReportedByChannel,
+    /// What may be in flight, if that is bounded.
+    flow: Option<Flow>,
     /// What can be sent again, if anything is.
     repairs: Option<Repairs>,
     sending: Sending,
@@ -116,7 +122,9 @@ impl<S: Numbered> Sender<S> {
     ) -> Result<Self, OptionsError> {
         let channels = scheduler.channels();
         options.check(channels)?;
+        let flow = options.flow(&scheduler)?;
         let mut sender = Self {
+            flow,
             marker_round: scheduler.round(),
             changes: Changes::new(&scheduler),
             initial: scheduler.clone(),
@@ -137,7 +145,8 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// The channel of the next packet, or nothing while none may go: a reset is under way, or the
-    /// channel whose turn it is has no credit. Ask again after the next message of the receiver.
+    /// channel whose turn it is has no credit, or as much in flight as it may have. Ask again after
+    /// the next message of the receiver.
     pub fn channel(&self) -> Option<usize> {
         self.next_channel().ok()
     }
@@ -151,6 +160,9 @@ impl<S: Numbered> Sender<S> {
         let report = reported.as_ref().map(|reported| &reported.report);
         if self.options.credits && !has_credit(self.sent.on(channel), report) {
             return Err(SendError::NoCredit { channel });
+        }
+        if self.flow.as_ref().is_some_and(|flow| !flow.admits(channel, self.sent.on(channel))) {
+            return Err(SendError::FlightFull { channel });
         }
         Ok(channel)
     }
@@ -200,6 +212,7 @@ impl<S: Numbered> Sender<S> {
             self.follow_changes(now, channel);
         }
         self.mark_by_round(now);
+        self.see_turn(now);
         Ok(channel)
     }
 
@@ -283,6 +296,7 @@ impl<S: Numbered> Sender<S> {
                 self.reported.take(channel, reported);
                 self.hear(channel, reported);
                 self.agree(now, channel, report.coming_from);
+                self.follow_rates(now, channel, &report);
                 Ok(())
             }
             Kind::Missing { first, count } => self.ask_again(message.channel, first, count),

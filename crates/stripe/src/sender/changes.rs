@@ -66,6 +66,16 @@ impl Changes {
         }
     }
 
+    /// What a channel is to have.
+    pub(super) fn wished(&self, channel: usize) -> u32 {
+        self.wished[channel]
+    }
+
+    /// Channels are to have these quanta, which hold of the scheduler.
+    pub(super) fn wish(&mut self, quanta: &[u32]) {
+        self.wished.copy_from_slice(quanta);
+    }
+
     pub(super) const fn are_under_way(&self) -> bool {
         self.pending | self.agreed != 0
     }

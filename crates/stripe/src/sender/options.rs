@@ -3,7 +3,11 @@
 use core::time::Duration;
 
 use super::RepairPlan;
-use crate::{Discards, OptionsError};
+use super::flow::{FlightPlan, Flow, SharePlan};
+use crate::{Discards, Numbered, OptionsError};
+
+/// What is taken for a long packet where a scheduler knows no longest: that of Ethernet.
+const USUAL_BYTES: u32 = 1_500;
 
 /// When markers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +37,17 @@ pub struct SenderOptions {
     /// No packet goes that the receiver has not said it has room for; its reports say so, best
     /// between markers, too.
     pub credits: bool,
+    /// How much of a channel may be in flight; without a bound if none is given.
+    pub flight: Option<FlightPlan>,
+    /// How quanta follow the rates that flight windows find; they stay if none is given.
+    pub shares: Option<SharePlan>,
     /// Which lost packets are sent again, where the receiver asks for them.
     pub repair: Option<RepairPlan>,
 }
 
 impl Default for SenderOptions {
     /// Markers at the beginning of each fourth round and each 20 ms; resets each 100 ms, for at
-    /// most 500 ms; no credits.
+    /// most 500 ms; no credits, no flight windows, quanta that stay.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {
@@ -49,6 +57,8 @@ impl Default for SenderOptions {
             silence: Some(Duration::from_millis(200)),
             probe_interval_max: Duration::from_secs(1),
             credits: false,
+            flight: None,
+            shares: None,
             repair: None,
         }
     }
@@ -71,9 +81,25 @@ impl SenderOptions {
             Err(OptionsError::Zero { option: "silence" })
         } else if self.probe_interval_max.is_zero() {
             Err(OptionsError::Zero { option: "probe_interval_max" })
+        } else if self.shares.is_some() && self.flight.is_none() {
+            Err(OptionsError::NoFlight)
         } else {
-            Ok(())
+            self.flight.map_or(Ok(()), |plan| plan.check())?;
+            self.shares.map_or(Ok(()), |plan| plan.check())
         }
+    }
+
+    /// What bounds flight, if anything does.
+    pub(super) fn flow(&self, scheduler: &impl Numbered) -> Result<Option<Flow>, OptionsError> {
+        let Some(plan) = self.flight else { return Ok(None) };
+        let longest_bytes = match scheduler.longest_bytes() {
+            u32::MAX if self.shares.is_some() => return Err(OptionsError::QuantaOfPackets),
+            u32::MAX => USUAL_BYTES,
+            longest_bytes => longest_bytes,
+        };
+        let channels = 0..scheduler.channels();
+        let quanta = channels.map(|channel| scheduler.standing(channel).quantum_bytes);
+        Ok(Some(Flow::new(plan, self.shares, longest_bytes, quanta)))
     }
 }
 

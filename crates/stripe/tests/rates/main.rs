@@ -1,0 +1,135 @@
+//! Flight windows and quanta that follow, in virtual time over emulated channels that nobody told the sender
+//! anything of: how much of the sum of their rates is delivered, in which order and how late.
+
+mod world;
+
+use gingham_stripe::SenderOptions;
+use world::{LONGEST_BYTES, Line, Source, World, options};
+
+const MBIT: u64 = 125_000;
+
+/// How much of the rates, but for what is lost, is delivered in a span, in thousandths.
+fn per_mille(world: &World, lines: &[Line], from_ms: u64, until_ms: u64) -> u64 {
+    let kept = |line: &Line| line.mbit * MBIT * u64::from(1_000 - line.loss_per_mille) / 1_000;
+    let sum_bytes = lines.iter().map(kept).sum::<u64>() * (until_ms - from_ms) / 1_000;
+    world.delivered_bytes(from_ms, until_ms) * 1_000 / sum_bytes
+}
+
+/// What the sender takes a channel to carry, in hundredths of what it does.
+fn estimate_percent(world: &World, channel: usize, mbit: u64) -> u64 {
+    let flight = world.sender.flight(channel).expect("flight windows are on");
+    flight.bytes_per_second.expect("there was a sample") * 100 / (mbit * MBIT)
+}
+
+fn assert_reaches(lines: &[Line], least: u64) -> World {
+    let mut world = World::new(lines);
+    world.run_to(6_000);
+    let reached = per_mille(&world, lines, 3_000, 6_000);
+    assert!(reached >= least, "{reached} thousandths of the sum");
+    world
+}
+
+#[test]
+fn equal_channels_reach_their_sum() {
+    let world = assert_reaches(&[Line::new(10, 10), Line::new(10, 10)], 970);
+    assert_eq!(world.out_of_order(), 0);
+}
+
+#[test]
+fn quanta_follow_rates_that_nobody_told() {
+    let world = assert_reaches(&[Line::new(10, 10), Line::new(20, 10)], 970);
+    assert_eq!(world.out_of_order(), 0);
+    for (channel, mbit) in [(0, 10), (1, 20)] {
+        let percent = estimate_percent(&world, channel, mbit);
+        assert!((96..=100).contains(&percent), "channel {channel}: {percent} %");
+    }
+}
+
+/// The slow link alone: 40 ms, and 0.6 ms for a packet of 1,500 bytes at 20 Mbit/s.
+#[test]
+fn skew_costs_neither_rate_nor_order_nor_much_delay() {
+    let world = assert_reaches(&[Line::new(20, 10), Line::new(20, 40)], 970);
+    assert_eq!(world.out_of_order(), 0);
+    let delay_ns = world.delay_ns(3_000, 6_000, 99);
+    assert!(delay_ns <= 40_600_000 + 5_000_000, "{delay_ns} ns");
+}
+
+#[test]
+fn a_ratio_of_twenty_is_found() {
+    assert_reaches(&[Line::new(5, 10), Line::new(100, 10)], 970);
+}
+
+/// The paper's adversary: long and short in turn, which would all go one on each channel by packets.
+#[test]
+fn long_and_short_packets_in_turn_change_nothing() {
+    let lines = [Line::new(10, 10), Line::new(10, 10)];
+    let mut world =
+        World::new(&lines).with_lengths(|number| if number % 2 == 0 { LONGEST_BYTES } else { 200 });
+    world.run_to(5_000);
+    let reached = per_mille(&world, &lines, 3_000, 5_000);
+    assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
+}
+
+/// 10 and 20 Mbit/s change places.
+#[test]
+fn quanta_follow_rates_that_change() {
+    let lines = [Line::new(10, 10), Line::new(20, 10)];
+    let mut world = World::new(&lines);
+    world.set_rate(3_000, 0, 20);
+    world.set_rate(3_000, 1, 10);
+    world.run_to(8_000);
+    let reached = per_mille(&world, &lines, 6_000, 8_000);
+    assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
+}
+
+/// 5 of 30 Mbit/s for a while, or all for 200 of each 500 ms: neither makes a channel seem slow, and the
+/// next backlog is served at once.
+#[test]
+fn a_source_that_sends_little_makes_no_channel_seem_slow() {
+    let lines = [Line::new(10, 10), Line::new(20, 10)];
+    let mut world = World::new(&lines);
+    world.set_source(2_000, Source::Paced(625));
+    world.set_source(7_000, Source::Silent);
+    for burst in 0..6 {
+        world.set_source(8_000 + 500 * burst, Source::Backlogged);
+        world.set_source(8_200 + 500 * burst, Source::Silent);
+    }
+    world.set_source(11_000, Source::Backlogged);
+    world.run_to(13_000);
+    assert!(estimate_percent(&world, 0, 10) >= 96 && estimate_percent(&world, 1, 20) >= 96);
+    let reached = per_mille(&world, &lines, 11_500, 13_000);
+    assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
+}
+
+#[test]
+fn loss_is_not_taken_for_congestion() {
+    let lines = [Line { loss_per_mille: 200, ..Line::new(10, 10) }, Line::new(20, 10)];
+    let world = assert_reaches(&lines, 920);
+    assert!(estimate_percent(&world, 0, 10) >= 95, "{}", estimate_percent(&world, 0, 10));
+}
+
+#[test]
+fn jitter_is_not_taken_for_a_queue() {
+    let jittery = |line| Line { jitter_ms: 10, loss_per_mille: 5, ..line };
+    let lines = [jittery(Line::new(20, 10)), jittery(Line::new(10, 60))];
+    let mut world = World::new(&lines);
+    world.run_to(10_000);
+    let reached = per_mille(&world, &lines, 3_000, 10_000);
+    assert!(reached >= 900, "{reached} thousandths of the sum");
+}
+
+/// A queue of 64 kB is 51 ms of 10 Mbit/s. Without windows the sender fills it until it overflows.
+#[test]
+fn windows_keep_queues_from_overflowing() {
+    let lines = [10, 20].map(|mbit| Line { queue_bytes: 64_000, ..Line::new(mbit, 10) });
+    for is_bounded in [false, true] {
+        let (mut sender, receiver) = options();
+        if !is_bounded {
+            sender = SenderOptions { flight: None, shares: None, ..sender };
+        }
+        let mut world = World::with(&lines, (sender, receiver), 1);
+        world.run_to(2_000);
+        let dropped: u64 = world.there.iter().map(|line| line.counters().queue_full).sum();
+        assert_eq!(dropped == 0, is_bounded, "{dropped} packets found no room");
+    }
+}

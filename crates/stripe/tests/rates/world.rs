@@ -1,0 +1,305 @@
+//! Both ends over emulated channels in virtual time, and a source that has as much as is taken, or less.
+
+use gingham_fairq::SurplusRoundRobin;
+use gingham_kernel::{EventQueue, Rate, Span, Time};
+use gingham_linkemu::{Channel, Loss, Parameters, Probability};
+use gingham_stripe::{
+    Epoch, FlightPlan, Instant, Receiver, ReceiverOptions, ReportPlan, Sender, SenderOptions,
+    SharePlan,
+};
+
+type Scheduler = SurplusRoundRobin<16>;
+
+pub(crate) const LONGEST_BYTES: u32 = 1_500;
+
+/// What a channel is like, both ways.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    pub(crate) mbit: u64,
+    pub(crate) delay_ms: u64,
+    pub(crate) jitter_ms: u64,
+    pub(crate) loss_per_mille: u32,
+    pub(crate) queue_bytes: u64,
+}
+
+impl Line {
+    pub(crate) const fn new(mbit: u64, delay_ms: u64) -> Self {
+        Self { mbit, delay_ms, jitter_ms: 0, loss_per_mille: 0, queue_bytes: 256_000 }
+    }
+
+    fn channel(&self, seed: u64, name: &str) -> Channel {
+        let milliseconds = |count: u64| Span::from_ns(count * 1_000_000);
+        let clean =
+            Parameters::clean(rate(self.mbit), self.queue_bytes, milliseconds(self.delay_ms));
+        let loss =
+            Probability::new(f64::from(self.loss_per_mille) / 1_000.0).expect("a probability");
+        let loss = if loss.is_possible() { Loss::Independent(loss) } else { Loss::None };
+        let parameters = Parameters { jitter: milliseconds(self.jitter_ms), loss, ..clean };
+        Channel::new(parameters, seed, name).expect("a channel")
+    }
+}
+
+fn rate(mbit: u64) -> Rate {
+    Rate::from_bytes_per_second(mbit * 125_000)
+}
+
+/// What the source offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    Backlogged,
+    /// Bytes a millisecond.
+    Paced(u64),
+    Silent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Packet { channel: usize, packet: Packet },
+    ToReceiver { channel: usize, bytes: Vec<u8> },
+    ToSender { channel: usize, bytes: Vec<u8> },
+    Source(Source),
+    Tick,
+    Rate { channel: usize, mbit: u64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Packet {
+    number: u64,
+    length_bytes: u32,
+    sent_ns: u64,
+}
+
+/// A packet that was delivered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivery {
+    at_ns: u64,
+    pub(crate) number: u64,
+    length_bytes: u32,
+    delay_ns: u64,
+}
+
+/// Both ends, what is between them, and what was delivered.
+pub(crate) struct World {
+    now_ns: u64,
+    /// Events of one time happen in the order in which they were scheduled.
+    events: EventQueue<(u64, Event)>,
+    scheduled: u64,
+    pub(crate) sender: Sender<Scheduler>,
+    pub(crate) receiver: Receiver<Scheduler, Packet>,
+    pub(crate) there: Vec<Channel>,
+    back: Vec<Channel>,
+    source: Source,
+    allowed_bytes: u64,
+    lengths: fn(u64) -> u32,
+    number: u64,
+    pub(crate) deliveries: Vec<Delivery>,
+}
+
+pub(crate) fn options() -> (SenderOptions, ReceiverOptions) {
+    let sender = SenderOptions {
+        credits: true,
+        flight: Some(FlightPlan::default()),
+        shares: Some(SharePlan::default()),
+        ..SenderOptions::default()
+    };
+    let receiver =
+        ReceiverOptions { reports: Some(ReportPlan::default()), ..ReceiverOptions::default() };
+    (sender, receiver)
+}
+
+impl World {
+    pub(crate) fn new(lines: &[Line]) -> Self {
+        Self::with(lines, options(), 1)
+    }
+
+    pub(crate) fn with(
+        lines: &[Line],
+        (sender, receiver): (SenderOptions, ReceiverOptions),
+        seed: u64,
+    ) -> Self {
+        let quanta = vec![LONGEST_BYTES; lines.len()];
+        let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("quanta");
+        let channels = |way: &str| {
+            let make =
+                |(number, line): (usize, &Line)| line.channel(seed, &format!("{way} {number}"));
+            lines.iter().enumerate().map(make).collect()
+        };
+        let epoch = Epoch::new(1);
+        Self {
+            now_ns: 0,
+            events: EventQueue::new(),
+            scheduled: 0,
+            sender: Sender::synchronised(scheduler.clone(), sender, epoch, Instant::ORIGIN)
+                .expect("options"),
+            receiver: Receiver::synchronised(scheduler, receiver, epoch).expect("options"),
+            there: channels("there"),
+            back: channels("back"),
+            source: Source::Backlogged,
+            allowed_bytes: 0,
+            lengths: |_| LONGEST_BYTES,
+            number: 0,
+            deliveries: Vec::new(),
+        }
+    }
+
+    pub(crate) fn with_lengths(mut self, lengths: fn(u64) -> u32) -> Self {
+        self.lengths = lengths;
+        self
+    }
+
+    fn schedule(&mut self, at_ns: u64, event: Event) {
+        self.scheduled += 1;
+        self.events.schedule(Time::from_ps(at_ns * 1_000), (self.scheduled, event));
+    }
+
+    pub(crate) fn set_source(&mut self, at_ms: u64, source: Source) {
+        self.schedule(at_ms * 1_000_000, Event::Source(source));
+    }
+
+    pub(crate) fn set_rate(&mut self, at_ms: u64, channel: usize, mbit: u64) {
+        self.schedule(at_ms * 1_000_000, Event::Rate { channel, mbit });
+    }
+
+    const fn now(&self) -> Instant {
+        Instant::from_nanoseconds(self.now_ns)
+    }
+
+    pub(crate) fn run_to(&mut self, milliseconds: u64) {
+        let end_ns = milliseconds * 1_000_000;
+        loop {
+            self.pump();
+            let event = self.events.next_time().map(|time| time.as_ps() / 1_000);
+            let sender = Some(self.sender.poll_timeout().nanoseconds());
+            let receiver = self.receiver.poll_timeout().map(Instant::nanoseconds);
+            let next = [event, sender, receiver].into_iter().flatten().min().unwrap_or(end_ns);
+            if next > end_ns {
+                self.now_ns = end_ns;
+                return;
+            }
+            self.now_ns = self.now_ns.max(next);
+            if event == Some(next) {
+                let (_, (_, event)) = self.events.pop().expect("looked at");
+                self.handle(event);
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let now = self.now();
+        // What an end refuses it counts.
+        match event {
+            Event::Packet { channel, packet } => {
+                let _ = self.receiver.handle_packet(now, channel, packet.length_bytes, packet);
+            }
+            Event::ToReceiver { channel, bytes } => {
+                let _ = self.receiver.handle_bytes(now, channel, &bytes);
+            }
+            Event::ToSender { channel, bytes } => {
+                let _ = self.sender.handle_bytes(now, channel, &bytes);
+            }
+            Event::Source(source) => {
+                self.source = source;
+                self.allowed_bytes = 0;
+                self.schedule(self.now_ns, Event::Tick);
+            }
+            Event::Tick => {
+                if let Source::Paced(bytes) = self.source {
+                    self.allowed_bytes += bytes;
+                    self.schedule(self.now_ns + 1_000_000, Event::Tick);
+                }
+            }
+            Event::Rate { channel, mbit } => {
+                self.there[channel].set_rate(Time::from_ps(self.now_ns * 1_000), rate(mbit));
+            }
+        }
+    }
+
+    /// All that both ends do now.
+    fn pump(&mut self) {
+        while let Some(packet) = self.receiver.poll_packet(self.now()) {
+            self.deliveries.push(Delivery {
+                at_ns: self.now_ns,
+                number: packet.number,
+                length_bytes: packet.length_bytes,
+                delay_ns: self.now_ns - packet.sent_ns,
+            });
+        }
+        while let Some((channel, message)) = self.receiver.poll_message(self.now()) {
+            let bytes = message.to_bytes().to_vec();
+            for at_ns in offer(&mut self.back[channel], self.now_ns, bytes.len()) {
+                self.schedule(at_ns, Event::ToSender { channel, bytes: bytes.clone() });
+            }
+        }
+        loop {
+            while let Some((channel, message)) = self.sender.poll_message(self.now()) {
+                let bytes = message.to_bytes().to_vec();
+                for at_ns in offer(&mut self.there[channel], self.now_ns, bytes.len()) {
+                    self.schedule(at_ns, Event::ToReceiver { channel, bytes: bytes.clone() });
+                }
+            }
+            if !self.send() {
+                break;
+            }
+        }
+    }
+
+    /// Whether a packet went.
+    fn send(&mut self) -> bool {
+        let length_bytes = (self.lengths)(self.number);
+        let enough = match self.source {
+            Source::Backlogged => true,
+            Source::Paced(_) => self.allowed_bytes >= u64::from(length_bytes),
+            Source::Silent => false,
+        };
+        if !enough {
+            return false;
+        }
+        let Ok(channel) = self.sender.handle_packet(self.now(), length_bytes) else { return false };
+        self.allowed_bytes = self.allowed_bytes.saturating_sub(u64::from(length_bytes));
+        let packet = Packet { number: self.number, length_bytes, sent_ns: self.now_ns };
+        self.number += 1;
+        let length = usize::try_from(length_bytes).expect("a length");
+        for at_ns in offer(&mut self.there[channel], self.now_ns, length) {
+            self.schedule(at_ns, Event::Packet { channel, packet });
+        }
+        true
+    }
+
+    fn between(&self, from_ms: u64, until_ms: u64) -> impl Iterator<Item = &Delivery> {
+        let span = from_ms * 1_000_000..until_ms * 1_000_000;
+        self.deliveries.iter().filter(move |delivery| span.contains(&delivery.at_ns))
+    }
+
+    /// Bytes that were delivered.
+    pub(crate) fn delivered_bytes(&self, from_ms: u64, until_ms: u64) -> u64 {
+        self.between(from_ms, until_ms).map(|delivery| u64::from(delivery.length_bytes)).sum()
+    }
+
+    /// The delay that so many hundredths of the packets stay below.
+    pub(crate) fn delay_ns(&self, from_ms: u64, until_ms: u64, percent: usize) -> u64 {
+        let mut delays: Vec<u64> =
+            self.between(from_ms, until_ms).map(|delivery| delivery.delay_ns).collect();
+        delays.sort_unstable();
+        delays[(delays.len() - 1) * percent / 100]
+    }
+
+    /// Packets that come after one with a higher number.
+    pub(crate) fn out_of_order(&self) -> usize {
+        let mut most = 0;
+        self.deliveries
+            .iter()
+            .filter(|delivery| {
+                let late = delivery.number < most;
+                most = most.max(delivery.number);
+                late
+            })
+            .count()
+    }
+}
+
+/// When it arrives, if it does.
+fn offer(channel: &mut Channel, now_ns: u64, length: usize) -> Vec<u64> {
+    let length_bytes = u32::try_from(length).expect("a length");
+    let fate = channel.offer(Time::from_ps(now_ns * 1_000), length_bytes);
+    fate.arrivals().map(|arrival| arrival.at.as_ps().div_ceil(1_000)).collect()
+}
