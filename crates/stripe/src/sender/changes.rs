@@ -98,7 +98,7 @@ impl Changes {
 
     /// The receiver knew of a change after so many rounds.
     fn learn(&mut self, rounds: u32) {
-        let ahead = rounds.saturating_mul(2).saturating_add(AHEAD_ROUNDS_MIN);
+        let ahead = rounds.saturating_add(rounds / 4).saturating_add(AHEAD_ROUNDS_MIN);
         self.ahead_rounds = ahead.min(AHEAD_ROUNDS_MAX);
     }
 }
@@ -215,15 +215,16 @@ impl<S: Numbered> Sender<S> {
     /// Announces the same for a later round, where that has come for which it was announced. If the
     /// answer was lost, as many rounds ahead as before; if there was no time for it, more.
     fn put_off(&mut self, now: Instant, channel: usize) {
-        let Announced { change, told_at, .. } = self.changes.announced[channel];
+        let Announced { change, at, told_at } = self.changes.announced[channel];
         if change.from.is_after(self.reached(channel)) {
             return;
         }
         self.sending.postponed += 1;
         let is_lost = told_at.is_some_and(|at| self.answer_by(channel, at) <= now);
         if !is_lost {
-            let ahead = self.changes.ahead_rounds.saturating_mul(2);
-            self.changes.ahead_rounds = ahead.min(AHEAD_ROUNDS_MAX);
+            let ahead = change.from.ahead_of(at).unsigned_abs().saturating_mul(2);
+            let more = self.changes.ahead_rounds.max(ahead);
+            self.changes.ahead_rounds = more.min(AHEAD_ROUNDS_MAX);
         }
         self.announce(channel, change.quantum_bytes);
     }
