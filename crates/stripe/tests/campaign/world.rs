@@ -41,6 +41,9 @@ pub(crate) struct World<'a> {
     /// When the sender took a packet first in its present epoch.
     opened: (Epoch, u64),
     ledger: Ledger,
+    /// When the last frame came that took longer than the receiver waits: where some channels are out,
+    /// others have more to carry than they can.
+    late_ns: u64,
     totals: Totals,
     /// What was last told of the run, where it is told.
     told: Option<String>,
@@ -75,6 +78,7 @@ impl<'a> World<'a> {
             next_packet_ns: 0,
             opened: (Epoch::new(0), 0),
             ledger: Ledger::default(),
+            late_ns: 0,
             totals: Totals { runs: 1, ..Totals::default() },
             told: None,
         }
@@ -260,6 +264,9 @@ impl<'a> World<'a> {
     fn put(&mut self, channel: usize, forth: bool, frame: &Frame) {
         let line = if forth { &mut self.there[channel] } else { &mut self.back[channel] };
         for (at_ns, frame) in line.offer(self.now_ns, frame) {
+            if forth && at_ns - self.now_ns > nanoseconds(self.case.receiver.wait) {
+                self.late_ns = self.late_ns.max(at_ns);
+            }
             let flight = Flight { channel, forth, frame };
             self.flights.insert((at_ns, self.flown), flight);
             self.flown += 1;
@@ -336,7 +343,7 @@ impl<'a> World<'a> {
         let bound_ns = if quiet {
             self.case.heal_ns + nanoseconds(self.case.sender.markers.interval)
         } else {
-            self.case.settled_ns
+            self.case.settled_ns + self.late_ns.saturating_sub(self.case.heal_ns)
         };
         if wrong_ns > bound_ns {
             let lost = self.ledger.last_lost();
