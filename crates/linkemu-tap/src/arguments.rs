@@ -1,0 +1,324 @@
+//! The command line: two ends, and what the link between them is like each way.
+
+use crate::end::End;
+use crate::problem::Problem;
+use clap::Parser;
+use gingham_kernel::{Bytes, Rate, Span, Time};
+use gingham_linkemu::{
+    GilbertElliott, Loss, Outage, ParameterError, Parameters, Probability, Reordering,
+};
+use std::str::FromStr;
+
+const EXAMPLES: &str = "\
+Examples, as root:
+
+  ip netns add left; ip netns add right
+  gingham-linkemu left right --rate '20 Mbit/s' --delay '10 ms'
+      tap0 in left and tap0 in right, joined: ip -n left addr add 10.0.0.1/24 dev tap0
+  gingham-linkemu left:wan0 right:wan0 --rate '20 Mbit/s' --delay '40 ms' --jitter '10 ms' --loss 0.005
+  gingham-linkemu left right --rate '50 Mbit/s' --back-rate '5 Mbit/s' --delay '15 ms'
+      as many home connections are
+  gingham-linkemu left right --rate '20 Mbit/s' --rate-at '5 s=2 Mbit/s' --rate-at '9 s=20 Mbit/s' --outage '12 s..13 s'
+
+Each event is a line of JSON on the standard output: \"ready\" when both ends are there, \"counters\" on SIGUSR1,
+\"end\" on SIGINT, SIGTERM or when a namespace is gone. The interfaces go with the program.";
+
+/// An emulated link between two network namespaces of this machine.
+#[derive(Parser, Debug)]
+#[command(name = "gingham-linkemu", version, about, after_help = EXAMPLES, max_term_width = 110)]
+pub(crate) struct Arguments {
+    /// One end, NAMESPACE[:INTERFACE]: a name of `ip netns`, or a path such as /proc/123/ns/net; interface tap0
+    pub(crate) left: End,
+    /// The other end
+    pub(crate) right: End,
+
+    /// Bytes or bits that leave the queue in a second, such as '20 Mbit/s'
+    #[arg(long)]
+    rate: Rate,
+    /// From a frame's last byte leaving the queue to its arrival, such as '10 ms'
+    #[arg(long, default_value = "0 ps")]
+    delay: Span,
+    /// The most that the queue holds
+    #[arg(long, default_value = "64 kB")]
+    queue: Bytes,
+    /// The most that is added to the delay, uniformly, without changing the order
+    #[arg(long, default_value = "0 ps")]
+    jitter: Span,
+    /// The probability that a frame is lost, each by itself
+    #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
+    loss: Probability,
+    /// Loss in bursts instead: the probabilities that a frame begins one, and ends one; all in a burst is lost
+    #[arg(long, value_name = "BEGIN,END", conflicts_with = "loss")]
+    bursts: Option<Bursts>,
+    /// The probability that a bit is damaged
+    #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
+    bit_errors: Probability,
+    /// The probability that a frame enters the queue twice
+    #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
+    duplication: Probability,
+    /// The probability that a frame is held back, and for how long: '0.01,5 ms'
+    #[arg(long, value_name = "PROBABILITY,TIME")]
+    reordering: Option<HoldingBack>,
+    /// Nothing crosses from one instant to another: '2 s..3 s'; may be given again
+    #[arg(long, value_name = "FROM..UNTIL")]
+    outage: Vec<Cut>,
+    /// From an instant on the rate is another: '5 s=2 Mbit/s'; may be given again
+    #[arg(long, value_name = "TIME=RATE")]
+    rate_at: Vec<Step>,
+
+    /// The rate from right to left, if it differs; then --rate-at is of the way forth alone
+    #[arg(long, value_name = "RATE", help_heading = "The way back")]
+    back_rate: Option<Rate>,
+    /// Its delay
+    #[arg(long, value_name = "TIME", help_heading = "The way back")]
+    back_delay: Option<Span>,
+    /// Its queue
+    #[arg(long, value_name = "BYTES", help_heading = "The way back")]
+    back_queue: Option<Bytes>,
+    /// Its jitter
+    #[arg(long, value_name = "TIME", help_heading = "The way back")]
+    back_jitter: Option<Span>,
+    /// Its loss, in place of --loss or --bursts
+    #[arg(long, value_name = "PROBABILITY", value_parser = probability, help_heading = "The way back")]
+    back_loss: Option<Probability>,
+    /// Changes of its rate
+    #[arg(long, value_name = "TIME=RATE", help_heading = "The way back")]
+    back_rate_at: Vec<Step>,
+
+    /// The longest packet that the interfaces take, without Ethernet's header
+    #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
+    pub(crate) mtu: u16,
+    /// Root of all random numbers: with the same one the same frames are lost, by their running number
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// What one way is like.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct WayPlan {
+    pub(crate) parameters: Parameters,
+    /// Changes of the rate, in the order of time.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// From an instant on the rate is another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    pub(crate) at: Time,
+    pub(crate) rate: Rate,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cut(Outage);
+
+#[derive(Clone, Copy, Debug)]
+struct Bursts(GilbertElliott);
+
+#[derive(Clone, Copy, Debug)]
+struct HoldingBack(Reordering);
+
+impl Arguments {
+    /// From left to right.
+    pub(crate) fn forth(&self) -> Result<WayPlan, Problem> {
+        let none = Reordering { probability: Probability::NEVER, span: Span::ZERO };
+        let parameters = Parameters {
+            jitter: self.jitter,
+            loss: self.bursts.map_or_else(|| independent(self.loss), |Bursts(b)| Loss::Bursts(b)),
+            bit_errors: self.bit_errors,
+            duplication: self.duplication,
+            reordering: self.reordering.map_or(none, |HoldingBack(reordering)| reordering),
+            outages: self.outage.iter().map(|Cut(outage)| *outage).collect(),
+            ..Parameters::clean(self.rate, self.queue.0, self.delay)
+        };
+        self.checked(WayPlan { parameters, steps: self.rate_at.clone() }, "--")
+    }
+
+    /// From right to left: the same, but for what is told of it.
+    pub(crate) fn back(&self) -> Result<WayPlan, Problem> {
+        let forth = self.forth()?;
+        let parameters = Parameters {
+            rate: self.back_rate.unwrap_or(self.rate),
+            queue_bytes: self.back_queue.unwrap_or(self.queue).0,
+            delay: self.back_delay.unwrap_or(self.delay),
+            jitter: self.back_jitter.unwrap_or(self.jitter),
+            loss: self.back_loss.map_or(forth.parameters.loss, independent),
+            ..forth.parameters
+        };
+        let own = self.back_rate.is_some() || !self.back_rate_at.is_empty();
+        let steps = if own { self.back_rate_at.clone() } else { forth.steps };
+        self.checked(WayPlan { parameters, steps }, "--back-")
+    }
+
+    fn checked(&self, plan: WayPlan, prefix: &str) -> Result<WayPlan, Problem> {
+        let WayPlan { parameters, steps } = &plan;
+        let refuse = |option: &str, why: &dyn std::fmt::Display| {
+            Problem::Input(format!("{prefix}{option}: {why}"))
+        };
+        parameters.check().map_err(|error| refuse(option_of(&error), &error))?;
+        let longest_bytes = u64::from(self.mtu) + ETHERNET_BYTES;
+        if parameters.queue_bytes < longest_bytes {
+            let why =
+                format!("a frame may have {longest_bytes} B, and the queue has no room for one");
+            return Err(refuse("queue", &why));
+        }
+        if steps.windows(2).any(|steps| steps[1].at <= steps[0].at) {
+            return Err(refuse("rate-at", &"give the changes in the order of time"));
+        }
+        for step in steps {
+            let slower = Parameters { rate: step.rate, ..parameters.clone() };
+            slower.check().map_err(|error| refuse("rate-at", &error))?;
+        }
+        Ok(plan)
+    }
+}
+
+/// Ethernet's header, with a VLAN's tag.
+const ETHERNET_BYTES: u64 = 18;
+
+/// The option that a parameter which makes no sense came from.
+const fn option_of(error: &ParameterError) -> &'static str {
+    match error {
+        ParameterError::NoQueue => "queue",
+        ParameterError::EndlessBurst => "bursts",
+        ParameterError::NoSpan => "reordering",
+        ParameterError::EmptyOutage { .. } | ParameterError::OutageOrder { .. } => "outage",
+        _ => "rate",
+    }
+}
+
+fn independent(probability: Probability) -> Loss {
+    if probability.is_possible() { Loss::Independent(probability) } else { Loss::None }
+}
+
+fn probability(text: &str) -> Result<Probability, String> {
+    let value = text.trim().parse().map_err(|_| "expected a number from 0 to 1, such as 0.005")?;
+    Probability::new(value).map_err(|error| error.to_string())
+}
+
+/// The two sides of `separator`, read as they are to be.
+fn pair<'a>(text: &'a str, separator: &str, example: &str) -> Result<(&'a str, &'a str), String> {
+    text.split_once(separator).ok_or_else(|| format!("expected something like '{example}'"))
+}
+
+fn quantity<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+fn instant(text: &str) -> Result<Time, String> {
+    Ok(Time::ZERO + quantity::<Span>(text)?)
+}
+
+impl FromStr for Step {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (at, rate) = pair(text, "=", "5 s=2 Mbit/s")?;
+        Ok(Self { at: instant(at)?, rate: quantity(rate)? })
+    }
+}
+
+impl FromStr for Cut {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, until) = pair(text, "..", "2 s..3 s")?;
+        Ok(Self(Outage { from: instant(from)?, until: instant(until)? }))
+    }
+}
+
+impl FromStr for Bursts {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (to_bad, to_good) = pair(text, ",", "0.001,0.2")?;
+        Ok(Self(GilbertElliott {
+            to_bad: probability(to_bad)?,
+            to_good: probability(to_good)?,
+            loss_good: Probability::NEVER,
+            loss_bad: Probability::ALWAYS,
+        }))
+    }
+}
+
+impl FromStr for HoldingBack {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (chance, span) = pair(text, ",", "0.01,5 ms")?;
+        Ok(Self(Reordering { probability: probability(chance)?, span: quantity(span)? }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(options: &str) -> Arguments {
+        let words = options.split('|').filter(|word| !word.is_empty());
+        let all = ["gingham-linkemu", "left", "right:wan0"].into_iter().chain(words);
+        Arguments::try_parse_from(all).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn said(options: &str) -> String {
+        let all = ["gingham-linkemu", "left", "right"].into_iter().chain(options.split('|'));
+        match Arguments::try_parse_from(all) {
+            Err(error) => error.to_string(),
+            Ok(arguments) => match arguments.forth().and_then(|_| arguments.back()) {
+                Err(Problem::Input(message)) => message,
+                other => panic!("{other:?} was taken"),
+            },
+        }
+    }
+
+    #[test]
+    fn both_ways_are_alike_unless_told() {
+        let arguments = given("--rate|8 Mbit/s|--delay|10 ms|--loss|0.25|--rate-at|5 s=1 MB/s");
+        let forth = arguments.forth().expect("it makes sense");
+        assert_eq!(forth, arguments.back().expect("it makes sense"));
+        let clean = Parameters::clean(
+            Rate::from_bytes_per_second(1_000_000),
+            64_000,
+            Span::from_ns(10_000_000),
+        );
+        let quarter = Loss::Independent(Probability::new(0.25).expect("a probability"));
+        assert_eq!(forth.parameters, Parameters { loss: quarter, ..clean });
+        let rate = Rate::from_bytes_per_second(1_000_000);
+        assert_eq!(forth.steps, [Step { at: Time::from_ps(5_000_000_000_000), rate }]);
+        assert_eq!(arguments.right.interface, "wan0");
+        assert_eq!(arguments.left.interface, "tap0");
+    }
+
+    #[test]
+    fn the_way_back_has_what_is_told_of_it() {
+        let arguments = given(
+            "--rate|8 Mbit/s|--rate-at|5 s=1 MB/s|--outage|1 s..2 s|--back-rate|1 Mbit/s|--back-loss|0|--loss|1",
+        );
+        let back = arguments.back().expect("it makes sense");
+        assert_eq!(back.parameters.rate, Rate::from_bytes_per_second(125_000));
+        assert_eq!((back.parameters.loss, back.steps), (Loss::None, vec![]));
+        assert_eq!(back.parameters.outages.len(), 1);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told_with_its_option() {
+        for (options, told) in [
+            ("--delay|10 ms", "--rate <RATE>"),
+            ("--rate|20", "expected a rate with its unit"),
+            ("--rate|1 MB/s|--los|0.1", "'--loss'"),
+            ("--rate|1 MB/s|--loss|2", "a probability lies from 0 to 1"),
+            ("--rate|1 MB/s|--loss|half", "such as 0.005"),
+            ("--rate|1 MB/s|--queue|1 kB", "--queue: a frame may have 1518 B"),
+            ("--rate|1 MB/s|--outage|3 s..2 s", "--outage: the outage that begins at"),
+            ("--rate|1 MB/s|--outage|3 s", "expected something like '2 s..3 s'"),
+            ("--rate|1 MB/s|--bursts|0.1,0", "--bursts: to_good is 0"),
+            ("--rate|1 MB/s|--bursts|0.1,0.2|--loss|0.1", "cannot be used with"),
+            (
+                "--rate|1 MB/s|--rate-at|2 s=1 MB/s|--rate-at|1 s=2 MB/s",
+                "--rate-at: give the changes",
+            ),
+            (
+                "--rate|1 MB/s|--back-rate|1 B/s|--queue|1 MB",
+                "--back-rate: a packet could be on the way",
+            ),
+        ] {
+            let found = said(options);
+            assert!(found.contains(told), "{options}: {found}");
+        }
+    }
+}

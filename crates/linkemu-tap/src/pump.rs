@@ -1,0 +1,189 @@
+//! The loop: frames from either TAP to the other, each at its time.
+//!
+//! ```text
+//!            ┌──── until the next arrival, a frame, a signal ────┐
+//!            ▼                                                    │
+//!   deliver what has arrived ──► take frames from both ends ──► wait (ppoll)
+//! ```
+//!
+//! A thread of its own for each way would gain nothing: the kernel's TAPs, not this loop, are what costs. The kernel wakes
+//! us to the nanosecond, not to its usual 50 us.
+
+use crate::arguments::Arguments;
+use crate::end::Tap;
+use crate::problem::Problem;
+use crate::report;
+use crate::way::Way;
+use gingham_kernel::{Span, Time};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use std::io;
+use std::os::fd::AsFd;
+
+/// How often it is looked whether the namespaces are still there.
+const LOOK: Span = Span::from_ns(200_000_000);
+/// Frames that are taken from an end before the other has its turn.
+const FRAMES_A_TURN: usize = 64;
+/// More than any frame has: an MTU of 65,535 and Ethernet's header.
+const FRAME_BYTES_MAX: usize = 66_000;
+/// Why the loop ends.
+type Reason = String;
+
+/// Runs the link until it is told to end.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
+    let way = |plan, name: &str| {
+        Way::new(plan, arguments.seed, name).map_err(|error| Problem::Input(error.to_string()))
+    };
+    let ways = [way(arguments.forth()?, "forth")?, way(arguments.back()?, "back")?];
+    let signals = signals().map_err(|error| Problem::Environment(error.to_string()))?;
+    let tap = |end| Tap::new(end, arguments.mtu);
+    let taps = [tap(&arguments.left)?, tap(&arguments.right)?];
+    report::print(&report::ready(&taps));
+    let mut pump =
+        Pump { taps, ways, signals, clock: Clock::new(), buffer: vec![0; FRAME_BYTES_MAX] };
+    let reason = pump.run().map_err(|error| Problem::Environment(error.to_string()))?;
+    let mut end = report::counters("end", pump.clock.seconds(), &pump.ways);
+    end["because"] = reason.into();
+    report::print(&end);
+    Ok(())
+}
+
+/// From here on these signals are read, and do nothing else.
+fn signals() -> nix::Result<SignalFd> {
+    let mut mask = SigSet::empty();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1] {
+        mask.add(signal);
+    }
+    mask.thread_block()?;
+    set_timerslack(1)?;
+    SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)
+}
+
+#[expect(clippy::disallowed_types, reason = "a link between real interfaces lives in real time")]
+struct Clock {
+    start: std::time::Instant,
+}
+
+#[expect(clippy::disallowed_types, reason = "a link between real interfaces lives in real time")]
+impl Clock {
+    fn new() -> Self {
+        Self { start: std::time::Instant::now() }
+    }
+
+    fn now(&self) -> Time {
+        let nanoseconds = u64::try_from(self.start.elapsed().as_nanos());
+        Time::ZERO + Span::from_ns(nanoseconds.expect("no process runs for centuries"))
+    }
+
+    fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+}
+
+struct Pump {
+    taps: [Tap; 2],
+    /// Forth, from the first TAP to the second, and back.
+    ways: [Way; 2],
+    signals: SignalFd,
+    clock: Clock,
+    buffer: Vec<u8>,
+}
+
+impl Pump {
+    fn run(&mut self) -> io::Result<Reason> {
+        let mut look_at = Time::ZERO + LOOK;
+        loop {
+            for direction in [0, 1] {
+                if let Some(reason) = self.deliver(direction) {
+                    return Ok(reason);
+                }
+                if let Some(reason) = self.take(direction)? {
+                    return Ok(reason);
+                }
+            }
+            if let Some(reason) = self.signalled()? {
+                return Ok(reason);
+            }
+            let now = self.clock.now();
+            if now >= look_at {
+                look_at = now + LOOK;
+                if let Some(tap) = self.taps.iter().find(|tap| !tap.is_there()) {
+                    return Ok(format!("the namespace {} is gone", tap.end.namespace));
+                }
+            }
+            self.wait(look_at)?;
+        }
+    }
+
+    /// Hands what has arrived to the kernel.
+    fn deliver(&mut self, direction: usize) -> Option<Reason> {
+        let (way, tap) = (&mut self.ways[direction], &self.taps[1 - direction]);
+        let write = |frame: &[u8]| match tap.device.send(frame) {
+            Ok(_) => Ok(true),
+            Err(error) if is_gone(&error) => Err(error),
+            // An interface that is down, or a kernel without room: as on a cable, the frame is lost.
+            Err(_) => Ok(false),
+        };
+        while let Some(taken) = way.deliver(self.clock.now(), write) {
+            if taken.is_err() {
+                return Some(format!("the interface {} is gone", tap.end));
+            }
+        }
+        None
+    }
+
+    /// Takes frames from the kernel.
+    fn take(&mut self, direction: usize) -> io::Result<Option<Reason>> {
+        let tap = &self.taps[direction];
+        for _ in 0..FRAMES_A_TURN {
+            match tap.device.recv(&mut self.buffer) {
+                Ok(0) => {}
+                Ok(bytes) => self.ways[direction].offer(self.clock.now(), &self.buffer[..bytes]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_gone(&error) => {
+                    return Ok(Some(format!("the interface {} is gone", tap.end)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads signals: one of them asks for the counters, the others for the end.
+    fn signalled(&self) -> io::Result<Option<Reason>> {
+        while let Some(signal) = self.signals.read_signal()? {
+            let number = i32::try_from(signal.ssi_signo).expect("signals have small numbers");
+            let signal = Signal::try_from(number)?;
+            if signal != Signal::SIGUSR1 {
+                return Ok(Some(signal.to_string()));
+            }
+            report::print(&report::counters("counters", self.clock.seconds(), &self.ways));
+        }
+        Ok(None)
+    }
+
+    /// Waits until something can be done.
+    fn wait(&self, look_at: Time) -> io::Result<()> {
+        let arrivals = self.ways.iter().filter_map(Way::next_arrival);
+        let until = arrivals.min().map_or(look_at, |at| at.min(look_at));
+        let left_ps = until.as_ps().saturating_sub(self.clock.now().as_ps());
+        let left = std::time::Duration::from_nanos(left_ps.div_ceil(1_000));
+        let on = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let [left_tap, right_tap] = self.taps.each_ref().map(|tap| on(tap.device.as_fd()));
+        let mut fds = [left_tap, right_tap, on(self.signals.as_fd())];
+        match ppoll(&mut fds, Some(TimeSpec::from_duration(left)), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+/// Whether an interface was deleted under us.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EBADFD | Errno::ENODEV))
+}

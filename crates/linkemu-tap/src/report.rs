@@ -1,0 +1,43 @@
+//! What the program says of itself: a line of JSON an event, on the standard output.
+
+use crate::end::Tap;
+use crate::way::Way;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Both ends are there.
+pub(crate) fn ready(taps: &[Tap; 2]) -> Value {
+    let [left, right] = taps.each_ref().map(|tap| tap.end.to_string());
+    json!({ "event": "ready", "left": left, "right": right })
+}
+
+/// What has happened so far.
+pub(crate) fn counters(event: &str, seconds: f64, ways: &[Way; 2]) -> Value {
+    let [forth, back] = ways.each_ref().map(way);
+    json!({ "event": event, "seconds": seconds, "forth": forth, "back": back })
+}
+
+fn way(way: &Way) -> Value {
+    let (counters, delivered) = (way.counters(), way.delivered);
+    json!({
+        "offered": counters.offered,
+        "duplicated": counters.duplicated,
+        "queue_full": counters.queue_full,
+        "outage": counters.outage,
+        "lost": counters.lost,
+        "corrupted": counters.corrupted,
+        "held_back": counters.held_back,
+        "under_way": way.under_way(),
+        "delivered": delivered.frames,
+        "delivered_bytes": delivered.bytes,
+        "refused": delivered.refused,
+        "late_over_1_ms": delivered.late,
+        "late_us_max": delivered.latest.as_ps() / 1_000_000,
+    })
+}
+
+/// Prints an event. A reader that has gone away is no reason to end.
+pub(crate) fn print(event: &Value) {
+    let mut out = io::stdout().lock();
+    let _ = writeln!(out, "{event}").and_then(|()| out.flush());
+}

@@ -1,0 +1,210 @@
+//! One way of the link: the model, and the frames that are on their way.
+//!
+//! Time is an argument here as everywhere: the pump reads the clock.
+//!
+//! Invariants: frames leave in the order of their arrivals, which the model told when they were offered; a change of the
+//! rate happens at its instant, however late it is noticed.
+
+use crate::arguments::{Step, WayPlan};
+use gingham_kernel::{EventQueue, Span, Time};
+use gingham_linkemu::{Channel, Counters, ParameterError};
+
+/// A frame on its way.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Frame {
+    /// In the order in which frames were offered, duplicates behind them.
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+/// What became of frames behind the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Delivered {
+    pub(crate) frames: u64,
+    pub(crate) bytes: u64,
+    /// Of those: more than a millisecond late.
+    pub(crate) late: u64,
+    pub(crate) latest: Span,
+    /// Those that the kernel did not take.
+    pub(crate) refused: u64,
+}
+
+/// One way of the link.
+#[derive(Debug)]
+pub(crate) struct Way {
+    channel: Channel,
+    /// Changes of the rate that have not happened, the next one last.
+    steps: Vec<Step>,
+    frames: EventQueue<Frame>,
+    number: u64,
+    /// Buffers of frames that have arrived.
+    spare: Vec<Vec<u8>>,
+    pub(crate) delivered: Delivered,
+}
+
+const MILLISECOND: Span = Span::from_ns(1_000_000);
+
+impl Way {
+    pub(crate) fn new(plan: WayPlan, seed: u64, name: &str) -> Result<Self, ParameterError> {
+        let mut steps = plan.steps;
+        steps.reverse();
+        Ok(Self {
+            channel: Channel::new(plan.parameters, seed, name)?,
+            steps,
+            frames: EventQueue::new(),
+            number: 0,
+            spare: Vec::new(),
+            delivered: Delivered::default(),
+        })
+    }
+
+    /// A frame comes.
+    pub(crate) fn offer(&mut self, now: Time, frame: &[u8]) {
+        while let Some(step) = self.steps.pop_if(|step| step.at <= now) {
+            self.channel.set_rate(step.at, step.rate);
+        }
+        let length_bytes =
+            u32::try_from(frame.len()).expect("a frame fits the buffer it is read into");
+        for arrival in self.channel.offer(now, length_bytes).arrivals() {
+            let mut bytes = self.spare.pop().unwrap_or_default();
+            bytes.clear();
+            bytes.extend_from_slice(frame);
+            if let Some(bit) = arrival.flipped_bit {
+                let byte = usize::try_from(bit / 8).expect("a bit of the frame");
+                bytes[byte] ^= 0x80 >> (bit % 8);
+            }
+            self.number += 1;
+            self.frames.schedule(arrival.at, Frame { number: self.number, bytes });
+        }
+    }
+
+    /// When the next frame arrives.
+    pub(crate) fn next_arrival(&self) -> Option<Time> {
+        self.frames.next_time()
+    }
+
+    /// Hands over the next frame that has arrived, to something that says whether it took it.
+    pub(crate) fn deliver<E>(
+        &mut self,
+        now: Time,
+        take: impl FnOnce(&[u8]) -> Result<bool, E>,
+    ) -> Option<Result<(), E>> {
+        if self.next_arrival().is_none_or(|at| at > now) {
+            return None;
+        }
+        let (at, Frame { bytes, .. }) = self.frames.pop()?;
+        let late = now.since(at);
+        let taken = take(&bytes);
+        match taken {
+            Ok(true) => {
+                self.delivered.frames += 1;
+                self.delivered.bytes += bytes.len() as u64;
+                self.delivered.late += u64::from(late > MILLISECOND);
+                self.delivered.latest = self.delivered.latest.max(late);
+            }
+            _ => self.delivered.refused += 1,
+        }
+        self.spare.push(bytes);
+        Some(taken.map(|_| ()))
+    }
+
+    /// Frames that are on their way.
+    pub(crate) fn under_way(&self) -> usize {
+        self.frames.len()
+    }
+
+    pub(crate) const fn counters(&self) -> Counters {
+        self.channel.counters()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::Rate;
+    use gingham_linkemu::{Outage, Parameters, Probability};
+    use std::convert::Infallible;
+
+    /// A byte a microsecond, room for 200, 50 us of delay.
+    fn clean() -> Parameters {
+        let rate = Rate::from_bytes_per_second(1_000_000);
+        Parameters::clean(rate, 200, Span::from_ns(50_000))
+    }
+
+    fn way(parameters: Parameters, steps: Vec<Step>) -> Way {
+        Way::new(WayPlan { parameters, steps }, 1, "forth").expect("parameters that make sense")
+    }
+
+    const fn us(microseconds: u64) -> Time {
+        Time::from_ps(microseconds * 1_000_000)
+    }
+
+    /// The frames that have arrived by now.
+    fn arrived(way: &mut Way, now: Time) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        while let Some(taken) = way.deliver(now, |bytes| {
+            found.push(bytes.to_vec());
+            Ok::<_, Infallible>(true)
+        }) {
+            let Ok(()) = taken;
+        }
+        found
+    }
+
+    #[test]
+    fn a_frame_arrives_when_the_model_says_and_not_earlier() {
+        let mut way = way(clean(), vec![]);
+        way.offer(us(0), &[1; 100]);
+        way.offer(us(0), &[2; 100]);
+        way.offer(us(10), &[3; 100]); // 190 B wait: no room for it.
+        assert_eq!(way.next_arrival(), Some(us(150)));
+        assert_eq!(arrived(&mut way, us(149)), Vec::<Vec<u8>>::new());
+        assert_eq!(arrived(&mut way, us(150)), [vec![1; 100]]);
+        assert_eq!(arrived(&mut way, us(2_250)), [vec![2; 100]]);
+        assert_eq!((way.under_way(), way.counters().queue_full), (0, 1));
+        // The second was due at 250 us and came 2 ms later.
+        let latest = Span::from_ns(2_000_000);
+        let all = Delivered { frames: 2, bytes: 200, late: 1, latest, refused: 0 };
+        assert_eq!(way.delivered, all);
+    }
+
+    #[test]
+    fn the_rate_changes_at_its_instant_though_the_next_frame_comes_later() {
+        let half = Rate::from_bytes_per_second(500_000);
+        let mut way = way(clean(), vec![Step { at: us(100), rate: half }]);
+        way.offer(us(0), &[1; 150]);
+        // At 100 us 50 B are left, which then take until 200 us; 20 B more until 240 us.
+        way.offer(us(150), &[2; 20]);
+        assert_eq!(arrived(&mut way, us(200)), [vec![1; 150]]);
+        assert_eq!(way.next_arrival(), Some(us(290)));
+    }
+
+    #[test]
+    fn what_the_model_does_to_frames_is_done() {
+        let always = Probability::ALWAYS;
+        let mut twice = way(Parameters { duplication: always, ..clean() }, vec![]);
+        twice.offer(us(0), &[7; 20]);
+        assert_eq!(arrived(&mut twice, us(90)), [vec![7; 20], vec![7; 20]]);
+
+        let mut damaged = way(Parameters { bit_errors: always, ..clean() }, vec![]);
+        damaged.offer(us(0), &[0; 20]);
+        let mut expected = vec![0; 20];
+        expected[0] = 0x80;
+        assert_eq!(arrived(&mut damaged, us(90)), [expected]);
+
+        let outages = vec![Outage { from: us(0), until: us(60) }];
+        let mut cut = way(Parameters { outages, ..clean() }, vec![]);
+        cut.offer(us(0), &[7; 20]);
+        assert_eq!((cut.next_arrival(), cut.counters().outage), (None, 1));
+    }
+
+    #[test]
+    fn what_the_kernel_refuses_is_counted() {
+        let mut way = way(clean(), vec![]);
+        way.offer(us(0), &[1; 10]);
+        let Some(Ok(())) = way.deliver(us(60), |_| Ok::<_, Infallible>(false)) else {
+            panic!("it had arrived")
+        };
+        assert_eq!(way.delivered, Delivered { refused: 1, ..Delivered::default() });
+    }
+}
