@@ -98,7 +98,7 @@ impl Changes {
 
     /// The receiver knew of a change after so many rounds.
     fn learn(&mut self, rounds: u32) {
-        let ahead = rounds.saturating_add(rounds / 4).saturating_add(AHEAD_ROUNDS_MIN);
+        let ahead = rounds.saturating_add(rounds / 2).saturating_add(AHEAD_ROUNDS_MIN);
         self.ahead_rounds = ahead.min(AHEAD_ROUNDS_MAX);
     }
 }
