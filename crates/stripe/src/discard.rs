@@ -45,11 +45,13 @@ pub enum Discard {
     Repeated,
     /// A packet whose turn is over.
     TooLate,
+    /// There is no room for another copy.
+    CopiesFull,
 }
 
 impl Discard {
     /// How many reasons there are.
-    pub const COUNT: usize = 19;
+    pub const COUNT: usize = 20;
 
     const fn index(self) -> usize {
         match self {
@@ -72,6 +74,7 @@ impl Discard {
             Self::OtherMode => 16,
             Self::Repeated => 17,
             Self::TooLate => 18,
+            Self::CopiesFull => 19,
         }
     }
 }
@@ -98,6 +101,7 @@ impl fmt::Display for Discard {
             Self::OtherMode => write!(f, "only one of the ends guarantees order"),
             Self::Repeated => write!(f, "the packet has come before"),
             Self::TooLate => write!(f, "the turn of the packet is over"),
+            Self::CopiesFull => write!(f, "there is no room for another copy"),
         }
     }
 }

@@ -112,6 +112,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     ) -> Result<Self, OptionsError> {
         let mut receiver = Self::new(scheduler, options)?;
         receiver.epochs.enter(epoch, first_channels(receiver.buffers.len()));
+        (0..receiver.buffers.len()).for_each(|channel| receiver.begin(channel));
         receiver.reception.epochs = 1;
         Ok(receiver)
     }
@@ -266,8 +267,11 @@ impl<S: Numbered, P> Receiver<S, P> {
         match message.kind {
             Kind::Marker(marker) => self.take_marker(now, channel, &marker),
             Kind::Left(departure) => self.take_left(channel, departure),
-            Kind::Reset { quantum } if new || !known => {
-                self.take_quantum(channel, quantum);
+            Kind::Reset { quantum } => {
+                if new || !known {
+                    self.take_quantum(channel, quantum);
+                }
+                self.begin(channel);
                 Ok(())
             }
             _ => Ok(()),

@@ -43,6 +43,9 @@ struct Shown {
     next_on_channel: u32,
     /// In the pipe, nothing below this number is still to come on it.
     below: u32,
+    /// Whether it has been heard since the epoch began on it, so that what is missing is lost. Where it
+    /// was not, a receiver that forgot may have had what came before.
+    begun: bool,
 }
 
 /// What is known of numbers.
@@ -109,14 +112,19 @@ impl<P> Confirmed<P> {
     fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
-        let (first, from) = (shown.next_on_channel, shown.below);
-        *shown = Shown { next_on_channel: on_channel, below };
-        let Some(repair) = self.repair.as_mut().filter(|_| lost > 0) else { return };
+        let Shown { next_on_channel: first, below: from, begun } = *shown;
+        *shown = Shown { next_on_channel: on_channel, below, begun: true };
+        let Some(repair) = self.repair.as_mut().filter(|_| begun && lost > 0) else { return };
         repair.gaps.expire(now, self.next);
         if ahead(below, self.next) > 0 {
             let (channel, count) = (small(channel), lost.unsigned_abs());
             repair.gaps.note(now, Lost { channel, first, count, from, before: below });
         }
+    }
+
+    /// The epoch begins on a channel: nothing of it was on the channel before.
+    fn begin(&mut self, channel: usize) {
+        self.shown[channel] = Shown { begun: true, ..Shown::default() };
     }
 
     /// A packet comes on its own channel: whether it is one to be kept.
@@ -365,6 +373,13 @@ impl<S: Numbered, P> Receiver<S, P> {
         if *channels & in_channels == in_channels && *markers >= self.options.late_in_a_row_max {
             confirmed.astray = (0, 0);
             self.epochs.request(channel);
+        }
+    }
+
+    /// The epoch begins on a channel.
+    pub(super) fn begin(&mut self, channel: usize) {
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.begin(channel);
         }
     }
 

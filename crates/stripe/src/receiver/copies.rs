@@ -42,7 +42,7 @@ impl<P> Copies<P> {
         if self.copies.get(place).is_some_and(|copy| copy.tag.sequence == tag.sequence) {
             Err(Discard::Repeated)
         } else if self.copies.len() == self.copies_max {
-            Err(Discard::BufferFull)
+            Err(Discard::CopiesFull)
         } else {
             self.copies.insert(place, Copy { tag, length_bytes, packet, at: now });
             Ok(())
@@ -96,7 +96,7 @@ mod tests {
             assert_eq!(copies.push(now, tag(sequence), 100, sequence), Ok(()));
         }
         assert_eq!(copies.push(now, tag(0), 100, 0), Err(Discard::Repeated));
-        assert_eq!(copies.push(now, tag(7), 100, 7), Err(Discard::BufferFull));
+        assert_eq!(copies.push(now, tag(7), 100, 7), Err(Discard::CopiesFull));
         assert_eq!((copies.first(), copies.take(u32::MAX - 1).is_none()), (Some(u32::MAX), true));
         // The turn of u32::MAX is over by the time that 0 is asked for.
         assert_eq!(copies.take(0).map(|copy| copy.packet), Some(0));

@@ -10,6 +10,9 @@ impl<S: Numbered> Sender<S> {
     pub(super) fn marker(&mut self, channel: usize, now: Instant) -> Kind {
         self.presence.mark(channel, now);
         self.sending.markers += 1;
+        if let Some(repairs) = &mut self.repairs {
+            repairs.make_room(channel);
+        }
         let sent = self.sent.on(channel);
         Kind::Marker(Marker {
             standing: self.say(now, channel),

@@ -11,6 +11,9 @@
 //! beside the schedule: nobody is charged, no number changes, and the receiver needs them for nothing
 //! but themselves.
 //!
+//! Nor do they drown a channel: on each go at most as many copies as packets and markers, and no more than
+//! [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits.
+//!
 //! Source: none; the paper leaves repair to the layers above.
 //!
 //! Invariants: bounded memory, taken at set-up; no packet is sent again more than `tries_max` times.
@@ -20,6 +23,9 @@ use std::collections::VecDeque;
 use super::{Reported, Sender};
 use crate::tag::ahead;
 use crate::{Discard, Instant, Numbered, SendError, Tag};
+
+/// The most copies on a channel with no packet or marker between them.
+const COPIES_AT_ONCE: u32 = 4;
 
 /// Which lost packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +88,8 @@ pub(super) struct Repairs {
     channels: Vec<Lately>,
     /// Channel and number.
     queue: VecDeque<(u8, u32)>,
+    /// For each channel, how many copies may go on it.
+    room: Vec<u32>,
 }
 
 /// A packet to be copied: its channel, its number there, its number in the pipe and its length.
@@ -99,7 +107,7 @@ impl Repairs {
         let ring = vec![Sent::default(); plan.packets.next_power_of_two()];
         let lately = Lately { ring, next: 0, count: 0 };
         let queue = VecDeque::with_capacity(plan.packets);
-        Self { plan, channels: vec![lately; channels], queue }
+        Self { plan, channels: vec![lately; channels], queue, room: vec![COPIES_AT_ONCE; channels] }
     }
 
     /// A packet goes on a channel.
@@ -116,6 +124,7 @@ impl Repairs {
             Sent { sequence, length_bytes, tries: 0, queued: false };
         lately.next = channel_sequence.wrapping_add(1);
         lately.count = (lately.count + 1).min(length);
+        self.make_room(channel);
     }
 
     /// The receiver misses these packets of a channel.
@@ -132,6 +141,11 @@ impl Repairs {
                 self.queue.push_back((channel, channel_sequence));
             }
         }
+    }
+
+    /// A packet or a marker goes on a channel: so may a copy.
+    pub(super) fn make_room(&mut self, channel: usize) {
+        self.room[channel] = (self.room[channel] + 1).min(COPIES_AT_ONCE);
     }
 
     /// The next packet to be sent again.
@@ -151,6 +165,7 @@ impl Repairs {
     /// A new epoch: what was sent before is not asked for any more.
     pub(super) fn restart(&mut self) {
         self.queue.clear();
+        self.room.fill(COPIES_AT_ONCE);
         for lately in &mut self.channels {
             (lately.next, lately.count) = (0, 0);
         }
@@ -175,22 +190,28 @@ impl<S: Numbered> Sender<S> {
 
     /// The next copy of a lost packet. One that the caller does not keep any more need not go.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
-        let asked = self.repairs.as_mut()?.next()?;
+        let fastest = self.fastest(now)?;
+        let repairs = self.repairs.as_mut()?;
+        let asked = repairs.next()?;
+        repairs.room[fastest] -= 1;
         self.sending.repairs += 1;
         let Asked { channel, channel_sequence, sequence, length_bytes } = asked;
         let tag =
             Tag { sequence, channel_sequence, epoch: self.epoch.low(), repair_of: Some(channel) };
-        Some(Repair { channel: self.fastest(now, channel), tag, length_bytes })
+        Some(Repair { channel: fastest, tag, length_bytes })
     }
 
-    /// The channel on which a copy is there first, as far as reports tell; else that of the packet.
-    fn fastest(&self, now: Instant, channel: u8) -> usize {
-        let in_channels = (0..self.scheduler.channels())
-            .filter(|channel| self.scheduler.standing(*channel).is_in());
+    /// The channel with room on which a copy is there first, as far as reports tell.
+    fn fastest(&self, now: Instant) -> Option<usize> {
+        let repairs = self.repairs.as_ref().filter(|repairs| !repairs.queue.is_empty())?;
+        let has_room = |channel: &usize| {
+            repairs.room[*channel] > 0 && self.scheduler.standing(*channel).is_in()
+        };
+        let channels = (0..self.scheduler.channels()).filter(has_room);
         let cost = |channel: &usize| {
             self.reported.on(*channel).map_or(u128::MAX, |reported| cost_ns(now, &reported))
         };
-        in_channels.min_by_key(cost).unwrap_or(channel.into())
+        channels.min_by_key(cost)
     }
 
     pub(super) fn ask_again(&mut self, channel: u8, first: u32, count: u16) -> Result<(), Discard> {

@@ -69,6 +69,8 @@ impl<S: Numbered> Sender<S> {
         self.marker_round = self.scheduler.round();
         self.marker_at = now.after(self.options.markers.interval);
         self.mark_by_round(now);
+        // What was wished while the reset was under way.
+        self.announce_wishes();
     }
 
     /// All channels begin in the first round, with the quanta that they are to have.

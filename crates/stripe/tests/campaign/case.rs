@@ -7,7 +7,7 @@ use gingham_fairq::Round;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability};
 use gingham_stripe::{
-    Guarantee, MarkerPlan, ReceiverOptions, RepairPlan, RepairRequests, SenderOptions,
+    Guarantee, MarkerPlan, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions,
 };
 
 use super::story::{self, Happening};
@@ -112,6 +112,10 @@ impl Case {
         let ample = !draw.one_in(5);
         let wait_ns = way_ns + 2 * interval_ns + 20 * MILLISECOND_NS;
         let mut receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
+        if draw.one_in(3) {
+            sender.credits = true;
+            receiver.reports = Some(report_plan(&mut draw));
+        }
         let guaranteed = draw.one_in(2);
         let repair = guaranteed && draw.one_in(2);
         if repair {
@@ -121,12 +125,12 @@ impl Case {
             let repair = repair.then(|| repair_requests(&mut draw, way_ns));
             receiver.guaranteed = Some(Guarantee { repair });
         }
-        let story = story::draw(&mut draw, heal_ns);
         // Request, reset and acknowledgement, each once more for one that was lost, and that for each
         // of a few that find each other out of step.
         let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
         let silent_ns = settled_ns + 200 * gap_ns;
         let end_ns = silent_ns + 4 * (way_ns + nanoseconds(receiver.wait)) + SECOND_NS;
+        let story = story::draw(&mut draw, &quanta, heal_ns, silent_ns);
         let first_round = if draw.one_in(3) { Round::new(u32::MAX - 40) } else { Round::FIRST };
         Self {
             seed,
@@ -144,6 +148,14 @@ impl Case {
             end_ns,
             ample,
         }
+    }
+}
+
+impl Case {
+    /// Whether quanta that do not fit the channels may hold for a while after the healing.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        let changes = |happening: &Happening| matches!(happening, Happening::Quanta(_));
+        self.story.iter().any(|(at_ns, happening)| *at_ns < self.heal_ns && changes(happening))
     }
 }
 
@@ -194,7 +206,7 @@ fn lines(draw: &mut Draw, quanta: &[u32], bytes_per_second: u64, heal_ns: u64) -
         let percent = if draw.one_in(10) { draw.between(70, 100) } else { draw.between(130, 400) };
         let rate = Rate::from_bytes_per_second((share * percent / 100).max(75_000));
         let delay = Span::from_ns(1_000 * draw.between(0, 1_000 * skew_ms));
-        let queue_bytes = draw.between(8_000, 8_000 + rate.bytes_per_second() / 10);
+        let queue_bytes = draw.between(16_000, 16_000 + rate.bytes_per_second() / 10);
         let clean = Parameters::clean(rate, queue_bytes, delay);
         let there = spoil(draw, clean.clone(), heal_ns);
         LineCase {
@@ -265,6 +277,11 @@ fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> 
         late_in_a_row_max: draw.bytes(1, 10),
         ..ReceiverOptions::default()
     }
+}
+
+fn report_plan(draw: &mut Draw) -> ReportPlan {
+    let interval = Duration::from_millis(draw.between(1, 20));
+    ReportPlan { every_packets: draw.bytes(1, 16), interval }
 }
 
 /// Packets kept and tries, enough or not.

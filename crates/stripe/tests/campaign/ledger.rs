@@ -61,6 +61,11 @@ impl Ledger {
         lost.map_or(0, |sent| sent.at_ns).max(self.overtaken_sent_ns)
     }
 
+    /// How many were sent from a time on.
+    pub(crate) fn sent_since(&self, at_ns: u64) -> usize {
+        self.sent.iter().rev().take_while(|sent| sent.at_ns >= at_ns).count()
+    }
+
     /// The last packet that did not come, to be named.
     pub(crate) fn last_lost(&self) -> Option<usize> {
         self.sent.iter().rposition(|sent| !sent.delivered)

@@ -33,7 +33,7 @@ impl Line {
     pub(crate) fn new(parameters: &Parameters, heal_ns: u64, seed: u64, name: &str) -> Self {
         let healed = Parameters {
             jitter: parameters.jitter,
-            ..Parameters::clean(parameters.rate, 100_000_000, parameters.delay)
+            ..Parameters::clean(parameters.rate, parameters.queue_bytes, parameters.delay)
         };
         let channel = |parameters, name: &str| {
             Channel::new(parameters, seed, name).expect("parameters of a test")

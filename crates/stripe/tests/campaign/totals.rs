@@ -19,6 +19,8 @@ pub(crate) struct Totals {
     pub(crate) copies: u64,
     pub(crate) repaired: u64,
     pub(crate) crashes: u64,
+    /// New quanta told.
+    pub(crate) changes: u64,
     /// From the healing to the sending of the last packet that went wrong, where no end crashed or
     /// was reset and no channel passed over or taken out, and in all runs.
     pub(crate) recovery_ns_max: [u64; 2],
@@ -39,6 +41,7 @@ impl Totals {
         self.copies += other.copies;
         self.repaired += other.repaired;
         self.crashes += other.crashes;
+        self.changes += other.changes;
         for (most, other) in self.recovery_ns_max.iter_mut().zip(other.recovery_ns_max) {
             *most = (*most).max(other);
         }
@@ -55,12 +58,13 @@ impl fmt::Display for Totals {
         )?;
         writeln!(
             f,
-            "{} frames lost, {} damaged, {} markers read; {} crashes, {} resets, {} silences, {} deaths",
+            "{} frames lost, {} damaged, {} markers read; {} crashes, {} resets, {} changes, {} silences, {} deaths",
             self.frames_lost,
             self.frames_damaged,
             self.markers,
             self.crashes,
             self.resets,
+            self.changes,
             self.silences,
             self.deaths
         )?;

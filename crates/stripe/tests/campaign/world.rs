@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gingham_fairq::SurplusRoundRobin;
-use gingham_stripe::{Epoch, Instant, Kept, Receiver, Sender, Tag};
+use gingham_stripe::{Discard, Epoch, Instant, Kept, Receiver, Sender, Tag};
 
 use super::case::{Case, Draw, LONGEST_BYTES, Lengths, nanoseconds};
 use super::ledger::Ledger;
@@ -12,6 +12,9 @@ use super::story::Happening;
 use super::totals::Totals;
 
 type Scheduler = SurplusRoundRobin<16>;
+
+/// Steps of time in a run: some hundred times what the longest takes.
+const STEPS_MAX: u64 = 2_000_000;
 
 /// Something arrives.
 #[derive(Debug)]
@@ -91,7 +94,13 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn run(mut self) -> Result<Totals, String> {
-        while self.now_ns < self.case.end_ns {
+        for step in 0.. {
+            if self.now_ns >= self.case.end_ns {
+                break;
+            }
+            if step > STEPS_MAX {
+                return Err(self.told("the run does not come to its end"));
+            }
             self.happen();
             self.arrive()?;
             self.send()?;
@@ -122,9 +131,9 @@ impl<'a> World<'a> {
             && *at_ns <= self.now_ns
         {
             self.happened += 1;
-            match *happening {
+            match happening {
                 Happening::SenderCrashes { epochs_off } => {
-                    let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(epochs_off));
+                    let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(*epochs_off));
                     self.count_sender();
                     self.kept = Kept::new(1_024);
                     self.sender =
@@ -139,6 +148,10 @@ impl<'a> World<'a> {
                     self.totals.crashes += 1;
                 }
                 Happening::Reset => self.sender.reset(self.now()),
+                Happening::Quanta(quanta) => {
+                    self.sender.change_quanta(quanta).expect("quanta of a test");
+                    self.totals.changes += 1;
+                }
             }
         }
     }
@@ -286,7 +299,8 @@ impl<'a> World<'a> {
         let Some(told) = &self.told else { return };
         let (sending, reception) = (self.sender.sending(), self.receiver.reception());
         let state = format!(
-            "sender {} {} resets {} discards {} | receiver {:?} silences {} late {} requests {} discards {}",
+            "{:?} sender {} {} resets {} discards {} | receiver {:?} silences {} late {} requests {} discards {}",
+            self.quanta(),
             self.sender.epoch().get(),
             if self.sender.is_open() { "open" } else { "resetting" },
             sending.resets,
@@ -301,6 +315,11 @@ impl<'a> World<'a> {
             println!("{:>9} us  packet {:>5}  {state}", self.now_ns / 1_000, self.ledger.sent());
             self.told = Some(state);
         }
+    }
+
+    fn quanta(&self) -> Vec<u32> {
+        let quantum = |channel| self.sender.scheduler().standing(channel).quantum_bytes;
+        (0..self.case.quanta.len()).map(quantum).collect()
     }
 
     fn judge(mut self) -> Result<Totals, String> {
@@ -326,10 +345,25 @@ impl<'a> World<'a> {
                 "at the end the sender is in {sender:?} and the receiver in {receiver:?}"
             ));
         }
+        self.judge_credits()?;
         if self.case.ample {
             self.judge_order()?;
         }
         Ok(self.totals)
+    }
+
+    /// Credits lose nothing for want of room, and stop nobody.
+    fn judge_credits(&self) -> Result<(), String> {
+        let full = self.receiver.reception().discards.of(Discard::BufferFull);
+        let roomy = self.case.receiver.buffer_packets_max >= 16;
+        if self.case.sender.credits && roomy && full > 0 {
+            return Err(format!("{full} packets found no room, credits or not"));
+        }
+        let sent = self.ledger.sent_since(self.case.settled_ns);
+        if self.case.ample && sent < 50 {
+            return Err(format!("{sent} packets were taken where about a hundred were offered"));
+        }
+        Ok(())
     }
 
     /// Theorem 5.1, and for crashes and silences what the case allows for them.
@@ -339,20 +373,27 @@ impl<'a> World<'a> {
             && self.totals.resets == 1
             && self.totals.silences == 0
             && self.totals.deaths == 0
-            && self.opened.1 < self.case.heal_ns;
+            && self.opened.1 < self.case.heal_ns
+            && !self.case.is_overloaded();
+        // Copies of what was lost before may take the room of packets.
+        let repair = self.case.receiver.guaranteed.and_then(|guarantee| guarantee.repair);
+        let copies_ns = repair.map_or(0, |requests| nanoseconds(requests.wait));
         let bound_ns = if quiet {
-            self.case.heal_ns + nanoseconds(self.case.sender.markers.interval)
+            self.case.heal_ns + nanoseconds(self.case.sender.markers.interval) + copies_ns
         } else {
             self.case.settled_ns + self.late_ns.saturating_sub(self.case.heal_ns)
         };
         if wrong_ns > bound_ns {
             let lost = self.ledger.last_lost();
+            let full = self.there.iter().map(|line| line.counters()[1].queue_full);
+            let full: Vec<_> = full.collect();
             return Err(format!(
                 "a packet sent at {} us came out of order or not at all (the last lost: {lost:?} of {}), and order is to \
-                 be exact from {} us on ({})",
+                 be exact from {} us on ({:?}; full queues since the healing: {full:?}; {})",
                 wrong_ns / 1_000,
                 self.ledger.sent(),
                 bound_ns / 1_000,
+                self.receiver.reception().discards,
                 if quiet { "without crashes, silences and deaths" } else { "with some" },
             ));
         }

@@ -210,6 +210,29 @@ fn copies_go_over_the_fastest_channel() {
     assert_eq!(sender.sending().repairs, 1);
 }
 
+/// Four at once on each channel, fastest first; a packet or a marker on a channel is room for one more.
+#[test]
+fn copies_do_not_drown_a_channel() {
+    let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
+    let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
+    for _ in 0..60 {
+        sender.handle_tagged(at(0), 100).unwrap();
+    }
+    while sender.poll_message(at(0)).is_some() {}
+    let kind = Kind::Missing { first: 0, count: 20 };
+    let message = Message { epoch: Epoch::new(1), channel: 0, channels: 3, kind };
+    sender.handle_message(at(0), 0, message).unwrap();
+    let copies = |sender: &mut Sender<Scheduler>| -> Vec<usize> {
+        std::iter::from_fn(|| sender.poll_repair(at(0))).map(|repair| repair.channel).collect()
+    };
+    assert_eq!(copies(&mut sender), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+    let (channel, _) = sender.handle_tagged(at(0), 100).unwrap();
+    assert_eq!((channel, copies(&mut sender)), (0, vec![0]));
+    assert_eq!(sender.poll_message(at(20)).map(|(channel, _)| channel), Some(0));
+    assert_eq!(sender.poll_message(at(20)).map(|(channel, _)| channel), Some(1));
+    assert_eq!(copies(&mut sender), [0, 1]);
+}
+
 #[test]
 fn an_end_that_keeps_nothing_says_so() {
     let options = SenderOptions::default();

@@ -253,3 +253,21 @@ proptest! {
         prop_assert!(pair.is_without_repetition());
     }
 }
+
+/// Told while it waits for acknowledgements, the sender changes quanta once it is open.
+#[test]
+fn what_is_wished_during_a_reset_is_announced_after_it() {
+    let mut pair = pair(2);
+    pair.sender.reset(pair.now);
+    pair.run_for(milliseconds(5));
+    pair.sender.change_quanta(&[LONGEST_BYTES, 2 * LONGEST_BYTES]).expect("what a test may do");
+    pair.run_for(milliseconds(100));
+    assert!(pair.sender.is_open());
+    for _ in 0..40 {
+        pair.send(LONGEST_BYTES);
+        pair.run_for(milliseconds(5));
+    }
+    let quantum = |channel| pair.sender.scheduler().standing(channel).quantum_bytes;
+    assert_eq!([quantum(0), quantum(1)], [LONGEST_BYTES, 2 * LONGEST_BYTES]);
+    assert_in_order_from_here(&mut pair);
+}
