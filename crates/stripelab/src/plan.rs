@@ -21,6 +21,8 @@ pub struct Plan {
     pub sender: SenderOptions,
     /// Options of the receiving end.
     pub receiver: ReceiverOptions,
+    /// Whether packets carry tags with numbers.
+    pub tagged: bool,
     /// The queue before the sender.
     pub queue_bytes: u64,
     /// Whether the sender sees its channels' queues.

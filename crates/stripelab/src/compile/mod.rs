@@ -1,15 +1,14 @@
 //! From a scenario to the plan of its run; whatever makes no sense is refused with line and key.
 
 mod channels;
+mod options;
 mod sources;
 mod spreading;
 
 use crate::plan::{Plan, Reception, Spread};
 use crate::scenario::{Reception as Wanted, ScenarioSource};
-use core::time::Duration;
 use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Span, Time};
-use gingham_stripe::{MarkerPlan, ReceiverOptions, SenderOptions};
 
 /// Steps of the table of series where nobody says how wide they are.
 const STEPS: u64 = 200;
@@ -19,8 +18,6 @@ const STEPS_MAX: u64 = 100_000;
 const ROWS_MAX: u64 = 50_000_000;
 /// The longest run: a day.
 const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
-/// Buffers have room for this many packets at the most.
-const BUFFER_PACKETS_MAX: u64 = 1 << 20;
 
 /// A scenario that can be run, and what was read beside it.
 #[derive(Clone, Debug)]
@@ -39,13 +36,15 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
     let longest_bytes = bytes(source, "stripe.longest_packet", scenario.stripe.longest_packet.0)?;
     let spread = spreading::spread(source)?;
     let reception = reception(source, &spread)?;
+    options::check(source, reception)?;
     let links = channels::links(source, &spread, longest_bytes)?;
     let (sources, files) = sources::sources(source, longest_bytes)?;
     let (warm_up, stop, end) = times(source)?;
     let plan = Plan {
         seed: scenario.seed,
-        sender: sender_options(source, links.len())?,
-        receiver: receiver_options(source)?,
+        sender: options::sender(source, links.len())?,
+        receiver: options::receiver(source)?,
+        tagged: scenario.stripe.guaranteed,
         queue_bytes: scenario.stripe.queue.0,
         backpressure: scenario.stripe.backpressure,
         reader: scenario.receiver.rate,
@@ -87,45 +86,6 @@ fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, Inpu
 fn bytes(source: &ScenarioSource, key: &str, bytes: u64) -> Result<u32, InputError> {
     let small = u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
     small.ok_or_else(|| source.refuse(key, "expected 1 B to 1 GiB"))
-}
-
-fn sender_options(source: &ScenarioSource, channels: usize) -> Result<SenderOptions, InputError> {
-    let markers = &source.scenario.stripe.markers;
-    if markers.every_rounds == 0 {
-        let cure = "expected at least 1; `send = false` sends none";
-        return Err(source.refuse("stripe.markers.every_rounds", cure));
-    }
-    if markers.interval < Span::from_ps(1_000) {
-        return Err(source.refuse("stripe.markers.interval", "expected at least 1 ns"));
-    }
-    let before = usize::try_from(markers.before_channel).unwrap_or(usize::MAX);
-    if !(1..=channels).contains(&before) {
-        let message = format!("there is no channel {before}: expected 1 to {channels}");
-        return Err(source.refuse("stripe.markers.before_channel", message));
-    }
-    let interval = duration(markers.interval);
-    let markers =
-        MarkerPlan { every_rounds: markers.every_rounds, before_channel: before - 1, interval };
-    Ok(SenderOptions { markers, ..SenderOptions::default() })
-}
-
-fn receiver_options(source: &ScenarioSource) -> Result<ReceiverOptions, InputError> {
-    let stripe = &source.scenario.stripe;
-    if !(1..=BUFFER_PACKETS_MAX).contains(&stripe.buffer_packets) {
-        let message = format!("expected 1 to {BUFFER_PACKETS_MAX} packets");
-        return Err(source.refuse("stripe.buffer_packets", message));
-    }
-    if stripe.wait < Span::from_ps(1_000) {
-        return Err(source.refuse("stripe.wait", "expected at least 1 ns"));
-    }
-    let buffer_packets_max = usize::try_from(stripe.buffer_packets).expect("checked");
-    let wait = duration(stripe.wait);
-    Ok(ReceiverOptions { buffer_packets_max, wait, ..ReceiverOptions::default() })
-}
-
-/// A span as the protocol counts it, in whole nanoseconds.
-pub(crate) const fn duration(span: Span) -> Duration {
-    Duration::from_nanos(span.as_ps() / 1_000)
 }
 
 /// Beginning and end of the window, and the end of the run.

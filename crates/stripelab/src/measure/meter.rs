@@ -106,6 +106,8 @@ pub(crate) struct Meter {
     pub(crate) sent_packets: u64,
     pub(crate) delivered_packets: u64,
     pub(crate) duplicated_packets: u64,
+    pub(crate) copies_sent: u64,
+    pub(crate) repaired_packets: u64,
     pub(crate) out_of_order_packets: u64,
     pub(crate) window_packets: u64,
     pub(crate) window_out_of_order: u64,
@@ -143,6 +145,8 @@ impl Meter {
             sent_packets: 0,
             delivered_packets: 0,
             duplicated_packets: 0,
+            copies_sent: 0,
+            repaired_packets: 0,
             out_of_order_packets: 0,
             window_packets: 0,
             window_out_of_order: 0,
@@ -185,8 +189,22 @@ impl Meter {
         });
     }
 
-    /// A packet that was sent will not be given out.
+    /// A copy of a lost packet goes on its channel.
+    pub(crate) fn copy_sent(&mut self, now: Time, copy: &Packet, wire_bytes: u32, lost: bool) {
+        self.copies_sent += 1;
+        self.links[usize::from(copy.channel)].sent_bytes += u64::from(wire_bytes);
+        self.note(now, EventKind::Repair, copy, None);
+        if lost {
+            self.note(now, EventKind::LoseRepair, copy, None);
+        }
+    }
+
+    /// A packet that was sent will not be given out, unless a copy is. Copies do not count.
     pub(crate) fn lost(&mut self, now: Time, packet: &Packet, loss: Loss) {
+        if packet.is_copy() {
+            self.note(now, EventKind::LoseRepair, packet, None);
+            return;
+        }
         let channel = usize::from(packet.channel);
         let (kind, fate) = match loss {
             Loss::Channel | Loss::Outage => (EventKind::Lose, Fate::Lost),
@@ -210,6 +228,11 @@ impl Meter {
         {
             row.fate = fate;
         }
+    }
+
+    /// Packets that were sent and are known not to be given out.
+    pub(crate) fn lost_packets(&self) -> u64 {
+        self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
 
     /// Packets that were lost for this reason.
@@ -248,6 +271,7 @@ impl Meter {
         let late = u64::from(place == Place::OutOfOrder);
         self.out_of_order_packets += late;
         self.duplicated_packets += u64::from(place == Place::Twice);
+        self.repaired_packets += u64::from(packet.is_copy());
         if place == Place::OutOfOrder {
             self.recovery.out_of_order(now);
         }

@@ -17,11 +17,13 @@ pub(crate) enum EventKind {
     Damaged,
     Discard,
     Deliver,
+    Repair,
+    LoseRepair,
 }
 
 impl EventKind {
     /// All of them, in the order of their places.
-    pub(crate) const NAMES: [&'static str; 11] = [
+    pub(crate) const NAMES: [&'static str; 13] = [
         "send",
         "drop",
         "lose",
@@ -33,6 +35,8 @@ impl EventKind {
         "damaged",
         "discard",
         "deliver",
+        "repair",
+        "lose-repair",
     ];
 }
 

@@ -53,8 +53,12 @@ pub struct Record {
     pub packets_out_of_order: u64,
     /// Of those delivered, given out before already.
     pub packets_twice: u64,
-    /// Of those sent, not given out, for any of the reasons below.
+    /// Of those sent, not given out, for any of the reasons below and not repaired.
     pub packets_lost: u64,
+    /// Of those delivered, copies of packets that had been lost.
+    pub packets_repaired: u64,
+    /// Copies that were sent, whatever became of them.
+    pub copies_sent: u64,
     /// Lost on a channel.
     pub lost_on_channels: u64,
     /// Dropped, because the queue of a channel was full.

@@ -39,6 +39,8 @@ pub(crate) struct Engine {
     queue: VecDeque<Packet>,
     queue_bytes: u64,
     queue_bytes_max: u64,
+    /// Copies that wait for room.
+    copies: VecDeque<Packet>,
     backpressure: bool,
     reader: Option<Rate>,
     /// The reader is busy until then.
@@ -70,6 +72,7 @@ impl Engine {
             queue: VecDeque::new(),
             queue_bytes: 0,
             queue_bytes_max: plan.queue_bytes,
+            copies: VecDeque::new(),
             backpressure: plan.backpressure,
             reader: plan.reader,
             read_at: Time::ZERO,
@@ -117,6 +120,7 @@ impl Engine {
     fn is_over(&self, at: u64) -> bool {
         at >= self.stop.as_ps()
             && self.queue.is_empty()
+            && self.copies.is_empty()
             && self.slots.packets() == 0
             && (0..self.links.len()).all(|channel| self.receiver.buffered_packets(channel) == 0)
     }
@@ -124,12 +128,13 @@ impl Engine {
     pub(crate) fn progress(&self, done: bool) -> Progress {
         let share = real(u128::from(self.now.as_ps())) / real(u128::from(self.stop.as_ps()));
         let meter = &self.meter;
-        let lost: u64 = meter.losses.iter().sum();
         Progress {
             fraction: if done { 1.0 } else { share.min(1.0) },
             now_ps: self.now.as_ps(),
             delivered: meter.delivered_packets,
-            under_way: meter.sent_packets.saturating_sub(meter.delivered_packets + lost),
+            under_way: meter
+                .sent_packets
+                .saturating_sub(meter.delivered_packets + meter.lost_packets()),
             done,
         }
     }
@@ -197,9 +202,10 @@ impl Engine {
     fn pump(&mut self) {
         loop {
             self.send_messages();
+            self.send_copies();
             let Some(packet) = self.next_packet() else { break };
             let channel = self.sender.channel(&packet, &self.links, self.now);
-            match channel.filter(|channel| self.has_room(*channel, packet.bytes)) {
+            match channel.filter(|channel| self.may_send(*channel, packet.bytes)) {
                 Some(channel) => self.send(channel),
                 None => break,
             }
@@ -219,7 +225,13 @@ impl Engine {
         self.queue.front().copied()
     }
 
-    /// Whether the packet may go on the channel now; if there is no room, asks again when there is.
+    /// Whether the packet may go on the channel now: after the copies that wait for that.
+    fn may_send(&mut self, channel: usize, bytes: u32) -> bool {
+        let waits = self.copies.iter().any(|copy| usize::from(copy.channel) == channel);
+        !waits && self.has_room(channel, bytes)
+    }
+
+    /// Whether there is room for so many bytes on the channel now; if there is no room, asks again when there is.
     fn has_room(&mut self, channel: usize, bytes: u32) -> bool {
         if !self.backpressure {
             return true;
@@ -241,8 +253,8 @@ impl Engine {
         let packet = self.queue.pop_front().expect("there is a packet to send");
         self.queue_bytes -= u64::from(packet.bytes);
         let number = self.meter.sent_packets + 1;
-        let packet = Packet { number, channel: small(channel), sent: self.now, ..packet };
-        let place = self.sender.send(&packet, self.now);
+        let mut packet = Packet { number, channel: small(channel), sent: self.now, ..packet };
+        let place = self.sender.send(&mut packet, self.now);
         let wire_bytes = packet.bytes + self.receiver.header_bytes();
         self.meter.sent(&packet, wire_bytes, place);
         let fate = self.links[channel].offer(self.now, wire_bytes, Kind::Data);
@@ -251,6 +263,32 @@ impl Engine {
         }
         for arrival in fate.arrivals() {
             self.put_on_way(channel, arrival, Load::Packet(packet));
+        }
+    }
+
+    /// Copies of lost packets, as far as there is room; they go before packets that were never sent.
+    fn send_copies(&mut self) {
+        while let Some(copy) = self.sender.poll_repair(self.now) {
+            self.copies.push_back(copy);
+        }
+        for _ in 0..self.copies.len() {
+            let copy = self.copies.pop_front().expect("counted");
+            if self.has_room(usize::from(copy.channel), copy.bytes) {
+                self.send_copy(&copy);
+            } else {
+                self.copies.push_back(copy);
+            }
+        }
+    }
+
+    fn send_copy(&mut self, copy: &Packet) {
+        let channel = usize::from(copy.channel);
+        let wire_bytes = copy.bytes + self.receiver.header_bytes();
+        let fate = self.links[channel].offer(self.now, wire_bytes, Kind::Copy);
+        let lost = matches!(fate, Fate::Dropped(_));
+        self.meter.copy_sent(self.now, copy, wire_bytes, lost);
+        for arrival in fate.arrivals() {
+            self.put_on_way(channel, arrival, Load::Packet(*copy));
         }
     }
 
@@ -280,17 +318,7 @@ impl Engine {
     fn arrive(&mut self, channel: usize, slot: u32) {
         let cargo = self.slots.take(slot);
         match cargo.load {
-            Load::Packet(packet) if cargo.flipped_bit.is_some() => {
-                self.meter.lost(self.now, &packet, Loss::Damaged);
-            }
-            Load::Packet(packet) => {
-                let wire_bytes = packet.bytes + self.receiver.header_bytes();
-                self.meter.arrived(self.now, &packet, wire_bytes);
-                if !self.receiver.take_packet(self.now, channel, packet) {
-                    self.meter.lost(self.now, &packet, Loss::Discarded);
-                }
-                self.meter.buffered(channel, self.receiver.buffered_packets(channel));
-            }
+            Load::Packet(packet) => self.take_packet(channel, &packet, cargo.flipped_bit),
             Load::Message(message) => {
                 if let Some(number) = marker_number(&message) {
                     self.meter.marker_arrived(self.now, channel, length_of(&message), number);
@@ -300,6 +328,19 @@ impl Engine {
             }
         }
         self.read();
+    }
+
+    fn take_packet(&mut self, channel: usize, packet: &Packet, flipped_bit: Option<u64>) {
+        let wire_bytes = packet.bytes + self.receiver.header_bytes();
+        if flipped_bit.is_some() {
+            self.meter.lost(self.now, packet, Loss::Damaged);
+            return;
+        }
+        self.meter.arrived(self.now, packet, wire_bytes);
+        if !self.receiver.take_packet(self.now, channel, *packet) {
+            self.meter.lost(self.now, packet, Loss::Discarded);
+        }
+        self.meter.buffered(channel, self.receiver.buffered_packets(channel));
     }
 
     /// Gives out what is in order, as fast as it is read, and sends what the receiver has to say.

@@ -9,6 +9,8 @@ use gingham_linkemu::{Arrival, Channel, DropReason, Fate, Parameters};
 pub(crate) enum Kind {
     Data,
     Message,
+    /// A copy of a packet of data, of which none is chosen to be lost.
+    Copy,
 }
 
 /// A channel of a run.
@@ -46,12 +48,11 @@ impl Link {
     /// Offers something to the way forth. What the scenario has chosen to lose takes its time on the
     /// wire like anything else that is lost.
     pub(crate) fn offer(&mut self, now: Time, length_bytes: u32, kind: Kind) -> Fate {
-        let (number, lose) = match kind {
-            Kind::Data => (&mut self.data, &self.plan.lose),
-            Kind::Message => (&mut self.messages, &self.plan.lose_markers),
+        let chosen = match kind {
+            Kind::Data => is_next(&mut self.data, &self.plan.lose),
+            Kind::Message => is_next(&mut self.messages, &self.plan.lose_markers),
+            Kind::Copy => false,
         };
-        *number += 1;
-        let chosen = lose.binary_search(number).is_ok();
         let fate = self.forth.offer(now, length_bytes);
         self.queue_bytes_max = self.queue_bytes_max.max(self.forth.backlog_bytes(now));
         match fate {
@@ -111,6 +112,12 @@ impl Link {
             Change::Loss(loss) => self.forth.set_loss(loss),
         }
     }
+}
+
+/// Whether the next number is among these.
+fn is_next(number: &mut u64, among: &[u64]) -> bool {
+    *number += 1;
+    among.binary_search(number).is_ok()
 }
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;

@@ -12,16 +12,26 @@ use crate::plan::{Plan, Reception, Spread};
 use crate::traffic::Packet;
 use gingham_fairq::{Causal, Number};
 use gingham_kernel::{Purpose, Stream, Time};
-use gingham_stripe::{Epoch, Instant, Message, Sender};
+use gingham_stripe::{Epoch, Instant, Kept, Message, RepairPlan, Sender};
 
 /// The sending end.
 #[derive(Debug)]
 pub(crate) enum SendingEnd {
-    Protocol(Box<Sender<Scheduler>>),
+    Protocol(Box<Protocol>),
     Rounds(Box<Scheduler>),
     Drawn { words: Stream, next: usize, channels: usize },
     ShortestQueue,
     AddressHash,
+}
+
+/// The whole protocol.
+#[derive(Debug)]
+pub(crate) struct Protocol {
+    sender: Sender<Scheduler>,
+    /// Whether packets carry tags.
+    tagged: bool,
+    /// Packets that can be sent again.
+    kept: Option<Kept<Packet>>,
 }
 
 /// The epoch in which a run begins.
@@ -34,7 +44,13 @@ impl SendingEnd {
                 let options = plan.sender;
                 let sender = Sender::synchronised(scheduler, options, EPOCH, Instant::ORIGIN);
                 let checked = "options are checked where scenarios are compiled";
-                Self::Protocol(Box::new(sender.expect(checked)))
+                // As many as all channels together can be asked for.
+                let kept = |repair: RepairPlan| Kept::new(repair.packets * plan.links.len());
+                Self::Protocol(Box::new(Protocol {
+                    sender: sender.expect(checked),
+                    tagged: plan.tagged,
+                    kept: options.repair.map(kept),
+                }))
             }
             (Some(scheduler), _) => Self::Rounds(Box::new(scheduler)),
             (None, Spread::ShortestQueue) => Self::ShortestQueue,
@@ -51,7 +67,7 @@ impl SendingEnd {
     /// The channel on which the packet is to go, if anything may be sent now.
     pub(crate) fn channel(&self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
-            Self::Protocol(sender) => sender.channel(),
+            Self::Protocol(protocol) => protocol.sender.channel(),
             Self::Rounds(scheduler) => Some(scheduler.current()),
             Self::Drawn { next, .. } => Some(*next),
             Self::ShortestQueue => {
@@ -61,13 +77,12 @@ impl SendingEnd {
         }
     }
 
-    /// The packet goes on that channel; tells its number there.
-    pub(crate) fn send(&mut self, packet: &Packet, now: Time) -> Option<Number> {
+    /// The packet goes on that channel, with a tag where there are any; tells its number there.
+    pub(crate) fn send(&mut self, packet: &mut Packet, now: Time) -> Option<Number> {
         match self {
-            Self::Protocol(sender) => {
-                let taken = sender.handle_packet(instant(now), packet.bytes);
-                taken.expect("a channel was given, and lengths are checked");
-                Some(sender.scheduler().charged())
+            Self::Protocol(protocol) => {
+                protocol.send(packet, now);
+                Some(protocol.sender.scheduler().charged())
             }
             Self::Rounds(scheduler) => {
                 scheduler.charge(packet.bytes);
@@ -84,7 +99,15 @@ impl SendingEnd {
     /// The next message, and the channel on which it goes.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
-            Self::Protocol(sender) => sender.poll_message(instant(now)),
+            Self::Protocol(protocol) => protocol.sender.poll_message(instant(now)),
+            _ => None,
+        }
+    }
+
+    /// The next copy of a lost packet; its channel is the one on which it goes.
+    pub(crate) fn poll_repair(&mut self, now: Time) -> Option<Packet> {
+        match self {
+            Self::Protocol(protocol) => protocol.poll_repair(now),
             _ => None,
         }
     }
@@ -92,23 +115,23 @@ impl SendingEnd {
     /// When time alone brings something about.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
-            Self::Protocol(sender) => time(sender.poll_timeout()),
+            Self::Protocol(protocol) => time(protocol.sender.poll_timeout()),
             _ => None,
         }
     }
 
     /// A message has come back; what is no message any more is discarded and counted there.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
-        if let Self::Protocol(sender) = self {
+        if let Self::Protocol(protocol) = self {
             // What is refused is counted by the sender.
-            let _ = sender.handle_bytes(instant(now), channel, bytes);
+            let _ = protocol.sender.handle_bytes(instant(now), channel, bytes);
         }
     }
 
     /// What a channel may send in a round.
     pub(crate) fn quantum(&self, channel: usize) -> Option<u32> {
         match self {
-            Self::Protocol(sender) => Some(sender.scheduler().quantum(channel)),
+            Self::Protocol(protocol) => Some(protocol.sender.scheduler().quantum(channel)),
             Self::Rounds(scheduler) => Some(scheduler.quantum(channel)),
             _ => None,
         }
@@ -117,7 +140,7 @@ impl SendingEnd {
     /// The protocol's sender, if there is one.
     pub(crate) fn protocol(&self) -> Option<&Sender<Scheduler>> {
         match self {
-            Self::Protocol(sender) => Some(sender),
+            Self::Protocol(protocol) => Some(&protocol.sender),
             _ => None,
         }
     }
@@ -126,6 +149,33 @@ impl SendingEnd {
         if let Self::Drawn { words, next, channels } = self {
             let drawn = words.below(u64::try_from(*channels).expect("at most 64"));
             *next = usize::try_from(drawn).expect("below the count");
+        }
+    }
+}
+
+impl Protocol {
+    fn send(&mut self, packet: &mut Packet, now: Time) {
+        let possible = "a channel was given, and lengths are checked";
+        if !self.tagged {
+            self.sender.handle_packet(instant(now), packet.bytes).expect(possible);
+            return;
+        }
+        let (_, tag) = self.sender.handle_tagged(instant(now), packet.bytes).expect(possible);
+        packet.tag = Some(tag);
+        if let Some(kept) = &mut self.kept {
+            kept.keep(tag.sequence, *packet);
+        }
+    }
+
+    fn poll_repair(&mut self, now: Time) -> Option<Packet> {
+        let kept = self.kept.as_ref()?;
+        loop {
+            let repair = self.sender.poll_repair(instant(now))?;
+            // One that is not kept any more need not go.
+            if let Some(packet) = kept.get(repair.tag.sequence) {
+                let channel = u8::try_from(repair.channel).expect("at most 64 channels");
+                return Some(Packet { channel, tag: Some(repair.tag), ..*packet });
+            }
         }
     }
 }

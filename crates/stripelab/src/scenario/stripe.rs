@@ -16,6 +16,17 @@ pub struct Stripe {
     pub longest_packet: Bytes,
     /// Markers, which put the receiver right after a loss.
     pub markers: Markers,
+    /// Whether a packet goes only where the receiver has said that it has room: then no buffer of the
+    /// receiver is ever too full (section 6.3; Kung and Chapman 1993).
+    pub credits: bool,
+    /// Reports of the receiver between markers, which credits need; credits and windows have them by
+    /// themselves, with the defaults, unless given.
+    pub reports: Option<Reports>,
+    /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm what the
+    /// receiver expects: never out of order then, whatever is lost.
+    pub guaranteed: bool,
+    /// Lost packets are sent again, with these parameters; for that the order must be guaranteed.
+    pub repair: Option<Repair>,
     /// Packets that the receiver keeps of each channel at the most; more are discarded.
     pub buffer_packets: u64,
     /// So long the receiver waits for a channel that is silent while others have packets.
@@ -35,6 +46,10 @@ impl Default for Stripe {
             reception: Reception::Logical,
             longest_packet: Bytes(1_500),
             markers: Markers::default(),
+            credits: false,
+            reports: None,
+            guaranteed: false,
+            repair: None,
             buffer_packets: 1_024,
             wait: Span::from_ps(200 * MS),
             queue: Bytes(256_000),
@@ -106,6 +121,47 @@ pub struct Markers {
 impl Default for Markers {
     fn default() -> Self {
         Self { send: true, every_rounds: 4, before_channel: 1, interval: Span::from_ps(20 * MS) }
+    }
+}
+
+/// Reports of the receiver between markers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Reports {
+    /// After so many packets of a channel.
+    pub every_packets: u32,
+    /// At the latest so long after a change.
+    pub interval: Span,
+}
+
+impl Default for Reports {
+    fn default() -> Self {
+        Self { every_packets: 4, interval: Span::from_ps(5 * MS) }
+    }
+}
+
+/// How lost packets are sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Repair {
+    /// So long the receiver waits for a copy after it knows of a loss.
+    pub wait: Span,
+    /// What does not come is asked for again after so long.
+    pub again: Span,
+    /// A packet is sent again so many times at the most.
+    pub tries: u8,
+    /// The last so many packets of each channel are kept for that.
+    pub packets: u64,
+}
+
+impl Default for Repair {
+    fn default() -> Self {
+        Self {
+            wait: Span::from_ps(200 * MS),
+            again: Span::from_ps(50 * MS),
+            tries: 3,
+            packets: 4_096,
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) use reno::Reno;
 pub(crate) use source::Source;
 
 use gingham_kernel::Time;
+use gingham_stripe::Tag;
 
 /// A packet from its source to whoever reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +37,15 @@ pub(crate) struct Packet {
     pub(crate) created: Time,
     /// When it went on its channel.
     pub(crate) sent: Time,
+    /// What stands before it on the wire, where the order is guaranteed.
+    pub(crate) tag: Option<Tag>,
+}
+
+impl Packet {
+    /// Whether it is a copy of one that was lost.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.tag.is_some_and(|tag| tag.repair_of.is_some())
+    }
 }
 
 /// Backlogged sources, asked in turn.

@@ -174,7 +174,8 @@ impl Source {
         self.given_bytes += u128::from(bytes);
         let (number, channel) = (0, 0);
         let (source, of_source) = (self.id, self.given);
-        Packet { number, source, channel, bytes, of_source, frame: 0, created: now, sent: now }
+        let (created, sent) = (now, now);
+        Packet { number, source, channel, bytes, of_source, frame: 0, created, sent, tag: None }
     }
 
     fn exponential(&mut self, mean: Span) -> Span {

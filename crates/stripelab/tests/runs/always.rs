@@ -81,3 +81,53 @@ fn without_loss_the_order_is_exact() {
         assert!(record.packets_delivered > 100, "seed {seed}");
     }
 }
+
+/// Three channels that lose a twentieth of all packets, with queues so short that a copy is there in time.
+fn lossy(stripe: &str) -> String {
+    format!(
+        "stop.time = \"500 ms\"\n{stripe}\n\
+         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\nloss = 0.05\nqueue = \"8 kB\"\n\
+         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"12 ms\"\nloss = 0.05\nqueue = \"8 kB\"\n\
+         [[channel]]\nrate = \"5 Mbit/s\"\nloss = 0.05\nqueue = \"8 kB\"\n\
+         [[source]]\npackets.uniform = {{ from = \"40 B\", to = \"1500 B\" }}\n"
+    )
+}
+
+#[test]
+fn guaranteed_order_is_exact_whatever_is_lost() {
+    let quasi = run(&lossy(""));
+    assert!(quasi.packets_lost > 50 && quasi.packets_out_of_order > 50);
+    let exact = run(&lossy("stripe.guaranteed = true"));
+    assert!(exact.packets_lost > 50);
+    assert_eq!((exact.packets_out_of_order, exact.packets_twice), (0, 0));
+}
+
+#[test]
+fn repair_brings_back_nearly_everything() {
+    let record = run(&lossy("stripe = { guaranteed = true, repair = {} }"));
+    let lost_first = record.lost_on_channels;
+    assert!(lost_first > 50);
+    assert_eq!((record.packets_out_of_order, record.packets_twice), (0, 0));
+    // A copy is lost as often as a packet, and three tries leave less than one of a thousand losses.
+    assert!(record.packets_lost <= lost_first / 20);
+    assert_eq!(record.packets_repaired, lost_first - record.packets_lost);
+}
+
+/// A reader at half the rate of the channels: without credits what finds a full buffer is discarded, with
+/// them the sender waits and nothing is.
+#[test]
+fn credits_keep_a_slow_reader_from_losing() {
+    let slow = |credits| {
+        run(&format!(
+            "stop.time = \"500 ms\"\nreceiver.rate = \"10 Mbit/s\"\n\
+             stripe = {{ buffer_packets = 32, credits = {credits} }}\n\
+             [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\n\
+             [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"4 ms\"\n"
+        ))
+    };
+    let (without, with) = (slow(false), slow(true));
+    assert!(without.lost_at_receiver > 50);
+    assert_eq!(with.packets_lost, 0);
+    let goodput = with.goodput_bits_per_s.expect("something was given out");
+    assert!((goodput / 10e6 - 1.0).abs() < 0.01, "{goodput}");
+}
