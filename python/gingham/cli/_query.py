@@ -55,6 +55,8 @@ def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_js
     Tables:
       runs        a row a run: axes, replication, verdict, loads, mean latency
       classes     a row a run and class of traffic, with all its numbers
+      channels, sources
+                  the same of striping scenarios, which have no classes
       points      what was to be run
       provenance  when, where, by what and how long each run was made
       and those that the sweep keeps of each run, messages for instance

@@ -22,16 +22,17 @@ from gingham._files import require_file
 from gingham.errors import InputError
 from gingham.kinds._fabric import Fabrics
 from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Names, Progress, Run, Runnable
+from gingham.kinds._stripe import Stripes
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-FABRIC = Fabrics()
-KINDS: tuple[Kind, ...] = (FABRIC,)
+FABRIC, STRIPE = Fabrics(), Stripes()
+KINDS: tuple[Kind, ...] = (FABRIC, STRIPE)
 
-__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "Kind", "Measured", "Names", "Progress", "Run"]
-__all__ += ["Runnable", "example", "kind_named", "kind_of", "kind_of_values", "load"]
+__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "STRIPE", "Kind", "Measured", "Names", "Progress"]
+__all__ += ["Run", "Runnable", "example", "kind_named", "kind_of", "kind_of_values", "load"]
 
 
 def kind_named(name: str) -> Kind:
@@ -56,6 +57,8 @@ def kind_of_values(values: Mapping[str, Any]) -> Kind:
 
     >>> kind_of_values({"topology": {}, "traffic": []}).name
     'fabric'
+    >>> kind_of_values({"channel": [], "source": []}).name
+    'stripe'
     """
     return next((kind for kind in KINDS if kind.marks & values.keys()), FABRIC)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gingham._native import result_schema
 from gingham.errors import InputError
 from gingham.kinds._kind import Kind, Measured, Names
+from gingham.kinds._schema import plain_columns
 from gingham.running import Simulation
 from gingham.scenario import Scenario
 
@@ -35,8 +36,6 @@ SUMMARY = ["verdict", "verdict_reason", "warm_up_ps", "window_end_ps", "end_ps"]
 NOT_COLUMNS = {"name", "percentiles"}
 # Endings of what a class has a mean of, over its messages.
 MEANS = ("latency_mean_ns", "hops_mean")
-# Kinds of numbers of a JSON schema.
-NUMBERS = {"integer": "int64", "number": "double", "string": "string"}
 
 
 class Fabrics(Kind):
@@ -134,15 +133,8 @@ class FabricRun:
 def class_columns() -> dict[str, str]:
     """Return the columns of classes: the class, and each plain field of one."""
     fields = result_schema()["summary"]["properties"]["classes"]["items"]["properties"]
-    types = {name: type_of(field) for name, field in fields.items() if name != "name"}
-    return {"class": "string"} | {name: type_ for name, type_ in types.items() if type_}
-
-
-def type_of(field: Mapping[str, Any]) -> str:
-    """Return the type of the column of a field, or nothing if it is no plain value."""
-    kinds = field.get("type", "string")
-    names = [kinds] if isinstance(kinds, str) else kinds
-    return next((NUMBERS[name] for name in names if name in NUMBERS), "")
+    plain = plain_columns(fields)
+    return {"class": "string"} | {name: plain[name] for name in plain if name != "name"}
 
 
 def run_row(result: Result) -> dict[str, Any]:

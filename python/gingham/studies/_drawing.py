@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def has_picture(study: Study, figure: Figure) -> bool:
 def drawer(study: Study, figure: Figure) -> Callable[[Evidence], Picture] | None:
     """Return the function of a study that draws a figure."""
     module = importlib.import_module(f"gingham.studies.{study.key}.pictures")
-    return getattr(module, f"figure_{figure.key.replace('.', '_')}", None)
+    return getattr(module, f"figure_{re.sub(r'[.-]', '_', figure.key)}", None)
 
 
 def curve(

@@ -44,8 +44,14 @@ class Evidence:
         return self._results[sweep]
 
     def runs(self, sweep: str, /, **fixed: Any) -> list[dict[str, Any]]:
-        """Return the rows of the runs of a sweep with fixed values on axes."""
-        return chosen(self._loaded(sweep, "runs"), fixed)
+        """Return the rows of the runs of a sweep with fixed values on axes; there are some."""
+        return self.parts(sweep, "runs", **fixed)
+
+    def parts(self, sweep: str, table: str, /, **fixed: Any) -> list[dict[str, Any]]:
+        """Return the rows of a table of parts, of runs with fixed values; there are some."""
+        rows = chosen(self._loaded(sweep, table), fixed)
+        assert rows, f"{sweep} has runs with {fixed}"
+        return rows
 
     def kept(self, sweep: str, table: str, key: str, order: str = "row_number") -> pa.Table:
         """Return a table that the sweep keeps, of the run with this key."""
