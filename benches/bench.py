@@ -1,4 +1,4 @@
-"""Measure the speed of engine and oracle: one process a row, in sequence.
+"""Measure the speed of engine, oracle and striping protocol: one process a row, in sequence.
 
     python benches/bench.py                 the table; --json for programs
     python benches/bench.py --baseline      the same, and record the instruction counts
@@ -8,7 +8,8 @@ A row is a scenario of `benches/rows` at a fraction of its fabric's own saturati
 measured once and stands in `benches/loads.json`. Instructions are counted by valgrind, which gives
 the same number whatever else the machine does; times are of a run without it. What setting up
 costs is measured by itself and taken off. `measuring` is the share of the instructions that the
-ledger takes, with the counts of channels that it asks for.
+ledger takes, with the counts of channels that it asks for. The row `stripe-8` is of another kind:
+`benches/stripe.py` says what it measures.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def main() -> int:
         return 0
     loads = json.loads(LOADS.read_text())
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    results = []
+    results = stripe_rows(binary, options, baseline)
     for path in rows:
         for engine in ("runs", "oracle"):
             if row := measure(binary, path, engine, loads[path.stem], count=not options.quick):
@@ -65,8 +66,10 @@ def main() -> int:
                 print(f"{path.stem}: left out, its fabric is not there", file=sys.stderr)
                 break
     if options.baseline:
-        instructions = "instructions_per_byte_hop"
-        counted = {f"{row['row']}/{row['engine']}": row[instructions] for row in results}
+        by = ("instructions_per_byte_hop", "instructions_per_packet")
+        counted = {
+            f"{row['row']}/{row['engine']}": row[key] for row in results for key in by if key in row
+        }
         BASELINE.write_text(json.dumps({**baseline, **counted}, indent=2, sort_keys=True) + "\n")
     return 0
 
@@ -89,6 +92,21 @@ def build(target: str) -> Path:
     command = ["cargo", "build", "--release", "--quiet", "--locked", "--package", "gingham-bench"]
     subprocess.run([*command, "--target-dir", target], check=True, cwd=ROOT)
     return Path(target) / "release" / "gingham-bench"
+
+
+def stripe_rows(binary: Path, options: argparse.Namespace, baseline: Row) -> list[Row]:
+    """Measure and print the rows of the striping protocol, if they are wanted."""
+    import stripe
+
+    results = []
+    for mode in stripe.MODES if not options.rows or stripe.NAME in options.rows else ():
+        row = stripe.measure(
+            binary.with_name("gingham-bench-stripe"), mode, count=not options.quick
+        )
+        row["baseline"] = baseline.get(f"{stripe.NAME}/{mode}")
+        results.append(row)
+        print(stripe.line_of(row) if not options.json else json.dumps(row), flush=True)
+    return results
 
 
 def is_there(path: Path) -> bool:

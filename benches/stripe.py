@@ -1,0 +1,58 @@
+"""What a packet costs at both ends of a stripe of 8 channels: rows of `bench.py`.
+
+The bench's own work (mode `none`) is taken off, but for the scheduler by itself. Times are the best
+of several runs; instructions are those of more packets less those of fewer, so that setting up is
+not in them. `crates/bench/src/bin/stripe.rs` says what each mode does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import bench
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODES = ("select", "path", "pipe", "guaranteed")
+NAME = "stripe-8"
+PACKETS = 4_000_000
+COUNTED_PACKETS = 100_000
+RUNS = 5
+
+
+def measure(binary: Path, mode: str, *, count: bool) -> dict[str, object]:
+    """Return the numbers of one row."""
+    own = 0 if mode == "select" else 1
+    nanoseconds = seconds_of(binary, mode) - own * seconds_of(binary, "none")
+    instructions = None
+    if count and bench.shutil.which("valgrind"):
+        instructions = counted(binary, mode) - own * counted(binary, "none")
+    return {
+        "row": NAME,
+        "engine": mode,
+        "ns_per_packet": 1e9 * nanoseconds / PACKETS,
+        "instructions_per_packet": instructions,
+    }
+
+
+def seconds_of(binary: Path, mode: str) -> float:
+    """Return the least time of several runs."""
+    runs = (bench.timed([binary, PACKETS, mode])[0] for _ in range(RUNS))
+    return min(float(str(run["seconds"])) for run in runs)
+
+
+def counted(binary: Path, mode: str) -> float:
+    """Return the instructions of a packet."""
+    few, many = (bench.counted([binary, n * COUNTED_PACKETS, mode])[0] for n in (1, 2))
+    return (many - few) / COUNTED_PACKETS
+
+
+def line_of(row: dict[str, object]) -> str:
+    """Return a row as a line of the table."""
+    line = f"{row['row']:18} {row['engine']:10}  {row['ns_per_packet']:8.1f} ns"
+    instructions = row["instructions_per_packet"]
+    if instructions is None:
+        return f"{line} a packet"
+    change = f" ({100 * (instructions / row['baseline'] - 1):+.1f} %)" if row["baseline"] else ""
+    return f"{line}{instructions:9.2f} instructions{change} a packet"

@@ -1,0 +1,191 @@
+//! What a packet costs at both ends of a stripe over 8 channels.
+//!
+//! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed)` prints one line of JSON. Packets come in batches, and
+//! each batch with all the skew that it can have: what went last comes first, channel by channel.
+//!
+//! | mode | what is done for each packet |
+//! |---|---|
+//! | `none` | its length is drawn, it is put on a channel and taken off: the bench's own work |
+//! | `select` | the scheduler's choice and its charge, at one end |
+//! | `path` | the sender's choice, the arrival, and giving it out in order |
+//! | `pipe` | the same, with all markers and reports between the ends |
+//! | `guaranteed` | the same in guaranteed order, with tags |
+
+use gingham_fairq::{Causal, SurplusRoundRobin};
+use gingham_stripe::{
+    Epoch, Guarantee, Instant, Receiver, ReceiverOptions, Sender, SenderOptions, Tag,
+};
+use serde_json::json;
+use std::hint::black_box;
+use std::process::ExitCode;
+
+const CHANNELS: usize = 8;
+const BATCH: usize = 64;
+const LONGEST_BYTES: u32 = 1_500;
+/// A packet takes a microsecond.
+const PACKET_NS: u64 = 1_000;
+
+type Scheduler = SurplusRoundRobin<CHANNELS>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    None,
+    Select,
+    Path,
+    Pipe,
+    Guaranteed,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mode = match words.get(1) {
+        Some(&"none") => Mode::None,
+        Some(&"select") => Mode::Select,
+        Some(&"path") => Mode::Path,
+        Some(&"pipe") => Mode::Pipe,
+        Some(&"guaranteed") => Mode::Guaranteed,
+        _ => return usage(),
+    };
+    let Ok(packets) = words[0].parse::<usize>() else { return usage() };
+    let packets = packets.next_multiple_of(BATCH);
+    let mut outcome = 0;
+    let seconds = seconds_of(|| outcome = run(packets, mode));
+    print(&json!({ "packets": packets, "seconds": seconds, "outcome": outcome }).to_string());
+    ExitCode::SUCCESS
+}
+
+fn usage() -> ExitCode {
+    print("usage: gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed)");
+    ExitCode::from(2)
+}
+
+#[expect(clippy::print_stdout, reason = "the one line that the driver reads")]
+fn print(line: &str) {
+    println!("{line}");
+}
+
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
+fn seconds_of(work: impl FnOnce()) -> f64 {
+    let start = std::time::Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
+
+/// Lengths by a fixed congruence, 64 to 1,500 bytes.
+struct Lengths(u64);
+
+impl Lengths {
+    fn next(&mut self) -> u32 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        64 + u32::try_from(((self.0 >> 32) * 1_437) >> 32).expect("below 1,437")
+    }
+}
+
+fn run(packets: usize, mode: Mode) -> u64 {
+    let mut lengths = Lengths(1);
+    match mode {
+        Mode::Select => {
+            let mut scheduler = scheduler();
+            let mut sum = 0;
+            for _ in 0..packets {
+                sum += scheduler.current() as u64;
+                scheduler.charge(lengths.next());
+            }
+            sum
+        }
+        _ => Ends::new(mode).run(packets, &mut lengths),
+    }
+}
+
+fn scheduler() -> Scheduler {
+    Scheduler::new(LONGEST_BYTES, &[1_500, 3_000, 4_500, 6_000, 1_500, 3_000, 4_500, 6_000])
+        .expect("quanta that are long enough")
+}
+
+struct Ends {
+    mode: Mode,
+    sender: Sender<Scheduler>,
+    receiver: Receiver<Scheduler, u64>,
+    now: Instant,
+    given: u64,
+}
+
+impl Ends {
+    fn new(mode: Mode) -> Self {
+        let (epoch, now) = (Epoch::new(1), Instant::ORIGIN);
+        let guaranteed = (mode == Mode::Guaranteed).then(Guarantee::default);
+        let options = ReceiverOptions { guaranteed, ..ReceiverOptions::default() };
+        Self {
+            mode,
+            sender: Sender::synchronised(scheduler(), SenderOptions::default(), epoch, now)
+                .expect("the defaults make sense"),
+            receiver: Receiver::synchronised(scheduler(), options, epoch)
+                .expect("the defaults make sense"),
+            now,
+            given: 0,
+        }
+    }
+
+    /// Returns how many packets were given out, in order.
+    fn run(&mut self, packets: usize, lengths: &mut Lengths) -> u64 {
+        let mut batch: [Vec<(u32, u64, Option<Tag>)>; CHANNELS] = Default::default();
+        for number in 0..packets as u64 {
+            let length_bytes = lengths.next();
+            let (channel, tag) = self.send(number, length_bytes);
+            batch[channel].push((length_bytes, number, tag));
+            self.now = Instant::from_nanoseconds(self.now.nanoseconds() + PACKET_NS);
+            if (number + 1).is_multiple_of(BATCH as u64) {
+                self.receive(&mut batch);
+            }
+        }
+        self.given
+    }
+
+    fn send(&mut self, number: u64, length_bytes: u32) -> (usize, Option<Tag>) {
+        let open = "nothing bounds what is in flight";
+        match self.mode {
+            Mode::None => (usize::try_from(number).expect("a count") % CHANNELS, None),
+            Mode::Guaranteed => {
+                let (channel, tag) = self.sender.handle_tagged(self.now, length_bytes).expect(open);
+                (channel, Some(tag))
+            }
+            _ => (self.sender.handle_packet(self.now, length_bytes).expect(open), None),
+        }
+    }
+
+    fn receive(&mut self, batch: &mut [Vec<(u32, u64, Option<Tag>)>; CHANNELS]) {
+        for (channel, frames) in batch.iter_mut().enumerate().rev() {
+            for (length_bytes, number, tag) in frames.drain(..).map(black_box) {
+                if self.mode == Mode::None {
+                    continue;
+                }
+                let taken = match tag {
+                    Some(tag) => {
+                        self.receiver.handle_tagged(self.now, channel, tag, length_bytes, number)
+                    }
+                    None => self.receiver.handle_packet(self.now, channel, length_bytes, number),
+                };
+                taken.expect("there is room for a batch");
+            }
+        }
+        while let Some(number) = self.receiver.poll_packet(self.now) {
+            assert_eq!(number, self.given, "packets come in order");
+            self.given += 1;
+        }
+        if matches!(self.mode, Mode::Pipe | Mode::Guaranteed) {
+            self.talk();
+        }
+    }
+
+    /// What both ends have to say to each other.
+    fn talk(&mut self) {
+        while let Some((channel, message)) = self.sender.poll_message(self.now) {
+            self.receiver.handle_message(self.now, channel, message).expect("it is well formed");
+        }
+        while let Some((channel, message)) = self.receiver.poll_message(self.now) {
+            self.sender.handle_message(self.now, channel, message).expect("it is well formed");
+        }
+    }
+}

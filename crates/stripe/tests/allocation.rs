@@ -1,0 +1,142 @@
+//! Nothing is allocated for a packet, a marker or a report once both ends are set up, in either order, with credits, tags
+//! and repairs.
+
+use gingham_fairq::SurplusRoundRobin;
+use gingham_stripe::{
+    Epoch, Guarantee, Instant, Receiver, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan,
+    Sender, SenderOptions, Tag,
+};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+use std::collections::VecDeque;
+
+#[global_allocator]
+static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const CHANNELS: usize = 4;
+const QUANTA: [u32; CHANNELS] = [1_500, 3_000, 4_500, 6_000];
+/// Frames that a channel holds, so that one is behind the others.
+const SKEWS: [usize; CHANNELS] = [0, 3, 9, 1];
+
+type Scheduler = SurplusRoundRobin<CHANNELS>;
+type Frame = (u32, u32, Option<Tag>);
+
+/// Both ends and, for each channel, the frames on it.
+struct Ends {
+    sender: Sender<Scheduler>,
+    receiver: Receiver<Scheduler, u32>,
+    frames: [VecDeque<Frame>; CHANNELS],
+    tagged: bool,
+    microseconds: u64,
+    sent: u32,
+    came: u32,
+}
+
+impl Ends {
+    fn new(sender: SenderOptions, receiver: ReceiverOptions) -> Self {
+        let scheduler = Scheduler::new(1_500, &QUANTA).expect("quanta that are long enough");
+        let epoch = Epoch::new(1);
+        Self {
+            tagged: receiver.guaranteed.is_some(),
+            sender: Sender::synchronised(scheduler.clone(), sender, epoch, Instant::ORIGIN)
+                .expect("options that make sense"),
+            receiver: Receiver::synchronised(scheduler, receiver, epoch)
+                .expect("options that make sense"),
+            frames: std::array::from_fn(|_| VecDeque::with_capacity(64)),
+            microseconds: 0,
+            sent: 0,
+            came: 0,
+        }
+    }
+
+    fn now(&self) -> Instant {
+        Instant::from_nanoseconds(self.microseconds * 1_000)
+    }
+
+    /// Sends so many packets, of which one in `lost_of` is lost, and takes what comes.
+    fn run(&mut self, packets: u32, lost_of: u32) {
+        for number in 0..packets {
+            self.microseconds += 10;
+            let length_bytes = 64 + number * 97 % 1_437;
+            self.send(length_bytes, lost_of != 0 && number % lost_of == lost_of - 1);
+            for channel in 0..CHANNELS {
+                while self.frames[channel].len() > SKEWS[channel] {
+                    self.arrive(channel);
+                }
+            }
+            while self.receiver.poll_packet(self.now()).is_some() {
+                self.came += 1;
+            }
+            self.talk();
+        }
+    }
+
+    fn send(&mut self, length_bytes: u32, lost: bool) {
+        let (now, sequence) = (self.now(), self.sent);
+        let sent = if self.tagged {
+            self.sender.handle_tagged(now, length_bytes).map(|(channel, tag)| (channel, Some(tag)))
+        } else {
+            self.sender.handle_packet(now, length_bytes).map(|channel| (channel, None))
+        };
+        let Ok((channel, tag)) = sent else { return };
+        self.sent += 1;
+        if !lost {
+            self.frames[channel].push_back((length_bytes, sequence, tag));
+        }
+    }
+
+    fn arrive(&mut self, channel: usize) {
+        let now = self.now();
+        let (length_bytes, sequence, tag) = self.frames[channel].pop_front().expect("it is there");
+        let taken = match tag {
+            Some(tag) => self.receiver.handle_tagged(now, channel, tag, length_bytes, sequence),
+            None => self.receiver.handle_packet(now, channel, length_bytes, sequence),
+        };
+        taken.expect("there is room");
+    }
+
+    /// Messages overtake no packet: what is on the channel comes first.
+    fn talk(&mut self) {
+        let now = self.now();
+        while let Some((channel, message)) = self.sender.poll_message(now) {
+            while !self.frames[channel].is_empty() {
+                self.arrive(channel);
+            }
+            let bytes = message.to_bytes();
+            self.receiver.handle_bytes(now, channel, &bytes).expect("a message of ours");
+        }
+        while let Some((channel, message)) = self.receiver.poll_message(now) {
+            self.sender.handle_bytes(now, channel, &message.to_bytes()).expect("a message of ours");
+        }
+        while let Some(repair) = self.sender.poll_repair(now) {
+            let (channel, tag) = (repair.channel, repair.tag);
+            self.frames[channel].push_back((repair.length_bytes, tag.sequence, Some(tag)));
+        }
+    }
+}
+
+/// Fails if 20,000 packets allocate, after 2,000 others, or if fewer come than these.
+fn allocates_nothing(what: &str, ends: (SenderOptions, ReceiverOptions), lost_of: u32, least: u32) {
+    let mut ends = Ends::new(ends.0, ends.1);
+    ends.run(2_000, lost_of);
+    let region = Region::new(GLOBAL);
+    ends.run(20_000, lost_of);
+    let change = region.change();
+    assert_eq!(change.allocations + change.reallocations, 0, "{what}");
+    assert!(ends.came > least, "{what}: {} packets came", ends.came);
+}
+
+/// One test, because the count is of the whole process.
+#[test]
+fn nothing_is_allocated_for_a_packet() {
+    let reports = Some(ReportPlan::default());
+    let plain = ReceiverOptions { reports, ..ReceiverOptions::default() };
+    let credits = SenderOptions { credits: true, ..SenderOptions::default() };
+    allocates_nothing("quasi-FIFO with credits", (credits, plain), 0, 21_900);
+    allocates_nothing("quasi-FIFO with loss", (SenderOptions::default(), plain), 50, 20_000);
+
+    let repairing = SenderOptions { repair: Some(RepairPlan::default()), ..credits };
+    let asking = Some(Guarantee { repair: Some(RepairRequests::default()) });
+    let guaranteed = ReceiverOptions { guaranteed: asking, ..plain };
+    allocates_nothing("guaranteed, with repairs", (repairing, guaranteed), 50, 21_900);
+}
