@@ -2,7 +2,7 @@
 
 use super::spreading::quantum;
 use crate::plan::{Change, LinkPlan, Spread};
-use crate::scenario::{Back, Channel, OutageSpan, ScenarioSource};
+use crate::scenario::{Back, Channel, OutageSpan, Quanta, ScenarioSource};
 use gingham_input::InputError;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{
@@ -64,6 +64,9 @@ fn quantum_of(
     longest_bytes: u32,
 ) -> Result<u32, InputError> {
     let Some(given) = channel.quantum else {
+        if place.source.scenario.stripe.quanta == Quanta::Follow {
+            return Ok(longest_bytes);
+        }
         let far = "is too many times as fast as the slowest: give the channels a quantum each";
         return quantum(channel.rate, slowest, longest_bytes)
             .ok_or_else(|| place.refuse("rate", far));

@@ -46,7 +46,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
         receiver: options::receiver(source)?,
         tagged: scenario.stripe.guaranteed,
         queue_bytes: scenario.stripe.queue.0,
-        backpressure: scenario.stripe.backpressure,
+        backpressure: scenario.stripe.sees_queues(),
         reader: scenario.receiver.rate,
         warm_up,
         stop,
@@ -139,10 +139,10 @@ fn check_backlogged(source: &ScenarioSource, plan: &Plan) -> Result<(), InputErr
     let endless =
         plan.sources.iter().position(|one| one.kind == crate::plan::SourceKind::Backlogged);
     match endless {
-        Some(index) if !plan.backpressure => Err(source.refuse(
+        Some(index) if !plan.backpressure && !source.scenario.stripe.is_held_back() => Err(source.refuse(
             &format!("source.{index}"),
-            "a backlogged source never stops unless the sender waits for room: set \
-             `stripe.backpressure = true`, or choose a source with a rate, or \"reno\"",
+            "a backlogged source never stops unless something holds the sender back: set \
+             `stripe.backpressure = true` or `stripe.window = true`, or choose a source with a rate",
         )),
         _ => Ok(()),
     }

@@ -1,12 +1,13 @@
 //! Options of both ends of the protocol.
 
 use crate::plan::Reception;
-use crate::scenario::{Repair, Reports, ScenarioSource};
+use crate::scenario::{Quanta, Repair, Reports, ScenarioSource};
 use core::time::Duration;
 use gingham_input::InputError;
 use gingham_kernel::Span;
 use gingham_stripe::{
-    Guarantee, MarkerPlan, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions,
+    FlightPlan, Guarantee, MarkerPlan, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan,
+    SenderOptions, SharePlan,
 };
 
 /// Buffers have room for this many packets at the most.
@@ -16,6 +17,8 @@ const PACKETS_MAX: u64 = 1 << 20;
 pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(), InputError> {
     let stripe = &source.scenario.stripe;
     let asked = [
+        ("stripe.quanta", stripe.quanta == Quanta::Follow),
+        ("stripe.window", stripe.window),
         ("stripe.credits", stripe.credits),
         ("stripe.guaranteed", stripe.guaranteed),
         ("stripe.repair", stripe.repair.is_some()),
@@ -46,9 +49,19 @@ pub(super) fn sender(
     Ok(SenderOptions {
         markers: markers(source, channels)?,
         credits: stripe.credits,
+        flight: stripe.has_windows().then(FlightPlan::default),
+        shares: (stripe.quanta == Quanta::Follow).then(SharePlan::default),
+        silence: silence(source)?,
         repair: repair.transpose()?,
         ..SenderOptions::default()
     })
+}
+
+fn silence(source: &ScenarioSource) -> Result<Option<Duration>, InputError> {
+    match source.scenario.stripe.silence {
+        Span::ZERO => Ok(None),
+        span => some_time(source, "stripe.silence", span).map(Some),
+    }
 }
 
 fn markers(source: &ScenarioSource, channels: usize) -> Result<MarkerPlan, InputError> {
@@ -69,7 +82,7 @@ fn markers(source: &ScenarioSource, channels: usize) -> Result<MarkerPlan, Input
 /// Options of the receiving end.
 pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, InputError> {
     let stripe = &source.scenario.stripe;
-    let reports = stripe.reports.or_else(|| stripe.credits.then(Reports::default));
+    let reports = stripe.reports.or_else(|| stripe.is_held_back().then(Reports::default));
     let reports = reports.map(|reports| report_plan(source, reports)).transpose()?;
     let guaranteed = stripe.guaranteed.then(|| -> Result<_, InputError> {
         let repair = stripe.repair.map(|repair| requests(source, repair)).transpose()?;

@@ -148,7 +148,9 @@ impl Engine {
             }
             Event::Arrive { channel, slot, .. } => self.arrive(usize::from(channel), slot),
             Event::Return { channel, slot, .. } => self.come_back(usize::from(channel), slot),
-            Event::Acknowledge { source, segment, .. } => self.acknowledge(source, segment),
+            Event::Acknowledge { source, expected, got, .. } => {
+                self.acknowledge(source, expected, got);
+            }
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
             Event::Read => self.read(),
@@ -375,11 +377,12 @@ impl Engine {
             self.meter.useful(self.now, packet.source, u64::from(packet.bytes));
             return;
         };
-        let (segment, handed_on) = reno.deliver(packet.of_source, packet.bytes);
+        let (expected, handed_on) = reno.deliver(packet.of_source, packet.bytes);
         let at = self.now + reno.ack_delay();
         self.meter.useful(self.now, packet.source, handed_on);
         self.offered += 1;
-        let event = Event::Acknowledge { source: packet.source, number: self.offered, segment };
+        let (source, got) = (packet.source, packet.of_source);
+        let event = Event::Acknowledge { source, number: self.offered, expected, got };
         self.wheel.schedule(at.as_ps(), event);
     }
 
@@ -393,9 +396,9 @@ impl Engine {
         self.pump();
     }
 
-    fn acknowledge(&mut self, source: u16, segment: u64) {
+    fn acknowledge(&mut self, source: u16, expected: u64, got: u64) {
         if let Some(reno) = &mut self.sources[usize::from(source)].reno {
-            reno.acknowledge(self.now, segment);
+            reno.acknowledge(self.now, expected, got);
         }
         self.fill(source);
     }

@@ -15,8 +15,8 @@ pub(crate) enum Event {
     Arrive { channel: u8, number: u64, slot: u32 },
     /// Something arrives back at the sender.
     Return { channel: u8, number: u64, slot: u32 },
-    /// An acknowledgement reaches its source: everything before a segment has come.
-    Acknowledge { source: u16, number: u64, segment: u64 },
+    /// An acknowledgement reaches its source: everything before a segment has come, and another one.
+    Acknowledge { source: u16, number: u64, expected: u64, got: u64 },
     /// A transport may have waited for too long.
     Timeout { source: u16 },
     /// A source sends.

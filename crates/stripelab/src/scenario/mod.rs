@@ -33,7 +33,9 @@ pub use origin::{Overrides, ScenarioSource};
 pub use source::{
     Constant, Frames, List, Mixed, OnOff, Packets, Reno, Source, SourceKind, Uniform,
 };
-pub use stripe::{Generalised, Markers, Receiver, Reception, Repair, Reports, Scheduler, Stripe};
+pub use stripe::{
+    Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Scheduler, Stripe,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -36,7 +36,7 @@ pub enum SourceKind {
     /// At this rate while it is on; both periods are exponential.
     OnOff(OnOff),
     /// A transport that is kept back by loss and by what arrives out of order, as TCP Reno with
-    /// partial acknowledgements (RFC 5681, RFC 6582, RFC 6298); acknowledgements come by themselves.
+    /// selective acknowledgements (RFC 5681, RFC 6675, RFC 6298), which come by themselves.
     Reno(Reno),
     /// Frames of a film, one an interval, each cut into packets.
     Frames(Frames),

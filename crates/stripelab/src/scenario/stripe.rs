@@ -16,6 +16,14 @@ pub struct Stripe {
     pub longest_packet: Bytes,
     /// Markers, which put the receiver right after a loss.
     pub markers: Markers,
+    /// Whether quanta stay as they are told, or follow the rates that windows find.
+    pub quanta: Quanta,
+    /// Whether the sender bounds what is in flight on each channel by what it finds that the channel
+    /// carries, and keeps its queue short; where quanta follow it does so in any case.
+    pub window: bool,
+    /// A channel of which the sender hears nothing for so long, though markers go on it, is out until it
+    /// answers again; with "0 s" none ever is.
+    pub silence: Span,
     /// Whether a packet goes only where the receiver has said that it has room: then no buffer of the
     /// receiver is ever too full (section 6.3; Kung and Chapman 1993).
     pub credits: bool,
@@ -35,8 +43,9 @@ pub struct Stripe {
     /// needs none.
     pub queue: Bytes,
     /// Whether the sender sees the queues of its channels, as of network interfaces of its own
-    /// machine, and waits for room. Otherwise what finds a queue full is lost.
-    pub backpressure: bool,
+    /// machine, and waits for room. Otherwise what finds a queue full is lost. It does unless it has
+    /// windows, which are for queues that nobody sees.
+    pub backpressure: Option<bool>,
 }
 
 impl Default for Stripe {
@@ -46,6 +55,9 @@ impl Default for Stripe {
             reception: Reception::Logical,
             longest_packet: Bytes(1_500),
             markers: Markers::default(),
+            quanta: Quanta::Told,
+            window: false,
+            silence: Span::from_ps(200 * MS),
             credits: false,
             reports: None,
             guaranteed: false,
@@ -53,12 +65,41 @@ impl Default for Stripe {
             buffer_packets: 1_024,
             wait: Span::from_ps(200 * MS),
             queue: Bytes(256_000),
-            backpressure: true,
+            backpressure: None,
         }
     }
 }
 
+impl Stripe {
+    /// Whether what is in flight is bounded.
+    pub(crate) fn has_windows(&self) -> bool {
+        self.window || self.quanta == Quanta::Follow
+    }
+
+    /// Whether the receiver's reports hold the sender back.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.has_windows() || self.credits
+    }
+
+    /// Whether the sender sees the queues of its channels.
+    pub(crate) fn sees_queues(&self) -> bool {
+        self.backpressure.unwrap_or(!self.has_windows())
+    }
+}
+
 const MS: u64 = 1_000_000_000;
+
+/// Where quanta come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quanta {
+    /// From the scenario: those of the channels, or in the ratio of their rates.
+    #[default]
+    Told,
+    /// From what reports tell of the channels. At the start each channel has its own quantum, if it is
+    /// given one, or the longest packet.
+    Follow,
+}
 
 /// What chooses the channel of a packet.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,18 +1,20 @@
-//! A transport that is kept back by loss and by what arrives out of order: TCP Reno in small.
+//! A transport that is kept back by loss and by what arrives out of order: TCP Reno with selective
+//! acknowledgements, in small.
 //!
 //! ```text
-//!   slow start      a segment more for each that is acknowledged, up to the threshold
+//!   slow start      a segment more for each acknowledgement, up to the threshold
 //!   avoidance       a segment more for each window
-//!   fast recovery   after three duplicate acknowledgements: half the window, the segment again,
-//!                   and again for each partial acknowledgement, until all is there that was sent before
-//!   timeout         a window of one segment, and everything again from the first that is missing
+//!   fast recovery   what three later segments have overtaken is lost: half of what is under way is the
+//!                   window from now on, and lost segments go again as far as it lets them
+//!   timeout         a window of one segment, and everything again that has not come
 //! ```
 //!
-//! Source: RFC 5681 (congestion control), RFC 6582 (NewReno), RFC 6298 (timeouts, with Linux's least
-//! of 200 ms in place of a second). Every segment is acknowledged by itself, at once.
+//! Source: RFC 5681 (congestion control), RFC 6675 (recovery), RFC 6298 (timeouts, with Linux's least of
+//! 200 ms in place of a second). Every segment is acknowledged by itself, at once; a segment that was sent
+//! again is found lost by the timeout alone.
 //!
-//! Invariants: at most the window is under way; a duplicate acknowledgement never opens the window
-//! outside fast recovery.
+//! Invariants: new segments go only while less than the window is under way; a window is halved at most
+//! once for all that was under way.
 
 use gingham_kernel::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -21,7 +23,7 @@ const MS: u64 = 1_000_000_000;
 const TIMEOUT_PS_MIN: u64 = 200 * MS;
 const TIMEOUT_PS_FIRST: u64 = 1_000 * MS;
 const TIMEOUT_PS_MAX: u64 = 60_000 * MS;
-const DUPLICATES: u32 = 3;
+const DUPLICATES: u64 = 3;
 /// The window at the start, in segments (RFC 6928).
 const SEGMENTS_FIRST: u64 = 10;
 
@@ -40,6 +42,17 @@ struct Segment {
     bytes: u32,
     sent: Time,
     again: bool,
+    standing: Standing,
+}
+
+/// What the sending end takes a segment to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Standing {
+    UnderWay,
+    /// It has come, before its turn.
+    Come,
+    /// It is lost, and goes again as soon as the window lets it.
+    Lost,
 }
 
 /// Both ends of a transport.
@@ -54,16 +67,17 @@ pub(crate) struct Reno {
     first: u64,
     /// From it on, all that were ever sent.
     segments: VecDeque<Segment>,
-    /// The next segment to send; where that was sent before, it goes again.
-    next: u64,
-    /// Bytes from the first segment to before the next.
+    /// Bytes of segments that are under way.
     flight_bytes: u64,
-    duplicates: u32,
+    /// The highest segment that has come.
+    highest: u64,
+    /// Below this each segment has been looked at and is not taken for under way without reason.
+    judged: u64,
+    /// Lost segments that have not gone again, ascending.
+    lost: VecDeque<u64>,
     recovering: bool,
     /// Everything before this was sent when the last recovery or timeout began.
     recover: u64,
-    /// A segment that goes again, whatever the window.
-    owed: Option<u64>,
     round_trip: RoundTrip,
     timeout_at: Option<Time>,
     far_end: FarEnd,
@@ -81,12 +95,12 @@ impl Reno {
             threshold_bytes: u64::MAX,
             first: 1,
             segments: VecDeque::new(),
-            next: 1,
             flight_bytes: 0,
-            duplicates: 0,
+            highest: 0,
+            judged: 1,
+            lost: VecDeque::new(),
             recovering: false,
             recover: 1,
-            owed: None,
             round_trip: RoundTrip::default(),
             timeout_at: None,
             far_end: FarEnd::default(),
@@ -120,23 +134,19 @@ impl Reno {
         may_begin: bool,
         length: impl FnOnce() -> u32,
     ) -> Option<(u64, u32)> {
-        if let Some(segment) = self.owed.take() {
-            return Some((segment, self.send_again(now, segment)));
-        }
         if self.flight_bytes + self.segment_bytes > self.window_bytes() {
             return None;
         }
-        let segment = self.next;
-        let bytes = if self.index(segment) < self.segments.len() {
-            self.send_again(now, segment)
-        } else if may_begin {
-            let bytes = length();
-            self.segments.push_back(Segment { bytes, sent: now, again: false });
-            bytes
-        } else {
-            return None;
+        let (segment, bytes) = match self.lost.pop_front() {
+            Some(segment) => (segment, self.send_again(now, segment)),
+            None if may_begin && self.is_within_receiver() => {
+                let bytes = length();
+                let standing = Standing::UnderWay;
+                self.segments.push_back(Segment { bytes, sent: now, again: false, standing });
+                (self.first + self.segments.len() as u64 - 1, bytes)
+            }
+            None => return None,
         };
-        self.next += 1;
         self.flight_bytes += u64::from(bytes);
         self.timeout_at.get_or_insert(now + self.round_trip.timeout());
         Some((segment, bytes))
@@ -148,16 +158,29 @@ impl Reno {
         self.far_end.take(segment, bytes)
     }
 
-    /// The far end expects this segment.
-    pub(crate) fn acknowledge(&mut self, now: Time, expected: u64) {
-        if expected > self.first {
-            self.advance(now, expected);
-        } else if expected == self.first && self.flight_bytes > 0 {
-            self.count_duplicate();
+    /// The far end expects a segment, and has just got another.
+    pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64) {
+        let (before, mut acknowledged_bytes) = (self.first, 0);
+        while self.first < expected
+            && let Some(segment) = self.segments.pop_front()
+        {
+            acknowledged_bytes += u64::from(segment.bytes);
+            self.leave_flight(now, &segment);
+            self.first += 1;
+        }
+        while self.lost.front().is_some_and(|lost| *lost < expected) {
+            self.lost.pop_front();
+        }
+        self.mark_come(now, got);
+        self.find_lost();
+        if self.first > before {
+            self.open_window(acknowledged_bytes);
+            let under_way = !self.segments.is_empty();
+            self.timeout_at = under_way.then(|| now + self.round_trip.timeout());
         }
     }
 
-    /// Everything goes again, if it has waited for too long.
+    /// Everything that has not come goes again, if it has waited for too long.
     pub(crate) fn check_timeout(&mut self, now: Time) {
         if self.timeout_at.is_none_or(|at| at > now) {
             return;
@@ -166,24 +189,35 @@ impl Reno {
         self.threshold_bytes = self.half_flight();
         self.window_bytes = self.segment_bytes;
         self.recovering = false;
-        self.duplicates = 0;
-        self.owed = None;
         self.recover = self.first + self.segments.len() as u64;
-        self.next = self.first;
+        self.judged = self.recover;
         self.flight_bytes = 0;
+        self.lost.clear();
+        for (number, segment) in (self.first..).zip(&mut self.segments) {
+            if segment.standing != Standing::Come {
+                segment.standing = Standing::Lost;
+                self.lost.push_back(number);
+            }
+        }
         self.round_trip.back_off();
         self.timeout_at = Some(now + self.round_trip.timeout());
     }
 
-    fn index(&self, segment: u64) -> usize {
-        usize::try_from(segment - self.first).expect("what is under way fits the memory")
+    /// Whether the far end has room for a new segment.
+    fn is_within_receiver(&self) -> bool {
+        (self.segments.len() as u64 + 1) * self.segment_bytes <= self.window_bytes_max
+    }
+
+    fn index(&self, segment: u64) -> Option<usize> {
+        let index = usize::try_from(segment.checked_sub(self.first)?).ok()?;
+        (index < self.segments.len()).then_some(index)
     }
 
     fn send_again(&mut self, now: Time, segment: u64) -> u32 {
-        let index = self.index(segment);
+        let index = self.index(segment).expect("what is lost was sent and has not come");
         self.counts.retransmissions += 1;
         let segment = &mut self.segments[index];
-        (segment.sent, segment.again) = (now, true);
+        (segment.sent, segment.again, segment.standing) = (now, true, Standing::UnderWay);
         segment.bytes
     }
 
@@ -192,36 +226,57 @@ impl Reno {
         (self.flight_bytes / 2).max(2 * self.segment_bytes)
     }
 
-    fn advance(&mut self, now: Time, expected: u64) {
-        let mut acknowledged_bytes = 0;
-        while self.first < expected
-            && let Some(segment) = self.segments.pop_front()
-        {
-            acknowledged_bytes += u64::from(segment.bytes);
-            if self.first < self.next {
-                self.flight_bytes -= u64::from(segment.bytes);
-            }
-            self.first += 1;
-            if !segment.again {
-                self.round_trip.sample(now.since(segment.sent));
-            }
+    /// A segment is under way no longer, having come.
+    fn leave_flight(&mut self, now: Time, segment: &Segment) {
+        if segment.standing == Standing::UnderWay {
+            self.flight_bytes -= u64::from(segment.bytes);
         }
-        self.next = self.next.max(self.first);
-        self.duplicates = 0;
-        self.open_window(acknowledged_bytes);
-        let under_way = !self.segments.is_empty();
-        self.timeout_at = under_way.then(|| now + self.round_trip.timeout());
+        if segment.standing == Standing::UnderWay && !segment.again {
+            self.round_trip.sample(now.since(segment.sent));
+        }
+    }
+
+    fn mark_come(&mut self, now: Time, got: u64) {
+        self.highest = self.highest.max(got);
+        let Some(index) = self.index(got) else { return };
+        let segment = self.segments[index];
+        self.leave_flight(now, &segment);
+        if segment.standing == Standing::Lost {
+            self.lost.retain(|lost| *lost != got);
+        }
+        self.segments[index].standing = Standing::Come;
+    }
+
+    /// What three later segments have overtaken is lost; the first such loss begins a recovery.
+    fn find_lost(&mut self) {
+        self.judged = self.judged.max(self.first);
+        while self.judged + DUPLICATES <= self.highest {
+            if let Some(index) = self.index(self.judged)
+                && self.segments[index].standing == Standing::UnderWay
+            {
+                self.segments[index].standing = Standing::Lost;
+                self.begin_recovery();
+                self.flight_bytes -= u64::from(self.segments[index].bytes);
+                self.lost.push_back(self.judged);
+            }
+            self.judged += 1;
+        }
+    }
+
+    fn begin_recovery(&mut self) {
+        if self.recovering || self.first < self.recover {
+            return;
+        }
+        self.counts.fast_recoveries += 1;
+        self.threshold_bytes = self.half_flight();
+        self.window_bytes = self.threshold_bytes;
+        self.recovering = true;
+        self.recover = self.first + self.segments.len() as u64;
     }
 
     fn open_window(&mut self, acknowledged_bytes: u64) {
-        if self.recovering && self.first >= self.recover {
-            self.recovering = false;
-            self.window_bytes = self.threshold_bytes;
-        } else if self.recovering {
-            // A partial acknowledgement: the next that is missing goes at once.
-            self.owed = Some(self.first);
-            let left = self.window_bytes.saturating_sub(acknowledged_bytes);
-            self.window_bytes = left + self.segment_bytes;
+        if self.recovering {
+            self.recovering = self.first < self.recover;
         } else if self.window_bytes < self.threshold_bytes {
             self.window_bytes += acknowledged_bytes.min(self.segment_bytes);
         } else {
@@ -229,20 +284,6 @@ impl Reno {
             self.window_bytes += more.max(1);
         }
         self.window_bytes = self.window_bytes.min(self.window_bytes_max);
-    }
-
-    fn count_duplicate(&mut self) {
-        self.duplicates += 1;
-        if self.recovering {
-            self.window_bytes += self.segment_bytes;
-        } else if self.duplicates == DUPLICATES && self.first >= self.recover {
-            self.counts.fast_recoveries += 1;
-            self.threshold_bytes = self.half_flight();
-            self.window_bytes = self.threshold_bytes + u64::from(DUPLICATES) * self.segment_bytes;
-            self.recovering = true;
-            self.recover = self.first + self.segments.len() as u64;
-            self.owed = Some(self.first);
-        }
     }
 }
 
@@ -325,36 +366,44 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_segment_halves_the_window_and_goes_again_after_three_duplicates() {
+    fn a_lost_segment_halves_the_window_and_goes_again_after_three_later_ones() {
         let mut reno = Reno::new(1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
-        // Segment 1 is lost: 2, 3 and 4 make three duplicates; 10,000 under way become 5,000, and
-        // three segments have left the network.
+        // Segment 1 is lost. When 2, 3 and 4 have come, 7,000 of 10,000 bytes are under way, half of
+        // which is 3,500; 1 is not under way any more, which leaves 6,000.
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);
-            reno.acknowledge(at(20), expected);
+            reno.acknowledge(at(20), expected, segment);
         }
-        assert_eq!((reno.threshold_bytes, reno.window_bytes), (5_000, 8_000));
-        assert_eq!(fill(&mut reno, at(20)), [1]);
-        // It fills the gap: 1 to 4 are handed on, and 5 to 10 are acknowledged with it later.
-        assert_eq!(reno.deliver(1, 1_000), (5, 4_000));
-        for segment in 5..=10 {
+        assert_eq!(
+            (reno.threshold_bytes, reno.window_bytes, reno.flight_bytes),
+            (3_500, 3_500, 6_000)
+        );
+        // With 5 to 8 come, 2,000 are under way, and 1 finds room.
+        for segment in 5..=8 {
             reno.deliver(segment, 1_000);
+            reno.acknowledge(at(20), 1, segment);
         }
-        reno.acknowledge(at(40), 11);
-        assert_eq!((reno.recovering, reno.window_bytes, reno.flight_bytes), (false, 5_000, 0));
+        assert_eq!(fill(&mut reno, at(20)), [1]);
+        assert_eq!(reno.deliver(1, 1_000), (9, 8_000));
+        reno.acknowledge(at(40), 9, 1);
+        // 9 and 10 are under way, and end the recovery; then avoidance: a segment for a window.
+        assert!(reno.recovering);
+        reno.acknowledge(at(40), 10, 9);
+        reno.acknowledge(at(40), 11, 10);
+        assert_eq!((reno.recovering, reno.window_bytes, reno.flight_bytes), (false, 3_500, 0));
     }
 
     #[test]
-    fn two_duplicates_are_nothing() {
+    fn two_later_segments_are_nothing() {
         let mut reno = Reno::new(1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
-        for _ in 0..2 {
-            reno.acknowledge(at(20), 1);
-        }
+        reno.acknowledge(at(20), 1, 2);
+        reno.acknowledge(at(20), 1, 3);
         assert_eq!((reno.window_bytes, reno.counts.fast_recoveries), (10_000, 0));
-        assert!(fill(&mut reno, at(20)).is_empty());
+        // Two have come, so two more may go.
+        assert_eq!(fill(&mut reno, at(20)), [11, 12]);
     }
 
     #[test]
@@ -368,7 +417,7 @@ mod tests {
         assert_eq!(fill(&mut reno, at(1_000)), [1]);
         // The next wait is twice as long.
         assert_eq!(reno.timeout_at(), Some(at(3_000)));
-        reno.acknowledge(at(1_020), 2);
+        reno.acknowledge(at(1_020), 2, 1);
         assert_eq!(fill(&mut reno, at(1_020)), [2, 3]);
     }
 }
