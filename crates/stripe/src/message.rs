@@ -38,6 +38,12 @@ impl Epoch {
         Self(self.0.wrapping_add(1))
     }
 
+    /// The epoch before this one.
+    #[must_use]
+    pub const fn previous(self) -> Self {
+        Self(self.0.wrapping_sub(1))
+    }
+
     /// Whether this epoch comes after the other.
     pub const fn is_after(self, other: Self) -> bool {
         self.0.wrapping_sub(other.0).cast_signed() > 0
@@ -169,6 +175,7 @@ mod tests {
     #[test]
     fn epochs_compare_across_the_wrap() {
         let last = Epoch::new(u32::MAX);
+        assert_eq!(last.next().previous(), last);
         assert!(last.next().is_after(last) && !last.is_after(last.next()) && !last.is_after(last));
     }
 }

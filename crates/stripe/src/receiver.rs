@@ -26,12 +26,16 @@ mod buffer;
 mod confirmed;
 mod copies;
 mod epochs;
+mod flush;
 mod gaps;
+mod numbering;
 mod options;
 mod presence;
 mod reading;
 mod reports;
 mod waiting;
+
+use std::collections::VecDeque;
 
 use crate::{
     ChannelSet, Discard, Epoch, Instant, Kind, Marker, Message, Numbered, OptionsError,
@@ -45,6 +49,7 @@ pub use reports::ReportPlan;
 use buffer::Buffer;
 use confirmed::Confirmed;
 use epochs::Epochs;
+use numbering::Numbering;
 use presence::Presence;
 use reports::Reports;
 
@@ -70,7 +75,10 @@ pub struct Receiver<S, P> {
     initial: S,
     scheduler: S,
     options: ReceiverOptions,
+    numbering: Numbering,
     buffers: Vec<Buffer<P>>,
+    /// What waited when an epoch ended.
+    flushed: VecDeque<P>,
     /// Channels that are passed over at once.
     silent: ChannelSet,
     /// For each channel.
@@ -90,7 +98,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         let channels = scheduler.channels();
         let buffer = |_| Buffer::new(options.buffer_packets_max);
         Ok(Self {
+            numbering: Numbering::new(),
             buffers: (0..channels).map(buffer).collect(),
+            flushed: VecDeque::with_capacity(options.packets_max(channels)),
             initial: scheduler.clone(),
             scheduler,
             options,
@@ -145,8 +155,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         length_bytes: u32,
         packet: P,
     ) -> Result<(), Discard> {
-        let refused = self.refuse_packet(channel, length_bytes);
-        self.reception.discards.count(refused)?;
+        let taken = self.refuse_packet(channel, length_bytes);
+        let channel = self.reception.discards.count(taken)?;
         self.reports.count(now, channel, length_bytes);
         self.buffers[channel].push_packet(now, length_bytes, packet);
         self.heard(channel);
@@ -160,9 +170,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         channel: usize,
         message: Message,
     ) -> Result<(), Discard> {
-        let taken = message
-            .check(channel, self.buffers.len())
-            .and_then(|()| self.take_message(now, channel, message));
+        let taken = self
+            .adopt(channel, &message)
+            .and_then(|channel| self.take_message(now, channel, message));
         self.reception.discards.count(taken)
     }
 
@@ -181,6 +191,10 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The next packet in the order of the sender.
     pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
+        self.flushed.pop_front().or_else(|| self.next_packet(now))
+    }
+
+    fn next_packet(&mut self, now: Instant) -> Option<P> {
         if self.confirmed.is_some() {
             return self.poll_confirmed(now);
         }
@@ -215,7 +229,8 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_missing(now));
         let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;
         self.reception.requests += u64::from(kind == Kind::ResetRequested);
-        Some((channel, Message::about(channel, self.buffers.len(), epoch, kind)))
+        let message = Message::about(channel, self.buffers.len(), epoch, kind);
+        Some((self.numbering.wire(channel), message))
     }
 
     /// The next departure to acknowledge.
@@ -232,8 +247,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some((channel, epoch, Kind::Report(self.reports.report(channel, free, now))))
     }
 
-    fn refuse_packet(&self, channel: usize, length_bytes: u32) -> Result<(), Discard> {
-        let buffer = self.buffers.get(channel).ok_or(Discard::NoSuchChannel)?;
+    /// The channel that a packet is taken on.
+    fn refuse_packet(&self, wire: usize, length_bytes: u32) -> Result<usize, Discard> {
+        let channel = self.channel_of(wire)?;
         if self.confirmed.is_some() {
             Err(Discard::OtherMode)
         } else if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
@@ -242,10 +258,10 @@ impl<S: Numbered, P> Receiver<S, P> {
             Err(Discard::Unsynchronised)
         } else if self.presence.is_out(channel) {
             Err(Discard::ChannelOut)
-        } else if buffer.packets() == self.options.buffer_packets_max {
+        } else if self.buffers[channel].packets() == self.options.buffer_packets_max {
             Err(Discard::BufferFull)
         } else {
-            Ok(())
+            Ok(channel)
         }
     }
 
@@ -262,7 +278,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             _ => return Err(Discard::OtherEnd),
         };
         if new {
-            self.start_anew();
+            self.start_anew(now);
         }
         match message.kind {
             Kind::Marker(marker) => self.take_marker(now, channel, &marker),
@@ -297,12 +313,10 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.silent &= !(1 << channel);
     }
 
-    /// A new epoch: all that waits is of an old one.
-    fn start_anew(&mut self) {
-        let waiting: usize = self.buffers.iter().map(Buffer::packets).sum();
-        self.reception.discards.add(Discard::Reset, waiting as u64);
+    /// A new epoch.
+    fn start_anew(&mut self, now: Instant) {
+        self.flush(now);
         self.reception.epochs += 1;
-        self.buffers.iter_mut().for_each(Buffer::clear);
         self.scheduler = self.initial.clone();
         self.presence.restart();
         self.reports.restart();

@@ -201,7 +201,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         length_bytes: u32,
         packet: P,
     ) -> Result<(), Discard> {
-        let taken = self.take_tagged(now, channel, tag, length_bytes, packet);
+        let taken = self
+            .channel_of(channel)
+            .and_then(|channel| self.take_tagged(now, channel, tag, length_bytes, packet));
         self.reception.discards.count(taken)
     }
 
@@ -290,6 +292,19 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.read_marker(channel, standing);
         }
         packet
+    }
+
+    /// Goes on to the first number that waits: whether there is one.
+    pub(super) fn skip_missing(&mut self) -> bool {
+        let Some(confirmed) = &mut self.confirmed else { return false };
+        let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.first());
+        let heads = self.buffers.iter().filter_map(|buffer| Some(buffer.head()?.sequence));
+        let first = heads.chain(copies).min_by_key(|number| ahead(*number, confirmed.next));
+        if let Some(first) = first {
+            self.reception.given_up += u64::from(first.wrapping_sub(confirmed.next));
+            confirmed.next = first;
+        }
+        first.is_some()
     }
 
     fn give_copy(&mut self, next: u32) -> Option<P> {

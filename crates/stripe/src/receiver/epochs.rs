@@ -14,6 +14,16 @@ use crate::{ChannelSet, Discard, Epoch, Kind, take_lowest};
 
 const _: () = assert!(CHANNELS_MAX == ChannelSet::BITS as usize);
 
+/// How an epoch stands to the present one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Age {
+    /// Over, or as far ahead as serial numbers do not tell.
+    Earlier,
+    Present,
+    /// To come; any is where there has been none.
+    Later,
+}
+
 /// What is known of epochs, and what is to be said of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
@@ -29,6 +39,20 @@ pub(super) struct Epochs {
 }
 
 impl Epochs {
+    /// How an epoch stands to the present one.
+    pub(super) fn age(&self, epoch: Epoch) -> Age {
+        match self.current {
+            Some(current) if current == epoch => Age::Present,
+            Some(current) if !epoch.is_after(current) => Age::Earlier,
+            _ => Age::Later,
+        }
+    }
+
+    /// A channel is taken not to have named the present epoch.
+    pub(super) fn doubt(&mut self, channel: usize) {
+        self.synchronised &= !(1 << channel);
+    }
+
     pub(super) const fn current(&self) -> Option<Epoch> {
         self.current
     }
@@ -54,49 +78,42 @@ impl Epochs {
 
     /// Whether a marker begins a new epoch.
     pub(super) fn see_marker(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
-        match self.current {
-            None => {
-                self.request = Some((channel, epoch));
-                Err(Discard::Unsynchronised)
-            }
-            Some(current) if current.is_after(epoch) => Err(self.see_earlier(channel)),
-            Some(current) => Ok(self.synchronise(channel, current, epoch)),
+        if self.current.is_none() {
+            self.request = Some((channel, epoch));
+            return Err(Discard::Unsynchronised);
         }
+        self.synchronise(channel, epoch)
     }
 
     /// Whether a reset begins a new epoch.
     pub(super) fn see_reset(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
-        let bit = 1 << channel;
-        let current = self.current.unwrap_or(epoch);
-        if current.is_after(epoch) {
-            return Err(self.see_earlier(channel));
-        }
-        if current == epoch && self.heard & bit != 0 {
+        if self.current == Some(epoch) && self.heard & (1 << channel) != 0 {
             self.request(channel);
             return Err(Discard::RepeatedReset);
         }
-        let new = self.synchronise(channel, current, epoch) || self.current.is_none();
-        self.current = Some(epoch);
-        self.acknowledge |= bit;
+        let new = self.synchronise(channel, epoch)?;
+        self.acknowledge |= 1 << channel;
         Ok(new)
     }
 
-    /// A channel names an epoch that is over: behind the present one, only a sender that forgot does.
-    fn see_earlier(&mut self, channel: usize) -> Discard {
-        if self.is_synchronised(channel) {
-            self.request(channel);
+    /// A channel names an epoch: whether it is a new one. One that is over is named behind the present one
+    /// only by a sender that forgot; before it perhaps by what was on its way, so the sender is to reset
+    /// only if it has not come as far.
+    fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
+        let age = self.age(epoch);
+        if age == Age::Earlier {
+            if self.is_synchronised(channel) {
+                self.request(channel);
+            } else if self.request.is_none() {
+                self.request = self.current.map(|current| (channel, current.previous()));
+            }
+            return Err(Discard::StaleEpoch);
         }
-        Discard::StaleEpoch
-    }
-
-    /// A channel names an epoch that is not over: whether it is a new one.
-    fn synchronise(&mut self, channel: usize, current: Epoch, epoch: Epoch) -> bool {
-        let new = epoch.is_after(current);
-        if new {
+        if age == Age::Later {
             self.enter(epoch, 0);
         }
         self.synchronised |= 1 << channel;
-        new
+        Ok(age == Age::Later)
     }
 
     /// The next message: its channel, epoch and kind.

@@ -28,6 +28,13 @@ impl ReceiverOptions {
     /// The most rounds that a marker may be off: half of what serial numbers can tell.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
+    /// The packets that all buffers hold.
+    pub(super) fn packets_max(&self, channels: usize) -> usize {
+        let repair = self.guaranteed.and_then(|guarantee| guarantee.repair);
+        let copies_max = repair.map_or(0, |requests| requests.copies_max);
+        self.buffer_packets_max.saturating_mul(channels).saturating_add(copies_max)
+    }
+
     pub(super) fn check(&self) -> Result<(), OptionsError> {
         let zero = |option| Err(OptionsError::Zero { option });
         let (rounds, rounds_max) = (self.far_rounds_max, Self::FAR_ROUNDS_LIMIT);

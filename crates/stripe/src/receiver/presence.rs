@@ -102,6 +102,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         Departure { channel: left, since }: Departure,
     ) -> Result<(), Discard> {
         let channel = usize::from(left);
+        if channel >= self.buffers.len() {
+            return Err(Discard::NoSuchChannel);
+        }
         if channel == on {
             return Err(Discard::OtherChannel);
         }

@@ -134,7 +134,8 @@ impl<S: Numbered> Sender<S> {
     }
 
     pub(super) fn acknowledge_left(&mut self, departure: Departure) -> Result<(), Discard> {
-        let watch = &mut self.presence.watches[usize::from(departure.channel)];
+        let watch = self.presence.watches.get_mut(usize::from(departure.channel));
+        let watch = watch.ok_or(Discard::NoSuchChannel)?;
         if watch.left != Some(departure.since) {
             return Err(Discard::NotAsked);
         }

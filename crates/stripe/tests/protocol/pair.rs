@@ -66,6 +66,8 @@ pub(crate) struct Pair {
     pub(crate) receiver: Receiver<Scheduler, u32>,
     there: Vec<Link>,
     back: Vec<Link>,
+    /// The receiver's end of each channel.
+    pub(crate) wires: Vec<usize>,
     words: Words,
     /// Of a hundred frames so many are lost, messages too.
     pub(crate) loss_percent: u32,
@@ -112,6 +114,7 @@ impl Pair {
                 .expect("options of a test"),
             there: delays.iter().map(link).collect(),
             back: delays.iter().map(link).collect(),
+            wires: (0..delays.len()).collect(),
             words: Words(7),
             loss_percent: 0,
             back_loss_percent: 0,
@@ -200,7 +203,8 @@ impl Pair {
         while let Some(packet) = self.receiver.poll_packet(self.now) {
             self.delivered.push(packet);
         }
-        while let Some((channel, message)) = self.receiver.poll_message(self.now) {
+        while let Some((wire, message)) = self.receiver.poll_message(self.now) {
+            let channel = self.wires.iter().position(|other| *other == wire).expect("a wire");
             let lost_back = self.words.below(100) < self.back_loss_percent;
             if !self.is_lost(channel) && !lost_back {
                 let frame = Frame::Message(message.to_bytes().to_vec());
@@ -217,11 +221,12 @@ impl Pair {
     }
 
     fn receive(&mut self, channel: usize, frame: Frame) {
+        let wire = self.wires[channel];
         let _ = match frame {
             Frame::Packet { number, length_bytes } => {
-                self.receiver.handle_packet(self.now, channel, length_bytes, number)
+                self.receiver.handle_packet(self.now, wire, length_bytes, number)
             }
-            Frame::Message(bytes) => self.receiver.handle_bytes(self.now, channel, &bytes),
+            Frame::Message(bytes) => self.receiver.handle_bytes(self.now, wire, &bytes),
         };
         self.buffered_max = self.buffered_max.max(self.receiver.buffered_packets(channel));
     }

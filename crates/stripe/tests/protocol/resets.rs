@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gingham_stripe::{
-    Discard, Epoch, Kind, Marker, Message, OptionsError, Receiver, ReceiverOptions, SendError,
-    Sender, SenderOptions,
+    Discard, Epoch, Kind, Marker, MarkerPlan, Message, OptionsError, Receiver, ReceiverOptions,
+    SendError, Sender, SenderOptions,
 };
 use proptest::prelude::*;
 
@@ -54,19 +54,71 @@ fn the_first_contact_is_a_reset_acknowledged_before_data() {
     assert_eq!(pair.receiver.reception().discards.total(), 0);
 }
 
+/// Packets 1 and 2 are given out; 3 is lost, so 4 waits until the reset, which gives it out.
 #[test]
-fn packets_of_the_old_epoch_are_given_up_and_counted() {
+fn packets_of_the_old_epoch_are_given_out_at_a_reset() {
     let mut pair = pair(2);
-    // One packet to channel 0 and one to channel 1 arrive; the next reset finds packet 4 waiting.
     (1..=4).for_each(|packet| pair.send_or_lose(1_500, packet == 3));
     pair.run_to(at(20));
     assert_eq!((pair.delivered.as_slice(), pair.receiver.buffered_packets(1)), (&[1, 2][..], 1));
     pair.sender.reset(pair.now);
+    pair.run_to(at(29));
+    assert_eq!(pair.delivered, [1, 2]);
+    pair.run_to(at(30));
+    assert_eq!(pair.delivered, [1, 2, 4]);
     pair.run_to(at(60));
-    assert_eq!(pair.receiver.reception().discards.of(Discard::Reset), 1);
+    assert_eq!(pair.receiver.reception().discards.of(Discard::Reset), 0);
     assert_eq!((pair.sender.epoch(), pair.sender.is_open()), (Epoch::new(2), true));
     assert_eq!(pair.sender.scheduler(), &scheduler(2));
     assert_in_order_from_here(&mut pair);
+}
+
+/// Three channels, and all that goes on the first is lost: 1, 4 and 7.
+#[test]
+fn what_waits_at_a_reset_is_given_out_in_order() {
+    let markers = MarkerPlan { interval: milliseconds(1_000), ..SenderOptions::default().markers };
+    let options = SenderOptions { markers, ..SenderOptions::default() };
+    let delays = [10, 20, 30].map(milliseconds);
+    let mut pair = Pair::with(&scheduler(3), &delays, options, ReceiverOptions::default());
+    (1..=9).for_each(|packet| pair.send_or_lose(1_500, [1, 4, 7].contains(&packet)));
+    pair.run_to(at(30));
+    assert_eq!(pair.delivered, []);
+    pair.sender.reset(pair.now);
+    pair.run_to(at(40));
+    assert_eq!(pair.delivered, [2, 3, 5, 6, 8, 9]);
+}
+
+/// The receiver's wires are crossed: 0 1 2 3 there are 2 0 3 1 here.
+#[test]
+fn the_receiver_takes_over_the_numbers_of_the_sender() {
+    let mut pair = pair(4);
+    pair.wires = vec![2, 0, 3, 1];
+    restart_sender(&mut pair, Epoch::new(5), 4);
+    restart_receiver(&mut pair, 4);
+    pair.run_to(at(80));
+    assert!(pair.sender.is_open());
+    assert_in_order_from_here(&mut pair);
+    assert_eq!(pair.receiver.reception().discards.total(), 0);
+    // Crossed anew on the way: what comes on wire 0 says that it is channel 0 now.
+    pair.wires = vec![0, 1, 2, 3];
+    pair.run_for(milliseconds(1_000));
+    assert_in_order_from_here(&mut pair);
+    assert!(pair.receiver.reception().discards.of(Discard::OtherChannel) > 0);
+}
+
+/// Two wires say that they are channel 0: one at a time is believed, and neither for long.
+#[test]
+fn wires_that_both_claim_a_channel_are_counted() {
+    let mut receiver: Receiver<_, ()> =
+        Receiver::new(scheduler(2), ReceiverOptions::default()).unwrap();
+    let kind = Kind::Reset { quantum: 1_500 };
+    let reset = Message { epoch: Epoch::new(3), channel: 0, channels: 2, kind };
+    receiver.handle_message(at(0), 0, reset).unwrap();
+    assert_eq!(receiver.handle_packet(at(0), 0, 100, ()), Ok(()));
+    assert_eq!(receiver.handle_message(at(0), 1, reset), Err(Discard::OtherChannel));
+    assert_eq!(receiver.handle_packet(at(0), 0, 100, ()), Err(Discard::Unsynchronised));
+    let nowhere = Message { channel: 2, ..reset };
+    assert_eq!(receiver.handle_message(at(0), 1, nowhere), Err(Discard::NoSuchChannel));
 }
 
 /// The receiver forgets everything: the next marker makes it ask, and the sender starts anew.
@@ -110,9 +162,12 @@ fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
     assert_eq!(receiver.poll_message(at(0)), Some((0, message(2, Kind::Acknowledged))));
     assert_eq!(receiver.handle_message(at(0), 0, message(1, marker)), Err(Discard::StaleEpoch));
     assert_eq!(receiver.poll_message(at(0)), Some((0, message(2, Kind::ResetRequested))));
-    // On a channel that has not named epoch 2 it may have been on its way.
+    // On a channel that has not named epoch 2 it may have been on its way: a sender that is in epoch 2
+    // does not listen to what is asked of one in epoch 1.
     let other = Message { channel: 1, ..message(1, marker) };
     assert_eq!(receiver.handle_message(at(0), 1, other), Err(Discard::StaleEpoch));
+    let asked = Message { channel: 1, ..message(1, Kind::ResetRequested) };
+    assert_eq!(receiver.poll_message(at(0)), Some((1, asked)));
     assert_eq!(receiver.poll_message(at(0)), None);
 }
 
