@@ -118,6 +118,13 @@ pub enum Kind {
     },
 }
 
+impl Kind {
+    /// Whether only a sender says so.
+    pub(crate) const fn is_from_sender(&self) -> bool {
+        matches!(self, Self::Marker(_) | Self::Reset { .. } | Self::Left(_))
+    }
+}
+
 /// What the sender says of a channel: what follows on it is described by this alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marker {

@@ -23,6 +23,7 @@
 //! as other channels do not overtake it, and they do for at most `far_rounds_max` rounds.
 
 mod buffer;
+mod check;
 mod confirmed;
 mod copies;
 mod epochs;
@@ -48,7 +49,7 @@ pub use reports::ReportPlan;
 
 use buffer::Buffer;
 use confirmed::Confirmed;
-use epochs::Epochs;
+use epochs::{Age, Epochs};
 use numbering::Numbering;
 use presence::Presence;
 use reports::Reports;
@@ -170,6 +171,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         channel: usize,
         message: Message,
     ) -> Result<(), Discard> {
+        self.look(now, channel);
         let taken = self
             .adopt(channel, &message)
             .and_then(|channel| self.take_message(now, channel, message));
@@ -229,8 +231,9 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_missing(now));
         let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;
         self.reception.requests += u64::from(kind == Kind::ResetRequested);
+        let channel = channel.min(self.buffers.len() - 1);
         let message = Message::about(channel, self.buffers.len(), epoch, kind);
-        Some((self.numbering.wire(channel), message))
+        Some((self.wire_of(channel), message))
     }
 
     /// The next departure to acknowledge.
@@ -243,7 +246,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     fn poll_report(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let channel = self.reports.next_due(now)?;
-        let free = self.options.buffer_packets_max - self.buffers[channel].packets();
+        let packets = self.buffers[channel].packets();
+        let free = self.options.buffer_packets_max.saturating_sub(packets);
         Some((channel, epoch, Kind::Report(self.reports.report(channel, free, now))))
     }
 
@@ -258,7 +262,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             Err(Discard::Unsynchronised)
         } else if self.presence.is_out(channel) {
             Err(Discard::ChannelOut)
-        } else if self.buffers[channel].packets() == self.options.buffer_packets_max {
+        } else if self.buffers[channel].packets() >= self.options.buffer_packets_max {
             Err(Discard::BufferFull)
         } else {
             Ok(channel)
@@ -272,13 +276,16 @@ impl<S: Numbered, P> Receiver<S, P> {
         message: Message,
     ) -> Result<(), Discard> {
         let known = self.epochs.is_synchronised(channel);
+        if self.epochs.age(message.epoch) == Age::Later && message.kind.is_from_sender() {
+            self.flush(now);
+        }
         let new = match message.kind {
             Kind::Marker(_) | Kind::Left(_) => self.epochs.see_marker(channel, message.epoch)?,
             Kind::Reset { .. } => self.epochs.see_reset(channel, message.epoch)?,
             _ => return Err(Discard::OtherEnd),
         };
         if new {
-            self.start_anew(now);
+            self.start_anew();
         }
         match message.kind {
             Kind::Marker(marker) => self.take_marker(now, channel, &marker),
@@ -314,8 +321,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// A new epoch.
-    fn start_anew(&mut self, now: Instant) {
-        self.flush(now);
+    fn start_anew(&mut self) {
         self.reception.epochs += 1;
         self.scheduler = self.initial.clone();
         self.presence.restart();

@@ -19,6 +19,7 @@
 //! when the marker is given out; no packet is taken before a reset is acknowledged.
 
 mod changes;
+mod check;
 mod credit;
 mod flow;
 mod markers;
@@ -224,6 +225,7 @@ impl<S: Numbered> Sender<S> {
     }
 
     fn poll_due(&mut self, now: Instant) -> Option<(usize, Kind)> {
+        self.due &= first_channels(self.scheduler.channels());
         let channel = take_lowest(&mut self.due)?;
         let kind = match self.state {
             State::Open => self.marker(channel, now),
@@ -307,9 +309,11 @@ impl<S: Numbered> Sender<S> {
     /// What time alone brings about.
     fn advance(&mut self, now: Instant) {
         let all = first_channels(self.scheduler.channels());
+        self.check_reset(now);
         match &mut self.state {
             State::Open => {
-                if self.presence.look_at() <= now {
+                let look_at = self.presence.look_at();
+                if look_at <= now || look_at > now.after(self.options.markers.interval) {
                     self.look(now);
                 }
                 if self.marker_at <= now {

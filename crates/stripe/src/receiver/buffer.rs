@@ -74,9 +74,10 @@ impl<P> Buffer<P> {
     /// The first packet, its length, and the marker that comes to the head behind it.
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
+            self.packets = 0;
             return None;
         };
-        self.packets -= 1;
+        self.packets = self.packets.saturating_sub(1);
         self.first_since = now;
         let marker = match self.items.front() {
             Some(Item::Marker(standing)) => Some(*standing),
@@ -86,6 +87,13 @@ impl<P> Buffer<P> {
             self.items.pop_front();
         }
         Some((length_bytes, packet, marker))
+    }
+
+    /// Counts anew what something else may have written over.
+    pub(super) fn mend(&mut self, now: Instant) {
+        let is_packet = |item: &&Item<P>| matches!(item, Item::Packet { .. });
+        self.packets = self.items.iter().filter(is_packet).count();
+        self.first_since = self.first_since.min(now);
     }
 
     pub(super) fn clear(&mut self) {

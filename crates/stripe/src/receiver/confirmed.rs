@@ -345,7 +345,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.in_channels() & !self.silent
     }
 
-    fn in_channels(&self) -> ChannelSet {
+    pub(super) fn in_channels(&self) -> ChannelSet {
         let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
         (0..self.buffers.len()).filter(is_in).fold(0, |set, channel| set | 1 << channel)
     }

@@ -48,9 +48,9 @@ impl Epochs {
         }
     }
 
-    /// A channel is taken not to have named the present epoch.
-    pub(super) fn doubt(&mut self, channel: usize) {
-        self.synchronised &= !(1 << channel);
+    /// Channels are taken not to have named the present epoch.
+    pub(super) fn doubt(&mut self, channels: ChannelSet) {
+        self.synchronised &= !channels;
     }
 
     pub(super) const fn current(&self) -> Option<Epoch> {
@@ -59,6 +59,11 @@ impl Epochs {
 
     pub(super) const fn is_synchronised(&self, channel: usize) -> bool {
         self.synchronised & (1 << channel) != 0
+    }
+
+    /// Whether all of these channels have named the present epoch.
+    pub(super) const fn are_synchronised(&self, channels: ChannelSet) -> bool {
+        channels & !self.synchronised == 0
     }
 
     /// A new epoch, which these channels have named.

@@ -14,19 +14,26 @@ use super::buffer::Buffer;
 use crate::{ChannelSet, Discard, Instant, Numbered};
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Whatever waits is to be given out before anything that comes: in the order of the scheduler, or
-    /// of sequence numbers where there are any.
+    /// The epoch ends. Whatever waits is to be given out before anything that comes: in the order of the
+    /// scheduler, or of sequence numbers where there are any; unless the epoch had not begun on every
+    /// channel, as with a receiver that restarted on what was still on its way to the one before.
     pub(super) fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
-        loop {
-            if let Some(packet) = self.next_packet(now) {
-                self.flushed.push_back(packet);
-            } else if !self.skip_missing() {
-                break;
-            }
+        if self.epochs.are_synchronised(self.in_channels()) {
+            self.give_all_out(now);
         }
         let left: usize = self.buffers.iter().map(Buffer::packets).sum();
         self.reception.discards.add(Discard::Reset, left as u64);
         self.buffers.iter_mut().for_each(Buffer::clear);
+    }
+
+    fn give_all_out(&mut self, now: Instant) {
+        loop {
+            if let Some(packet) = self.next_packet(now) {
+                self.flushed.push_back(packet);
+            } else if !self.skip_missing() {
+                return;
+            }
+        }
     }
 }

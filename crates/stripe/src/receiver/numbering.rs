@@ -34,12 +34,12 @@ impl Numbering {
     }
 
     /// The channel of a wire of which there is one.
-    pub(super) fn channel(&self, wire: usize) -> usize {
+    fn channel(&self, wire: usize) -> usize {
         usize::from(self.channels[wire])
     }
 
     /// The wire of a channel of which there is one.
-    pub(super) fn wire(&self, channel: usize) -> usize {
+    fn wire(&self, channel: usize) -> usize {
         usize::from(self.wires[channel])
     }
 
@@ -63,11 +63,15 @@ impl Numbering {
 impl<S: Numbered, P> Receiver<S, P> {
     /// The channel of a wire.
     pub(super) fn channel_of(&self, wire: usize) -> Result<usize, Discard> {
-        if wire < self.buffers.len() {
-            Ok(self.numbering.channel(wire))
-        } else {
-            Err(Discard::NoSuchChannel)
-        }
+        let count = self.buffers.len();
+        let channel = (wire < count).then(|| self.numbering.channel(wire));
+        channel.filter(|channel| *channel < count).ok_or(Discard::NoSuchChannel)
+    }
+
+    /// The wire of a channel.
+    pub(super) fn wire_of(&self, channel: usize) -> usize {
+        let count = self.buffers.len();
+        Some(self.numbering.wire(channel)).filter(|wire| *wire < count).unwrap_or(channel)
     }
 
     /// The channel that a message is of, which its wire is from now on.
@@ -87,8 +91,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.numbering.exchange(wire, named);
             Ok(named)
         } else {
-            self.epochs.doubt(known);
-            self.epochs.doubt(named);
+            self.epochs.doubt(1 << known | 1 << named);
             Err(Discard::OtherChannel)
         }
     }

@@ -22,7 +22,7 @@ use gingham_fairq::{Round, Standing};
 
 use super::Receiver;
 use crate::message::small;
-use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, take_lowest};
+use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_channels, take_lowest};
 
 /// What is known of who is in, and what is to be acknowledged of it.
 #[derive(Clone, Debug)]
@@ -83,6 +83,7 @@ impl Presence {
 
     /// The next departure to acknowledge, and on which way back.
     pub(super) fn next_acknowledged(&mut self) -> Option<(usize, Kind)> {
+        self.acknowledge &= first_channels(self.since.len());
         let channel = take_lowest(&mut self.acknowledge)?;
         Some((channel, Kind::LeftAcknowledged(self.departures[channel])))
     }
@@ -140,7 +141,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     ) -> Result<(), Discard> {
         self.presence.see_marker(now, channel, said).map_err(|since| {
             if since.after(self.options.wait) <= now {
-                self.count_late(channel);
+                self.presence.stale_since[channel] = None;
+                self.epochs.request(channel);
             }
             Discard::ChannelOut
         })

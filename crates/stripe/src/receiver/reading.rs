@@ -62,11 +62,12 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    pub(super) fn count_late(&mut self, channel: usize) {
+    fn count_late(&mut self, channel: usize) {
         self.reception.late += 1;
-        self.late_in_a_row[channel] += 1;
+        let late_in_a_row = &mut self.late_in_a_row[channel];
+        *late_in_a_row = late_in_a_row.saturating_add(1);
         // The scheduler only guesses where numbers confirm.
-        if self.confirmed.is_none() && self.late_in_a_row[channel] == self.options.late_in_a_row_max
+        if self.confirmed.is_none() && self.late_in_a_row[channel] >= self.options.late_in_a_row_max
         {
             self.late_in_a_row[channel] = 0;
             self.epochs.request(channel);

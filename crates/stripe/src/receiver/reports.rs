@@ -19,7 +19,7 @@
 
 use core::time::Duration;
 
-use crate::{ChannelSet, Instant, Marker, OptionsError, Report, take_lowest};
+use crate::{ChannelSet, Instant, Marker, OptionsError, Report, first_channels, take_lowest};
 
 /// When reports go between markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +131,7 @@ impl Reports {
         if self.earliest.is_some_and(|earliest| earliest <= now) {
             self.look_at_times(now);
         }
+        self.due &= first_channels(self.channels.len());
         let channel = take_lowest(&mut self.due)?;
         self.channels[channel].unreported_packets = 0;
         self.channels[channel].report_at = None;

@@ -22,7 +22,7 @@
 use gingham_fairq::{Change, Round, Standing};
 
 use super::Sender;
-use crate::{ChannelSet, Instant, Numbered, QuantaError, take_lowest};
+use crate::{ChannelSet, Instant, Numbered, QuantaError, first_channels, take_lowest};
 
 /// A change is announced for so many rounds ahead at least, and at most.
 const AHEAD_ROUNDS_MIN: u32 = 4;
@@ -122,6 +122,35 @@ impl<S: Numbered> Sender<S> {
         self.changes.wished.copy_from_slice(quanta);
         self.announce_wishes();
         Ok(())
+    }
+
+    /// Whether wishes were such that they could be; those of the start take their place.
+    pub(super) fn check_wishes(&mut self) -> bool {
+        let quantum_min = self.scheduler.quantum_min();
+        let can_be = |quantum: &u32| *quantum == 0 || *quantum >= quantum_min;
+        let wished = &mut self.changes.wished;
+        let sound = wished.iter().all(can_be) && wished.iter().any(|quantum| *quantum != 0);
+        if !sound {
+            for (channel, quantum) in wished.iter_mut().enumerate() {
+                *quantum = self.initial.standing(channel).quantum_bytes;
+            }
+        }
+        sound
+    }
+
+    /// Gives up what is announced for no round to come soon.
+    pub(super) fn check_changes(&mut self) {
+        let (changes, round) = (&mut self.changes, self.scheduler.round());
+        let all = first_channels(changes.wished.len());
+        (changes.pending, changes.agreed) = (changes.pending & all, changes.agreed & all);
+        changes.ahead_rounds = changes.ahead_rounds.clamp(AHEAD_ROUNDS_MIN, AHEAD_ROUNDS_MAX);
+        let mut pending = changes.pending;
+        while let Some(channel) = take_lowest(&mut pending) {
+            let ahead = changes.announced[channel].change.from.ahead_of(round).unsigned_abs();
+            if ahead > 2 * AHEAD_ROUNDS_MAX {
+                changes.give_up(channel);
+            }
+        }
     }
 
     /// What a channel is to have: its present quantum, unless a change is under way.
@@ -259,7 +288,9 @@ impl<S: Numbered> Sender<S> {
             let standing = Standing::beginning(change.from, change.quantum_bytes);
             self.scheduler.set_standing(channel, standing)
         };
-        debug_assert!(agreed.is_ok(), "what was announced can be: {agreed:?}");
+        if agreed.is_err() {
+            self.changes.give_up(channel);
+        }
         self.due |= 1 << channel;
     }
 

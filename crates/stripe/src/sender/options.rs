@@ -114,6 +114,8 @@ pub struct Sending {
     pub markers: u64,
     /// Copies of lost packets given out.
     pub repairs: u64,
+    /// Times that the sender found itself in a state that nothing leads to.
+    pub unsound: u64,
     /// Resets begun, the first included.
     pub resets: u64,
     /// Quanta that changed, channels that came in or went out by them included.

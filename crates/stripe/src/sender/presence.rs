@@ -24,12 +24,16 @@ use core::time::Duration;
 use gingham_fairq::{Round, Standing};
 
 use super::changes::later;
+use super::check::not_after;
 use super::{Reported, Sender};
 use crate::message::small;
 use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, take_lowest};
 
 /// Two round trips where none has been measured: the first timeout of RFC 6298, section 2.
 const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
+
+/// No round trip is taken to be longer.
+const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
 /// What is known of whether a channel is alive.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +94,19 @@ impl Presence {
         }
     }
 
+    /// Sets of channels that are there, and times that can be.
+    pub(super) fn check(&mut self, now: Instant, all: ChannelSet, pause_max: Duration) {
+        (self.dead, self.telling) = (self.dead & all, self.telling & all);
+        for watch in &mut self.watches {
+            watch.tell_on &= all;
+            watch.pause = watch.pause.min(pause_max);
+            watch.round_trip = watch.round_trip.map(|span| span.min(ROUND_TRIP_MAX));
+            watch.died_at = watch.died_at.min(now);
+            watch.unanswered_since = watch.unanswered_since.map(|since| since.min(now));
+            not_after(&mut watch.probe_at, now, pause_max);
+        }
+    }
+
     /// A departure to tell, and on which channel.
     fn next_told(&mut self) -> Option<(usize, Departure)> {
         let channel = self.telling.trailing_zeros() as usize;
@@ -147,6 +164,10 @@ impl<S: Numbered> Sender<S> {
     /// Looks after every channel, once in a marker interval.
     pub(super) fn look(&mut self, now: Instant) {
         self.presence.look_at = now.after(self.options.markers.interval);
+        self.check(now);
+        if !self.is_open() {
+            return;
+        }
         for channel in 0..self.scheduler.channels() {
             let is_in = self.scheduler.standing(channel).is_in();
             if is_in || self.changes.is_pending(channel) {

@@ -75,6 +75,7 @@ impl<S: Numbered> Sender<S> {
 
     /// All channels begin in the first round, with the quanta that they are to have.
     fn restart_scheduler(&mut self) {
+        self.check_wishes();
         self.scheduler = self.initial.clone();
         let round = self.scheduler.round();
         for channel in 0..self.scheduler.channels() {
