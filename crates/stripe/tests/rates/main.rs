@@ -59,6 +59,33 @@ fn a_ratio_of_twenty_is_found() {
     assert_reaches(&[Line::new(5, 10), Line::new(100, 10)], 970);
 }
 
+/// Rates from 5 to 100 Mbit/s, delays from 5 to 54 ms.
+#[test]
+fn eight_channels_of_all_sorts_are_found() {
+    let rates = [10, 20, 50, 5, 100, 30, 10, 7];
+    let line = |(place, &mbit): (u64, &u64)| Line::new(mbit, 5 + 7 * place);
+    let lines: Vec<Line> = (0..).zip(&rates).map(line).collect();
+    let mut world = World::new(&lines);
+    world.run_to(8_000);
+    let reached = per_mille(&world, &lines, 5_000, 8_000);
+    assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
+}
+
+/// Queues of 16 kB, which take 6 to 13 ms to empty: what a flight window would like to let stand
+/// overflows them, and the sender finds out how much they bear.
+#[test]
+fn queues_that_are_short_are_found_out() {
+    let lines = [10, 20].map(|mbit| Line { queue_bytes: 16_000, ..Line::new(mbit, 10) });
+    let mut world = World::new(&lines);
+    world.run_to(8_000);
+    let reached = per_mille(&world, &lines, 4_000, 8_000);
+    let counters: Vec<_> = world.there.iter().map(gingham_linkemu::Channel::counters).collect();
+    let dropped: u64 = counters.iter().map(|line| line.queue_full).sum();
+    let offered: u64 = counters.iter().map(|line| line.offered).sum();
+    assert!(reached >= 950, "{reached} thousandths of the sum");
+    assert!(dropped * 50 < offered, "{dropped} of {offered} found no room");
+}
+
 /// The paper's adversary: long and short in turn, which would all go one on each channel by packets.
 #[test]
 fn long_and_short_packets_in_turn_change_nothing() {

@@ -45,6 +45,8 @@ pub(super) struct Arrival {
     pub(super) is_full: bool,
     pub(super) round_trip_ns: u64,
     pub(super) variation_ns: u64,
+    /// What the channel cannot carry more than.
+    pub(super) bytes_per_second_max: u64,
 }
 
 /// What a channel carries, as far as is known.
@@ -94,8 +96,9 @@ impl Capacity {
             self.full_since_ns = Some(arrival.now_ns);
         }
         if let Some(measured) = self.measured(arrival) {
-            self.set(measured);
+            self.set(measured.min(arrival.bytes_per_second_max));
         } else if let Some(bound) = self.bound(arrival) {
+            let bound = bound.min(arrival.bytes_per_second_max);
             self.set(bound.max(self.bytes_per_second.unwrap_or(0)));
         }
         self.push(arrival);
@@ -164,6 +167,7 @@ mod tests {
                 is_full,
                 round_trip_ns: 20 * MILLISECOND,
                 variation_ns: 0,
+                bytes_per_second_max: u64::MAX,
             });
         }
         capacity
@@ -209,6 +213,7 @@ mod tests {
                 is_full: false,
                 round_trip_ns: 0,
                 variation_ns: 2 * MILLISECOND,
+                bytes_per_second_max: u64::MAX,
             });
         }
         assert_eq!(capacity.bytes_per_second(), None);

@@ -62,8 +62,8 @@ pub(super) struct Path {
     capacity: Capacity,
     aggregation: Aggregation,
     ceiling: Ceiling,
-    /// The rate before a trial.
-    before_trial: Option<u64>,
+    /// The rate before a trial, as it was taken to be and as it came.
+    before_trial: Option<(u64, u64)>,
     /// More than the rate is tried, in hundredths of it.
     pub(super) gain_percent: u64,
     pub(super) seen: Seen,
@@ -152,7 +152,7 @@ impl Path {
         let level_bytes = self.in_flight_bytes(sent);
         self.round_trip.take(now_ns, now_ns - told_ns);
         let is_full = level_bytes + self.longest_bytes > self.full_from_bytes();
-        self.see(level_bytes, is_full);
+        self.see(now_ns, level_bytes, report.accounted_bytes, is_full);
         self.accounted_bytes = report.accounted_bytes;
         self.capacity.take(&Arrival {
             now_ns,
@@ -161,6 +161,7 @@ impl Path {
             is_full,
             round_trip_ns: self.round_trip.smoothed_ns(),
             variation_ns: self.round_trip.variation_ns(),
+            bytes_per_second_max: self.ceiling.bytes_per_second_max(),
         });
         self.try_losses(now_ns, report);
         let is_emptying = matches!(self.phase, Phase::Emptying { .. });
@@ -168,11 +169,8 @@ impl Path {
             let half_ns = AGGREGATION_ROUND_TRIPS * self.round_trip.smoothed_ns();
             self.aggregation.take(now_ns, newly_bytes, rate, half_ns);
         }
-        if self.phase == Phase::Starting && is_full {
-            self.window_bytes += newly_bytes;
-        }
         self.move_on(now_ns, self.in_flight_bytes(sent));
-        self.set_window();
+        self.set_window(now_ns, is_full, newly_bytes);
     }
 
     fn try_losses(&mut self, now_ns: u64, report: &Report) {
@@ -182,24 +180,33 @@ impl Path {
             received_packets: report.received_packets,
             received_bytes: report.received_bytes,
             came_at_ns: report.came_at.nanoseconds(),
-            round_trip_ns: self.round_trip.smoothed_ns(),
+            echo_ns: report.echo.nanoseconds(),
         });
         match trial {
             Some(Trial::Begins { bytes_per_second }) => {
-                self.before_trial = self.bytes_per_second();
-                self.ceiling.set(carried(bytes_per_second, self.round_trip.least_ns()));
+                self.before_trial = Some((self.bytes_per_second().unwrap_or(0), bytes_per_second));
+                let bytes = carried(bytes_per_second, self.round_trip.least_ns());
+                self.ceiling.set(bytes.max(self.window_bytes_min()));
             }
-            Some(Trial::Ends { overflowed: false }) => {
-                if let Some(rate) = self.before_trial {
+            Some(Trial::NothingShown) => {
+                if let Some((rate, _)) = self.before_trial {
                     self.capacity.set(rate);
                 }
             }
-            Some(Trial::Ends { overflowed: true }) => self.end_start(),
+            Some(Trial::Overflowed { bytes_per_second }) => {
+                self.end_start();
+                let came_before = self.before_trial.map_or(0, |(_, came)| came);
+                self.capacity.set(bytes_per_second.max(came_before));
+            }
             None => {}
         }
     }
 
-    fn see(&mut self, level_bytes: u64, is_full: bool) {
+    fn see(&mut self, now_ns: u64, level_bytes: u64, accounted_bytes: u64, is_full: bool) {
+        if now_ns >= self.seen.settled_at_ns {
+            let last = (now_ns, accounted_bytes);
+            self.seen.settled = Some((self.seen.settled.map_or(last, |(first, _)| first), last));
+        }
         self.seen.levels_bytes += level_bytes;
         self.seen.reports += 1;
         self.seen.full_reports += u64::from(is_full);
@@ -246,22 +253,29 @@ impl Path {
         carried(rate, self.round_trip.least_ns())
     }
 
-    fn set_window(&mut self) {
+    /// It grows by no more than what is accounted for: twofold in a round trip.
+    fn set_window(&mut self, now_ns: u64, is_full: bool, newly_bytes: u64) {
         let way_bytes = self.way_bytes();
         let window_bytes = match self.phase {
+            Phase::Starting if is_full => u64::MAX,
             Phase::Starting => self.window_bytes,
             Phase::Steady => {
                 let queue_ns = nanoseconds(self.plan.queue)
                     + QUEUE_VARIATIONS * self.round_trip.variation_ns();
                 let queue_bytes = carried(self.bytes_per_second().unwrap_or(0), queue_ns);
-                way_bytes + self.aggregation.bytes() + queue_bytes.max(2 * self.quantum_bytes)
+                way_bytes + self.aggregation.bytes() + queue_bytes.max(self.quantum_bytes * 3 / 2)
             }
             Phase::Emptying { .. } => percent_of(way_bytes, EMPTYING_PERCENT),
         };
-        self.ceiling.forget_above(window_bytes);
+        self.ceiling.bound(now_ns, window_bytes);
         let window_bytes =
             self.ceiling.bytes().map_or(window_bytes, |bytes| bytes.min(window_bytes));
-        self.window_bytes = window_bytes.max(WINDOW_PACKETS_MIN * self.longest_bytes);
+        let window_bytes = window_bytes.min(self.window_bytes + newly_bytes);
+        self.window_bytes = window_bytes.max(self.window_bytes_min());
+    }
+
+    const fn window_bytes_min(&self) -> u64 {
+        WINDOW_PACKETS_MIN * self.longest_bytes
     }
 
     /// With so much in flight the channel is taken to be busy.
@@ -286,5 +300,103 @@ impl Path {
         if self.phase == Phase::Steady {
             self.phase = Phase::Emptying { low_since_ns: None };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    /// A path of packets of 1,000 bytes, one after the other sent, and what is reported of them after 20 ms.
+    struct Story {
+        path: Path,
+        sent: Sent,
+        now_ns: u64,
+    }
+
+    impl Story {
+        fn new() -> Self {
+            let path = Path::new(FlightPlan::default(), 1_000, 2_000);
+            Self { path, sent: Sent::default(), now_ns: 20 * MILLISECOND }
+        }
+
+        /// Sends all that may go, then hears that so much has come, by a marker sent 20 ms ago.
+        fn round(&mut self, accounted_bytes: u64) {
+            while self.path.admits(self.sent) {
+                self.sent.bytes += 1_000;
+            }
+            let report = Report {
+                accounted_bytes,
+                came_at: Instant::from_nanoseconds(self.now_ns - 10 * MILLISECOND),
+                echo: Instant::from_nanoseconds(self.now_ns - 20 * MILLISECOND),
+                ..Report::default()
+            };
+            self.path.take(Instant::from_nanoseconds(self.now_ns), self.sent, &report);
+            self.now_ns += 20 * MILLISECOND;
+        }
+    }
+
+    /// Ten packets, then as many again as are accounted for: 10, 20, 40.
+    #[test]
+    fn a_start_doubles_in_a_round_trip() {
+        let mut story = Story::new();
+        assert_eq!(story.path.window_bytes(), 10_000);
+        for (accounted, window) in [(10_000, 20_000), (30_000, 40_000), (70_000, 80_000)] {
+            story.round(accounted);
+            assert_eq!(story.path.window_bytes(), window);
+        }
+        assert_eq!(story.path.phase, Phase::Starting);
+        // 40,000 in 20 ms.
+        assert_eq!(story.path.bytes_per_second(), Some(2_000_000));
+    }
+
+    /// 1 MB/s and 20 ms are 20,000 bytes; reports of 20,000 at once are as much ahead; and a queue of 3,000,
+    /// one and a half quanta being more than 2 ms.
+    #[test]
+    fn a_window_is_way_aggregation_and_queue() {
+        let mut story = Story::new();
+        story.path.phase = Phase::Steady;
+        story.path.window_bytes = 1_000_000;
+        for round in 1..=20 {
+            story.round(20_000 * round);
+        }
+        assert_eq!(story.path.bytes_per_second(), Some(1_000_000));
+        assert_eq!(story.path.window_bytes(), 20_000 + 20_000 + 3_000);
+    }
+
+    /// What cannot be is not taken: more accounted for than sent, or a marker of the future.
+    #[test]
+    fn impossible_reports_change_nothing() {
+        let mut story = Story::new();
+        story.sent.bytes = 500;
+        let now = Instant::from_nanoseconds(MILLISECOND);
+        let later = Instant::from_nanoseconds(2 * MILLISECOND);
+        let reports = [
+            Report { accounted_bytes: 501, ..Report::default() },
+            Report { accounted_bytes: 5, echo: later, ..Report::default() },
+            Report { accounted_bytes: 5, held_ns: u32::MAX, ..Report::default() },
+        ];
+        for report in reports {
+            story.path.take(now, story.sent, &report);
+            assert_eq!(story.path.in_flight_bytes(story.sent), 500);
+        }
+    }
+
+    /// A round trip that stays above its least for 5 s asks for an empty queue, a little below the way.
+    #[test]
+    fn a_queue_is_let_run_empty_before_it_is_taken_for_the_way() {
+        let mut story = Story::new();
+        story.path.phase = Phase::Steady;
+        story.path.tell(1_000_000);
+        story.round(0);
+        let least_at_ns = story.path.round_trip().least_at_ns();
+        let due_ns = least_at_ns + 5_000 * MILLISECOND;
+        assert!(!story.path.wants_emptying(due_ns - 1) && story.path.wants_emptying(due_ns));
+        story.path.start_emptying();
+        story.path.window_bytes = 40_000;
+        story.round(0);
+        assert_eq!(story.path.window_bytes(), 19_600);
     }
 }
