@@ -154,18 +154,21 @@ impl Engine {
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
             Event::Read => self.read(),
-            Event::Pump => {
+            // An event whose place an earlier one took is for nothing: what it would set anew, that
+            // one has.
+            Event::Pump if self.pump_at == Some(self.now) => {
                 self.pump_at = None;
                 self.pump();
             }
-            Event::SenderTimer => {
+            Event::SenderTimer if self.sender_at == Some(self.now) => {
                 self.sender_at = None;
                 self.pump();
             }
-            Event::ReceiverTimer => {
+            Event::ReceiverTimer if self.receiver_at == Some(self.now) => {
                 self.receiver_at = None;
                 self.read();
             }
+            Event::Pump | Event::SenderTimer | Event::ReceiverTimer => {}
             Event::Step => self.end_step(),
         }
     }

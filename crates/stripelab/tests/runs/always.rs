@@ -1,6 +1,9 @@
 //! What holds for every run.
 
 use crate::support::{run, run_in_calls};
+use gingham_stripelab::scenario::ScenarioSource;
+use gingham_stripelab::{Run, compile};
+use std::path::Path;
 
 /// Everything that can go wrong at once, on three channels, with sources of several kinds.
 const ALL: &str = "seed = 7\nstop.time = \"300 ms\"\nmeasure = { events = 5000, packets = 5000 }\n\
@@ -130,4 +133,20 @@ fn credits_keep_a_slow_reader_from_losing() {
     assert_eq!(with.packets_lost, 0);
     let goodput = with.goodput_bits_per_s.expect("something was given out");
     assert!((goodput / 10e6 - 1.0).abs() < 0.01, "{goodput}");
+}
+
+/// Two links of which the second is half idle, so that the sender waits for room and for time.
+#[test]
+fn a_run_takes_as_many_events_a_packet_however_long_it_is() {
+    let text = "stop.time = \"10 s\"\nstripe.scheduler = \"round-robin\"\n\
+        [[channel]]\nrate = \"6 Mbit/s\"\n[[channel]]\nrate = \"6 Mbit/s\"\n\
+        [[source]]\npackets.in_turn = [\"1000 B\", \"200 B\"]\n";
+    let source = ScenarioSource::parse("s.toml", text, Path::new(".")).expect("it can be read");
+    let mut run = Run::new(compile(&source).expect("it can be run"));
+    let mut events = 0;
+    while !run.advance(100).done {
+        events += 100;
+    }
+    // An arrival and a wait for room each, and one event in three for markers and reports.
+    assert!(events < 3 * run.summary().packets_sent, "{events} events");
 }
