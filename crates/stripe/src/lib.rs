@@ -32,6 +32,7 @@ mod discard;
 mod error;
 mod message;
 mod numbered;
+mod order;
 mod receiver;
 mod sender;
 mod tag;
@@ -42,6 +43,7 @@ pub use discard::{Discard, Discards};
 pub use error::{OptionsError, QuantaError, SendError};
 pub use message::{Departure, Epoch, Kind, Marker, Message, Report};
 pub use numbered::{Numbered, PacketRounds};
+pub use order::{ChannelOrder, OrderOptions, Ordered};
 pub use receiver::{Guarantee, Receiver, ReceiverOptions, Reception, RepairRequests, ReportPlan};
 pub use sender::{
     Flight, FlightPlan, Kept, MarkerPlan, Repair, RepairPlan, Reported, Sender, SenderOptions,

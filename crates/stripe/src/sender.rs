@@ -301,7 +301,7 @@ impl<S: Numbered> Sender<S> {
                 self.follow_rates(now, channel, &report);
                 Ok(())
             }
-            Kind::Missing { first, count } => self.ask_again(message.channel, first, count),
+            Kind::Missing { first, count } => self.ask_again(now, message.channel, first, count),
             Kind::LeftAcknowledged(departure) => self.acknowledge_left(departure),
         }
     }

@@ -18,6 +18,7 @@
 //!
 //! Invariants: bounded memory, taken at set-up; no packet is sent again more than `tries_max` times.
 
+use core::time::Duration;
 use std::collections::VecDeque;
 
 use super::{Reported, Sender};
@@ -26,6 +27,9 @@ use crate::{Discard, Instant, Numbered, SendError, Tag};
 
 /// The most copies on a channel with no packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
+
+/// What has waited longer for room is not sent unless it is asked for again: its turn may be over.
+const QUEUED_MAX: Duration = Duration::from_millis(100);
 
 /// Which lost packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +90,8 @@ impl Lately {
 pub(super) struct Repairs {
     plan: RepairPlan,
     channels: Vec<Lately>,
-    /// Channel and number.
-    queue: VecDeque<(u8, u32)>,
+    /// Channel, number, and when it was asked for.
+    queue: VecDeque<(u8, u32, Instant)>,
     /// For each channel, how many copies may go on it.
     room: Vec<u32>,
 }
@@ -128,7 +132,7 @@ impl Repairs {
     }
 
     /// The receiver misses these packets of a channel.
-    pub(super) fn ask(&mut self, channel: u8, first: u32, count: u16) {
+    pub(super) fn ask(&mut self, now: Instant, channel: u8, first: u32, count: u16) {
         let lately = &mut self.channels[usize::from(channel)];
         for number in 0..u32::from(count) {
             let channel_sequence = first.wrapping_add(number);
@@ -137,8 +141,8 @@ impl Repairs {
             }
             let Some(sent) = lately.at(channel_sequence) else { continue };
             if !sent.queued && sent.tries < self.plan.tries_max {
-                (sent.queued, sent.tries) = (true, sent.tries + 1);
-                self.queue.push_back((channel, channel_sequence));
+                sent.queued = true;
+                self.queue.push_back((channel, channel_sequence, now));
             }
         }
     }
@@ -149,12 +153,16 @@ impl Repairs {
     }
 
     /// The next packet to be sent again.
-    pub(super) fn next(&mut self) -> Option<Asked> {
-        while let Some((channel, channel_sequence)) = self.queue.pop_front() {
+    pub(super) fn next(&mut self, now: Instant) -> Option<Asked> {
+        while let Some((channel, channel_sequence, asked_at)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
             let sent = self.channels[usize::from(channel)].at(channel_sequence);
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
+                if asked_at.after(QUEUED_MAX) < now {
+                    continue;
+                }
+                sent.tries += 1;
                 let Sent { sequence, length_bytes, .. } = *sent;
                 return Some(Asked { channel, channel_sequence, sequence, length_bytes });
             }
@@ -192,7 +200,7 @@ impl<S: Numbered> Sender<S> {
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
         let fastest = self.fastest(now)?;
         let repairs = self.repairs.as_mut()?;
-        let asked = repairs.next()?;
+        let asked = repairs.next(now)?;
         repairs.room[fastest] -= 1;
         self.sending.repairs += 1;
         let Asked { channel, channel_sequence, sequence, length_bytes } = asked;
@@ -214,9 +222,15 @@ impl<S: Numbered> Sender<S> {
         channels.min_by_key(cost)
     }
 
-    pub(super) fn ask_again(&mut self, channel: u8, first: u32, count: u16) -> Result<(), Discard> {
+    pub(super) fn ask_again(
+        &mut self,
+        now: Instant,
+        channel: u8,
+        first: u32,
+        count: u16,
+    ) -> Result<(), Discard> {
         let repairs = self.repairs.as_mut().ok_or(Discard::NotRepairing)?;
-        repairs.ask(channel, first, count);
+        repairs.ask(now, channel, first, count);
         Ok(())
     }
 }
@@ -272,6 +286,8 @@ impl<P> Kept<P> {
 mod tests {
     use super::*;
 
+    const NOW: Instant = Instant::ORIGIN;
+
     fn repairs(packets: usize, tries_max: u8) -> Repairs {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
@@ -289,26 +305,29 @@ mod tests {
         {
             repairs.sent(channel, channel_sequence, sequence, 100 + sequence);
         }
-        repairs.ask(0, 1, 2);
-        repairs.ask(1, 0, 1);
-        assert_eq!(repairs.next(), Some(asked(0, 1, 2)));
+        repairs.ask(NOW, 0, 1, 2);
+        repairs.ask(NOW, 1, 0, 1);
+        assert_eq!(repairs.next(NOW), Some(asked(0, 1, 2)));
         // Once is all that the plan allows; a number that was never sent is nothing.
-        repairs.ask(0, 1, 1);
-        repairs.ask(1, 2, 100);
-        assert_eq!((repairs.next(), repairs.next()), (Some(asked(0, 2, 4)), Some(asked(1, 0, 1))));
-        assert_eq!(repairs.next(), None);
+        repairs.ask(NOW, 0, 1, 1);
+        repairs.ask(NOW, 1, 2, 100);
+        assert_eq!(
+            (repairs.next(NOW), repairs.next(NOW)),
+            (Some(asked(0, 2, 4)), Some(asked(1, 0, 1)))
+        );
+        assert_eq!(repairs.next(NOW), None);
     }
 
     #[test]
     fn what_is_asked_for_twice_goes_once_until_it_has_gone() {
         let mut repairs = repairs(4, 2);
         repairs.sent(0, 0, 0, 100);
-        (0..3).for_each(|_| repairs.ask(0, 0, 1));
-        assert_eq!((repairs.next(), repairs.next()), (Some(asked(0, 0, 0)), None));
-        (0..3).for_each(|_| repairs.ask(0, 0, 1));
-        assert_eq!((repairs.next(), repairs.next()), (Some(asked(0, 0, 0)), None));
-        repairs.ask(0, 0, 1);
-        assert_eq!(repairs.next(), None);
+        (0..3).for_each(|_| repairs.ask(NOW, 0, 0, 1));
+        assert_eq!((repairs.next(NOW), repairs.next(NOW)), (Some(asked(0, 0, 0)), None));
+        (0..3).for_each(|_| repairs.ask(NOW, 0, 0, 1));
+        assert_eq!((repairs.next(NOW), repairs.next(NOW)), (Some(asked(0, 0, 0)), None));
+        repairs.ask(NOW, 0, 0, 1);
+        assert_eq!(repairs.next(NOW), None);
     }
 
     /// Four places: packet 4 takes that of packet 0, across the wrap of the channel's numbers, too.
@@ -319,15 +338,27 @@ mod tests {
             for number in 0..4 {
                 repairs.sent(0, first.wrapping_add(number), number, 100 + number);
             }
-            repairs.ask(0, first, 2);
+            repairs.ask(NOW, 0, first, 2);
             repairs.sent(0, first.wrapping_add(4), 4, 104);
-            assert_eq!(repairs.next(), Some(asked(0, first.wrapping_add(1), 1)), "from {first}");
-            repairs.ask(0, first, 5);
-            assert_eq!(repairs.next(), Some(asked(0, first.wrapping_add(2), 2)));
+            assert_eq!(repairs.next(NOW), Some(asked(0, first.wrapping_add(1), 1)), "from {first}");
+            repairs.ask(NOW, 0, first, 5);
+            assert_eq!(repairs.next(NOW), Some(asked(0, first.wrapping_add(2), 2)));
             repairs.restart();
-            assert_eq!(repairs.next(), None);
-            repairs.ask(0, first, 5);
-            assert_eq!(repairs.next(), None);
+            assert_eq!(repairs.next(NOW), None);
+            repairs.ask(NOW, 0, first, 5);
+            assert_eq!(repairs.next(NOW), None);
         }
+    }
+
+    /// Asked for at 0 ms, for room at 100 ms it goes, at 101 ms only if it is asked for again.
+    #[test]
+    fn what_waits_too_long_for_room_is_asked_for_again() {
+        let mut repairs = repairs(4, 1);
+        repairs.sent(0, 0, 0, 100);
+        let late = NOW.after(Duration::from_millis(101));
+        repairs.ask(NOW, 0, 0, 1);
+        assert_eq!(repairs.next(late), None);
+        repairs.ask(NOW.after(Duration::from_millis(1)), 0, 0, 1);
+        assert_eq!(repairs.next(late), Some(asked(0, 0, 0)));
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use gingham_fairq::Round;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
-use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability};
+use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability, Reordering};
 use gingham_stripe::{
-    Guarantee, MarkerPlan, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan, SenderOptions,
+    Guarantee, MarkerPlan, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan,
+    SenderOptions,
 };
 
 use super::story::{self, Happening};
@@ -26,6 +27,8 @@ pub(crate) struct Case {
     pub(crate) lines: Vec<LineCase>,
     pub(crate) sender: SenderOptions,
     pub(crate) receiver: ReceiverOptions,
+    /// Channels reorder, and this puts them in order.
+    pub(crate) order: Option<OrderOptions>,
     pub(crate) lengths: Lengths,
     /// Between packets, in the mean; twice that once errors have stopped.
     pub(crate) gap_ns: u64,
@@ -105,18 +108,27 @@ impl Case {
         let lengths = lengths(&mut draw);
         let gap_ns = 1_000 * draw.between(100, 2_000);
         let heal_ns = MILLISECOND_NS * draw.between(100, 1_200);
-        let lines = lines(&mut draw, &quanta, SECOND_NS * lengths.mean_bytes() / gap_ns, heal_ns);
+        let mut lines =
+            lines(&mut draw, &quanta, SECOND_NS * lengths.mean_bytes() / gap_ns, heal_ns);
+        let guaranteed = draw.one_in(2);
+        let order = (guaranteed && draw.one_in(3)).then(|| order_options(&mut draw));
+        if guaranteed {
+            for line in &mut lines {
+                line.disorder(&mut draw, order);
+            }
+        }
+        let held_ns = order.map_or(0, |order| nanoseconds(order.wait));
         let way_ns = lines.iter().map(LineCase::way_ns).max().expect("there are channels");
+        let way_ns = way_ns + held_ns;
         let mut sender = sender_options(&mut draw, &quanta);
         let interval_ns = nanoseconds(sender.markers.interval);
-        let ample = !draw.one_in(5);
+        let ample = !draw.one_in(5) && order.is_none_or(|order| order.packets_max > 1);
         let wait_ns = way_ns + 2 * interval_ns + 20 * MILLISECOND_NS;
         let mut receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
         if draw.one_in(3) {
             sender.credits = true;
             receiver.reports = Some(report_plan(&mut draw));
         }
-        let guaranteed = draw.one_in(2);
         let repair = guaranteed && draw.one_in(2);
         if repair {
             sender.repair = Some(repair_plan(&mut draw));
@@ -139,6 +151,7 @@ impl Case {
             lines,
             sender,
             receiver,
+            order,
             lengths,
             gap_ns,
             story,
@@ -163,7 +176,7 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}: round {}, quanta {:?}", self.seed, self.first_round, self.quanta)?;
         writeln!(f, "  {:?}, a packet each {} us", self.lengths, self.gap_ns / 1_000)?;
-        writeln!(f, "  {:?}\n  {:?}", self.sender, self.receiver)?;
+        writeln!(f, "  {:?}\n  {:?}\n  {:?}", self.sender, self.receiver, self.order)?;
         for (number, line) in self.lines.iter().enumerate() {
             writeln!(f, "  channel {number}: {:?}\n       back: {:?}", line.there, line.back)?;
         }
@@ -174,6 +187,21 @@ impl fmt::Display for Case {
 }
 
 impl LineCase {
+    /// Makes it one that duplicates, or reorders too, for less than order is waited for.
+    fn disorder(&mut self, draw: &mut Draw, order: Option<OrderOptions>) {
+        for line in [&mut self.there, &mut self.back] {
+            if draw.one_in(2) {
+                line.duplication = draw.probability(10);
+            }
+            if let Some(order) = order {
+                // Jitter does not reorder, but what is held back comes after what it delays.
+                line.jitter = Span::ZERO;
+                let span = Span::from_ns(1 + draw.between(0, nanoseconds(order.wait) / 2));
+                line.reordering = Reordering { probability: draw.probability(20), span };
+            }
+        }
+    }
+
     /// The longest that a packet is on its way either way, behind a full queue.
     fn way_ns(&self) -> u64 {
         let way = |line: &Parameters| {
@@ -277,6 +305,12 @@ fn receiver_options(draw: &mut Draw, ample: bool, wait_ns: u64, gap_ns: u64) -> 
         late_in_a_row_max: draw.bytes(1, 10),
         ..ReceiverOptions::default()
     }
+}
+
+/// What holds back for 20 ms at most, and packets enough, or not.
+fn order_options(draw: &mut Draw) -> OrderOptions {
+    let packets_max = if draw.one_in(10) { 1 } else { 256 };
+    OrderOptions { wait: Duration::from_millis(draw.between(1, 20)), packets_max }
 }
 
 fn report_plan(draw: &mut Draw) -> ReportPlan {

@@ -33,6 +33,9 @@ impl Line {
     pub(crate) fn new(parameters: &Parameters, heal_ns: u64, seed: u64, name: &str) -> Self {
         let healed = Parameters {
             jitter: parameters.jitter,
+            // What a kind of channel does is no error of it.
+            duplication: parameters.duplication,
+            reordering: parameters.reordering,
             ..Parameters::clean(parameters.rate, parameters.queue_bytes, parameters.delay)
         };
         let channel = |parameters, name: &str| {
@@ -59,7 +62,8 @@ impl Line {
         let channel = if now < self.heal_at { &mut self.spoilt } else { &mut self.healed };
         let fate = channel.offer(now, length_bytes);
         let arrive = |arrival: Arrival| {
-            self.last_at = self.last_at.max(arrival.at);
+            let reorders = self.spoilt.parameters().reordering.probability.is_possible();
+            self.last_at = if reorders { arrival.at } else { self.last_at.max(arrival.at) };
             let at_ns = self.last_at.since(Time::ZERO).as_ps().div_ceil(1_000);
             Some((at_ns, damage(frame, arrival.flipped_bit)?))
         };

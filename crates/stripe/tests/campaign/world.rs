@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use gingham_fairq::SurplusRoundRobin;
-use gingham_stripe::{Discard, Epoch, Instant, Kept, Receiver, Sender, Tag};
+use gingham_stripe::{
+    ChannelOrder, Discard, Epoch, Instant, Kept, Message, Ordered, Receiver, Sender, Tag,
+};
 
 use super::case::{Case, Draw, LONGEST_BYTES, Lengths, nanoseconds};
 use super::ledger::Ledger;
@@ -35,6 +37,8 @@ pub(crate) struct World<'a> {
     there: Vec<Line>,
     back: Vec<Line>,
     /// By time, and those of a time in the order in which they were sent.
+    /// Of channels that reorder.
+    orders: Vec<ChannelOrder<Packet>>,
     flights: BTreeMap<(u64, u64), Flight>,
     flown: u64,
     /// What happens next of the story.
@@ -74,6 +78,7 @@ impl<'a> World<'a> {
             scheduler,
             there: lines("there"),
             back: lines("back"),
+            orders: orders(case),
             flights: BTreeMap::new(),
             flown: 0,
             happened: 0,
@@ -121,7 +126,8 @@ impl<'a> World<'a> {
         let source = (self.next_packet_ns < self.case.silent_ns).then_some(self.next_packet_ns);
         let flight = self.flights.first_key_value().map(|((at_ns, _), _)| *at_ns);
         let timers = [Some(self.sender.poll_timeout()), self.receiver.poll_timeout()];
-        let timers = timers.into_iter().flatten().map(Instant::nanoseconds);
+        let orders = self.orders.iter().map(ChannelOrder::poll_timeout);
+        let timers = timers.into_iter().chain(orders).flatten().map(Instant::nanoseconds);
         let others = [story, source, flight].into_iter().flatten();
         others.chain(timers).min().unwrap_or(u64::MAX)
     }
@@ -133,7 +139,10 @@ impl<'a> World<'a> {
             self.happened += 1;
             match happening {
                 Happening::SenderCrashes { epochs_off } => {
-                    let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(*epochs_off));
+                    // Order is guaranteed as long as no epoch begins twice.
+                    let guaranteed = self.case.receiver.guaranteed.is_some();
+                    let off = if guaranteed { (*epochs_off).max(1) } else { *epochs_off };
+                    let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(off));
                     self.count_sender();
                     self.kept = Kept::new(1_024);
                     self.sender =
@@ -143,6 +152,7 @@ impl<'a> World<'a> {
                 }
                 Happening::ReceiverCrashes => {
                     self.count_receiver();
+                    self.orders = orders(self.case);
                     self.receiver = Receiver::new(self.scheduler.clone(), self.case.receiver)
                         .expect("options of a test");
                     self.totals.crashes += 1;
@@ -157,22 +167,16 @@ impl<'a> World<'a> {
     }
 
     fn arrive(&mut self) -> Result<(), String> {
-        let now = self.now();
         while let Some(entry) = self.flights.first_entry()
             && entry.key().0 <= self.now_ns
         {
             let Flight { channel, forth, frame } = entry.remove();
-            // What an end refuses it counts.
-            let _ = match frame {
-                Frame::Packet(packet) => {
-                    self.receiver.handle_packet(now, channel, packet.length_bytes, packet)
-                }
-                Frame::Tagged(tag, packet) => {
-                    self.receiver.handle_tagged(now, channel, tag, packet.length_bytes, packet)
-                }
-                Frame::Message(bytes) if forth => self.receiver.handle_bytes(now, channel, &bytes),
-                Frame::Message(bytes) => self.sender.handle_bytes(now, channel, &bytes),
-            };
+            if forth && !self.orders.is_empty() {
+                self.put_in_order(channel, frame);
+                self.take_ordered(channel);
+            } else {
+                self.take_frame(channel, forth, frame);
+            }
             let (held, bound) =
                 (self.receiver.buffered_packets(channel), self.case.receiver.buffer_packets_max);
             if held > bound {
@@ -181,6 +185,51 @@ impl<'a> World<'a> {
             self.deliver()?;
         }
         Ok(())
+    }
+
+    /// Hands something to its end. What an end refuses it counts.
+    fn take_frame(&mut self, channel: usize, forth: bool, frame: Frame) {
+        let now = self.now();
+        let _ = match frame {
+            Frame::Packet(packet) => {
+                self.receiver.handle_packet(now, channel, packet.length_bytes, packet)
+            }
+            Frame::Tagged(tag, packet) => {
+                self.receiver.handle_tagged(now, channel, tag, packet.length_bytes, packet)
+            }
+            Frame::Message(bytes) if forth => self.receiver.handle_bytes(now, channel, &bytes),
+            Frame::Message(bytes) => self.sender.handle_bytes(now, channel, &bytes),
+        };
+    }
+
+    /// On its way to the receiver something comes on a channel that reorders.
+    fn put_in_order(&mut self, channel: usize, frame: Frame) {
+        let (now, order) = (self.now(), &mut self.orders[channel]);
+        let _ = match frame {
+            Frame::Tagged(tag, packet) if tag.repair_of.is_none() => {
+                order.handle_packet(now, tag, packet.length_bytes, packet)
+            }
+            Frame::Message(bytes) => match Message::parse(&bytes) {
+                Ok(message) => order.handle_message(now, message),
+                Err(_) => self.receiver.handle_bytes(now, channel, &bytes),
+            },
+            copy => {
+                self.take_frame(channel, true, copy);
+                Ok(())
+            }
+        };
+    }
+
+    fn take_ordered(&mut self, channel: usize) {
+        let now = self.now();
+        while let Some(ordered) = self.orders[channel].poll(now) {
+            let _ = match ordered {
+                Ordered::Packet(tag, length_bytes, packet) => {
+                    self.receiver.handle_tagged(now, channel, tag, length_bytes, packet)
+                }
+                Ordered::Message(message) => self.receiver.handle_message(now, channel, message),
+            };
+        }
     }
 
     fn send(&mut self) -> Result<(), String> {
@@ -234,6 +283,7 @@ impl<'a> World<'a> {
     /// Lets both ends say all that they have to say; they must come to an end.
     fn settle(&mut self) -> Result<(), String> {
         self.poll_sender()?;
+        (0..self.orders.len()).for_each(|channel| self.take_ordered(channel));
         self.deliver()?;
         for spoken in 0.. {
             let Some((channel, message)) = self.receiver.poll_message(self.now()) else { break };
@@ -335,7 +385,8 @@ impl<'a> World<'a> {
         let left: usize = (0..self.case.quanta.len())
             .map(|channel| self.receiver.buffered_packets(channel))
             .sum();
-        let left = left + self.receiver.copies();
+        let held: usize = self.orders.iter().map(ChannelOrder::held).sum();
+        let left = left + self.receiver.copies() + held;
         if left > 0 {
             return Err(format!("{left} packets wait at the end"));
         }
@@ -377,7 +428,7 @@ impl<'a> World<'a> {
             && !self.case.is_overloaded();
         // Copies of what was lost before may take the room of packets.
         let repair = self.case.receiver.guaranteed.and_then(|guarantee| guarantee.repair);
-        let copies_ns = repair.map_or(0, |requests| nanoseconds(requests.wait));
+        let copies_ns = repair.map_or(0, |requests| nanoseconds(requests.wait) + 100_000_000);
         let bound_ns = if quiet {
             self.case.heal_ns + nanoseconds(self.case.sender.markers.interval) + copies_ns
         } else {
@@ -387,9 +438,10 @@ impl<'a> World<'a> {
             let lost = self.ledger.last_lost();
             let full = self.there.iter().map(|line| line.counters()[1].queue_full);
             let full: Vec<_> = full.collect();
+            let orders: Vec<_> = self.orders.iter().map(ChannelOrder::discards).collect();
             return Err(format!(
                 "a packet sent at {} us came out of order or not at all (the last lost: {lost:?} of {}), and order is to \
-                 be exact from {} us on ({:?}; full queues since the healing: {full:?}; {})",
+                 be exact from {} us on ({:?}; {orders:?}; full queues since the healing: {full:?}; {})",
                 wrong_ns / 1_000,
                 self.ledger.sent(),
                 bound_ns / 1_000,
@@ -413,4 +465,9 @@ impl<'a> World<'a> {
         self.totals.repaired += self.receiver.reception().repaired;
         self.totals.silences += self.receiver.reception().silences;
     }
+}
+
+fn orders(case: &Case) -> Vec<ChannelOrder<Packet>> {
+    let order = |options| ChannelOrder::new(options).expect("options of a test");
+    case.order.map_or_else(Vec::new, |options| case.lines.iter().map(|_| order(options)).collect())
 }

@@ -1,0 +1,209 @@
+//! The order of one channel: by hand, and over emulated channels that reorder, duplicate and lose.
+
+use gingham_kernel::{Rate, Span, Time};
+use gingham_linkemu::{Channel, Loss, Parameters, Probability, Reordering};
+use gingham_stripe::{
+    ChannelOrder, Discard, Epoch, Instant, Kind, Marker, Message, OptionsError, OrderOptions,
+    Ordered, Tag,
+};
+use proptest::prelude::*;
+
+const EPOCH: Epoch = Epoch::new(7);
+
+fn at(milliseconds: u64) -> Instant {
+    Instant::from_nanoseconds(milliseconds * 1_000_000)
+}
+
+/// Waits for 20 ms, and holds back so many numbers.
+fn order(packets_max: usize) -> ChannelOrder<u32> {
+    let options = OrderOptions { packets_max, ..OrderOptions::default() };
+    ChannelOrder::synchronised(options, EPOCH).expect("what a test may do")
+}
+
+fn packet(order: &mut ChannelOrder<u32>, at_ms: u64, number: u32) -> Result<(), Discard> {
+    let tag = Tag { channel_sequence: number, epoch: 7, ..Tag::default() };
+    order.handle_packet(at(at_ms), tag, 100, number)
+}
+
+fn message(epoch: Epoch, kind: Kind) -> Message {
+    Message { epoch, channel: 0, channels: 1, kind }
+}
+
+fn marker(sent_packets: u32, sent_at_ms: u64) -> Message {
+    let marker = Marker { sent_packets, sent_at: at(sent_at_ms), ..Marker::default() };
+    message(EPOCH, Kind::Marker(marker))
+}
+
+/// What is given out: numbers of packets, or messages.
+fn drain(order: &mut ChannelOrder<u32>, at_ms: u64) -> Vec<Result<u32, Message>> {
+    let given = std::iter::from_fn(|| order.poll(at(at_ms)));
+    let told = |ordered| match ordered {
+        Ordered::Packet(_, _, number) => Ok(number),
+        Ordered::Message(message) => Err(message),
+    };
+    given.map(told).collect()
+}
+
+/// The page's picture, from number 0 on: 2 comes late, 1 twice, and the marker counts 5 packets.
+#[test]
+fn packets_and_markers_come_out_as_they_were_sent() {
+    let mut order = order(256);
+    for number in [0, 1, 4, 3] {
+        assert_eq!(packet(&mut order, 0, number), Ok(()));
+    }
+    assert_eq!((packet(&mut order, 1, 4), order.held()), (Err(Discard::Repeated), 4));
+    assert_eq!(order.handle_message(at(1), marker(5, 0)), Ok(()));
+    assert_eq!(drain(&mut order, 1), [Ok(0), Ok(1)]);
+    assert_eq!(packet(&mut order, 2, 1), Err(Discard::TooLate));
+    assert_eq!(order.poll_timeout(), Some(at(20)));
+    assert_eq!(packet(&mut order, 19, 2), Ok(()));
+    assert_eq!(drain(&mut order, 19), [Ok(2), Ok(3), Ok(4), Err(marker(5, 0))]);
+    assert_eq!((order.poll_timeout(), order.held()), (None, 0));
+    assert_eq!(order.handle_message(at(20), marker(5, 0)), Err(Discard::Repeated));
+    assert_eq!(order.handle_message(at(20), marker(4, 0)), Err(Discard::TooLate));
+}
+
+/// 0 is lost, and 3: what came behind 0 goes at 20 ms, what came behind 3 at 25 ms.
+#[test]
+fn a_gap_is_waited_for_no_longer_than_the_wait() {
+    let mut order = order(256);
+    assert_eq!(packet(&mut order, 0, 1), Ok(()));
+    assert_eq!(packet(&mut order, 5, 4), Ok(()));
+    assert_eq!(packet(&mut order, 6, 2), Ok(()));
+    assert_eq!(drain(&mut order, 19), []);
+    assert_eq!(drain(&mut order, 20), [Ok(1), Ok(2)]);
+    assert_eq!((order.poll_timeout(), drain(&mut order, 24)), (Some(at(25)), vec![]));
+    assert_eq!(drain(&mut order, 25), [Ok(4)]);
+    assert_eq!((packet(&mut order, 26, 0), packet(&mut order, 26, 3)), {
+        (Err(Discard::TooLate), Err(Discard::TooLate))
+    });
+}
+
+/// Four numbers at once: 6 makes room by giving up 0 and 2, and everything behind what it gives up goes.
+#[test]
+fn what_is_too_far_ahead_makes_room() {
+    let mut order = order(4);
+    for number in [1, 3] {
+        assert_eq!(packet(&mut order, 0, number), Ok(()));
+    }
+    assert_eq!(drain(&mut order, 0), []);
+    assert_eq!((packet(&mut order, 1, 6), order.held()), (Ok(()), 3));
+    assert_eq!(packet(&mut order, 1, 7), Err(Discard::BufferFull));
+    assert_eq!(drain(&mut order, 1), [Ok(1), Ok(3)]);
+    assert_eq!(packet(&mut order, 2, 4), Ok(()));
+    assert_eq!(packet(&mut order, 2, 5), Ok(()));
+    assert_eq!(drain(&mut order, 2), [Ok(4), Ok(5), Ok(6)]);
+}
+
+#[test]
+fn a_reset_begins_an_epoch_and_old_ones_are_over() {
+    let mut order = ChannelOrder::new(OrderOptions::default()).unwrap();
+    let reset = |epoch| message(Epoch::new(epoch), Kind::Reset { quantum: 1_500 });
+    assert_eq!(packet(&mut order, 0, 0), Err(Discard::Unsynchronised));
+    assert_eq!(order.handle_message(at(0), reset(6)), Ok(()));
+    assert_eq!(drain(&mut order, 0), [Err(reset(6))]);
+    assert_eq!(packet(&mut order, 1, 0), Err(Discard::StaleEpoch));
+    assert_eq!(order.handle_message(at(2), reset(7)), Ok(()));
+    assert_eq!(order.handle_message(at(2), reset(6)), Err(Discard::StaleEpoch));
+    assert_eq!(drain(&mut order, 2), [Err(reset(7))]);
+    // A reset again, before there is data, is the sender's own repetition.
+    assert_eq!(order.handle_message(at(3), reset(7)), Ok(()));
+    assert_eq!(drain(&mut order, 3), [Err(reset(7))]);
+    assert_eq!((packet(&mut order, 4, 0), drain(&mut order, 4)), (Ok(()), vec![Ok(0)]));
+}
+
+/// A straggler is forgotten when something of the present epoch comes; a sender that forgot sends nothing else.
+#[test]
+fn a_reset_out_of_season_is_given_out_if_nothing_else_comes() {
+    let mut order = order(256);
+    let reset = message(EPOCH, Kind::Reset { quantum: 1_500 });
+    assert_eq!((packet(&mut order, 0, 0), drain(&mut order, 0)), (Ok(()), vec![Ok(0)]));
+    assert_eq!(order.handle_message(at(1), reset), Err(Discard::RepeatedReset));
+    assert_eq!((packet(&mut order, 2, 1), drain(&mut order, 30)), (Ok(()), vec![Ok(1)]));
+    assert_eq!(order.handle_message(at(31), reset), Err(Discard::RepeatedReset));
+    assert_eq!((order.poll_timeout(), drain(&mut order, 50)), (Some(at(51)), vec![]));
+    assert_eq!(drain(&mut order, 51), [Err(reset)]);
+}
+
+/// Number 1,000,000 was never sent: the fourth marker in a row that says less is believed.
+#[test]
+fn a_wrong_number_is_got_over() {
+    let mut order = order(256);
+    assert_eq!(packet(&mut order, 0, 1_000_000), Ok(()));
+    assert_eq!(drain(&mut order, 20), [Ok(1_000_000)]);
+    for sent_at_ms in 1..=3 {
+        let late = order.handle_message(at(20), marker(10, sent_at_ms));
+        assert_eq!(late, Err(Discard::TooLate));
+        assert_eq!(packet(&mut order, 20, 10), Err(Discard::TooLate));
+    }
+    assert_eq!(order.handle_message(at(20), marker(10, 4)), Ok(()));
+    assert_eq!(drain(&mut order, 20), [Err(marker(10, 4))]);
+    assert_eq!((packet(&mut order, 20, 10), drain(&mut order, 20)), (Ok(()), vec![Ok(10)]));
+}
+
+#[test]
+fn there_must_be_room_for_a_packet() {
+    let none = OrderOptions { packets_max: 0, ..OrderOptions::default() };
+    let refused = ChannelOrder::<u32>::new(none).map(|_| ());
+    assert_eq!(refused, Err(OptionsError::Zero { option: "packets_max" }));
+}
+
+fn percent(percent: u32) -> Probability {
+    Probability::new(f64::from(percent) / 100.0).expect("at most a hundred")
+}
+
+proptest! {
+    /// What is held back for less than the wait comes in order; nothing comes twice; without loss all comes.
+    #[test]
+    fn a_channel_that_reorders_and_duplicates_becomes_one_that_loses_at_most(
+        seed: u64, held_back in 0_u32..=30, duplicated in 0_u32..=30, lost in 0_u32..=50,
+        span_us in 1_u64..20_000, gap_us in 50_u64..2_000, first in prop_oneof![Just(0), Just(u32::MAX - 50)],
+    ) {
+        let rate = Rate::from_bytes_per_second(10_000_000);
+        let clean = Parameters::clean(rate, 1_000_000, Span::from_ns(10_000_000));
+        let mut channel = Channel::new(Parameters {
+            loss: Loss::Independent(percent(lost)),
+            duplication: percent(duplicated),
+            reordering: Reordering { probability: percent(held_back), span: Span::from_ns(1_000 * span_us) },
+            ..clean
+        }, seed, "udp").unwrap();
+        let mut arrivals = Vec::new();
+        for number in 0..300_u32 {
+            let now = Time::ZERO + Span::from_ns(1_000 * gap_us * u64::from(number));
+            arrivals.extend(channel.offer(now, 1_000).arrivals().map(|arrival| {
+                (arrival.at.since(Time::ZERO).as_ps().div_ceil(1_000), first.wrapping_add(number))
+            }));
+        }
+        arrivals.sort_unstable();
+        let options = OrderOptions { packets_max: 1_024, ..OrderOptions::default() };
+        let mut order = ChannelOrder::synchronised(options, EPOCH).unwrap();
+        // Four markers in a row that say so make it begin shortly before the wrap.
+        for sent_at_ms in 1..=4 {
+            let _ = order.handle_message(Instant::ORIGIN, marker(first, sent_at_ms));
+        }
+        drain(&mut order, 0);
+        let mut given = Vec::new();
+        let mut take = |order: &mut ChannelOrder<u32>, now| {
+            while let Some(Ordered::Packet(_, _, number)) = order.poll(now) {
+                given.push(number.wrapping_sub(first));
+            }
+            assert!(order.poll_timeout().is_none_or(|timeout| timeout > now));
+        };
+        for (at_ns, number) in &arrivals {
+            let now = Instant::from_nanoseconds(*at_ns);
+            while let Some(timeout) = order.poll_timeout().filter(|timeout| *timeout <= now) {
+                take(&mut order, timeout);
+            }
+            let tag = Tag { channel_sequence: *number, epoch: 7, ..Tag::default() };
+            let _ = order.handle_packet(now, tag, 1_000, *number);
+            take(&mut order, now);
+            prop_assert!(order.held() <= 1_024);
+        }
+        take(&mut order, Instant::from_nanoseconds(u64::MAX));
+        prop_assert!(given.is_sorted_by(|one, next| one < next), "{given:?}");
+        let mut came: Vec<u32> = arrivals.iter().map(|(_, number)| number.wrapping_sub(first)).collect();
+        came.sort_unstable();
+        came.dedup();
+        prop_assert_eq!(given, came);
+    }
+}
