@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint bench oracle campaign docs pages wheel clean
+.PHONY: help demo test test-rust test-python lint bench fuzz oracle campaign docs pages wheel clean
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -18,6 +18,8 @@ CASES ?= 5000
 FIRST ?= 1000000
 RUNS ?= 100000
 BENCH ?=
+TARGET ?= ends
+FOR ?= 60
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +47,9 @@ lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences,
 
 bench: .venv/tools.stamp  ## speed of engine and oracle; BENCH="--quick ROW" for less, "--baseline" to record
 	$(BIN)/python benches/bench.py $(BENCH)
+
+fuzz:  ## looks for FOR=n seconds for what the striping protocol cannot take; fuzz/README.md
+	$(CARGO) +nightly fuzz run $(TARGET) -- -max_total_time=$(FOR) -max_len=1200
 
 oracle:  ## engine against oracle on CASES=n random scenarios, from FIRST=n on
 	CASES=$(CASES) FIRST=$(FIRST) $(CARGO) test --package gingham-lab --locked --test differential -- --nocapture

@@ -1,0 +1,50 @@
+//! Any bytes are a message or an error, a tag or an error; what is parsed and written again is the same bytes.
+
+use gingham_stripe::{MESSAGE_BYTES_MAX, Message, TAG_BYTES, Tag};
+
+/// Header, and the length of the body by its kind: the table of `gingham_stripe::wire`.
+const HEADER_BYTES: usize = 12;
+
+/// A message as these bytes are, and as they would be with the right checksum: chance finds no checksum.
+pub(crate) fn message(data: &[u8]) {
+    try_message(data);
+    for body_bytes in [0, 4, 8, 44, 52] {
+        if let Some(sealed) = sealed(data, body_bytes) {
+            try_message(&sealed);
+        }
+    }
+}
+
+fn try_message(data: &[u8]) {
+    if let Ok(message) = Message::parse(data) {
+        let written = message.to_bytes();
+        assert!(written.len() <= MESSAGE_BYTES_MAX);
+        assert_eq!(&data[..written.len()], &written[..], "written as it was read");
+        assert_eq!(Message::parse(&written), Ok(message));
+    }
+}
+
+/// The header and so many bytes of body as they come, made into ours by what chance would not find.
+pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
+    let mut bytes = data.get(..HEADER_BYTES + body_bytes)?.to_vec();
+    bytes[..3].copy_from_slice(b"GS\x01");
+    let checksum = crc32c(&bytes).to_be_bytes();
+    bytes.extend(checksum);
+    Some(bytes)
+}
+
+/// A tag, and what follows it.
+pub(crate) fn tag(data: &[u8]) {
+    match Tag::parse(data) {
+        Ok((tag, payload)) => {
+            assert_eq!(tag.to_bytes(), data[..TAG_BYTES]);
+            assert_eq!(payload, &data[TAG_BYTES..]);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+fn crc32c(bytes: &[u8]) -> u32 {
+    let shift = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0x82f6_3b78 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), shift))
+}
