@@ -13,6 +13,8 @@ PAGES = {
     "mechanisms.md": mechanisms.page,
     "results.md": meanings.page,
     "scenario.md": reference.page,
+    "stripe-results.md": meanings.stripe_page,
+    "stripe-scenario.md": reference.stripe_page,
 }
 
 

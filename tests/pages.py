@@ -8,8 +8,9 @@ What happens to a block follows from its language:
   none.
 - `python`: run in one namespace a page.
 - `toml`: a scenario, or a part of one, which stands in for the same keys of the last whole scenario
-  of the page, or of a small one (`tests.fragments.BASE`). It is held against the schema and
-  simulated for a moment. A name of a file in its first line, `# first.toml`, writes it there.
+  of the page, or of a small one (`tests.fragments.BASE`), or a whole striping scenario. It is
+  held against the schema and simulated for a moment. A name of a file in its first line,
+  `# first.toml`, writes it there.
 - `csv`, `json`: files.
 - `text`: a drawing, or what the block before printed.
 
@@ -39,7 +40,8 @@ from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
 import gingham
-from gingham._native import scenario_schema
+from gingham import stripe
+from gingham._native import scenario_schema, stripe_schema
 from gingham.opensm.programs import PACKAGES
 from tests.conftest import require_programs
 from tests.fragments import completed, is_whole, messages_of
@@ -211,6 +213,9 @@ def run_python(page: Page, block: Block) -> str:
 
 def run_toml(page: Page, block: Block) -> None:
     """Hold a scenario or a part of one against the schema, and simulate it for a moment."""
+    if is_stripe(block.text):
+        run_stripe(page, block)
+        return
     if not is_scenario(block.text):
         assert block.file, "neither keys of a scenario nor a file with a name"
         return
@@ -223,9 +228,22 @@ def run_toml(page: Page, block: Block) -> None:
     assert messages_of(scenario) > 0, "no message arrives"
 
 
+def run_stripe(page: Page, block: Block) -> None:
+    """Hold a striping scenario against the schema, and run it."""
+    Draft202012Validator(stripe_schema()).validate(tomllib.loads(block.text))
+    scenario = stripe.Scenario.parse(block.text, name=f"{page.name}:{block.line}")
+    assert stripe.run(scenario).summary["packets_delivered"] > 0, "no packet arrives"
+
+
 def is_scenario(text: str) -> bool:
     """Return whether all keys of a TOML text are keys of a scenario."""
     return set(tomllib.loads(text)) <= set(scenario_schema()["properties"])
+
+
+def is_stripe(text: str) -> bool:
+    """Return whether all keys of a TOML text are keys of a striping scenario that has channels."""
+    keys = set(tomllib.loads(text))
+    return "channel" in keys and keys <= set(stripe_schema()["properties"])
 
 
 @cache

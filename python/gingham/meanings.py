@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gingham._native import result_schema
+from gingham._native import result_schema, stripe_result_schema
 from gingham.errors import EXIT_CODES
 
 if TYPE_CHECKING:
@@ -28,6 +28,19 @@ Names end in their unit. A half-width is that of the 95 % interval; what is unkn
 the summary and NaN in a table.
 """
 
+STRIPE_HEAD = """# The numbers of a striping result
+
+<!-- nothing to run: tables; the pages that explain results run their code -->
+
+Made from the types that hold the numbers (`gingham.meanings.stripe_page`); a test holds the two
+together. `gingham stripe SCENARIO --json` prints the summary, `-o FOLDER` writes it with the
+tables, and `gingham.stripe.load_result(FOLDER)` gives both back: `result.summary`,
+`result.channels`, `result.sources`, `result.table(name)`.
+
+Names end in their unit. A half-width is that of the 95 % interval; what is unknown is `null` in
+the summary and NaN in a table. Packets are numbered from 1 in the order in which they were sent.
+"""
+
 TABLES = """Each is a Parquet file of the run folder and an Arrow table in Python, where every
 field carries `meaning` and `unit` as metadata. A unit of 1 is a plain fraction; texts and running
 numbers have none. `.to_pandas()` makes a data frame where pandas is installed (the extra `pandas`).
@@ -36,7 +49,40 @@ numbers have none. `.to_pandas()` makes a data frame where pandas is installed (
 
 def page() -> str:
     """Return the reference page of results, in Markdown."""
-    return "\n".join([HEAD, *verdicts(), *exit_codes(), *summary(), *tables()])
+    return "\n".join(
+        [HEAD, *verdicts(), *exit_codes(), *summary(), *tables(result_schema()["tables"])]
+    )
+
+
+def stripe_page() -> str:
+    """Return the reference page of striping results, in Markdown."""
+    schema = stripe_result_schema()
+    lines = [*stripe_verdicts(schema["summary"]), *stripe_summary(schema["summary"])]
+    return "\n".join([STRIPE_HEAD, *lines, *tables(schema["tables"])])
+
+
+def stripe_verdicts(schema: Schema) -> Iterator[str]:
+    """Yield what each verdict of a striping run means."""
+    found = schema["properties"]["verdict"]["oneOf"]
+    exits = {"interrupted": "130", "ok": "0"}
+    rows = [
+        (f"`{one['const']}`", text(one), exits.get(one["const"], "0; 4 under `--strict`"))
+        for one in found
+    ]
+    yield from ["## Verdicts", ""]
+    yield from markdown(["verdict", "meaning", "exit code"], rows)
+
+
+def stripe_summary(schema: Schema) -> Iterator[str]:
+    """Yield the fields of the summary of a striping run."""
+    properties = schema["properties"]
+    yield from ["## The summary", ""]
+    yield from fields(properties)
+    for part, what in (("channels", "channel"), ("sources", "source")):
+        yield from [f"### `{part}`: each {what}", ""]
+        yield from fields(properties[part]["items"]["properties"])
+    yield from ["### `percentiles`: each percentile", ""]
+    yield from fields(properties["percentiles"]["items"]["properties"])
 
 
 def markdown(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
@@ -92,10 +138,10 @@ def fields(properties: Schema) -> Iterator[str]:
     yield from markdown(["field", "meaning"], rows)
 
 
-def tables() -> Iterator[str]:
+def tables(found: Iterable[Schema]) -> Iterator[str]:
     """Yield the columns of every table."""
     yield from ["## Tables", "", TABLES]
-    for table in result_schema()["tables"]:
+    for table in found:
         yield from [f"### `{table['name']}`", "", sentence(table["meaning"]), ""]
         rows = [
             (f"`{column['name']}`", column["type"], column["unit"], column["meaning"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from gingham._native import catalogue, scenario_schema
+from gingham._native import catalogue, scenario_schema, stripe_schema
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,13 +52,21 @@ def every_key() -> list[Key]:
     return list(walk(scenario_schema(), "", sources()))
 
 
-def explain(path: str, besides: Sequence[str] = ()) -> list[Key]:
+def every_stripe_key() -> list[Key]:
+    """Return every key of a striping scenario, in the order in which it is written."""
+    return list(walk(stripe_schema(), "", {}))
+
+
+def explain(
+    path: str, besides: Sequence[str] = (), known: Sequence[Key] | None = None
+) -> list[Key]:
     """Return a key and those below it; `InputError` with the nearest if there is no such key.
 
-    `besides` are other names that may have been meant.
+    `besides` are other names that may have been meant; `known` are the keys, those of a fabric's
+    scenario unless given.
     """
     wanted = ".".join("0" if part.isdigit() else part for part in path.split("."))
-    known = every_key()
+    known = every_key() if known is None else known
     found = [key for key in known if key.path == wanted or key.path.startswith(f"{wanted}.")]
     if found:
         return found
@@ -159,11 +167,20 @@ def one_line(text: str) -> str:
 
 def page() -> str:
     """Return the reference page of scenarios, in Markdown."""
-    rows = [
+    return "\n".join([*HEAD, *TABLE_HEAD, *table(every_key()), ""])
+
+
+def stripe_page() -> str:
+    """Return the reference page of striping scenarios, in Markdown."""
+    return "\n".join([*STRIPE_HEAD, *TABLE_HEAD, *table(every_stripe_key()), ""])
+
+
+def table(keys: Sequence[Key]) -> list[str]:
+    """Return a row a key."""
+    return [
         f"| `{key.path}` | {key.meaning} | {key.values.replace('|', '/')} | {standing(key)} |"
-        for key in every_key()
+        for key in keys
     ]
-    return "\n".join([*HEAD, *rows, ""])
 
 
 def standing(key: Key) -> str:
@@ -184,6 +201,19 @@ HEAD = [
     "`traffic.0.load` is the load of the first class. A bare name stands for a choice without",
     'parameters: `algorithm = "up-down"`.',
     "",
-    "| key | meaning | values | default |",
-    "|---|---|---|---|",
 ]
+
+STRIPE_HEAD = [
+    "# The keys of a striping scenario",
+    "",
+    "<!-- nothing to run: a table; the pages that explain its keys run them -->",
+    "",
+    "Made from the types that are parsed (`gingham.reference.stripe_page`); a test holds the two",
+    "together. `gingham explain --stripe KEY` shows one key, `gingham schema --stripe` prints the",
+    "JSON Schema, and `--set KEY=VALUE` changes a key of a run. `0` stands for any place in a",
+    "list: `channel.0.rate` is the rate of the first channel. A bare name stands for a choice",
+    'without parameters: `kind = "backlogged"`.',
+    "",
+]
+
+TABLE_HEAD = ["| key | meaning | values | default |", "|---|---|---|---|"]

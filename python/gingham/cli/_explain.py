@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from gingham import mechanisms, reference
-from gingham._native import scenario_schema
+from gingham._native import scenario_schema, stripe_schema
 from gingham.cli._output import json_option, print_facts, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+stripe_option = click.option("--stripe", is_flag=True, help="Of striping scenarios.")
+
+
 @click.command()
-def schema() -> None:
+@stripe_option
+def schema(stripe: bool) -> None:
     """Print the JSON Schema of scenarios, for editors that complete and check.
 
     \b
@@ -25,13 +29,15 @@ def schema() -> None:
       # first line of a scenario, for editors with taplo:
       #:schema ./scenario.schema.json
     """
-    print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **scenario_schema()})
+    found = stripe_schema() if stripe else scenario_schema()
+    print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **found})
 
 
 @click.command()
 @click.argument("name", metavar="[KEY | NAME]", required=False, default="")
+@stripe_option
 @json_option
-def explain(name: str, as_json: bool) -> None:
+def explain(name: str, stripe: bool, as_json: bool) -> None:
     """Say what a KEY of a scenario means, or what the mechanism called NAME does.
 
     Of a key: what may stand there, and what holds if nothing does. Of a mechanism: its parameters,
@@ -42,8 +48,15 @@ def explain(name: str, as_json: bool) -> None:
       gingham explain traffic.0.load
       gingham explain network
       gingham explain torus
+      gingham explain --stripe stripe.markers
     """
-    found, known = find(name) if name else (reference.every_key(), mechanisms.every_mechanism())
+    known: list[mechanisms.Mechanism] = []
+    if stripe:
+        found = find_of_stripes(name)
+    elif name:
+        found, known = find(name)
+    else:
+        found, known = reference.every_key(), mechanisms.every_mechanism()
     if as_json:
         print_json(
             {"keys": [asdict(one) for one in found], "mechanisms": [asdict(one) for one in known]}
@@ -52,7 +65,14 @@ def explain(name: str, as_json: bool) -> None:
         print_found(found, known)
     else:
         print_keys(found)
-        print_matrix(known)
+        if known:
+            print_matrix(known)
+
+
+def find_of_stripes(name: str) -> list[reference.Key]:
+    """Return the keys of a striping scenario that a name means; all where there is none."""
+    known = reference.every_stripe_key()
+    return reference.explain(name, known=known) if name else known
 
 
 def find(name: str) -> tuple[list[reference.Key], list[mechanisms.Mechanism]]:

@@ -25,6 +25,7 @@ from gingham.cli._query import query
 from gingham.cli._route import route
 from gingham.cli._run import run as run_command
 from gingham.cli._saturation import saturation
+from gingham.cli._stripe import stripe_command
 from gingham.cli._study import study
 from gingham.cli._sweep import sweep
 from gingham.errors import GinghamError
@@ -77,6 +78,7 @@ gingham.add_command(fabric)
 gingham.add_command(route)
 gingham.add_command(opensm)
 gingham.add_command(run_command)
+gingham.add_command(stripe_command)
 gingham.add_command(sweep)
 gingham.add_command(curve)
 gingham.add_command(saturation)

@@ -5,32 +5,57 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from gingham.cli._output import for_programs, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gingham.result import Progress
-
 # Nothing is shown before; then a line every LINE_SECONDS where there is no terminal.
 QUIET_SECONDS = 1.0
 LINE_SECONDS = 10.0
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a run does, in words."""
+
+    doing: str
+    # What it counts, and the field of its progress that says how many there are.
+    counted: str
+    field: str
+
+
+FLITS = Work("following flits", "messages", "messages_delivered")
+STRIPES = Work("sending packets", "packets", "packets_delivered")
+
+
+class Progress(Protocol):
+    """How far a run has come."""
+
+    @property
+    def fraction(self) -> float:
+        """From 0 to 1."""
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+
+
 @contextmanager
-def progress_shown() -> Iterator[Callable[[Progress], None]]:
+def progress_shown(work: Work = FLITS) -> Iterator[Callable[[Progress], None]]:
     """Show the progress of what runs in the block, on the standard error."""
     if sys.stderr.isatty() and not for_programs.get():
-        with bar() as on_progress:
+        with bar(work) as on_progress:
             yield on_progress
     else:
-        yield lines()
+        yield lines(work)
 
 
 @contextmanager
-def bar() -> Iterator[Callable[[Progress], None]]:
+def bar(work: Work) -> Iterator[Callable[[Progress], None]]:
     """Show a bar that appears when a run lasts, and goes when it ends."""
     from rich import progress as rich
     from rich.console import Console
@@ -39,20 +64,20 @@ def bar() -> Iterator[Callable[[Progress], None]]:
         rich.TextColumn("{task.description}"),
         rich.BarColumn(),
         rich.TaskProgressColumn(),
-        rich.TextColumn("{task.fields[messages]:,} messages"),
+        rich.TextColumn(f"{{task.fields[count]:,}} {work.counted}"),
         rich.TimeRemainingColumn(),
     ]
     shown = rich.Progress(*columns, console=Console(stderr=True), transient=True)
-    task = shown.add_task("following flits", total=1.0, messages=0)
+    task = shown.add_task(work.doing, total=1.0, count=0)
     with shown:
 
         def on_progress(now: Progress) -> None:
-            shown.update(task, completed=now.fraction, messages=now.messages_delivered)
+            shown.update(task, completed=now.fraction, count=getattr(now, work.field))
 
         yield on_progress
 
 
-def lines() -> Callable[[Progress], None]:
+def lines(work: Work) -> Callable[[Progress], None]:
     """Return what prints a line now and then."""
     start = time.monotonic()
     last = start + QUIET_SECONDS - LINE_SECONDS
@@ -63,9 +88,9 @@ def lines() -> Callable[[Progress], None]:
         if moment - last < LINE_SECONDS or (now.done and moment - start < LINE_SECONDS):
             return
         last = moment
-        delivered = now.messages_delivered
-        said = f"{100 * now.fraction:.0f} %, {delivered:,} messages delivered"
-        say(said, progress=now.fraction, messages_delivered=delivered)
+        delivered = getattr(now, work.field)
+        said = f"{100 * now.fraction:.0f} %, {delivered:,} {work.counted} delivered"
+        say(said, progress=now.fraction, **{work.field: delivered})
 
     return on_progress
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham import examples
+from gingham import examples, kinds
 from gingham._rundir import RunFolder
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import (
@@ -130,10 +130,14 @@ def exit_code(verdict: str, *, strict: bool) -> int:
 
 def find(name: str) -> Scenario:
     """Return the scenario in a file or of an example."""
-    if Path(name).is_file() or name.endswith(".toml"):
-        return Scenario.load(name)
-    if file := examples.path(name):
-        return Scenario.load(file)
+    file = Path(name) if Path(name).is_file() or name.endswith(".toml") else examples.path(name)
+    if file:
+        found = kinds.load(file)
+        if isinstance(found, Scenario):
+            return found
+        raise InputError(
+            f"{file}: is a striping scenario: gingham stripe {name} runs it", file=str(file)
+        )
     known = examples.names()
     close = get_close_matches(name, known, n=1)
     meant = f' did you mean "{close[0]}"?' if close else ""

@@ -12,23 +12,38 @@ FOLDER = Path(__file__).parent
 
 def names() -> list[str]:
     """Return the names that `gingham run` knows."""
+    return sorted(set(everything()) - set(stripes()))
+
+
+def stripes() -> list[str]:
+    """Return the names that `gingham stripe` knows: those of scenarios with channels."""
+    return [name for name in everything() if "\n[[channel]]" in text_of(name)]
+
+
+def everything() -> list[str]:
+    """Return the names of all scenarios."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def text_of(name: str) -> str:
+    """Return the text of a scenario."""
+    return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def path(name: str) -> Path | None:
     """Return the scenario file of an example, or `None` if there is no such example."""
-    return FOLDER / f"{name}.toml" if name in names() else None
+    return FOLDER / f"{name}.toml" if name in everything() else None
 
 
 def require(name: str) -> Path:
     """Return the scenario file of an example; `InputError` with the nearest if there is none."""
     if file := path(name):
         return file
-    close = get_close_matches(name, names(), n=1)
+    close = get_close_matches(name, everything(), n=1)
     meant = f'; did you mean "{close[0]}"?' if close else ";"
     raise InputError(
-        f'no example is called "{name}"{meant} examples: {", ".join(names())}',
-        expected=names(),
+        f'no example is called "{name}"{meant} examples: {", ".join(everything())}',
+        expected=everything(),
         nearest=close[0] if close else None,
     )
 

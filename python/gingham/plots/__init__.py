@@ -9,7 +9,8 @@ picture    what it shows
 `fabric`   the fabric, each channel coloured by its load
 =========  ========================================================================
 
-`curve` draws latency against accepted load, of a table of `gingham.loads.curve`.
+`curve` draws latency against accepted load, of a table of `gingham.loads.curve`; `channels` and
+`rounds` draw results of `gingham.stripe`.
 
 Each of the others takes a result, be it just run or loaded from its folder, and returns a figure of
 matplotlib; all read only tables and the summary. The same result gives the same picture, byte for
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "KINDS", "Kind", "Measured", "curve", "draw", "fabric", "latency", "links"]
-__all__ += ["picture", "require_ending", "require_rows", "save", "series"]
+__all__ = ["ENDINGS", "KINDS", "Kind", "Measured", "channels", "curve", "draw", "fabric", "latency"]
+__all__ += ["links", "picture", "require_ending", "require_rows", "rounds", "save", "series"]
 
 Kind: TypeAlias = Literal["latency", "series", "links", "fabric"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -137,6 +138,27 @@ def curve(table: pa.Table, *, title: str, note: str = "") -> Figure:
     from gingham.plots import _curve
 
     return _curve.draw(table, title=title, note=note)
+
+
+def channels(result: Measured) -> Figure:
+    """Draw what each channel of a stripe carried over time, the delay, and what waits.
+
+    `result` is one of `gingham.stripe`.
+    """
+    from gingham.plots import _channels
+
+    tables = result.table("pipe"), result.table("series")
+    return _channels.draw(*tables, result.summary, title=result.scenario.title)
+
+
+def rounds(result: Measured) -> Figure:
+    """Draw the first packets of a stripe on their ways, with rounds, deficits and markers.
+
+    `result` is one of `gingham.stripe` whose scenario records events (`measure.events`).
+    """
+    from gingham.plots import _rounds
+
+    return _rounds.draw(result.table("events"), title=result.scenario.title)
 
 
 def draw(kind: Kind, result: Measured) -> Figure:

@@ -17,7 +17,8 @@ order again; `gingham stripe` is the same for the command line.
 """
 
 from gingham.stripe._result import StripeResult
-from gingham.stripe._running import Progress, Simulation, alone, load_result, run
+from gingham.stripe._running import Progress, Simulation, alone, load_result, run, simulate
 from gingham.stripe._scenario import Scenario
 
 __all__ = ["Progress", "Scenario", "Simulation", "StripeResult", "alone", "load_result", "run"]
+__all__ += ["simulate"]

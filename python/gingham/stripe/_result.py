@@ -28,7 +28,9 @@ class StripeResult(AnyResult):
     @property
     def pictures(self) -> Mapping[str, Callable[[], bytes]]:
         """What each channel carried over the time of the run."""
-        return {}
+        from gingham import plots
+
+        return {"channels.png": lambda: plots.picture(plots.channels(self), "png")}
 
     @property
     def channels(self) -> Sequence[Mapping[str, Any]]:

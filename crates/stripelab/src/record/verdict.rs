@@ -40,7 +40,7 @@ pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
         );
         return (Verdict::Stalled, reason);
     }
-    if record.goodput_half_width_bits_per_s.is_none() {
+    if record.delay_mean_ns.is_none() {
         let reason = "nothing was given out in the window; a longer `stop.time` or a shorter \
                       `stop.warm_up` gives more";
         return (Verdict::NotConverged, reason.to_owned());

@@ -64,7 +64,7 @@ impl Default for Stripe {
             repair: None,
             buffer_packets: 1_024,
             wait: Span::from_ps(200 * MS),
-            queue: Bytes(256_000),
+            queue: Bytes(250_000),
             backpressure: None,
         }
     }

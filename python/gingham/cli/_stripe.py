@@ -1,0 +1,263 @@
+"""`gingham stripe`: a striping scenario, from channels and sources to goodput and pictures."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from difflib import get_close_matches
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gingham import examples, kinds, plots, stripe
+from gingham._rundir import RunFolder
+from gingham.cli._options import SEED, force_option, output_option
+from gingham.cli._output import (
+    exit_code_help,
+    json_option,
+    print_facts,
+    print_json,
+    print_table,
+    show,
+    text,
+    warn,
+)
+from gingham.cli._progress import STRIPES, progress_shown
+from gingham.cli._run import WIDTH, time_text
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gingham.stripe import Scenario, StripeResult
+
+EXIT_CODES = {"interrupted": 130}
+STRICT_EXIT_CODES = {"not-converged": 4, "stalled": 4}
+# What is recorded for the drawing where the scenario records nothing.
+EVENTS_DRAWN = 1_000
+PICTURE = click.Path(path_type=Path)
+MEGA = 1e6
+
+
+@click.command(name="stripe", epilog=exit_code_help(0, 2, 4, 6, 130))
+@click.argument("scenario", metavar="SCENARIO")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a key of the scenario; may be given several times.",
+)
+@click.option("--seed", type=SEED, help="Seed instead of the scenario's.")
+@click.option("--alone", is_flag=True, help="Run each channel by itself, too, and compare.")
+@click.option("--strict", is_flag=True, help="Exit with 4 if too little was measured.")
+@click.option("--plot", type=PICTURE, help="Picture to write: rates, delay and buffers over time.")
+@click.option("--draw", type=PICTURE, help="Picture to write: rounds and markers of a short run.")
+@output_option(help="Run folder to write: tables, picture, manifest.")
+@force_option
+@json_option
+def stripe_command(
+    scenario: str,
+    settings: tuple[str, ...],
+    seed: int | None,
+    alone: bool,
+    strict: bool,
+    plot: Path | None,
+    draw: Path | None,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Send packets over several channels as one pipe, in virtual time, as SCENARIO says.
+
+    SCENARIO is a TOML file, or the name of an example: what the channels are like, what is sent,
+    how packets are spread and put in order again. `gingham explain --stripe` lists its keys.
+
+    \b
+    Examples that ship with gingham:
+      stripe         10 and 20 Mbit/s make 30, in exact order
+      stripe-untold  rates that nobody tells, and that change
+      stripe-lossy   a link that loses beside one that does not
+      stripe-rounds  a few packets, one of them lost, to be drawn
+
+    \b
+    Examples:
+      gingham stripe stripe --alone
+      gingham stripe stripe --set channel.1.loss=0.01 --set stripe.reception=none
+      gingham stripe stripe-untold --plot untold.png
+      gingham stripe stripe-rounds --draw rounds.png
+      gingham stripe stripe-lossy --set stripe.repair={} -o runs/repaired --json
+    """
+    for picture in filter(None, (plot, draw)):
+        plots.require_ending(picture)
+    changed = find(scenario).with_(settings=settings, seed=seed)
+    if draw and changed.resolved()["measure"]["events"] == 0:
+        changed = changed.with_({"measure.events": EVENTS_DRAWN})
+    with ExitStack() as stack:
+        # Opened first: a place that cannot be written is known before hours of work.
+        folder = stack.enter_context(RunFolder(output, force=force)) if output else None
+        result = run(changed)
+        parts = [run(part) for part in stripe.alone(changed)] if alone else []
+        unread = None if as_json else report(result, parts)
+        written = write_pictures(result, plot, draw, force=force)
+        if folder:
+            if result.verdict == "interrupted":
+                warn(f"interrupted; writing what was measured to {output}")
+            from gingham.saving import save_into
+
+            save_into(folder, result)
+            written.append(str(output))
+    if unread:
+        raise unread
+    if as_json:
+        own = {"alone": alone_numbers(parts)} if alone else {}
+        about = {"about": dict(result.about), "written": written}
+        print_json({**result.summary, **own, **about})
+    else:
+        for place in written:
+            show(text(f"written: {place}"))
+    codes = EXIT_CODES | (STRICT_EXIT_CODES if strict else {})
+    raise click.exceptions.Exit(codes.get(result.verdict, 0))
+
+
+def run(scenario: Scenario) -> StripeResult:
+    """Run a scenario, and show its progress if it lasts."""
+    simulation = stripe.Simulation(scenario)
+    with progress_shown(STRIPES) as on_progress:
+        return stripe.simulate(simulation, on_progress)
+
+
+def find(name: str) -> Scenario:
+    """Return the scenario in a file or of an example."""
+    file = Path(name) if Path(name).is_file() or name.endswith(".toml") else examples.path(name)
+    if file:
+        found = kinds.load(file)
+        if isinstance(found, stripe.Scenario):
+            return found
+        raise InputError(
+            f"{file}: is the scenario of a fabric: gingham run {name} runs it", file=str(file)
+        )
+    known = examples.stripes()
+    close = get_close_matches(name, known, n=1)
+    meant = f' did you mean "{close[0]}"?' if close else ""
+    raise InputError(
+        f"{name}: no such file, and no example of that name\n {meant} examples: {', '.join(known)}",
+        file=name,
+        expected=known,
+        nearest=close[0] if close else None,
+    )
+
+
+def write_pictures(
+    result: StripeResult, plot: Path | None, draw: Path | None, *, force: bool
+) -> list[str]:
+    """Write the pictures that were asked for; returns their files."""
+    written = []
+    if plot:
+        plots.save(plots.channels(result), plot, force=force)
+        written.append(str(plot))
+    if draw:
+        plots.save(plots.rounds(result), draw, force=force)
+        written.append(str(draw))
+    return written
+
+
+def alone_numbers(parts: list[StripeResult]) -> dict[str, Any]:
+    """Return the goodput of each channel by itself, and their sum."""
+    goodputs = [useful(part) for part in parts]
+    known = [goodput for goodput in goodputs if goodput is not None]
+    return {"goodput_bits_per_s": goodputs, "sum_bits_per_s": sum(known)}
+
+
+def useful(result: StripeResult) -> float | None:
+    """Return what was of use to all sources together, in bits per second."""
+    goodputs = [one["goodput_bits_per_s"] for one in result.sources]
+    return None if None in goodputs else float(sum(goodputs))
+
+
+def report(result: StripeResult, parts: list[StripeResult]) -> OSError | None:
+    """Print the result for people; returns why nobody can read it, lest that stops the saving."""
+    for note in result.summary["notes"]:
+        warn(note)
+    try:
+        print_channels(result)
+        print_facts([*facts(result.summary), *comparison(result, parts)])
+        show(text(f"verdict: {result.verdict}", "bold"))
+        for line in wrap(result.summary["verdict_reason"], WIDTH - 2):
+            show(text(f"  {line}"))
+        sys.stdout.flush()
+    except OSError as error:
+        return error
+    return None
+
+
+def print_channels(result: StripeResult) -> None:
+    """Print one row a channel."""
+    columns = ["channel", "rate", "quantum", "arrived", "share", "packets", "lost", "waiting max"]
+    simulated = time_text(result.summary["end_ns"])
+    title = f"{result.scenario.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
+    rows = [
+        [
+            one["name"],
+            rate_text(one["rate_bits_per_s"]),
+            "-" if one["quantum"] is None else f"{one['quantum']:,}",
+            rate_text(one["arrived_bits_per_s"]),
+            f"{100 * one['utilisation']:.1f} %",
+            f"{one['packets_sent']:,}",
+            f"{one['packets_lost'] + one['packets_dropped'] + one['packets_discarded']:,}",
+            f"{one['buffer_packets_max']:,}",
+        ]
+        for one in result.channels
+    ]
+    print_table(title, columns, rows, numbers=columns[1:], tight=True)
+
+
+def rate_text(bits_per_s: float | None) -> str:
+    """Return a rate in Mbit/s."""
+    return "-" if bits_per_s is None else f"{bits_per_s / MEGA:.4g} Mbit/s"
+
+
+def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what came of the pipe."""
+    half = numbers["goodput_half_width_bits_per_s"]
+    goodput = rate_text(numbers["goodput_bits_per_s"])
+    share = (numbers["goodput_bits_per_s"] or 0.0) / numbers["capacity_bits_per_s"]
+    interval = "" if half is None else f" ± {half / MEGA:.2g}"
+    yield "goodput", f"{goodput}{interval}, {100 * share:.1f} % of the channels' rates"
+    yield "order", order_text(numbers)
+    lost, repaired = numbers["packets_lost"], numbers["packets_repaired"]
+    mended = f", {repaired:,} repaired" if repaired else ""
+    yield "lost", f"{lost:,} of {numbers['packets_sent']:,} packets{mended}"
+    if numbers["packets_refused"]:
+        yield "refused", f"{numbers['packets_refused']:,} packets before the sender"
+    if numbers["delay_mean_ns"] is not None:
+        longest = time_text(numbers["delay_max_ns"])
+        yield "delay", f"{time_text(numbers['delay_mean_ns'])} mean, {longest} at the most"
+    if numbers["recovery_max_ns"]:
+        mean, most = (time_text(numbers[f"recovery_{which}_ns"]) for which in ("mean", "max"))
+        yield "recovery", f"{mean} after a loss, {most} at the most"
+    share = numbers["message_share"]
+    if share is not None:
+        yield "markers", f"{numbers['markers_sent']:,}; messages are {100 * share:.2g} % of bytes"
+
+
+def order_text(numbers: Mapping[str, Any]) -> str:
+    """Say how good the order was."""
+    late, share = numbers["packets_out_of_order"], numbers["out_of_order_share"]
+    if late == 0:
+        return "exact"
+    in_window = "" if share is None else f", {100 * share:.2g} % in the window"
+    return f"{late:,} packets out of order{in_window}"
+
+
+def comparison(result: StripeResult, parts: list[StripeResult]) -> Iterator[tuple[str, str]]:
+    """Yield what each channel gave by itself, and the stripe as a share of the sum."""
+    if not parts:
+        return
+    numbers = alone_numbers(parts)
+    each = " + ".join(rate_text(goodput) for goodput in numbers["goodput_bits_per_s"])
+    whole, together = numbers["sum_bits_per_s"], useful(result)
+    share = f", of which the stripe has {100 * together / whole:.1f} %" if together else ""
+    yield "alone", f"{each} = {rate_text(whole)}{share}"

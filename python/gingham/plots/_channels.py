@@ -1,0 +1,128 @@
+"""What each channel of a stripe carried over the time of the run, and what came of it.
+
+::
+
+    rate     ┌────────────────────┐   areas: what arrived on each channel, one above the other
+             │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒│   line: what was given out; shaded: warm-up and what follows
+    delay    │────────────────────│   mean of what was given out
+    waiting  │~~~~~~~~~~~~~~~~~~~~│   packets of each channel that wait at the receiver
+             └────────────────────┘
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gingham.plots import _style as style
+from gingham.plots._tables import numbers, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from gingham.plots._tables import Floats
+
+NS = 1e3
+MEGA = 1e6
+SHADE = "#eeeeee"
+
+
+@style.styled
+def draw(pipe: pa.Table, series: pa.Table, summary: Mapping[str, Any], *, title: str) -> Figure:
+    """Return the picture of the tables `pipe` and `series`."""
+    names = list(dict.fromkeys(words(series, "channel")))
+    figure = style.new_figure(9.5, 6.5, title, headline(pipe, summary, len(names)))
+    # The last step may be a part of one, in which little is to be seen.
+    steps = max(pipe.num_rows - 1, 1)
+    rates, delays, waiting = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 2])
+    unit, unit_ps = style.unit_for(float(numbers(pipe, "to_ns")[steps - 1]) * NS)
+    middle = (numbers(pipe, "from_ns") + numbers(pipe, "to_ns"))[:steps] * NS / 2 / unit_ps
+    of_channel = {name: rows_of(series, name, steps) for name in names}
+    draw_rates(rates, middle, pipe, series, of_channel)
+    draw_delays(delays, middle, pipe)
+    draw_waiting(waiting, middle, series, of_channel)
+    shade([rates, delays, waiting], summary, middle, unit_ps)
+    waiting.set_xlabel(f"simulated time ({unit})")
+    return figure
+
+
+def headline(pipe: pa.Table, summary: Mapping[str, Any], channels: int) -> str:
+    """Return what came of it in a line."""
+    goodput = summary["goodput_bits_per_s"]
+    given = "nothing was given out" if goodput is None else f"{goodput / MEGA:.4g} Mbit/s given out"
+    step_ns = float(numbers(pipe, "to_ns")[0] - numbers(pipe, "from_ns")[0])
+    unit, unit_ps = style.unit_for(step_ns * NS)
+    return (
+        f"{channels} channels of {summary['capacity_bits_per_s'] / MEGA:.4g} Mbit/s at the start: "
+        f"{given}, {summary['packets_out_of_order']:,} packets out of order, "
+        f"{summary['packets_lost']:,} lost. A step is {step_ns * NS / unit_ps:.3g} {unit}."
+    )
+
+
+def rows_of(series: pa.Table, name: str, steps: int) -> Any:
+    """Return the rows of a channel, step by step."""
+    return np.flatnonzero(np.asarray(words(series, "channel"), dtype=object) == name)[:steps]
+
+
+def colour(place: int) -> str:
+    """Return the colour of a channel."""
+    return style.CLASS_COLOURS[place % style.CLASSES_MAX]
+
+
+def draw_rates(
+    axes: Axes, middle: Floats, pipe: pa.Table, series: pa.Table, of_channel: Mapping[str, Any]
+) -> None:
+    """Draw what arrived on each channel above each other, and what was given out."""
+    arrived = numbers(series, "arrived_bits_per_s") / MEGA
+    below = np.zeros(len(middle))
+    for place, (name, rows) in enumerate(of_channel.items()):
+        above = below + arrived[rows]
+        label = f"channel {name}"
+        axes.fill_between(middle, below, above, color=colour(place), alpha=0.45, lw=0, label=label)
+        below = above
+    given = numbers(pipe, "delivered_bits_per_s")[: len(middle)] / MEGA
+    axes.plot(middle, given, color=style.INK, lw=1.0, label="given out")
+    # Where the receiver waits and then catches up, a peak is no rate that lasts.
+    axes.set_ylim(0, 1.6 * max(float(below.max()), 1e-9))
+    axes.set_ylabel("rate (Mbit/s)")
+    axes.legend(loc="upper right", ncols=4)
+
+
+def draw_delays(axes: Axes, middle: Floats, pipe: pa.Table) -> None:
+    """Draw the mean delay, and mark steps with packets out of order."""
+    delay_ps = numbers(pipe, "delay_mean_ns")[: len(middle)] * NS
+    unit, unit_ps = style.unit_for(float(np.nanmax(delay_ps, initial=0.0)))
+    axes.plot(middle, delay_ps / unit_ps, color=style.INK, lw=1.0)
+    late = numbers(pipe, "packets_out_of_order")[: len(middle)] > 0
+    if late.any():
+        red = style.CLASS_COLOURS[3]
+        axes.plot(middle[late], np.zeros(late.sum()), "|", color=red, label="packets out of order")
+        axes.legend(loc="upper right")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(f"mean delay ({unit})")
+
+
+def draw_waiting(
+    axes: Axes, middle: Floats, series: pa.Table, of_channel: Mapping[str, Any]
+) -> None:
+    """Draw how many packets of each channel wait at the receiver."""
+    buffered = numbers(series, "buffer_packets")
+    for place, rows in enumerate(of_channel.values()):
+        axes.plot(middle, buffered[rows], color=colour(place), lw=1.0)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("packets waiting\nat the receiver")
+
+
+def shade(panels: list[Axes], summary: Mapping[str, Any], middle: Floats, unit_ps: float) -> None:
+    """Shade the warm-up and what follows the window."""
+    start, end = (summary[key] * NS / unit_ps for key in ("warm_up_ns", "window_end_ns"))
+    last = max(float(middle[-1]), end)
+    for axes in panels:
+        axes.axvspan(0, start, color=SHADE, zorder=0, lw=0)
+        axes.axvspan(end, last, color=SHADE, zorder=0, lw=0)
+        axes.set_xlim(0, last)

@@ -1,0 +1,77 @@
+"""`gingham stripe`: table, comparison, pictures, run folder, refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+
+SHORT = ["--set", 'stop.time="200 ms"']
+
+
+def test_people_read_channels_goodput_and_order(gingham: Command) -> None:
+    done = gingham("stripe", "stripe", *SHORT, "--alone")
+    assert done.code == 0
+    for words in ("10 and 20 Mbit/s make 30", "quantum", "order", "exact", "alone", "verdict: ok"):
+        assert words in done.out
+
+
+def test_programs_read_json_and_the_folder(gingham: Command, tmp_path: Path) -> None:
+    done = gingham("stripe", "stripe", *SHORT, "--seed", "7", "-o", "run", "--alone", "--json")
+    assert done.code == 0
+    printed = json.loads(done.out)
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["kind"] == "stripe"
+    assert manifest["scenario"]["seed"] == 7
+    assert manifest["summary"]["goodput_bits_per_s"] == printed["goodput_bits_per_s"]
+    assert printed["alone"]["sum_bits_per_s"] == sum(printed["alone"]["goodput_bits_per_s"])
+    assert printed["written"] == ["run"]
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert {"channels.parquet", "pipe.parquet", "channels.png"} <= names
+
+
+def test_pictures_are_written_and_not_replaced_unasked(gingham: Command, tmp_path: Path) -> None:
+    asked = ["stripe", "stripe-rounds", "--plot", "plot.svg", "--draw", "draw.png"]
+    assert gingham(*asked).code == 0
+    assert (tmp_path / "plot.svg").read_bytes().startswith(b"<?xml")
+    assert (tmp_path / "draw.png").read_bytes().startswith(b"\x89PNG")
+    assert gingham(*asked).code == 2
+    assert gingham(*asked, "--force").code == 0
+
+
+def test_a_scenario_of_the_other_kind_is_sent_there(gingham: Command) -> None:
+    assert "gingham stripe stripe" in gingham("run", "stripe").err
+    assert "gingham run torus" in gingham("stripe", "torus").err
+
+
+def test_a_misspelt_example_names_the_nearest(gingham: Command) -> None:
+    done = gingham("stripe", "strip")
+    assert done.code == 2
+    assert 'did you mean "stripe"' in done.err
+
+
+def test_a_mistake_names_file_line_and_key(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text('stop.time = "1 s"\n[[channel]]\nrat = "1 MB/s"\n')
+    done = gingham("stripe", "s.toml", "--json")
+    assert done.code == 2
+    error = json.loads(done.err)
+    assert (error["line"], error["key"], error["nearest"]) == (3, "channel[0].rat", "rate")
+
+
+def test_too_little_is_not_enough_for_strict(gingham: Command) -> None:
+    few = ["--set", 'source=[{ kind.list.lengths = ["100 B"] }]']
+    assert gingham("stripe", "stripe", *few).code == 0
+    done = gingham("stripe", "stripe", *few, "--strict", "--set", 'stop.warm_up="1 s"')
+    assert done.code == 4
+
+
+def test_keys_are_explained(gingham: Command) -> None:
+    one = gingham("explain", "--stripe", "stripe.markers.every_rounds")
+    assert "They go in one round out of so many" in one.out
+    schema = json.loads(gingham("schema", "--stripe").out)
+    assert "channel" in schema["required"]
+    assert 'did you mean "channel.0.rate"' in gingham("explain", "--stripe", "channel.0.rat").err

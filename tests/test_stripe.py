@@ -1,0 +1,153 @@
+"""`gingham.stripe`: scenarios, results, run folders, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import gingham
+from gingham import examples, plots, stripe
+from gingham.errors import InputError
+
+TWO = """
+stop.time = "200 ms"
+measure = { events = 100, packets = 50 }
+[[channel]]
+rate = "10 Mbit/s"
+[[channel]]
+rate = "20 Mbit/s"
+delay = "5 ms"
+"""
+
+
+@pytest.fixture(scope="module")
+def result() -> stripe.StripeResult:
+    return stripe.run(stripe.Scenario.parse(TWO))
+
+
+def test_a_run_has_the_tables_that_the_schema_promises(result: stripe.StripeResult) -> None:
+    from gingham._native import stripe_result_schema
+
+    schema = stripe_result_schema()
+    assert [table["name"] for table in schema["tables"]] == result.tables
+    for table in schema["tables"]:
+        found = result.table(table["name"])
+        assert found.column_names == [column["name"] for column in table["columns"]]
+        assert all(field.metadata[b"meaning"] for field in found.schema)
+    assert set(schema["summary"]["properties"]) == set(result.summary)
+    assert result.table("packets").num_rows == 50
+
+
+def test_a_run_folder_gives_back_what_was_written(
+    result: stripe.StripeResult, tmp_path: Path
+) -> None:
+    result.save(tmp_path / "run")
+    loaded = stripe.load_result(tmp_path / "run")
+    assert loaded.summary == result.summary
+    assert loaded.scenario.resolved() == result.scenario.resolved()
+    for name in result.tables:
+        one, other = result.table(name), loaded.table(name)
+        assert isinstance(one, pa.Table)
+        # As texts, because NaN equals nothing.
+        assert str(one.to_pydict()) == str(other.to_pydict())
+        assert one.schema.equals(other.schema, check_metadata=True)
+    assert (tmp_path / "run" / "channels.png").stat().st_size > 0
+    again = stripe.run(loaded.scenario)
+    assert again.summary == result.summary
+
+
+def test_a_folder_of_another_laboratory_is_refused(
+    result: stripe.StripeResult, tmp_path: Path
+) -> None:
+    result.save(tmp_path / "run")
+    with pytest.raises(InputError, match=r"holds a run of a stripe"):
+        gingham.load_result(tmp_path / "run")
+
+
+def test_each_channel_by_itself_is_a_scenario(result: stripe.StripeResult) -> None:
+    one, other = stripe.alone(result.scenario)
+    assert [len(part.resolved()["channel"]) for part in (one, other)] == [1, 1]
+    goodputs = [stripe.run(part).summary["goodput_bits_per_s"] for part in (one, other)]
+    # Each carries its rate but for the markers, which are a hundredth.
+    for goodput, rate in zip(goodputs, (10e6, 20e6), strict=True):
+        assert 0.97 * rate < goodput <= rate
+
+
+@pytest.mark.parametrize("name", examples.stripes())
+def test_every_example_runs(name: str) -> None:
+    scenario = stripe.Scenario.example(name)
+    verdict = stripe.run(scenario).verdict
+    assert verdict in {"ok", "not-converged"}
+    assert scenario.title
+
+
+def test_a_seed_decides(result: stripe.StripeResult) -> None:
+    lossy = result.scenario.with_({"channel.0.loss": 0.1})
+    one, again = (stripe.run(lossy, seed=3).summary for _ in range(2))
+    assert one == again
+    assert one != stripe.run(lossy, seed=4).summary
+
+
+def test_every_key_of_the_examples_is_explained() -> None:
+    from gingham import reference
+    from tests.test_reference import flat
+
+    known = {key.path for key in reference.every_stripe_key()}
+    assert all(key.meaning for key in reference.every_stripe_key())
+    for name in examples.stripes():
+        assert set(flat(stripe.Scenario.example(name).resolved())) <= known
+
+
+def test_pictures_of_a_stripe(result: stripe.StripeResult) -> None:
+    channels = plots.picture(plots.channels(result), "svg").decode()
+    assert "channel 1" in channels
+    assert "given out" in channels
+    rounds = plots.picture(plots.rounds(result), "svg").decode()
+    assert "channel 2" in rounds
+    quiet = stripe.run(result.scenario.with_({"measure.events": 0}))
+    assert "no event was recorded" in plots.picture(plots.rounds(quiet), "svg").decode()
+
+
+def test_the_drawing_pairs_what_was_sent_with_what_arrived() -> None:
+    from gingham.plots import _rounds
+
+    result = stripe.run(stripe.Scenario.example("stripe-rounds"))
+    ways = _rounds.pair(result.table("events").to_pylist())
+    packets = {way.packet: way for way in ways if way.packet}
+    assert set(packets) == set(range(1, 17))
+    # Packet 2 is the first of channel 2, which the scenario loses.
+    assert [number for number, way in packets.items() if way.arrived_ns is None] == [2]
+    markers = [way for way in ways if not way.packet]
+    assert all(way.arrived_ns and way.arrived_ns > way.sent_ns for way in markers)
+
+
+REFUSED = {
+    'channel.0.quantum="100 B"': ("channel[0].quantum", "below the longest packet"),
+    "channel.0.loss=1.5": ("channel[0].loss", "a probability lies from 0 to 1"),
+    'channel.0.queue="100 B"': ("channel[0].queue", "no room for the longest packet"),
+    "channel=[]": ("channel", "expected 1 to 64 channels"),
+    "stripe.reception=logcal": ("stripe.reception", "did you mean `logical`"),  # typos: on purpose
+    "stripe.scheduler=randomised": ("stripe.reception", "cannot follow this scheduler"),
+    "stripe.markers.every_rounds=0": ("stripe.markers.every_rounds", "`send = false`"),
+    "stripe.markers.before_channel=3": ("stripe.markers.before_channel", "expected 1 to 2"),
+    "stripe.repair={}": ("stripe.repair", "stripe.guaranteed = true"),
+    "stripe.backpressure=false": ("source[0]", "a backlogged source never stops"),
+    'stop.warm_up="1 s"': ("stop.warm_up", "expected less than"),
+    'source=[{ packets = { fixed = "9 kB" } }]': ("source[0].packets.fixed", "1 B to 1500 B"),
+    "source=[{ kind.frames = { interval = '40 ms', packet = '1 kB', file = 'no.txt' } }]": (
+        "source[0].kind.frames.file",
+        "No such file",
+    ),
+    "channel.0.rat=3": ("channel[0].rat", "did you mean `rate`"),
+}
+
+
+@pytest.mark.parametrize("setting", REFUSED)
+def test_what_makes_no_sense_is_refused_with_its_key(setting: str) -> None:
+    key, message = REFUSED[setting]
+    with pytest.raises(InputError) as refused:
+        stripe.run(stripe.Scenario.parse(TWO).with_(settings=[setting]))
+    assert message in str(refused.value)
+    assert refused.value.key == key
