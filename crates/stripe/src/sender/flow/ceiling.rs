@@ -210,7 +210,8 @@ impl Ceiling {
             State::Untroubled => {
                 self.suspect_blocks = 0;
                 // Only a trial tells that more is usual, lest overflow becomes it by and by.
-                self.usual = ((7 * self.usual + lost) / 8).min(self.proven + TRACE);
+                let usual = ((7 * self.usual + lost) / 8).min(self.proven + TRACE);
+                self.usual = usual.min(WHOLE - TRACE);
                 self.move_ceiling(now_ns, lost);
                 None
             }

@@ -9,7 +9,8 @@ use crate::OptionsError;
 pub struct FlightPlan {
     /// Packets that may be in flight before anything is known of the channel.
     pub first_packets: u32,
-    /// The queue that is let stand in the channel, so that it is never idle; two quanta at least.
+    /// The queue that is let stand in the channel, so that it is never idle; one and a half quanta at
+    /// least.
     pub queue: Duration,
     /// How long a least round trip is believed; twice in that time the queue is let run empty.
     pub least_span: Duration,

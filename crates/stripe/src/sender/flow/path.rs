@@ -3,7 +3,8 @@
 //! ```text
 //!   flight window = rate x least round trip   what the way holds
 //!                 + aggregation               reports come in bursts
-//!                 + rate x (queue + 4 x variation), two quanta at least    never idle: a queue that stands
+//!                 + rate x (queue + 4 x variation)    a queue that stands, so that it is never idle; of one and a half
+//!                                                   quanta at least, for while others have their turn
 //!
 //!              0 ........ way .......... middle .......... window
 //!   in flight  |            idle at times |  full: busy, and the rate is measured
@@ -263,14 +264,16 @@ impl Path {
                 let queue_ns = nanoseconds(self.plan.queue)
                     + QUEUE_VARIATIONS * self.round_trip.variation_ns();
                 let queue_bytes = carried(self.bytes_per_second().unwrap_or(0), queue_ns);
-                way_bytes + self.aggregation.bytes() + queue_bytes.max(self.quantum_bytes * 3 / 2)
+                let ahead_bytes = self.aggregation.bytes();
+                let queue_bytes = queue_bytes.max(self.quantum_bytes * 3 / 2);
+                way_bytes.saturating_add(ahead_bytes).saturating_add(queue_bytes)
             }
             Phase::Emptying { .. } => percent_of(way_bytes, EMPTYING_PERCENT),
         };
         self.ceiling.bound(now_ns, window_bytes);
         let window_bytes =
             self.ceiling.bytes().map_or(window_bytes, |bytes| bytes.min(window_bytes));
-        let window_bytes = window_bytes.min(self.window_bytes + newly_bytes);
+        let window_bytes = window_bytes.min(self.window_bytes.saturating_add(newly_bytes));
         self.window_bytes = window_bytes.max(self.window_bytes_min());
     }
 
@@ -306,6 +309,7 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const MILLISECOND: u64 = 1_000_000;
 
@@ -335,6 +339,33 @@ mod tests {
             };
             self.path.take(Instant::from_nanoseconds(self.now_ns), self.sent, &report);
             self.now_ns += 20 * MILLISECOND;
+        }
+    }
+
+    proptest! {
+        /// Whatever a receiver says, packets may go, and all is as whole numbers can have it.
+        #[test]
+        fn any_reports_at_all_leave_room_for_packets(
+            reports in prop::collection::vec((any::<[u32; 3]>(), any::<[u64; 4]>(), any::<[bool; 3]>()), 1..60),
+        ) {
+            let mut story = Story::new();
+            for (words, longs, plausible) in reports {
+                story.sent.bytes += longs[0] % 100_000;
+                story.now_ns += longs[1] % 50_000_000;
+                let below = |plausible: bool, long: u64, most| if plausible { long % most } else { long };
+                let report = Report {
+                    accounted_packets: words[0],
+                    received_packets: words[1],
+                    accounted_bytes: below(plausible[0], longs[2], story.sent.bytes + 1),
+                    received_bytes: longs[0],
+                    came_at: Instant::from_nanoseconds(below(plausible[1], longs[3], story.now_ns)),
+                    echo: Instant::from_nanoseconds(below(plausible[2], longs[1], story.now_ns)),
+                    held_ns: words[2] % 1_000_000,
+                    ..Report::default()
+                };
+                story.path.take(Instant::from_nanoseconds(story.now_ns), story.sent, &report);
+                prop_assert!(story.path.window_bytes() >= 4_000);
+            }
         }
     }
 
