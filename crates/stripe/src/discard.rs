@@ -47,11 +47,13 @@ pub enum Discard {
     TooLate,
     /// There is no room for another copy.
     CopiesFull,
+    /// A reset is asked for again right after one was begun.
+    TooSoon,
 }
 
 impl Discard {
     /// How many reasons there are.
-    pub const COUNT: usize = 20;
+    pub const COUNT: usize = 21;
 
     const fn index(self) -> usize {
         match self {
@@ -75,6 +77,7 @@ impl Discard {
             Self::Repeated => 17,
             Self::TooLate => 18,
             Self::CopiesFull => 19,
+            Self::TooSoon => 20,
         }
     }
 }
@@ -102,6 +105,7 @@ impl fmt::Display for Discard {
             Self::Repeated => write!(f, "the packet has come before"),
             Self::TooLate => write!(f, "the turn of the packet is over"),
             Self::CopiesFull => write!(f, "there is no room for another copy"),
+            Self::TooSoon => write!(f, "a reset was begun a moment ago"),
         }
     }
 }

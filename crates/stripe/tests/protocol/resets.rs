@@ -326,3 +326,23 @@ fn what_is_wished_during_a_reset_is_announced_after_it() {
     assert_eq!([quantum(0), quantum(1)], [LONGEST_BYTES, 2 * LONGEST_BYTES]);
     assert_in_order_from_here(&mut pair);
 }
+
+/// Epochs a third of the circle apart are each later than the next. Requests are heeded at 0 ms, from 100 ms on, and
+/// from 200 ms after that on; where none has come for four times that, after 100 ms again.
+#[test]
+fn requests_that_go_on_are_heeded_less_and_less_often() {
+    let mut pair = pair(2);
+    let mut ask = |at_ms, after| {
+        let (epoch, kind) = (Epoch::new(after), Kind::ResetRequested);
+        let message = Message { epoch, channel: 0, channels: 2, kind };
+        pair.sender.handle_message(at(at_ms), 0, message).map(|()| pair.sender.epoch().get())
+    };
+    let third = u32::MAX / 3;
+    assert_eq!(ask(0, 1), Ok(2));
+    assert_eq!(ask(99, third), Err(Discard::TooSoon));
+    assert_eq!(ask(100, third), Ok(third + 1));
+    assert_eq!(ask(299, 2 * third), Err(Discard::TooSoon));
+    assert_eq!(ask(300, 2 * third), Ok(2 * third + 1));
+    assert_eq!((ask(699, 5), ask(2_000, 5)), (Err(Discard::TooSoon), Ok(6)));
+    assert_eq!((ask(2_099, 6), ask(2_100, 6)), (Err(Discard::TooSoon), Ok(7)));
+}
