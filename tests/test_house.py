@@ -106,3 +106,13 @@ def test_every_example_is_a_scenario_that_ships_with_its_fabric(name: str) -> No
     assert scenario.title
     simulation = gingham.Simulation(scenario, allow_deadlock=True)
     assert simulation.advance(1000).now_ps > 0
+
+
+def test_every_theorem_of_fair_queueing_names_tests_that_are_there() -> None:
+    page = (ROOT / "docs/concepts/fair-queueing.md").read_text()
+    named = re.findall(r"((?:`\w+`(?:, )?)+) in `(crates/[\w/]+\.rs)`", page)
+    assert len(named) >= 10
+    for tests, path in named:
+        text = (ROOT / path).read_text()
+        for test in re.findall(r"\w+", tests):
+            assert f"fn {test}(" in text, f"{test} is not in {path}"

@@ -209,7 +209,7 @@ def test_what_is_wrong_is_told_in_the_words_of_the_kind(dice: Path) -> None:
 def test_an_inline_scenario_says_by_its_keys_what_it_is(dice: Path) -> None:
     made = Sweep.make({"scenario": tomllib.loads(DICE) | {"seed": 3}}, folder=dice.parent)
     assert isinstance(made.base, Dice)
-    assert kinds.kind_of_values({"topologie": {}}) is FABRIC
+    assert kinds.kind_of_values({"topologie": {}}) is FABRIC  # typos: on purpose
 
 
 def test_a_folder_of_a_kind_that_this_version_lacks_is_refused(
