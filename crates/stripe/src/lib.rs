@@ -10,16 +10,20 @@
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5: logical reception, markers, resets.
 //!
-//! | what holds | as long as |
-//! |---|---|
-//! | order exact (theorem 4.1) | nothing is lost, the skew is below the wait and within the buffers |
-//! | order exact again (theorem 5.1) | losses have stopped, and every channel has given a marker since |
-//! | nothing twice | no channel duplicates |
-//! | nothing waits without bound | the wait of a [`Receiver`] is its bound, and it is polled |
-//! | both ends start anew | one of them was told to, restarted, or found the other out of step |
+//! | channels | the ends | what holds, as long as the skew is below the wait and within the buffers |
+//! |---|---|---|
+//! | in order, nothing lost | any | order exact, everything comes (theorem 4.1) |
+//! | in order, losing | quasi-FIFO | order exact again a marker a channel after the last loss (theorem 5.1); nothing twice |
+//! | in order, losing, duplicating | [`Guarantee`] | order at all times, nothing twice; what is lost is missing |
+//! | in order, losing | [`Guarantee`] with [`RepairRequests`] | the same, and what is lost comes if a copy comes in time |
+//! | reordering, duplicating, losing, as UDP | [`Guarantee`] behind a [`ChannelOrder`] each | as on channels that lose, if nothing is held back longer than its wait |
+//! | reordering or duplicating | quasi-FIFO | no order, and twice what a channel duplicates |
+//! | any | [`SenderOptions::credits`] | nothing is lost for want of room |
+//! | any | any | nothing waits longer than the waits; both ends start anew where one was told to, restarted, or found the other out of step |
 //!
-//! A channel must deliver in order; it may lose. No byte is added to a packet of data: channels
-//! tell packets from [`Message`]s by other means, an Ethernet type or a port.
+//! In `tests/guarantees` each row is a test. A sender must not start twice in one epoch where order is
+//! guaranteed. In quasi-FIFO no byte is added to a packet of data, in guaranteed order the twelve of a [`Tag`]:
+//! channels tell packets from [`Message`]s by other means, an Ethernet type or a port.
 //!
 //! Time is nanoseconds from whatever origin the caller likes ([`Instant`]); nothing here reads a
 //! clock, sends or receives. `handle_*` takes, `poll_*` gives, `now` is an argument and never goes

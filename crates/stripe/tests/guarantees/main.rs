@@ -1,0 +1,174 @@
+//! The table of guarantees in the crate's page, a test a row: two or three emulated channels of one kind, a thousand packets.
+
+mod pipe;
+
+use std::time::Duration;
+
+use gingham_linkemu::{Loss, Parameters, Probability, Reordering};
+use gingham_stripe::{
+    Discard, Guarantee, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan,
+    SenderOptions,
+};
+
+use pipe::{Pipe, clean, milliseconds, span};
+
+const PACKETS: u32 = 1_000;
+
+fn percent(percent: u32) -> Probability {
+    Probability::new(f64::from(percent) / 100.0).expect("at most a hundred")
+}
+
+/// Channels of 5 and 40 ms, with 10 ms of jitter in order, that lose so many of a hundred.
+fn losing(lost_percent: u32) -> Vec<Parameters> {
+    let line = |delay_ms| Parameters {
+        loss: Loss::Independent(percent(lost_percent)),
+        jitter: span(milliseconds(10)),
+        ..clean(delay_ms)
+    };
+    vec![line(5), line(40)]
+}
+
+/// The same, which also send twice and hold back a tenth of what goes over them, by 5 ms.
+fn disorderly(lost_percent: u32) -> Vec<Parameters> {
+    let disorder = |line| Parameters {
+        duplication: percent(10),
+        reordering: Reordering { probability: percent(10), span: span(milliseconds(5)) },
+        ..line
+    };
+    losing(lost_percent).into_iter().map(disorder).collect()
+}
+
+fn guaranteed(repair: Option<RepairRequests>) -> ReceiverOptions {
+    ReceiverOptions { guaranteed: Some(Guarantee { repair }), ..ReceiverOptions::default() }
+}
+
+fn repairing() -> (SenderOptions, ReceiverOptions) {
+    let sender = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
+    (sender, guaranteed(Some(RepairRequests::default())))
+}
+
+fn run(lines: &[Parameters], sender: SenderOptions, receiver: ReceiverOptions) -> Pipe {
+    let mut pipe = Pipe::new(lines, sender, receiver);
+    pipe.send(PACKETS);
+    pipe.drain();
+    pipe
+}
+
+fn has_twice(delivered: &[u32]) -> bool {
+    let mut sorted = delivered.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+#[test]
+fn without_loss_order_is_exact_in_every_mode() {
+    let (sender, repairing) = repairing();
+    for receiver in [ReceiverOptions::default(), guaranteed(None), repairing] {
+        let pipe = run(&losing(0), sender, receiver);
+        assert!(pipe.delivered.iter().copied().eq(0..PACKETS));
+        assert_eq!((pipe.receiver.reception().passed, pipe.receiver.reception().given_up), (0, 0));
+    }
+}
+
+/// Half is lost of the first thousand and nothing of the second, and markers go each 20 ms.
+#[test]
+fn quasi_fifo_is_exact_again_a_marker_after_the_last_loss() {
+    let mut pipe = run(&losing(50), SenderOptions::default(), ReceiverOptions::default());
+    assert!(!pipe.delivered.is_sorted(), "half of all lost, and nothing out of order");
+    assert!(!has_twice(&pipe.delivered));
+    pipe.heal();
+    pipe.run_for(milliseconds(20));
+    pipe.delivered.clear();
+    pipe.send(PACKETS);
+    pipe.drain();
+    assert!(pipe.delivered.iter().copied().eq(PACKETS..2 * PACKETS));
+}
+
+#[test]
+fn guaranteed_order_holds_while_packets_are_lost_and_duplicated() {
+    let duplicating = losing(50).into_iter();
+    let lines: Vec<_> =
+        duplicating.map(|line| Parameters { duplication: percent(20), ..line }).collect();
+    let pipe = run(&lines, SenderOptions::default(), guaranteed(None));
+    assert!(pipe.delivered.is_sorted_by(|one, next| one < next));
+    let missing = u64::from(PACKETS) - pipe.delivered.len() as u64;
+    assert!(missing > 300 && pipe.receiver.reception().discards.of(Discard::Repeated) > 0);
+}
+
+/// Of 20 % lost, copies of which are lost in their turn, nearly all come: three tries leave .2^4 = .16 %.
+#[test]
+fn repair_brings_back_what_is_lost_in_order() {
+    let (sender, receiver) = repairing();
+    let pipe = run(&losing(20), sender, receiver);
+    assert!(pipe.delivered.is_sorted_by(|one, next| one < next));
+    let missing = PACKETS as usize - pipe.delivered.len();
+    let repaired = pipe.receiver.reception().repaired;
+    assert!(missing <= 10 && repaired > 150, "{missing} missing, {repaired} repaired");
+}
+
+#[test]
+fn a_channel_put_in_order_guarantees_what_one_that_loses_does() {
+    let order = OrderOptions { wait: milliseconds(10), ..OrderOptions::default() };
+    for (lost_percent, repairs) in [(0, false), (30, false), (10, true)] {
+        let (sender, repairing) = repairing();
+        let receiver = if repairs { repairing } else { guaranteed(None) };
+        let mut pipe = Pipe::new(&disorderly(lost_percent), sender, receiver).in_order(order);
+        pipe.send(PACKETS);
+        pipe.drain();
+        assert!(pipe.delivered.is_sorted_by(|one, next| one < next));
+        let missing = PACKETS as usize - pipe.delivered.len();
+        let missing_max = if repairs { 10 } else { PACKETS as usize * lost_percent as usize / 80 };
+        assert!(missing <= missing_max, "{missing} missing of {lost_percent} % lost");
+    }
+}
+
+/// Nothing tells packets apart: they come twice and in any order, but all that came is given out.
+#[test]
+fn quasi_fifo_over_channels_that_reorder_and_duplicate_promises_nothing_but_to_go_on() {
+    let pipe = run(&disorderly(0), SenderOptions::default(), ReceiverOptions::default());
+    assert!(!pipe.delivered.is_sorted() && has_twice(&pipe.delivered));
+    let given = pipe.delivered.len() as u64;
+    let discarded = pipe.receiver.reception().discards.total();
+    assert!(given + discarded >= u64::from(PACKETS), "{given} given out, {discarded} discarded");
+    assert_eq!(pipe.waiting(), 0);
+}
+
+/// Buffers for 20 packets; the fast channel alone has more than that ahead of the slow one.
+#[test]
+fn credits_lose_nothing_for_want_of_room() {
+    for credits in [false, true] {
+        let sender = SenderOptions { credits, ..SenderOptions::default() };
+        let receiver = ReceiverOptions {
+            buffer_packets_max: 20,
+            reports: Some(ReportPlan::default()),
+            ..ReceiverOptions::default()
+        };
+        let pipe = run(&losing(0), sender, receiver);
+        let full = pipe.receiver.reception().discards.of(Discard::BufferFull);
+        assert_eq!(full == 0, credits, "{full} packets found no room");
+        assert_eq!(credits, pipe.delivered.iter().copied().eq(0..PACKETS));
+    }
+}
+
+/// One of three channels is dead and the sender does not look: what waits in the buffers waits for at most 200 ms, and where
+/// copies are waited for, for 200 ms more.
+#[test]
+fn nothing_waits_longer_than_the_waits() {
+    let (sender, repairing) = repairing();
+    let sender = SenderOptions { silence: None, ..sender };
+    for (receiver, most) in [
+        (ReceiverOptions::default(), milliseconds(200)),
+        (guaranteed(None), milliseconds(200)),
+        (repairing, milliseconds(400)),
+    ] {
+        let dead = Parameters { loss: Loss::Independent(Probability::ALWAYS), ..clean(5) };
+        let pipe = run(&[clean(5), dead, clean(40)], sender, receiver);
+        assert!(pipe.delivered.len() > 600, "{} packets", pipe.delivered.len());
+        assert!(
+            Duration::ZERO < pipe.waited_max && pipe.waited_max <= most,
+            "{:?}",
+            pipe.waited_max
+        );
+        assert_eq!(pipe.waiting(), 0);
+    }
+}
