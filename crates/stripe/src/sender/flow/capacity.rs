@@ -31,6 +31,7 @@ const SAMPLE_VARIATIONS: u64 = 16;
 struct Point {
     came_at_ns: u64,
     bytes: u64,
+    received_bytes: u64,
     reported_at_ns: u64,
 }
 
@@ -41,6 +42,8 @@ pub(super) struct Arrival {
     /// By the receiver's clock.
     pub(super) came_at_ns: u64,
     pub(super) accounted_bytes: u64,
+    /// Those that came, and would have with the usual loss made good.
+    pub(super) received_bytes: u64,
     /// Whether the flight window was full when the report came.
     pub(super) is_full: bool,
     pub(super) round_trip_ns: u64,
@@ -112,9 +115,13 @@ impl Capacity {
         slope(first?, arrival)
     }
 
-    /// The slope over the last sample.
+    /// The slope over the last sample, of what came if that is less: an overflowing queue drops packets that
+    /// took no time of the channel.
     fn bound(&self, arrival: &Arrival) -> Option<u64> {
-        slope(self.old_enough(arrival).max_by_key(|point| point.came_at_ns)?, arrival)
+        let first = self.old_enough(arrival).max_by_key(|point| point.came_at_ns)?;
+        let came_bytes = arrival.received_bytes.checked_sub(first.received_bytes)?;
+        let span_ns = arrival.came_at_ns.checked_sub(first.came_at_ns)?;
+        Some(slope(first, arrival)?.min(rate(came_bytes, span_ns)))
     }
 
     fn old_enough(&self, arrival: &Arrival) -> impl Iterator<Item = &Point> {
@@ -135,6 +142,7 @@ impl Capacity {
         self.points[self.next] = Point {
             came_at_ns: arrival.came_at_ns,
             bytes: arrival.accounted_bytes,
+            received_bytes: arrival.received_bytes,
             reported_at_ns: arrival.now_ns,
         };
         self.next = (self.next + 1) % POINTS;
@@ -164,6 +172,7 @@ mod tests {
                 now_ns: came_at_ns + 10 * MILLISECOND,
                 came_at_ns,
                 accounted_bytes,
+                received_bytes: accounted_bytes,
                 is_full,
                 round_trip_ns: 20 * MILLISECOND,
                 variation_ns: 0,
@@ -210,6 +219,7 @@ mod tests {
                 now_ns: came_at_ns,
                 came_at_ns,
                 accounted_bytes: 1_000 * report,
+                received_bytes: 1_000 * report,
                 is_full: false,
                 round_trip_ns: 0,
                 variation_ns: 2 * MILLISECOND,

@@ -42,6 +42,7 @@ const RISE_FIRST: u64 = WHOLE / 16;
 const HOLD_NS: u64 = 2_000_000_000;
 /// What comes in a block is at most so much of what the channel carries, but for the usual loss.
 const CAME_PERCENT: u64 = 112;
+const CAME_FADES_PERCENT: u64 = 90;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -87,8 +88,10 @@ pub(super) struct Ceiling {
     rise_at_ns: u64,
     /// Since when the flight window would be no larger without.
     needless_from_ns: Option<u64>,
-    /// Bytes a second that came in the last block, and would have with the usual loss made good.
+    /// Bytes a second that came in the last block, and would have with the usual loss made good; and the
+    /// most of that, which fades.
     came: u64,
+    came_most: u64,
     /// Where the block began; none while no marker has come that was sent since a trial began or ended,
     /// for only that accounts for all that was sent before.
     begun: Option<Tally>,
@@ -107,6 +110,7 @@ impl Ceiling {
             rise_at_ns: 0,
             needless_from_ns: None,
             came: 0,
+            came_most: 0,
             begun: None,
             begin_at_ns: 0,
         }
@@ -124,7 +128,7 @@ impl Ceiling {
 
     /// The most that the channel can be taken to carry: what it drops is accounted for, too.
     pub(super) fn bytes_per_second_max(&self) -> u64 {
-        self.bytes.map_or(u64::MAX, |_| percent_of(self.came, CAME_PERCENT))
+        self.bytes.map_or(u64::MAX, |_| percent_of(self.came_most, CAME_PERCENT))
     }
 
     /// A flight window that would be no larger without a ceiling needs none, if that lasts.
@@ -160,11 +164,17 @@ impl Ceiling {
         if packets < self.block_packets() && !is_decided {
             return None;
         }
-        self.came = percent_of(came_rate(&begun, tally), 100 * WHOLE / (WHOLE - self.usual));
+        self.came = self.but_for_the_usual(came_rate(&begun, tally));
+        self.came_most = self.came.max(percent_of(self.came_most, CAME_FADES_PERCENT));
         let trial = self.judge(tally.now_ns, lost_packets * WHOLE / u64::from(packets.max(1)));
         self.begun = trial.is_none().then_some(*tally);
         self.begin_at_ns = tally.now_ns;
         trial
+    }
+
+    /// What would come if the usual loss were made good.
+    pub(super) fn but_for_the_usual(&self, came: u64) -> u64 {
+        percent_of(came, 100 * WHOLE / (WHOLE - self.usual))
     }
 
     const fn block_packets(&self) -> u32 {
@@ -205,7 +215,7 @@ impl Ceiling {
                 }
                 self.suspect_blocks = 0;
                 self.state = State::OnTrial(lost);
-                Some(Trial::Begins { bytes_per_second })
+                Some(Trial::Begins { bytes_per_second: self.came_most })
             }
             State::Untroubled => {
                 self.suspect_blocks = 0;

@@ -159,6 +159,7 @@ impl Path {
             now_ns,
             came_at_ns: report.came_at.nanoseconds(),
             accounted_bytes: report.accounted_bytes,
+            received_bytes: self.ceiling.but_for_the_usual(report.received_bytes),
             is_full,
             round_trip_ns: self.round_trip.smoothed_ns(),
             variation_ns: self.round_trip.variation_ns(),
