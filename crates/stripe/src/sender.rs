@@ -152,7 +152,7 @@ impl<S: Numbered> Sender<S> {
 
     /// The channel of the next packet, or nothing while none may go: a reset is under way, or the
     /// channel whose turn it is has no credit, or as much in flight as it may have. Ask again after
-    /// the next message of the receiver.
+    /// the next message of the receiver, and after `poll_message`, which takes dead channels out.
     pub fn channel(&self) -> Option<usize> {
         self.next_channel().ok()
     }
@@ -255,9 +255,12 @@ impl<S: Numbered> Sender<S> {
         channel: usize,
         message: Message,
     ) -> Result<(), Discard> {
-        let taken = message
-            .check(channel, self.scheduler.channels())
-            .and_then(|()| self.take_message(now, channel, message));
+        let checked = match message.check(channel, self.scheduler.channels()) {
+            // Who asks may be wrong about the numbers of channels, too, until there is a reset.
+            Err(Discard::OtherChannel) if message.kind == Kind::ResetRequested => Ok(()),
+            checked => checked,
+        };
+        let taken = checked.and_then(|()| self.take_message(now, channel, message));
         self.sending.discards.count(taken)
     }
 

@@ -15,6 +15,7 @@
 
 use core::time::Duration;
 
+use super::resets::PAUSES_MAX;
 use super::{Sender, State};
 use crate::{Instant, Numbered, first_channels};
 
@@ -47,6 +48,9 @@ impl<S: Numbered> Sender<S> {
         if let State::Resetting { again_at, open_at, .. } = &mut self.state {
             not_after(again_at, now, interval);
             not_after(open_at, now, wait);
+        }
+        if let Some((at, pause)) = &mut self.heeded {
+            (*at, *pause) = ((*at).min(now), (*pause).min(interval.saturating_mul(PAUSES_MAX)));
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{Sender, State};
 use crate::{Discard, Epoch, Instant, Numbered, first_channels, take_lowest};
 
 /// Between requests that are heeded are at most so many intervals of resets.
-const PAUSES_MAX: u32 = 16;
+pub(super) const PAUSES_MAX: u32 = 16;
 
 impl<S: Numbered> Sender<S> {
     pub(super) fn acknowledge(
@@ -39,10 +39,13 @@ impl<S: Numbered> Sender<S> {
     /// the next in a circle, and requests on their way keep it going: so after one that is heeded others
     /// are not for a while, and for longer and longer if they go on.
     pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<(), Discard> {
-        let (least, most) = (self.options.reset_interval, self.options.reset_interval * PAUSES_MAX);
+        let least = self.options.reset_interval;
+        let most = least.saturating_mul(PAUSES_MAX);
         let pause = match self.heeded {
             Some((at, pause)) if now < at.after(pause) => return Err(Discard::TooSoon),
-            Some((at, pause)) if now < at.after(4 * pause) => (2 * pause).min(most),
+            Some((at, pause)) if now < at.after(pause.saturating_mul(4)) => {
+                pause.saturating_mul(2).min(most)
+            }
             _ => least,
         };
         self.heeded = Some((now, pause));

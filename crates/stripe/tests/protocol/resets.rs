@@ -106,6 +106,44 @@ fn the_receiver_takes_over_the_numbers_of_the_sender() {
     assert!(pair.receiver.reception().discards.of(Discard::OtherChannel) > 0);
 }
 
+/// Cables change places while the sender is down, and it begins in an epoch that is over: the receiver
+/// asks for a later one on what it takes for the other channel.
+#[test]
+fn a_reset_is_asked_for_though_channels_have_changed_places() {
+    let mut pair = pair(2);
+    (0..10).for_each(|_| pair.send(1_000));
+    pair.run_to(at(100));
+    pair.wires = vec![1, 0];
+    restart_sender(&mut pair, Epoch::new(0), 2);
+    pair.run_for(milliseconds(1_000));
+    assert!(pair.sender.is_open());
+    assert_in_order_from_here(&mut pair);
+}
+
+/// One message that names the other channel, in an epoch that the sender does not know, turns the numbers round.
+#[test]
+fn one_wrong_message_does_not_end_the_pipe() {
+    for epoch in [2, 5, 1 << 20] {
+        let mut pair = pair(2);
+        let kind = Kind::Reset { quantum: LONGEST_BYTES };
+        let wrong = Message { epoch: Epoch::new(epoch), channel: 1, channels: 2, kind };
+        pair.inject(0, wrong);
+        pair.run_for(milliseconds(2_000));
+        assert_in_order_from_here(&mut pair);
+    }
+}
+
+/// Requests are heeded at intervals, however long these are.
+#[test]
+fn intervals_of_resets_may_be_endless() {
+    let options = SenderOptions { reset_interval: Duration::MAX, ..SenderOptions::default() };
+    let mut sender = Sender::synchronised(scheduler(2), options, Epoch::new(1), at(0)).unwrap();
+    let kind = Kind::ResetRequested;
+    let request = |epoch| Message { epoch: Epoch::new(epoch), channel: 0, channels: 2, kind };
+    assert_eq!(sender.handle_message(at(0), 0, request(1)), Ok(()));
+    assert_eq!(sender.handle_message(at(1), 0, request(2)), Err(Discard::TooSoon));
+}
+
 /// Two wires say that they are channel 0: one at a time is believed, and neither for long.
 #[test]
 fn wires_that_both_claim_a_channel_are_counted() {
