@@ -246,3 +246,19 @@ impl<const CAPACITY: usize> Rounds for SurplusRoundRobin<CAPACITY> {
         self.move_on();
     }
 }
+
+#[cfg(feature = "corruption")]
+impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
+    /// Writes over every word of the state, as no program should; what is told at the start stays.
+    pub fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        let mut word = || u32::try_from(words() & u64::from(u32::MAX)).expect("half a word");
+        (self.round, self.begun) = (Round::new(word()), word() % 2 == 0);
+        for standing in &mut self.channels {
+            let next = Number { round: Round::new(word()), deficit_bytes: word() };
+            let change = Change { from: Round::new(word()), quantum_bytes: word() };
+            let coming = Some(change).filter(|_| word() % 2 == 0);
+            *standing = Standing { next, quantum_bytes: word(), coming };
+        }
+        self.current = usize::try_from(words()).unwrap_or(usize::MAX);
+    }
+}

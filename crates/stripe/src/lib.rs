@@ -32,6 +32,11 @@
 //! Invariants: no I/O, no clock, no randomness; no allocation after set-up; whatever comes from
 //! outside ends as state, as a typed error or as a counted [`Discard`], never as a panic.
 
+#[cfg(test)]
+extern crate self as gingham_stripe;
+
+#[cfg(test)]
+mod corruption;
 mod discard;
 mod error;
 mod message;

@@ -101,3 +101,11 @@ impl<P> Buffer<P> {
         self.packets = 0;
     }
 }
+
+#[cfg(test)]
+impl<P> Buffer<P> {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.packets, self.first_since) =
+            (crate::corruption::index(words), Instant::from_nanoseconds(words()));
+    }
+}

@@ -18,18 +18,37 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// Looks at what does not depend on the sender; a message has come on this wire.
     pub(super) fn look(&mut self, now: Instant, wire: usize) {
         let count = self.buffers.len();
-        let all = first_channels(count);
         let rounds_max = self.options.far_rounds_max.saturating_mul(2);
         let sound = self.numbering.is_sound(count) && self.scheduler.is_sound(rounds_max);
         if !sound {
-            self.reception.unsound += 1;
-            self.numbering = Numbering::new();
-            self.scheduler = self.initial.clone();
-            self.epochs.doubt(all);
-            self.epochs.request(wire.min(count - 1));
+            self.start_over(wire);
         }
         if let Ok(channel) = self.channel_of(wire) {
             self.buffers[channel].mend(now);
         }
+    }
+
+    /// Nothing leads to the state that was found: the sender is to begin an epoch.
+    pub(super) fn start_over(&mut self, wire: usize) {
+        self.reception.unsound += 1;
+        self.numbering = Numbering::new();
+        self.scheduler = self.initial.clone();
+        self.epochs.doubt(first_channels(self.buffers.len()));
+        self.epochs.request(wire);
+    }
+}
+
+#[cfg(test)]
+impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACITY>, P> {
+    /// Writes over every word of the state but for times of reports and for what sequence numbers know.
+    pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.scheduler.corrupt(words);
+        self.numbering.corrupt(words);
+        self.epochs.corrupt(words);
+        self.presence.corrupt(words);
+        self.reports.corrupt(words);
+        self.buffers.iter_mut().for_each(|buffer| buffer.corrupt(words));
+        self.silent = words();
+        self.late_in_a_row.iter_mut().for_each(|count| *count = crate::corruption::word(words));
     }
 }

@@ -131,3 +131,14 @@ impl Epochs {
         Some((channel, epoch, Kind::Acknowledged))
     }
 }
+
+#[cfg(test)]
+impl Epochs {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.current =
+            Some(Epoch::new(crate::corruption::word(words))).filter(|_| !words().is_multiple_of(4));
+        (self.synchronised, self.heard, self.acknowledge) = (words(), words(), words());
+        self.request =
+            Some((crate::corruption::index(words), Epoch::new(crate::corruption::word(words))));
+    }
+}

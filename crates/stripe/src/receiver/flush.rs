@@ -19,6 +19,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// channel, as with a receiver that restarted on what was still on its way to the one before.
     pub(super) fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
+        self.buffers.iter_mut().for_each(|buffer| buffer.mend(now));
         if self.epochs.are_synchronised(self.in_channels()) {
             self.give_all_out(now);
         }

@@ -96,3 +96,12 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 }
+
+#[cfg(test)]
+impl Numbering {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        for number in self.channels.iter_mut().chain(&mut self.wires) {
+            *number = crate::corruption::byte(words);
+        }
+    }
+}

@@ -73,7 +73,9 @@ impl Presence {
             && self.is_out(channel)
             && !said.next.round.is_after(self.since[channel])
         {
-            return Err(*self.stale_since[channel].get_or_insert(now));
+            let since = self.stale_since[channel].map_or(now, |since| since.min(now));
+            self.stale_since[channel] = Some(since);
+            return Err(since);
         } else {
             self.out &= !(1 << channel);
             self.stale_since[channel] = None;
@@ -154,6 +156,25 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.read_marker(channel, said);
         } else {
             self.buffers[channel].push_marker(said);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Presence {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.out, self.acknowledge) = (words(), words());
+        for round in &mut self.since {
+            *round = Round::new(crate::corruption::word(words));
+        }
+        for since in &mut self.stale_since {
+            *since = Some(Instant::from_nanoseconds(words()));
+        }
+        for departure in &mut self.departures {
+            *departure = Departure {
+                channel: crate::corruption::byte(words),
+                since: Round::new(crate::corruption::word(words)),
+            };
         }
     }
 }

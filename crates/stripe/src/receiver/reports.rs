@@ -174,3 +174,18 @@ impl Reports {
         self.earliest = None;
     }
 }
+
+#[cfg(test)]
+impl Reports {
+    /// Writes over the counts.
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.due = words();
+        for arrivals in &mut self.channels {
+            arrivals.report.accounted_packets = crate::corruption::word(words);
+            arrivals.report.received_packets = crate::corruption::word(words);
+            arrivals.unreported_packets = crate::corruption::word(words);
+            arrivals.report.accounted_bytes = words();
+            arrivals.report.received_bytes = words();
+        }
+    }
+}

@@ -25,7 +25,10 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
         self.reception.passed += 1;
         let round = self.scheduler.round().plus(nearest);
-        self.scheduler.skip_to(channel, round).ok()
+        if self.scheduler.skip_to(channel, round).is_err() {
+            self.start_over(channel);
+        }
+        Some(())
     }
 
     /// Takes in a channel that is believed to be out and on which a packet has waited too long for the

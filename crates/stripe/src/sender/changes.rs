@@ -305,7 +305,7 @@ impl<S: Numbered> Sender<S> {
             self.presence.probe(channel, now, self.options.markers.interval);
             self.announce_wishes();
         }
-        let mut pending = self.changes.pending;
+        let mut pending = self.changes.pending & first_channels(self.changes.wished.len());
         while let Some(channel) = take_lowest(&mut pending) {
             self.put_off(now, channel);
         }
@@ -315,4 +315,19 @@ impl<S: Numbered> Sender<S> {
 /// The later of two rounds.
 pub(super) const fn later(one: Round, other: Round) -> Round {
     if other.is_after(one) { other } else { one }
+}
+
+#[cfg(test)]
+impl Changes {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.pending, self.agreed) = (words(), words());
+        let mut word = || crate::corruption::word(words);
+        self.ahead_rounds = word();
+        self.wished.iter_mut().for_each(|quantum| *quantum = word());
+        for announced in &mut self.announced {
+            announced.change = Change { from: Round::new(word()), quantum_bytes: word() };
+            announced.at = Round::new(word());
+            announced.told_at = Some(Instant::from_nanoseconds(u64::from(word()) << 30));
+        }
+    }
 }

@@ -45,6 +45,8 @@ impl<S: Numbered> Sender<S> {
     /// Times to reset by.
     pub(super) fn check_reset(&mut self, now: Instant) {
         let (interval, wait) = (self.options.reset_interval, self.options.reset_wait);
+        let heeded = self.heeded.filter(|(at, _)| *at <= now);
+        self.heeded = heeded.map(|(at, pause)| (at, pause.min(interval * PAUSES_MAX)));
         if let State::Resetting { again_at, open_at, .. } = &mut self.state {
             not_after(again_at, now, interval);
             not_after(open_at, now, wait);
@@ -59,5 +61,32 @@ impl<S: Numbered> Sender<S> {
 pub(super) fn not_after(at: &mut Instant, now: Instant, span_max: Duration) {
     if *at > now.after(span_max) {
         *at = now;
+    }
+}
+
+#[cfg(test)]
+impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
+    /// Writes over every word of the state but for what credits, windows and repairs know.
+    pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.scheduler.corrupt(words);
+        self.changes.corrupt(words);
+        self.presence.corrupt(words);
+        self.sent.corrupt(words);
+        let time = |word: u64| Instant::from_nanoseconds(word);
+        self.epoch = crate::Epoch::new(crate::corruption::word(words));
+        self.due = words();
+        self.heeded = Some((time(words()), Duration::from_nanos(words())));
+        self.marker_round = gingham_fairq::Round::new(crate::corruption::word(words));
+        self.marker_at = time(words());
+        self.state = if words().is_multiple_of(2) {
+            State::Open
+        } else {
+            State::Resetting {
+                acknowledged: words(),
+                awaited: words(),
+                again_at: time(words()),
+                open_at: time(words()),
+            }
+        };
     }
 }

@@ -27,7 +27,7 @@ use super::changes::later;
 use super::check::not_after;
 use super::{Reported, Sender};
 use crate::message::small;
-use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, take_lowest};
+use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_channels, take_lowest};
 
 /// Two round trips where none has been measured: the first timeout of RFC 6298, section 2.
 const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
@@ -109,8 +109,11 @@ impl Presence {
 
     /// A departure to tell, and on which channel.
     fn next_told(&mut self) -> Option<(usize, Departure)> {
+        let all = first_channels(self.watches.len());
+        self.telling &= all;
         let channel = self.telling.trailing_zeros() as usize;
         let watch = self.watches.get_mut(channel)?;
+        watch.tell_on &= all;
         let on = take_lowest(&mut watch.tell_on);
         if watch.tell_on == 0 {
             self.telling &= !(1 << channel);
@@ -229,5 +232,22 @@ impl<S: Numbered> Sender<S> {
         let others = (0..self.scheduler.channels()).filter(is_in);
         self.presence.watches[channel].tell_on = others.fold(0, |set, other| set | 1 << other);
         self.presence.telling |= 1 << channel;
+    }
+}
+
+#[cfg(test)]
+impl Presence {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.dead, self.telling) = (words(), words());
+        self.look_at = Instant::from_nanoseconds(words());
+        for watch in &mut self.watches {
+            let mut time = || Instant::from_nanoseconds(words());
+            watch.unanswered_since = Some(time());
+            (watch.died_at, watch.probe_at) = (time(), time());
+            (watch.round_trip, watch.pause) =
+                (Some(Duration::from_nanos(words())), Duration::from_nanos(words()));
+            (watch.left, watch.tell_on) =
+                (Some(Round::new(crate::corruption::word(words))), words());
+        }
     }
 }

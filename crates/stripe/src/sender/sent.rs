@@ -44,3 +44,13 @@ impl SentByChannel {
         self.next_sequence = 0;
     }
 }
+
+#[cfg(test)]
+impl SentByChannel {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.next_sequence = crate::corruption::word(words);
+        for sent in &mut self.channels {
+            *sent = Sent { packets: crate::corruption::word(words), bytes: words() };
+        }
+    }
+}
