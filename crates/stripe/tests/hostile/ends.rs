@@ -7,7 +7,7 @@
 //!
 //! Invariants that are asserted: nothing panics; polling comes to an end, and what is due is not due again at once; no
 //! buffer holds more than its bound; as long as channels only lose, nothing is given out twice, and in guaranteed order
-//! only ever later packets are.
+//! only ever later packets are. Whatever has happened: when channels are kind for a while, all that is sent comes, in order.
 
 use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
@@ -25,6 +25,11 @@ const BUFFER_PACKETS: usize = 16;
 const FRAMES_MAX: usize = 64;
 /// More than any poll has to say at one instant.
 const POLLS_MAX: usize = 10_000;
+
+/// How channels that are kind go on, and for how long before order is exact.
+const STEP: Duration = Duration::from_millis(10);
+const RECOVERY_STEPS: u32 = 200;
+const KIND_STEPS: u32 = 30;
 
 type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
@@ -87,6 +92,7 @@ pub(crate) fn run(data: &[u8]) {
     }
     world.poll_all();
     world.check();
+    world.recovers();
 }
 
 impl World {
@@ -331,6 +337,37 @@ impl World {
             let at = script.below(bytes.len());
             bytes[at] ^= script.byte();
         }
+    }
+
+    /// Channels are kind from now on. After a while order is exact, and nothing is missing.
+    fn recovers(&mut self) {
+        self.there.iter_mut().for_each(VecDeque::clear);
+        self.back.iter_mut().for_each(VecDeque::clear);
+        for _ in 0..RECOVERY_STEPS {
+            self.kind_step(4);
+        }
+        self.given.clear();
+        let first = self.sent;
+        for _ in 0..KIND_STEPS {
+            self.kind_step(4);
+        }
+        let last = self.sent;
+        for _ in 0..KIND_STEPS {
+            self.kind_step(0);
+        }
+        assert!(last - first >= KIND_STEPS, "packets are taken: {first} to {last}");
+        let due: Vec<u32> = (first..last).collect();
+        assert!(self.given == due, "all of {first}..{last}, in order: {:?}", self.given);
+    }
+
+    fn kind_step(&mut self, packets: u32) {
+        self.pass(STEP);
+        self.poll_all();
+        for packet in 0..packets {
+            self.send(1 + (self.sent * 389 + packet) % LONGEST_BYTES);
+        }
+        self.everything_arrives();
+        self.everything_arrives();
     }
 
     fn check(&self) {
