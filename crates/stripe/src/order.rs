@@ -11,8 +11,8 @@
 //! channel, markers by how many packets they count before them. Everything else goes through at once.
 //!
 //! A reset to an epoch that is over, or that goes on, may be a straggler or a duplicate; or the sender has
-//! restarted and forgotten. It is given out only after the wait, if nothing of the present epoch has come
-//! since it did.
+//! restarted and forgotten. It is given out, and believed, only after a quarter of a second in which
+//! nothing of the present epoch has come.
 //!
 //! Source: RFC 1990, section 4.1, gives up a fragment once later ones have come on every link; with a channel that
 //! reorders no later one proves anything, and only time does.
@@ -28,6 +28,9 @@ use crate::{Discard, Discards, Epoch, Instant, Kind, Marker, Message, OptionsErr
 
 /// After so many late markers in a row the number of the next packet is not believed.
 const LATE_IN_A_ROW_MAX: u32 = 4;
+
+/// So long nothing of the present epoch comes where the sender has forgotten it: longer than between markers.
+const ODD_WAIT: Duration = Duration::from_millis(250);
 
 /// Markers that are held at once.
 const MARKERS_MAX: usize = 8;
@@ -164,11 +167,7 @@ impl<P> ChannelOrder<P> {
 
     /// The next in the order of the channel.
     pub fn poll(&mut self, now: Instant) -> Option<Ordered<P>> {
-        let odd = self.odd.filter(|(_, since)| since.after(self.options.wait) <= now);
-        if odd.is_some() {
-            self.odd = None;
-        }
-        if let Some(message) = self.urgent.take().or(odd.map(|(message, _)| message)) {
+        if let Some(message) = self.urgent.take().or_else(|| self.believe_odd(now)) {
             return Some(Ordered::Message(message));
         }
         loop {
@@ -184,8 +183,19 @@ impl<P> ChannelOrder<P> {
 
     /// When there will be something though nothing comes.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let odd = self.odd.map(|(_, since)| since);
-        [self.found_oldest(), odd].into_iter().flatten().min().map(|at| at.after(self.options.wait))
+        let odd = self.odd.map(|(_, since)| since.after(ODD_WAIT));
+        let held = self.found_oldest().map(|at| at.after(self.options.wait));
+        [held, odd].into_iter().flatten().min()
+    }
+
+    /// What is out of season begins an epoch if nothing else has come for long enough.
+    fn believe_odd(&mut self, now: Instant) -> Option<Message> {
+        let (message, _) = self.odd.take_if(|(_, since)| since.after(ODD_WAIT) <= now)?;
+        self.start(message.epoch);
+        if let Kind::Marker(marker) = message.kind {
+            self.next = marker.sent_packets;
+        }
+        Some(message)
     }
 
     fn take_packet(&mut self, held: Held<P>) -> Result<(), Discard> {

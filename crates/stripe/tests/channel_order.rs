@@ -121,8 +121,10 @@ fn a_reset_out_of_season_is_given_out_if_nothing_else_comes() {
     assert_eq!(order.handle_message(at(1), reset), Err(Discard::RepeatedReset));
     assert_eq!((packet(&mut order, 2, 1), drain(&mut order, 30)), (Ok(()), vec![Ok(1)]));
     assert_eq!(order.handle_message(at(31), reset), Err(Discard::RepeatedReset));
-    assert_eq!((order.poll_timeout(), drain(&mut order, 50)), (Some(at(51)), vec![]));
-    assert_eq!(drain(&mut order, 51), [Err(reset)]);
+    assert_eq!((order.poll_timeout(), drain(&mut order, 280)), (Some(at(281)), vec![]));
+    assert_eq!(drain(&mut order, 281), [Err(reset)]);
+    // Numbers begin anew.
+    assert_eq!((packet(&mut order, 282, 0), drain(&mut order, 282)), (Ok(()), vec![Ok(0)]));
 }
 
 /// Number 1,000,000 was never sent: the fourth marker in a row that says less is believed.
@@ -139,6 +141,19 @@ fn a_wrong_number_is_got_over() {
     assert_eq!(order.handle_message(at(20), marker(10, 4)), Ok(()));
     assert_eq!(drain(&mut order, 20), [Err(marker(10, 4))]);
     assert_eq!((packet(&mut order, 20, 10), drain(&mut order, 20)), (Ok(()), vec![Ok(10)]));
+}
+
+/// Epochs lie in a circle: more than 2^31 ahead is behind.
+#[test]
+fn an_epoch_behind_is_believed_if_nothing_else_comes() {
+    let mut order = order(256);
+    let marker =
+        |sent_at_ms| Message { epoch: Epoch::new(8 + (1 << 31)), ..marker(10, sent_at_ms) };
+    assert_eq!(order.handle_message(at(0), marker(1)), Err(Discard::StaleEpoch));
+    assert_eq!((drain(&mut order, 249), drain(&mut order, 250)), (vec![], vec![Err(marker(1))]));
+    let tag = Tag { channel_sequence: 10, epoch: 8, ..Tag::default() };
+    assert_eq!(order.handle_packet(at(251), tag, 100, 10), Ok(()));
+    assert_eq!(drain(&mut order, 251), [Ok(10)]);
 }
 
 #[test]

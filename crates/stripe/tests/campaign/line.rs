@@ -1,7 +1,7 @@
 //! A channel one way: what is put on it arrives later, damaged, or not; after its healing in any case.
 
 use gingham_kernel::{Span, Time};
-use gingham_linkemu::{Arrival, Channel, Counters, Parameters};
+use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};
 use gingham_stripe::{TAG_BYTES, Tag};
 
 /// What goes over a channel.
@@ -27,6 +27,8 @@ pub(crate) struct Line {
     heal_at: Time,
     /// What comes after the healing does not overtake what went before.
     last_at: Time,
+    /// When something found the queue full last, after the healing.
+    pub(crate) last_full_ns: u64,
 }
 
 impl Line {
@@ -46,6 +48,7 @@ impl Line {
             healed: channel(healed, &format!("{name}, healed")),
             heal_at: time(heal_ns),
             last_at: Time::ZERO,
+            last_full_ns: 0,
         }
     }
 
@@ -61,6 +64,9 @@ impl Line {
         let now = time(now_ns);
         let channel = if now < self.heal_at { &mut self.spoilt } else { &mut self.healed };
         let fate = channel.offer(now, length_bytes);
+        if now >= self.heal_at && fate == Fate::Dropped(DropReason::QueueFull) {
+            self.last_full_ns = now_ns;
+        }
         let arrive = |arrival: Arrival| {
             let reorders = self.spoilt.parameters().reordering.probability.is_possible();
             self.last_at = if reorders { arrival.at } else { self.last_at.max(arrival.at) };
