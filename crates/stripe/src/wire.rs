@@ -103,12 +103,30 @@ fn check_channel(channel: u8, channels: u8) -> Result<(), WireError> {
     Ok(())
 }
 
-/// CRC-32C (Castagnoli), bit by bit: messages are few and short.
+/// CRC-32C (Castagnoli), a byte at a time.
 fn crc32c(bytes: &[u8]) -> u32 {
-    const POLYNOMIAL_REFLECTED: u32 = 0x82f6_3b78;
-    let shift = |crc: u32, _| (crc >> 1) ^ (POLYNOMIAL_REFLECTED & (crc & 1).wrapping_neg());
-    let step = |crc: u32, byte: &u8| (0..8).fold(crc ^ u32::from(*byte), shift);
+    let step =
+        |crc: u32, byte: &u8| (crc >> 8) ^ REMAINDERS[usize::from(crc.to_le_bytes()[0] ^ byte)];
     !bytes.iter().fold(u32::MAX, step)
+}
+
+/// What each byte leaves.
+static REMAINDERS: [u32; 256] = remainders();
+
+const fn remainders() -> [u32; 256] {
+    const POLYNOMIAL_REFLECTED: u32 = 0x82f6_3b78;
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut crc, mut bit): (u32, u32) = (byte, 0);
+        while bit < 8 {
+            crc = (crc >> 1) ^ (POLYNOMIAL_REFLECTED & (crc & 1).wrapping_neg());
+            bit += 1;
+        }
+        table[byte as usize] = crc;
+        byte += 1;
+    }
+    table
 }
 
 #[cfg(test)]
