@@ -16,6 +16,7 @@ mod receiving;
 mod resequencer;
 mod scheduler;
 mod sending;
+mod wire;
 
 pub(crate) use engine::Engine;
 

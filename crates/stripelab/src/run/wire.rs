@@ -1,0 +1,31 @@
+//! Messages as they are on a channel: their length, what a marker tells, and damage.
+
+use gingham_fairq::Number;
+use gingham_stripe::{Kind as MessageKind, Message};
+
+/// A channel's number in an event.
+pub(super) fn small(channel: usize) -> u8 {
+    u8::try_from(channel).expect("at most 64 channels")
+}
+
+pub(super) fn length_of(message: &Message) -> u32 {
+    u32::try_from(message.to_bytes().len()).expect("messages are short")
+}
+
+/// The number of the next packet that a marker tells.
+pub(super) const fn marker_number(message: &Message) -> Option<Number> {
+    match message.kind {
+        MessageKind::Marker(marker) => Some(marker.standing.next),
+        _ => None,
+    }
+}
+
+/// A message as bytes, with one of its bits damaged.
+pub(super) fn damaged(message: Message, flipped_bit: Option<u64>) -> Vec<u8> {
+    let mut bytes = message.to_bytes().to_vec();
+    if let Some(bit) = flipped_bit {
+        let byte = usize::try_from(bit / 8).expect("messages are short");
+        bytes[byte] ^= 0x80 >> (bit % 8);
+    }
+    bytes
+}
