@@ -2,7 +2,7 @@
 
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Loss, Parameters};
-use gingham_stripe::{ReceiverOptions, SenderOptions};
+use gingham_stripe::{OrderOptions, ReceiverOptions, SenderOptions};
 
 /// What a scenario means.
 #[derive(Clone, Debug)]
@@ -23,6 +23,10 @@ pub struct Plan {
     pub receiver: ReceiverOptions,
     /// Whether packets carry tags with numbers.
     pub tagged: bool,
+    /// How channels that reorder are put in order, if they are.
+    pub restore: Option<OrderOptions>,
+    /// When both ends are started anew, in the order of time.
+    pub resets: Vec<Time>,
     /// The queue before the sender.
     pub queue_bytes: u64,
     /// Whether the sender sees its channels' queues.
@@ -73,6 +77,8 @@ pub enum Change {
     Rate(Rate),
     /// What it loses.
     Loss(Loss),
+    /// The quantum that it is to have; 0 where it is to go out.
+    Quantum(u32),
 }
 
 /// What chooses channels.

@@ -106,7 +106,7 @@ fn link(
     Ok(LinkPlan {
         name: channel.name.clone().expect("filled in where scenarios are read"),
         back: back(place, channel, &channel.back, &forth)?,
-        changes: changes(place, channel)?,
+        changes: changes(place, channel, longest_bytes)?,
         lose: sorted(&channel.lose),
         lose_markers: sorted(&channel.lose_markers),
         forth,
@@ -189,8 +189,12 @@ fn back(
     Ok(parameters)
 }
 
-/// The steps of the rate and the end of loss, in the order of time.
-fn changes(place: &Place<'_>, channel: &Channel) -> Result<Vec<(Time, Change)>, InputError> {
+/// The steps of rate and quantum and the end of loss, in the order of time.
+fn changes(
+    place: &Place<'_>,
+    channel: &Channel,
+    longest_bytes: u32,
+) -> Result<Vec<(Time, Change)>, InputError> {
     let mut changes = Vec::new();
     for (index, step) in channel.rates.iter().enumerate() {
         if index > 0 && step.at <= channel.rates[index - 1].at {
@@ -200,6 +204,17 @@ fn changes(place: &Place<'_>, channel: &Channel) -> Result<Vec<(Time, Change)>, 
         let slower = Parameters::clean(step.rate, channel.queue.0, channel.delay);
         slower.check().map_err(|error| place.refuse(&format!("rates.{index}.rate"), error))?;
         changes.push((Time::ZERO + step.at, Change::Rate(step.rate)));
+    }
+    for (index, step) in channel.quanta.iter().enumerate() {
+        let small = u32::try_from(step.quantum.0).ok().filter(|quantum| *quantum <= 1 << 30);
+        let fits = small.filter(|quantum| *quantum == 0 || *quantum >= longest_bytes);
+        let quantum = fits.ok_or_else(|| {
+            let message = format!(
+                "expected 0 B, or at least the longest packet of {longest_bytes} B and 1 GiB at the most"
+            );
+            place.refuse(&format!("quanta.{index}.quantum"), message)
+        })?;
+        changes.push((Time::ZERO + step.at, Change::Quantum(quantum)));
     }
     if let Some(until) = channel.loss_until {
         changes.push((Time::ZERO + until, Change::Loss(Loss::None)));

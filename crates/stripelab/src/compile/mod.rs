@@ -45,6 +45,8 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
         sender: options::sender(source, links.len())?,
         receiver: options::receiver(source)?,
         tagged: scenario.stripe.guaranteed,
+        restore: options::restore(source)?,
+        resets: options::resets(source),
         queue_bytes: scenario.stripe.queue.0,
         backpressure: scenario.stripe.sees_queues(),
         reader: scenario.receiver.rate,
@@ -61,6 +63,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
         longest_bytes,
         sources,
     };
+    options::check_room(source, &plan)?;
     check_backlogged(source, &plan)?;
     let notes = spreading::notes(source, &plan);
     Ok(Compiled { plan, files, notes })

@@ -1,13 +1,13 @@
 //! Options of both ends of the protocol.
 
-use crate::plan::Reception;
-use crate::scenario::{Quanta, Repair, Reports, ScenarioSource};
+use crate::plan::{Plan, Reception};
+use crate::scenario::{Channel, Quanta, Repair, Reports, ScenarioSource, Scheduler};
 use core::time::Duration;
 use gingham_input::InputError;
-use gingham_kernel::Span;
+use gingham_kernel::{Span, Time};
 use gingham_stripe::{
-    FlightPlan, Guarantee, MarkerPlan, ReceiverOptions, RepairPlan, RepairRequests, ReportPlan,
-    SenderOptions, SharePlan,
+    FlightPlan, Guarantee, MarkerPlan, OrderOptions, ReceiverOptions, RepairPlan, RepairRequests,
+    ReportPlan, SenderOptions, SharePlan,
 };
 
 /// Buffers have room for this many packets at the most.
@@ -22,6 +22,8 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
         ("stripe.credits", stripe.credits),
         ("stripe.guaranteed", stripe.guaranteed),
         ("stripe.repair", stripe.repair.is_some()),
+        ("stripe.restore", stripe.restore.is_some()),
+        ("stripe.resets", !stripe.resets.is_empty()),
     ];
     if let Some((key, _)) = asked.iter().find(|(_, asked)| *asked)
         && reception != Reception::Logical
@@ -29,11 +31,57 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
         let message = "needs the whole protocol: `reception = \"logical\"`, with markers";
         return Err(source.refuse(key, message));
     }
-    if stripe.repair.is_some() && !stripe.guaranteed {
+    let tags =
+        [("stripe.repair", stripe.repair.is_some()), ("stripe.restore", stripe.restore.is_some())];
+    if let Some((key, _)) = tags.iter().find(|(_, asked)| *asked && !stripe.guaranteed) {
         let message = "only where the order is guaranteed: set `stripe.guaranteed = true`";
-        return Err(source.refuse("stripe.repair", message));
+        return Err(source.refuse(key, message));
+    }
+    let changes = |channel: &Channel| !channel.quanta.is_empty();
+    if let Some(index) = source.scenario.channel.iter().position(changes)
+        && (reception != Reception::Logical || stripe.scheduler != Scheduler::SurplusRoundRobin)
+    {
+        let message =
+            "quanta change by the whole protocol, of \"surplus-round-robin\" with markers";
+        return Err(source.refuse(&format!("channel.{index}.quanta"), message));
     }
     Ok(())
+}
+
+/// Whether the memory has room for what buffers, copies and rings may hold.
+pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
+    let channels = plan.links.len() as u64;
+    let stripe = &source.scenario.stripe;
+    let rooms = [
+        ("stripe.buffer_packets", stripe.buffer_packets),
+        ("stripe.repair.packets", stripe.repair.map_or(0, |repair| repair.packets)),
+        ("stripe.restore.packets", stripe.restore.map_or(0, |restore| restore.packets)),
+    ];
+    match rooms.iter().find(|(_, packets)| packets * channels > PACKETS_MAX) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let each = PACKETS_MAX / channels;
+            let message = format!("expected at most {each} packets with {channels} channels");
+            Err(source.refuse(key, message))
+        }
+    }
+}
+
+/// How channels that reorder are put in order.
+pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, InputError> {
+    let Some(restore) = source.scenario.stripe.restore else { return Ok(None) };
+    Ok(Some(OrderOptions {
+        wait: some_time(source, "stripe.restore.wait", restore.wait)?,
+        packets_max: packets(source, "stripe.restore.packets", restore.packets)?,
+    }))
+}
+
+/// When both ends are started anew.
+pub(super) fn resets(source: &ScenarioSource) -> Vec<Time> {
+    let mut resets: Vec<_> =
+        source.scenario.stripe.resets.iter().map(|at| Time::ZERO + *at).collect();
+    resets.sort_unstable();
+    resets
 }
 
 /// Options of the sending end.

@@ -8,6 +8,9 @@ use gingham_kernel::{Bytes, Span, Time};
 /// Bytes that a transport has under way at the most where nobody says.
 const WINDOW_BYTES: u64 = 4_000_000;
 
+/// Packets of a frame at the most.
+const FRAME_PACKETS_MAX: u64 = 100_000;
+
 /// Where a source stands in the scenario, for messages, and what its files are.
 struct Place<'a> {
     source: &'a ScenarioSource,
@@ -130,6 +133,10 @@ fn frames(place: &mut Place<'_>, given: &Frames) -> Result<SourceKind, InputErro
         return Err(place.refuse("kind.frames.interval", "expected a span longer than 0 s"));
     }
     let packet_bytes = place.length("kind.frames.packet", given.packet)?;
+    if lengths.iter().any(|length| length.div_ceil(packet_bytes.into()) > FRAME_PACKETS_MAX) {
+        let message = format!("cuts a frame into more than {FRAME_PACKETS_MAX} packets");
+        return Err(place.refuse("kind.frames.packet", message));
+    }
     Ok(SourceKind::Frames { lengths, interval: given.interval, packet_bytes, again: given.again })
 }
 

@@ -235,6 +235,13 @@ impl Meter {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
 
+    /// Packets that were sent and of which nothing more is known: under way, in a buffer, or dropped from
+    /// one.
+    pub(crate) fn unaccounted_packets(&self) -> u64 {
+        let given_out = self.delivered_packets - self.duplicated_packets;
+        self.sent_packets.saturating_sub(given_out + self.lost_packets())
+    }
+
     /// Packets that were lost for this reason.
     pub(crate) const fn lost_by(&self, loss: Loss) -> u64 {
         self.losses[loss as usize]

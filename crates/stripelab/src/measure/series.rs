@@ -23,6 +23,10 @@ pub(crate) struct LinkStep {
     pub(crate) queue_bytes: u64,
     pub(crate) buffer_packets: u64,
     pub(crate) quantum_bytes: u64,
+    /// What windows have found: bytes per second, bytes in flight, and how many may be.
+    pub(crate) found_bytes_per_s: Option<u64>,
+    pub(crate) in_flight_bytes: u64,
+    pub(crate) window_bytes: u64,
 }
 
 /// All steps so far.

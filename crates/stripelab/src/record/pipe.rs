@@ -31,6 +31,7 @@ pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
     let refused: u64 = meter.sources.iter().map(|one| one.refused_packets).sum();
     let messages: u64 = meter.links.iter().map(|link| link.message_bytes).sum();
     let data: u64 = meter.links.iter().map(|link| link.sent_bytes).sum();
+    let dropped_later = if engine.is_empty() { meter.unaccounted_packets() } else { 0 };
     Record {
         verdict: Verdict::Ok,
         verdict_reason: String::new(),
@@ -47,14 +48,14 @@ pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
         packets_delivered: meter.delivered_packets,
         packets_out_of_order: meter.out_of_order_packets,
         packets_twice: meter.duplicated_packets,
-        packets_lost: meter.lost_packets(),
+        packets_lost: meter.lost_packets() + dropped_later,
         packets_repaired: meter.repaired_packets,
         copies_sent: meter.copies_sent,
         lost_on_channels: meter.lost_by(Loss::Channel),
         lost_in_queues: meter.lost_by(Loss::Queue),
         lost_in_outages: meter.lost_by(Loss::Outage),
         lost_damaged: meter.lost_by(Loss::Damaged),
-        lost_at_receiver: meter.lost_by(Loss::Discarded),
+        lost_at_receiver: meter.lost_by(Loss::Discarded) + dropped_later,
         out_of_order_share: share(meter.window_out_of_order, meter.window_packets),
         reordering_extent_max: meter.order.extent_max(),
         delay_mean_ns: delay.map(|delay| delay.mean),

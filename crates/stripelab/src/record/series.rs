@@ -63,6 +63,17 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>) -> Table {
         .integers(("quantum", ""), "what it may send in a round then; 0 without rounds", |row| {
             row.1.quantum_bytes
         })
+        .known(
+            ("found_bits_per_s", "bit/s"),
+            "what the sender takes it to carry then, with windows",
+            |row| row.1.found_bytes_per_s.map(|rate| real(u128::from(rate) * 8)),
+        )
+        .integers(
+            ("in_flight_bytes", "B"),
+            "what is in flight on it then, as far as windows know",
+            |row| row.1.in_flight_bytes,
+        )
+        .integers(("window_bytes", "B"), "what may be; 0 without windows", |row| row.1.window_bytes)
         .build("series", "a row each step of the run and channel")
 }
 

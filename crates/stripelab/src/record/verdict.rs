@@ -32,7 +32,8 @@ pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
         let reason = "nothing was given out; look at the channels' `delay`, `loss` and `outages`";
         return (Verdict::Stalled, reason.to_owned());
     }
-    let left = record.packets_sent.saturating_sub(record.packets_delivered + record.packets_lost);
+    let given_out = record.packets_delivered - record.packets_twice;
+    let left = record.packets_sent.saturating_sub(given_out + record.packets_lost);
     if left > 0 {
         let reason = format!(
             "{left} packets were neither given out nor lost when the run ended; a longer \

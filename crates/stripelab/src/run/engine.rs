@@ -83,11 +83,14 @@ impl Engine {
             offered: 0,
             meter: Meter::new(plan),
         };
-        engine.start();
+        engine.start(&plan.resets);
         engine
     }
 
-    fn start(&mut self) {
+    fn start(&mut self, resets: &[Time]) {
+        for at in resets {
+            self.wheel.schedule(at.as_ps(), Event::Reset);
+        }
         for (source, first) in (0_u16..).zip(self.sources.iter().map(Source::first)) {
             if let Some(first) = first {
                 self.wheel.schedule(first.as_ps(), Event::Send { source });
@@ -119,9 +122,12 @@ impl Engine {
 
     /// Whether sources have stopped and nothing is under way any more.
     fn is_over(&self, at: u64) -> bool {
-        at >= self.stop.as_ps()
-            && self.queue.is_empty()
-            && self.copies.is_empty()
+        at >= self.stop.as_ps() && self.queue.is_empty() && self.is_empty()
+    }
+
+    /// Whether no packet is on its way or in a buffer of the receiver.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.copies.is_empty()
             && self.slots.packets() == 0
             && (0..self.links.len()).all(|channel| self.receiver.buffered_packets(channel) == 0)
     }
@@ -133,9 +139,7 @@ impl Engine {
             fraction: if done { 1.0 } else { share.min(1.0) },
             now_ps: self.now.as_ps(),
             delivered: meter.delivered_packets,
-            under_way: meter
-                .sent_packets
-                .saturating_sub(meter.delivered_packets + meter.lost_packets()),
+            under_way: meter.unaccounted_packets(),
             done,
         }
     }
@@ -143,8 +147,15 @@ impl Engine {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Change { channel } => {
-                self.links[usize::from(channel)].change(self.now);
-                self.schedule_change(usize::from(channel));
+                let channel = usize::from(channel);
+                if let Some(quantum) = self.links[channel].change(self.now) {
+                    self.sender.wish(channel, quantum);
+                }
+                self.schedule_change(channel);
+                self.pump();
+            }
+            Event::Reset => {
+                self.sender.reset(self.now);
                 self.pump();
             }
             Event::Arrive { channel, slot, .. } => self.arrive(usize::from(channel), slot),
@@ -237,6 +248,11 @@ impl Engine {
             step.queue_bytes = queue_bytes;
             step.buffer_packets = buffer_packets;
             step.quantum_bytes = quantum_bytes;
+            if let Some(flight) = self.sender.flight(channel) {
+                step.found_bytes_per_s = flight.bytes_per_second;
+                step.in_flight_bytes = flight.in_flight_bytes;
+                step.window_bytes = flight.window_bytes;
+            }
         }
         self.meter.series.begin();
         if self.now < self.stop {

@@ -11,6 +11,8 @@ use gingham_stripe::Message;
 pub(crate) enum Event {
     /// Something changes on a channel: the next of its changes.
     Change { channel: u8 },
+    /// Both ends are started anew.
+    Reset,
     /// Something arrives at the receiver.
     Arrive { channel: u8, number: u64, slot: u32 },
     /// Something arrives back at the sender.

@@ -103,14 +103,16 @@ impl Link {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }
 
-    /// The next change happens.
-    pub(crate) fn change(&mut self, now: Time) {
+    /// The next change happens; tells the quantum that the channel is to have, if that is what changes.
+    pub(crate) fn change(&mut self, now: Time) -> Option<u32> {
         let (_, change) = self.plan.changes[self.changed];
         self.changed += 1;
         match change {
             Change::Rate(rate) => self.forth.set_rate(now, rate),
             Change::Loss(loss) => self.forth.set_loss(loss),
+            Change::Quantum(quantum) => return Some(quantum),
         }
+        None
     }
 }
 

@@ -7,28 +7,103 @@ use crate::plan::{Plan, Reception};
 use crate::traffic::Packet;
 use gingham_fairq::Number;
 use gingham_kernel::Time;
-use gingham_stripe::{Message, Receiver, TAG_BYTES};
+use gingham_stripe::{ChannelOrder, Instant, Message, Ordered, Receiver, TAG_BYTES};
 use std::collections::VecDeque;
 
 /// The receiving end.
 #[derive(Debug)]
 pub(crate) enum ReceivingEnd {
-    Logical { receiver: Box<Receiver<Scheduler, Packet>>, tagged: bool },
+    Logical(Box<Logical>),
     AsItComes { packets: VecDeque<Packet>, packets_max: usize },
     Numbered(Resequencer),
+}
+
+/// The protocol's receiver, and what puts its channels in order before it.
+#[derive(Debug)]
+pub(crate) struct Logical {
+    receiver: Receiver<Scheduler, Packet>,
+    tagged: bool,
+    /// By channel, where channels reorder.
+    orders: Vec<ChannelOrder<Packet>>,
+}
+
+impl Logical {
+    fn new(plan: &Plan) -> Self {
+        let checked = "options are checked where scenarios are compiled";
+        let scheduler = Scheduler::of(plan).expect("logical reception has rounds");
+        let receiver = Receiver::synchronised(scheduler, plan.receiver, EPOCH).expect(checked);
+        let order = |options| ChannelOrder::synchronised(options, EPOCH).expect(checked);
+        let orders = plan
+            .restore
+            .map_or_else(Vec::new, |options| plan.links.iter().map(|_| order(options)).collect());
+        Self { receiver, tagged: plan.tagged, orders }
+    }
+
+    fn take_packet(&mut self, now: Instant, channel: usize, packet: Packet) -> bool {
+        let bytes = packet.bytes;
+        let Some(tag) = packet.tag else {
+            return self.receiver.handle_packet(now, channel, bytes, packet).is_ok();
+        };
+        // A copy has no place in the order of its channel.
+        let Some(order) = self.orders.get_mut(channel).filter(|_| tag.repair_of.is_none()) else {
+            return self.receiver.handle_tagged(now, channel, tag, bytes, packet).is_ok();
+        };
+        let taken = order.handle_packet(now, tag, bytes, packet).is_ok();
+        self.pass_on(now, channel);
+        taken
+    }
+
+    fn take_message(&mut self, now: Instant, channel: usize, bytes: &[u8]) {
+        // What is refused is counted by whoever refuses it.
+        let Some(order) = self.orders.get_mut(channel) else {
+            let _ = self.receiver.handle_bytes(now, channel, bytes);
+            return;
+        };
+        if let Ok(message) = Message::parse(bytes) {
+            let _ = order.handle_message(now, message);
+        }
+        self.pass_on(now, channel);
+    }
+
+    /// Gives the receiver what a channel has in order.
+    fn pass_on(&mut self, now: Instant, channel: usize) {
+        while let Some(order) = self.orders.get_mut(channel)
+            && let Some(next) = order.poll(now)
+        {
+            // What the receiver refuses it counts.
+            let _ = match next {
+                Ordered::Packet(tag, bytes, packet) => {
+                    self.receiver.handle_tagged(now, channel, tag, bytes, packet)
+                }
+                Ordered::Message(message) => self.receiver.handle_message(now, channel, message),
+            };
+        }
+    }
+
+    fn poll_packet(&mut self, now: Instant) -> Option<(Packet, Option<Number>)> {
+        for channel in 0..self.orders.len() {
+            self.pass_on(now, channel);
+        }
+        let packet = self.receiver.poll_packet(now)?;
+        Some((packet, Some(self.receiver.scheduler().charged())))
+    }
+
+    fn timeout(&self) -> Option<Time> {
+        let orders = self.orders.iter().filter_map(ChannelOrder::poll_timeout);
+        orders.chain(self.receiver.poll_timeout()).min().and_then(time)
+    }
+
+    fn buffered_packets(&self, channel: usize) -> usize {
+        let held = self.orders.get(channel).map_or(0, ChannelOrder::held);
+        held + self.receiver.buffered_packets(channel)
+    }
 }
 
 impl ReceivingEnd {
     pub(crate) fn new(plan: &Plan) -> Self {
         let channels = plan.links.len();
         match plan.reception {
-            Reception::Logical | Reception::Unmarked => {
-                let scheduler = Scheduler::of(plan).expect("logical reception has rounds");
-                let receiver = Receiver::synchronised(scheduler, plan.receiver, EPOCH);
-                let checked = "options are checked where scenarios are compiled";
-                let receiver = Box::new(receiver.expect(checked));
-                Self::Logical { receiver, tagged: plan.tagged }
-            }
+            Reception::Logical | Reception::Unmarked => Self::Logical(Box::new(Logical::new(plan))),
             Reception::None => Self::AsItComes {
                 packets: VecDeque::new(),
                 packets_max: channels * plan.receiver.buffer_packets_max,
@@ -45,8 +120,8 @@ impl ReceivingEnd {
     /// Bytes that a packet has on a channel beside its own.
     pub(crate) const fn header_bytes(&self) -> u32 {
         match self {
-            Self::Logical { tagged: true, .. } => Self::TAG_BYTES,
-            Self::Logical { .. } | Self::AsItComes { .. } => 0,
+            Self::Logical(logical) if logical.tagged => Self::TAG_BYTES,
+            Self::Logical(_) | Self::AsItComes { .. } => 0,
             Self::Numbered(_) => Resequencer::HEADER_BYTES,
         }
     }
@@ -54,14 +129,7 @@ impl ReceivingEnd {
     /// A packet has come; tells whether it is kept.
     pub(crate) fn take_packet(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         match self {
-            Self::Logical { receiver, .. } => {
-                let (now, bytes) = (instant(now), packet.bytes);
-                let taken = match packet.tag {
-                    Some(tag) => receiver.handle_tagged(now, channel, tag, bytes, packet),
-                    None => receiver.handle_packet(now, channel, bytes, packet),
-                };
-                taken.is_ok()
-            }
+            Self::Logical(logical) => logical.take_packet(instant(now), channel, packet),
             Self::AsItComes { packets, packets_max } => {
                 let room = packets.len() < *packets_max;
                 if room {
@@ -75,19 +143,15 @@ impl ReceivingEnd {
 
     /// A message has come; what is no message any more is discarded and counted there.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
-        if let Self::Logical { receiver, .. } = self {
-            // What is refused is counted by the receiver.
-            let _ = receiver.handle_bytes(instant(now), channel, bytes);
+        if let Self::Logical(logical) = self {
+            logical.take_message(instant(now), channel, bytes);
         }
     }
 
     /// The next packet in the order found, and its number by the receiver's scheduler.
     pub(crate) fn poll_packet(&mut self, now: Time) -> Option<(Packet, Option<Number>)> {
         match self {
-            Self::Logical { receiver, .. } => {
-                let packet = receiver.poll_packet(instant(now))?;
-                Some((packet, Some(receiver.scheduler().charged())))
-            }
+            Self::Logical(logical) => logical.poll_packet(instant(now)),
             Self::AsItComes { packets, .. } => Some((packets.pop_front()?, None)),
             Self::Numbered(resequencer) => Some((resequencer.poll(now)?, None)),
         }
@@ -96,7 +160,7 @@ impl ReceivingEnd {
     /// The next message to the sender, and the channel on whose way back it goes.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
-            Self::Logical { receiver, .. } => receiver.poll_message(instant(now)),
+            Self::Logical(logical) => logical.receiver.poll_message(instant(now)),
             _ => None,
         }
     }
@@ -104,7 +168,7 @@ impl ReceivingEnd {
     /// When there will be a packet though nothing comes.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
-            Self::Logical { receiver, .. } => receiver.poll_timeout().and_then(time),
+            Self::Logical(logical) => logical.timeout(),
             Self::AsItComes { .. } => None,
             Self::Numbered(resequencer) => resequencer.timeout(),
         }
@@ -113,7 +177,7 @@ impl ReceivingEnd {
     /// Packets of a channel that wait.
     pub(crate) fn buffered_packets(&self, channel: usize) -> usize {
         match self {
-            Self::Logical { receiver, .. } => receiver.buffered_packets(channel),
+            Self::Logical(logical) => logical.buffered_packets(channel),
             Self::AsItComes { packets, .. } => {
                 packets.iter().filter(|packet| usize::from(packet.channel) == channel).count()
             }
@@ -124,7 +188,7 @@ impl ReceivingEnd {
     /// The protocol's receiver, if there is one.
     pub(crate) fn protocol(&self) -> Option<&Receiver<Scheduler, Packet>> {
         match self {
-            Self::Logical { receiver, .. } => Some(receiver),
+            Self::Logical(logical) => Some(&logical.receiver),
             _ => None,
         }
     }

@@ -12,7 +12,7 @@ use crate::plan::{Plan, Reception, Spread};
 use crate::traffic::Packet;
 use gingham_fairq::{Causal, Number};
 use gingham_kernel::{Purpose, Stream, Time};
-use gingham_stripe::{Epoch, Instant, Kept, Message, RepairPlan, Sender};
+use gingham_stripe::{Epoch, Flight, Instant, Kept, Message, RepairPlan, Sender};
 
 /// The sending end.
 #[derive(Debug)]
@@ -102,6 +102,30 @@ impl SendingEnd {
             Self::Protocol(protocol) => protocol.sender.poll_message(instant(now)),
             _ => None,
         }
+    }
+
+    /// A channel is to have another quantum; what cannot be, as that no channel is in, is not done.
+    pub(crate) fn wish(&mut self, channel: usize, quantum: u32) {
+        if let Self::Protocol(protocol) = self {
+            let sender = &mut protocol.sender;
+            let mut wished: Vec<u32> =
+                (0..sender.scheduler().channels()).map(|one| sender.wished_quantum(one)).collect();
+            wished[channel] = quantum;
+            // That the last channel stays in is the sender's rule.
+            let _ = sender.change_quanta(&wished);
+        }
+    }
+
+    /// Both ends are to start anew.
+    pub(crate) fn reset(&mut self, now: Time) {
+        if let Self::Protocol(protocol) = self {
+            protocol.sender.reset(instant(now));
+        }
+    }
+
+    /// What has been found out of a channel, where there are windows.
+    pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
+        self.protocol()?.flight(channel)
     }
 
     /// The next copy of a lost packet; its channel is the one on which it goes.

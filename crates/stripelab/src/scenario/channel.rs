@@ -34,7 +34,7 @@ pub struct Channel {
     /// The packets of data of this channel that are lost, by their numbers on it from 1.
     #[serde(default)]
     pub lose: Vec<u64>,
-    /// The markers of this channel that are lost, likewise.
+    /// The messages of this channel that are lost, markers all but a few, likewise.
     #[serde(default)]
     pub lose_markers: Vec<u64>,
     /// The probability that a bit is damaged; a damaged packet is discarded where it arrives.
@@ -51,6 +51,10 @@ pub struct Channel {
     /// Changes of the rate, in the order of time.
     #[serde(default)]
     pub rates: Vec<RateStep>,
+    /// Changes of the quantum that the sender is told of, in the order of time: it announces each to
+    /// the receiver before it makes it. With "0 B" the channel goes out.
+    #[serde(default)]
+    pub quanta: Vec<QuantumStep>,
     /// The way back, which carries what the receiver tells the sender: as fast and as far, and nothing
     /// goes wrong on it, unless given.
     #[serde(default)]
@@ -109,6 +113,16 @@ pub struct RateStep {
     pub at: Span,
     /// The rate is this.
     pub rate: Rate,
+}
+
+/// A change of the quantum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuantumStep {
+    /// At this instant the sender is told.
+    pub at: Span,
+    /// The quantum that the channel is to have; 0 B where it is to go out.
+    pub quantum: Bytes,
 }
 
 /// The way back of a channel.

@@ -27,14 +27,14 @@ mod origin;
 mod source;
 mod stripe;
 
-pub use channel::{Back, Bursts, Channel, OutageSpan, RateStep, Reordering};
+pub use channel::{Back, Bursts, Channel, OutageSpan, QuantumStep, RateStep, Reordering};
 pub use measure::{Measure, Stop};
 pub use origin::{Overrides, ScenarioSource};
 pub use source::{
     Constant, Frames, List, Mixed, OnOff, Packets, Reno, Source, SourceKind, Uniform,
 };
 pub use stripe::{
-    Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Scheduler, Stripe,
+    Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Restore, Scheduler, Stripe,
 };
 
 use schemars::JsonSchema;

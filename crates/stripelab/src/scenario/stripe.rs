@@ -35,6 +35,11 @@ pub struct Stripe {
     pub guaranteed: bool,
     /// Lost packets are sent again, with these parameters; for that the order must be guaranteed.
     pub repair: Option<Repair>,
+    /// Where channels reorder: each is put in order by the tags' numbers before the receiver sees it, which
+    /// takes a guaranteed order.
+    pub restore: Option<Restore>,
+    /// At these instants the sender starts both ends anew, as after a crash.
+    pub resets: Vec<Span>,
     /// Packets that the receiver keeps of each channel at the most; more are discarded.
     pub buffer_packets: u64,
     /// So long the receiver waits for a channel that is silent while others have packets.
@@ -62,6 +67,8 @@ impl Default for Stripe {
             reports: None,
             guaranteed: false,
             repair: None,
+            restore: None,
+            resets: Vec::new(),
             buffer_packets: 1_024,
             wait: Span::from_ps(200 * MS),
             queue: Bytes(250_000),
@@ -203,6 +210,22 @@ impl Default for Repair {
             tries: 3,
             packets: 4_096,
         }
+    }
+}
+
+/// How a channel that reorders is put in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Restore {
+    /// So long a packet waits for those before it: more than the channel holds one back.
+    pub wait: Span,
+    /// So many packets of a channel are held back at the most.
+    pub packets: u64,
+}
+
+impl Default for Restore {
+    fn default() -> Self {
+        Self { wait: Span::from_ps(20 * MS), packets: 256 }
     }
 }
 

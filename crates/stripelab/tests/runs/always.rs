@@ -150,3 +150,61 @@ fn a_run_takes_as_many_events_a_packet_however_long_it_is() {
     // An arrival and a wait for room each, and one event in three for markers and reports.
     assert!(events < 3 * run.summary().packets_sent, "{events} events");
 }
+
+#[test]
+fn channels_that_reorder_are_put_in_order_first() {
+    let reordering = |restore: &str| {
+        run(&format!(
+            "stop.time = \"500 ms\"\nstripe = {{ guaranteed = true{restore} }}\n\
+             [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\n\
+             reordering = {{ probability = 0.05, span = \"3 ms\" }}\n\
+             [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nduplication = 0.02\n"
+        ))
+    };
+    let (without, with) = (reordering(""), reordering(", restore = {}"));
+    // What is held back proves nothing, but a receiver that trusts the channel takes it for lost.
+    assert!(without.packets_lost > 10);
+    assert_eq!((with.packets_out_of_order, with.packets_twice), (0, 0));
+    assert_eq!(with.packets_delivered, with.packets_sent);
+}
+
+/// The second channel goes out after 200 ms and comes in again after 300: in between the pipe has the first
+/// channel's rate, and no packet is lost or out of order.
+#[test]
+fn a_channel_that_leaves_and_comes_back_costs_nothing_else() {
+    let record = run("stop = { time = \"500 ms\", warm_up = \"0 s\" }\nmeasure.step = \"50 ms\"\n\
+        [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\nqueue = \"8 kB\"\n\
+        [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"8 kB\"\n\
+        quanta = [{ at = \"200 ms\", quantum = \"0 B\" }, { at = \"300 ms\", quantum = \"3000 B\" }]\n");
+    assert_eq!((record.packets_out_of_order, record.packets_lost), (0, 0));
+    let arrived = crate::support::reals(&record, "series", "arrived_bits_per_s");
+    // Steps of 50 ms, two rows each: the sixth is from 250 to 300 ms, the ninth from 400 to 450 ms.
+    let (out, back) = (&arrived[10..12], &arrived[16..18]);
+    assert!(out[0] > 9.5e6 && out[1] == 0.0, "{out:?}");
+    assert!(back[0] > 9.5e6 && back[1] > 19e6, "{back:?}");
+}
+
+#[test]
+fn a_reset_costs_what_is_under_way_and_no_order() {
+    let record = run("stop.time = \"500 ms\"\nstripe.resets = [\"200 ms\", \"300 ms\"]\n\
+        [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\n\
+        [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\n");
+    assert_eq!((record.resets, record.packets_out_of_order), (2, 0));
+    // What is on its way on the other channel when the first reset arrives is of an epoch that is over: of
+    // 64 kB in its queue and 2 ms of skew, a part each time.
+    assert_eq!(record.packets_lost, record.lost_at_receiver);
+    assert!(record.packets_lost < 2 * 50, "{}", record.packets_lost);
+}
+
+/// Nobody tells the rates, and one changes on the way: within a second the quanta have followed.
+#[test]
+fn quanta_follow_rates_that_nobody_tells() {
+    let record = run("stop = { time = \"6 s\", warm_up = \"5 s\" }\nstripe.quanta = \"follow\"\n\
+        [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+        [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nrates = [{ at = \"2 s\", rate = \"20 Mbit/s\" }]\n");
+    let goodput = record.goodput_bits_per_s.expect("something was given out");
+    assert!(goodput > 0.97 * 30e6, "{goodput}");
+    let quanta: Vec<_> = record.channels.iter().map(|channel| channel.quantum).collect();
+    let (Some(slow), Some(fast)) = (quanta[0], quanta[1]) else { panic!("rounds have quanta") };
+    assert!((18..=22).contains(&(10 * fast / slow)), "{quanta:?}");
+}

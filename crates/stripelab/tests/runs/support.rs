@@ -26,6 +26,14 @@ pub(crate) fn integers(record: &Record, table: &str, column: &str) -> Vec<u64> {
     }
 }
 
+/// A column of real numbers of a table.
+pub(crate) fn reals(record: &Record, table: &str, column: &str) -> Vec<f64> {
+    match data(record, table, column) {
+        ColumnData::Reals(values) => values.clone(),
+        other => panic!("{column} holds {other:?}"),
+    }
+}
+
 /// A column of texts of a table.
 pub(crate) fn words(record: &Record, table: &str, column: &str) -> Vec<String> {
     match data(record, table, column) {
