@@ -17,6 +17,9 @@ from gingham.scenario import AnyScenario, Scenario
 if TYPE_CHECKING:
     import os
 
+# What reads the runs of each laboratory.
+READERS = {"fabric": "gingham.load_result", "stripe": "gingham.stripe.load_result"}
+
 R = TypeVar("R", bound=AnyResult)
 
 
@@ -37,7 +40,10 @@ def load_as(
     manifest = read_manifest(place)
     kind = manifest.get("kind", Result.kind)
     if kind != made.kind:
-        message = f"{place}: holds a run of a {kind}, which {reader} cannot read"
+        message = (
+            f"{place}: holds a run of a {kind}, which {reader} cannot read\n"
+            f"  {READERS.get(kind, 'the version that wrote it')} does"
+        )
         raise InputError(message, file=str(place), expected=[made.kind])
     try:
         return made(
