@@ -86,6 +86,18 @@ impl fmt::Display for QuantaError {
 
 impl core::error::Error for QuantaError {}
 
+/// Holds an option that asks for room.
+pub(crate) const fn check_packets(
+    option: &'static str,
+    packets: usize,
+) -> Result<(), OptionsError> {
+    match packets {
+        0 => Err(OptionsError::Zero { option }),
+        _ if packets > crate::PACKETS_MAX => Err(OptionsError::TooManyPackets { option, packets }),
+        _ => Ok(()),
+    }
+}
+
 /// Why an end is not built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionsError {
@@ -106,6 +118,13 @@ pub enum OptionsError {
     Zero {
         /// The option.
         option: &'static str,
+    },
+    /// Room for more packets than an end makes: [`PACKETS_MAX`](crate::PACKETS_MAX).
+    TooManyPackets {
+        /// The option.
+        option: &'static str,
+        /// The packets asked for.
+        packets: usize,
     },
     /// Rounds ahead that serial numbers cannot tell from rounds behind.
     FarRounds {
@@ -132,6 +151,9 @@ impl fmt::Display for OptionsError {
                 write!(f, "there is no channel {channel}: {count} are numbered from 0")
             }
             Self::Zero { option } => write!(f, "{option} is zero; it must be more"),
+            Self::TooManyPackets { option, packets } => {
+                write!(f, "{option} is {packets}; it must be at most {}", crate::PACKETS_MAX)
+            }
             Self::FarRounds { rounds, rounds_max } => {
                 write!(f, "far_rounds_max is {rounds}; it must be at most {rounds_max}")
             }

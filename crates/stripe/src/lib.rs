@@ -62,6 +62,9 @@ pub use tag::{TAG_BYTES, Tag};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, WireError};
 
+/// The most packets for which any option can ask to have room: a million, of each channel where it is of channels.
+pub const PACKETS_MAX: usize = 1 << 20;
+
 /// A set of channels as a word, a bit each.
 type ChannelSet = u64;
 

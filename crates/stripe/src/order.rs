@@ -23,6 +23,7 @@
 use core::time::Duration;
 use std::collections::VecDeque;
 
+use crate::error::check_packets;
 use crate::tag::ahead;
 use crate::{Discard, Discards, Epoch, Instant, Kind, Marker, Message, OptionsError, Tag};
 
@@ -112,9 +113,7 @@ pub struct ChannelOrder<P> {
 impl<P> ChannelOrder<P> {
     /// Knows no epoch: it waits for a reset or a marker.
     pub fn new(options: OrderOptions) -> Result<Self, OptionsError> {
-        if options.packets_max == 0 {
-            return Err(OptionsError::Zero { option: "packets_max" });
-        }
+        check_packets("packets_max", options.packets_max)?;
         Ok(Self {
             options,
             epoch: None,

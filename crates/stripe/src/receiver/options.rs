@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::Guarantee;
 use super::ReportPlan;
+use crate::error::check_packets;
 use crate::{Discards, OptionsError};
 
 /// What the receiving end is told at its start.
@@ -38,19 +39,18 @@ impl ReceiverOptions {
     pub(super) fn check(&self) -> Result<(), OptionsError> {
         let zero = |option| Err(OptionsError::Zero { option });
         let (rounds, rounds_max) = (self.far_rounds_max, Self::FAR_ROUNDS_LIMIT);
-        if self.buffer_packets_max == 0 {
-            zero("buffer_packets_max")
-        } else if self.wait.is_zero() {
+        let repair = self.guaranteed.and_then(|guarantee| guarantee.repair);
+        check_packets("buffer_packets_max", self.buffer_packets_max)?;
+        if let Some(requests) = repair {
+            check_packets("guaranteed.repair.copies_max", requests.copies_max)?;
+        }
+        if self.wait.is_zero() {
             zero("wait")
         } else if self.late_in_a_row_max == 0 {
             zero("late_in_a_row_max")
         } else if rounds == 0 {
             zero("far_rounds_max")
-        } else if self
-            .guaranteed
-            .and_then(|guarantee| guarantee.repair)
-            .is_some_and(|repair| repair.again.is_zero())
-        {
+        } else if repair.is_some_and(|requests| requests.again.is_zero()) {
             zero("guaranteed.repair.again")
         } else if rounds > rounds_max {
             Err(OptionsError::FarRounds { rounds, rounds_max })

@@ -45,8 +45,6 @@ impl<S: Numbered> Sender<S> {
     /// Times to reset by.
     pub(super) fn check_reset(&mut self, now: Instant) {
         let (interval, wait) = (self.options.reset_interval, self.options.reset_wait);
-        let heeded = self.heeded.filter(|(at, _)| *at <= now);
-        self.heeded = heeded.map(|(at, pause)| (at, pause.min(interval * PAUSES_MAX)));
         if let State::Resetting { again_at, open_at, .. } = &mut self.state {
             not_after(again_at, now, interval);
             not_after(open_at, now, wait);

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::RepairPlan;
 use super::flow::{FlightPlan, Flow, SharePlan};
+use crate::error::check_packets;
 use crate::{Discards, Numbered, OptionsError};
 
 /// What is taken for a long packet where a scheduler knows no longest: that of Ethernet.
@@ -73,8 +74,6 @@ impl SenderOptions {
             Err(OptionsError::NoSuchChannel { channel, count: channels })
         } else if self.markers.interval.is_zero() {
             Err(OptionsError::Zero { option: "markers.interval" })
-        } else if self.repair.is_some_and(|plan| plan.packets == 0) {
-            Err(OptionsError::Zero { option: "repair.packets" })
         } else if self.reset_interval.is_zero() {
             Err(OptionsError::Zero { option: "reset_interval" })
         } else if self.silence.is_some_and(|silence| silence.is_zero()) {
@@ -84,6 +83,8 @@ impl SenderOptions {
         } else if self.shares.is_some() && self.flight.is_none() {
             Err(OptionsError::NoFlight)
         } else {
+            let room = |plan: RepairPlan| check_packets("repair.packets", plan.packets);
+            self.repair.map_or(Ok(()), room)?;
             self.flight.map_or(Ok(()), |plan| plan.check())?;
             self.shares.map_or(Ok(()), |plan| plan.check())
         }

@@ -23,7 +23,8 @@ use std::collections::VecDeque;
 
 use super::{Reported, Sender};
 use crate::tag::ahead;
-use crate::{Discard, Instant, Numbered, SendError, Tag};
+use crate::{Discard, Instant, Numbered, PACKETS_MAX, SendError, Tag};
+use gingham_fairq::CHANNELS_MAX;
 
 /// The most copies on a channel with no packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
@@ -263,9 +264,14 @@ pub struct Kept<P> {
 }
 
 impl<P> Kept<P> {
-    /// Room for so many packets, at least one, rounded up to a power of two.
+    /// Room for so many packets, at least one, rounded up to a power of two; at most for what 64 channels
+    /// can be asked to send again.
     pub fn new(packets: usize) -> Self {
-        Self { ring: (0..packets.next_power_of_two()).map(|_| None).collect() }
+        Self {
+            ring: (0..packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two())
+                .map(|_| None)
+                .collect(),
+        }
     }
 
     /// Keeps a packet, and gives back the one that makes room for it.

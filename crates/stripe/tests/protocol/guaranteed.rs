@@ -2,8 +2,9 @@
 
 use gingham_fairq::Number;
 use gingham_stripe::{
-    Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, Receiver, ReceiverOptions, Repair,
-    RepairPlan, RepairRequests, Report, Sender, SenderOptions, Tag,
+    ChannelOrder, Discard, Epoch, Guarantee, Instant, Kind, Marker, Message, OptionsError,
+    OrderOptions, Receiver, ReceiverOptions, Repair, RepairPlan, RepairRequests, Report, Sender,
+    SenderOptions, Tag,
 };
 
 use super::pair::{Scheduler, at, milliseconds};
@@ -231,6 +232,24 @@ fn copies_do_not_drown_a_channel() {
     assert_eq!(sender.poll_message(at(20)).map(|(channel, _)| channel), Some(0));
     assert_eq!(sender.poll_message(at(20)).map(|(channel, _)| channel), Some(1));
     assert_eq!(copies(&mut sender), [0, 1]);
+}
+
+#[test]
+fn room_for_more_packets_than_a_million_is_refused() {
+    let too_many = |option| OptionsError::TooManyPackets { option, packets: usize::MAX };
+    let of = |options| End::new(scheduler(), options).map(|_| ());
+    let buffers = ReceiverOptions { buffer_packets_max: usize::MAX, ..ReceiverOptions::default() };
+    assert_eq!(of(buffers), Err(too_many("buffer_packets_max")));
+    let repair = RepairRequests { copies_max: usize::MAX, ..RepairRequests::default() };
+    let guaranteed = Some(Guarantee { repair: Some(repair) });
+    let copies = ReceiverOptions { guaranteed, ..ReceiverOptions::default() };
+    assert_eq!(of(copies), Err(too_many("guaranteed.repair.copies_max")));
+    let repair = Some(RepairPlan { packets: usize::MAX, ..RepairPlan::default() });
+    let options = SenderOptions { repair, ..SenderOptions::default() };
+    let sender = Sender::new(scheduler(), options, Epoch::new(1), at(0)).map(|_| ());
+    assert_eq!(sender, Err(too_many("repair.packets")));
+    let order = OrderOptions { packets_max: usize::MAX, ..OrderOptions::default() };
+    assert_eq!(ChannelOrder::<u32>::new(order).map(|_| ()), Err(too_many("packets_max")));
 }
 
 #[test]
