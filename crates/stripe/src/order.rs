@@ -261,21 +261,19 @@ impl<P> ChannelOrder<P> {
         marker: Marker,
         message: Message,
     ) -> Result<(), Discard> {
-        if ahead(marker.sent_packets, self.next) < 0 {
-            self.late_in_a_row += 1;
-            if self.late_in_a_row < LATE_IN_A_ROW_MAX {
-                return Err(Discard::TooLate);
-            }
-            // It is the number here that is wrong.
-            self.start(message.epoch);
-            self.next = marker.sent_packets;
-        }
         let is_before = |packets, sent_at| {
             let ahead = ahead(packets, marker.sent_packets);
             ahead < 0 || (ahead == 0 && sent_at < marker.sent_at)
         };
-        if self.marked.is_some_and(|(packets, sent_at)| !is_before(packets, sent_at)) {
-            return Err(Discard::Repeated);
+        let is_late = ahead(marker.sent_packets, self.next) < 0;
+        if is_late || self.marked.is_some_and(|(packets, sent_at)| !is_before(packets, sent_at)) {
+            self.late_in_a_row += 1;
+            if self.late_in_a_row < LATE_IN_A_ROW_MAX {
+                return Err(if is_late { Discard::TooLate } else { Discard::Repeated });
+            }
+            // It is the number here that is wrong, or the time of the last marker.
+            self.start(message.epoch);
+            self.next = marker.sent_packets;
         }
         let place = self
             .markers

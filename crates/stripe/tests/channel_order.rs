@@ -156,6 +156,22 @@ fn an_epoch_behind_is_believed_if_nothing_else_comes() {
     assert_eq!(drain(&mut order, 251), [Ok(10)]);
 }
 
+/// A marker from the end of time counts no packet more than those that follow: the fourth of them is believed.
+#[test]
+fn a_wrong_time_is_got_over() {
+    let mut order = order(256);
+    assert_eq!(order.handle_message(at(0), marker(0, 1 << 40)), Ok(()));
+    assert_eq!(drain(&mut order, 0), [Err(marker(0, 1 << 40))]);
+    for sent_at_ms in 1..=3 {
+        let repeated = order.handle_message(at(20), marker(0, sent_at_ms));
+        assert_eq!(repeated, Err(Discard::Repeated));
+    }
+    for sent_at_ms in 4..=5 {
+        assert_eq!(order.handle_message(at(20), marker(0, sent_at_ms)), Ok(()));
+        assert_eq!(drain(&mut order, 20), [Err(marker(0, sent_at_ms))]);
+    }
+}
+
 #[test]
 fn there_must_be_room_for_a_packet() {
     let none = OrderOptions { packets_max: 0, ..OrderOptions::default() };

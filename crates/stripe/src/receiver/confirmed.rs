@@ -53,6 +53,8 @@ struct Shown {
 pub(super) struct Confirmed<P> {
     /// The number of the next packet.
     next: u32,
+    /// Since when it is that.
+    next_since: Instant,
     shown: Vec<Shown>,
     repair: Option<Repair<P>>,
     /// Markers in a row that speak of numbers long over, and on which channels they came.
@@ -86,6 +88,7 @@ impl<P> Confirmed<P> {
         };
         Self {
             next: 0,
+            next_since: Instant::ORIGIN,
             shown: vec![Shown::default(); channels],
             repair: guarantee.repair.map(repair),
             astray: (0, 0),
@@ -106,6 +109,10 @@ impl<P> Confirmed<P> {
     /// Copies that wait for their turn.
     pub(super) fn copies(&self) -> usize {
         self.repair.as_ref().map_or(0, |repair| repair.copies.len())
+    }
+
+    fn go_to(&mut self, now: Instant, next: u32) {
+        (self.next, self.next_since) = (next, now);
     }
 
     /// A channel shows its next number, and that nothing below another is still to come on it.
@@ -254,7 +261,7 @@ impl<S: Numbered, P> Receiver<S, P> {
                 None => self.give_copy(next),
             };
             if let Some(packet) = given {
-                self.confirmed.as_mut()?.next = next.wrapping_add(1);
+                self.confirmed.as_mut()?.go_to(now, next.wrapping_add(1));
                 self.reception.packets += 1;
                 return Some(packet);
             }
@@ -334,7 +341,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             Blocked::Lost(later) => {
                 let lost = later.wrapping_sub(confirmed.next);
                 self.reception.given_up += u64::from(lost);
-                confirmed.next = later;
+                confirmed.go_to(now, later);
                 Some(())
             }
         }
@@ -372,13 +379,14 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// A marker has come, be it at the head of its buffer or not. A slow channel's marker speaks of numbers
     /// that are over, by what others have brought since; where every channel's does, and by more than
-    /// all buffers hold, the receiver is wrong.
+    /// all buffers hold, or after a wait in which nobody brought anything, the receiver is wrong.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
         let packets_max = self.options.buffer_packets_max.saturating_mul(self.buffers.len());
         let Some(confirmed) = &mut self.confirmed else { return };
         let ahead = confirmed.see_marker(now, channel, marker);
-        if ahead as usize <= packets_max {
+        let is_at_rest = confirmed.next_since.after(self.options.wait) <= now;
+        if ahead as usize <= if is_at_rest { 0 } else { packets_max } {
             confirmed.astray = (0, 0);
             return;
         }

@@ -106,6 +106,26 @@ fn markers_prove_losses_where_nothing_follows() {
     assert_eq!(receiver.scheduler().standing(2).next, next);
 }
 
+/// A packet with a wrong number, 8, is given out at 60 ms for want of others. Markers go on to say that 3 is the next:
+/// those that come within the wait may be slow, eight in a row that come later are not.
+#[test]
+fn a_number_that_no_marker_knows_is_found_at_rest() {
+    let mut receiver = receiver(false);
+    packets(&mut receiver, at(0), &[0, 1, 2]);
+    assert_eq!(drain(&mut receiver, at(0)), [0, 1, 2]);
+    packets(&mut receiver, at(10), &[8]);
+    assert_eq!(drain(&mut receiver, at(60)), [8]);
+    let requests = |receiver: &mut End, from_ms: u64| {
+        for marker_ms in from_ms..from_ms + 9 {
+            let channel = u8::try_from(marker_ms % 3).expect("below 3");
+            receiver.handle_message(at(marker_ms), channel.into(), marker(channel, 3)).unwrap();
+            while receiver.poll_message(at(marker_ms)).is_some() {}
+        }
+        receiver.reception().requests
+    };
+    assert_eq!((requests(&mut receiver, 90), requests(&mut receiver, 110)), (0, 1));
+}
+
 /// Channel 0 is silent: 4 and 5 wait for 50 ms, then nobody waits for it; what comes on it then is too late.
 #[test]
 fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {

@@ -28,6 +28,8 @@ use super::shares::Seen;
 use super::units::{carried, percent_of};
 use crate::{Instant, Report, Sent};
 
+/// No round trip is longer: a mean, and what waits for it, would take as long to come back from one that is.
+const ROUND_TRIP_NS_MAX: u64 = 60_000_000_000;
 const WINDOW_PACKETS_MIN: u64 = 4;
 /// A start ends when the round trip has grown by an eighth of the least, in these bounds (RFC 9406).
 const START_DELAY_NS: [u64; 2] = [4_000_000, 16_000_000];
@@ -147,7 +149,8 @@ impl Path {
         let now_ns = now.nanoseconds();
         let told_ns = report.echo.nanoseconds().saturating_add(u64::from(report.held_ns));
         let newly_bytes = report.accounted_bytes.saturating_sub(self.accounted_bytes);
-        if report.accounted_bytes > sent.bytes || report.held_ns == u32::MAX || told_ns > now_ns {
+        let is_sample = now_ns.checked_sub(told_ns).is_some_and(|span| span <= ROUND_TRIP_NS_MAX);
+        if report.accounted_bytes > sent.bytes || report.held_ns == u32::MAX || !is_sample {
             return;
         }
         let level_bytes = self.in_flight_bytes(sent);
@@ -414,6 +417,17 @@ mod tests {
             story.path.take(now, story.sent, &report);
             assert_eq!(story.path.in_flight_bytes(story.sent), 500);
         }
+    }
+
+    /// A marker of the origin, an hour later: all of that is no round trip.
+    #[test]
+    fn a_round_trip_of_an_hour_is_none() {
+        let mut story = Story::new();
+        story.now_ns = 3_600_000 * MILLISECOND;
+        story.round(0);
+        let report = Report::default();
+        story.path.take(Instant::from_nanoseconds(story.now_ns), story.sent, &report);
+        assert_eq!(story.path.round_trip_ns(), 20 * MILLISECOND);
     }
 
     /// A round trip that stays above its least for 5 s asks for an empty queue, a little below the way.
