@@ -84,6 +84,8 @@ pub struct Receiver<S, P> {
     silent: ChannelSet,
     /// For each channel.
     late_in_a_row: Vec<u32>,
+    /// When to look again whether the state can be.
+    look_at: Instant,
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
@@ -107,6 +109,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             options,
             silent: 0,
             late_in_a_row: vec![0; channels],
+            look_at: Instant::ORIGIN,
             epochs: Epochs::default(),
             reports: Reports::new(channels, options.reports),
             presence: Presence::new(channels),

@@ -162,10 +162,12 @@ impl<S: Numbered> Sender<S> {
             return Err(SendError::Resetting);
         }
         let channel = self.scheduler.current();
-        let reported = self.reported.on(channel);
-        let report = reported.as_ref().map(|reported| &reported.report);
-        if self.options.credits && !has_credit(self.sent.on(channel), report) {
-            return Err(SendError::NoCredit { channel });
+        if self.options.credits {
+            let reported = self.reported.on(channel);
+            let report = reported.as_ref().map(|reported| &reported.report);
+            if !has_credit(self.sent.on(channel), report) {
+                return Err(SendError::NoCredit { channel });
+            }
         }
         if self.flow.as_ref().is_some_and(|flow| !flow.admits(channel, self.sent.on(channel))) {
             return Err(SendError::FlightFull { channel });
@@ -174,8 +176,8 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Whether packets are taken.
-    pub fn is_open(&self) -> bool {
-        self.state == State::Open
+    pub const fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
     }
 
     /// The present epoch.

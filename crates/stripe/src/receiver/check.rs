@@ -14,18 +14,23 @@ use super::Receiver;
 use super::numbering::Numbering;
 use crate::{Instant, Numbered, first_channels};
 
+/// How often in a wait.
+const LOOKS: u32 = 16;
+
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Looks at what does not depend on the sender; a message has come on this wire.
+    /// Looks at what does not depend on the sender, some times in a wait; a message has come on this wire.
     pub(super) fn look(&mut self, now: Instant, wire: usize) {
+        if self.look_at > now && self.look_at <= now.after(self.options.wait) {
+            return;
+        }
+        self.look_at = now.after(self.options.wait / LOOKS);
         let count = self.buffers.len();
         let rounds_max = self.options.far_rounds_max.saturating_mul(2);
         let sound = self.numbering.is_sound(count) && self.scheduler.is_sound(rounds_max);
         if !sound {
             self.start_over(wire);
         }
-        if let Ok(channel) = self.channel_of(wire) {
-            self.buffers[channel].mend(now);
-        }
+        self.buffers.iter_mut().for_each(|buffer| buffer.mend(now));
     }
 
     /// Nothing leads to the state that was found: the sender is to begin an epoch.
@@ -49,6 +54,7 @@ impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACIT
         self.reports.corrupt(words);
         self.buffers.iter_mut().for_each(|buffer| buffer.corrupt(words));
         self.silent = words();
+        self.look_at = Instant::from_nanoseconds(words());
         self.late_in_a_row.iter_mut().for_each(|count| *count = crate::corruption::word(words));
     }
 }
