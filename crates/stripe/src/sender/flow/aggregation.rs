@@ -37,7 +37,7 @@ impl Aggregation {
         if self.bytes <= carried(rate, since(self.since_ns)) {
             (self.since_ns, self.bytes) = (now_ns, 0);
         }
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
         let ahead_bytes = self.bytes.saturating_sub(carried(rate, since(self.since_ns)));
         if since(self.half_since_ns) >= half_ns {
             self.most_bytes = [0, self.most_bytes[0]];

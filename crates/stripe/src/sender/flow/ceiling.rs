@@ -20,7 +20,7 @@
 //! Invariants: a ceiling stands only after a trial, and rises by and by; losses that less in flight does not
 //! lessen leave no ceiling.
 
-use super::units::{percent_of, rate};
+use super::units::{is_over, percent_of, rate};
 
 /// Losses are counted over so many packets, unless so many are lost before that the block is decided.
 const BLOCK_PACKETS: u32 = 256;
@@ -140,7 +140,7 @@ impl Ceiling {
         }
         self.bytes = Some(window_bytes);
         let since_ns = *self.needless_from_ns.get_or_insert(now_ns);
-        if now_ns.saturating_sub(since_ns) >= HOLD_NS {
+        if now_ns.abs_diff(since_ns) >= HOLD_NS {
             (self.bytes, self.needless_from_ns) = (None, None);
         }
     }
@@ -152,7 +152,7 @@ impl Ceiling {
 
     pub(super) fn take(&mut self, tally: &Tally) -> Option<Trial> {
         let Some(begun) = self.begun else {
-            if tally.echo_ns >= self.begin_at_ns {
+            if tally.echo_ns >= self.begin_at_ns || self.begin_at_ns > tally.now_ns {
                 self.begun = Some(*tally);
             }
             return None;
@@ -235,7 +235,7 @@ impl Ceiling {
             (self.rise, self.rise_at_ns) = (RISE_FIRST, now_ns.saturating_add(HOLD_NS));
             self.needless_from_ns = None;
             WHOLE - (lost - self.usual)
-        } else if now_ns < self.rise_at_ns {
+        } else if !is_over(now_ns, self.rise_at_ns, HOLD_NS) {
             WHOLE
         } else {
             let share = WHOLE + self.rise;

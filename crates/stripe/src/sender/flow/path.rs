@@ -25,7 +25,7 @@ use super::ceiling::{Ceiling, Tally, Trial};
 use super::options::{FlightPlan, nanoseconds};
 use super::round_trip::RoundTrip;
 use super::shares::Seen;
-use super::units::{carried, percent_of};
+use super::units::{carried, is_over, percent_of};
 use crate::{Instant, Report, Sent};
 
 /// No round trip is longer: a mean, and what waits for it, would take as long to come back from one that is.
@@ -122,7 +122,7 @@ impl Path {
         &self.round_trip
     }
 
-    pub(super) const fn round_trip_ns(&self) -> u64 {
+    pub(super) fn round_trip_ns(&self) -> u64 {
         self.round_trip.smoothed_ns()
     }
 
@@ -171,7 +171,7 @@ impl Path {
         self.try_losses(now_ns, report);
         let is_emptying = matches!(self.phase, Phase::Emptying { .. });
         if let Some(rate) = self.bytes_per_second().filter(|_| !is_emptying) {
-            let half_ns = AGGREGATION_ROUND_TRIPS * self.round_trip.smoothed_ns();
+            let half_ns = self.round_trip.smoothed_ns().saturating_mul(AGGREGATION_ROUND_TRIPS);
             self.aggregation.take(now_ns, newly_bytes, rate, half_ns);
         }
         self.move_on(now_ns, self.in_flight_bytes(sent));
@@ -212,7 +212,7 @@ impl Path {
             let last = (now_ns, accounted_bytes);
             self.seen.settled = Some((self.seen.settled.map_or(last, |(first, _)| first), last));
         }
-        self.seen.levels_bytes += level_bytes;
+        self.seen.levels_bytes = self.seen.levels_bytes.saturating_add(level_bytes);
         self.seen.reports += 1;
         self.seen.full_reports += u64::from(is_full);
     }
@@ -230,7 +230,7 @@ impl Path {
                 if in_flight_bytes <= self.window_bytes {
                     let since_ns = *low_since_ns.get_or_insert(now_ns);
                     let long_ns = self.round_trip.smoothed_ns() + nanoseconds(self.plan.sample);
-                    if now_ns - since_ns >= long_ns {
+                    if now_ns.abs_diff(since_ns) >= long_ns {
                         self.phase = Phase::Steady;
                         self.empty_at_ns = now_ns + nanoseconds(self.plan.least_span) / 2;
                     }
@@ -300,7 +300,8 @@ impl Path {
     pub(super) fn wants_emptying(&self, now_ns: u64) -> bool {
         let least_until_ns =
             self.round_trip.least_at_ns().saturating_add(nanoseconds(self.plan.least_span) / 2);
-        self.phase == Phase::Steady && now_ns >= least_until_ns.max(self.empty_at_ns)
+        let until_ns = least_until_ns.max(self.empty_at_ns);
+        self.phase == Phase::Steady && is_over(now_ns, until_ns, nanoseconds(self.plan.least_span))
     }
 
     pub(super) fn start_emptying(&mut self) {

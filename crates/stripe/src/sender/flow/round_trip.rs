@@ -15,6 +15,9 @@
 
 use super::units::smooth;
 
+/// No time there and back is longer than a day.
+const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
+
 /// What is known of the time there and back.
 #[allow(clippy::struct_field_names, reason = "a number's name ends in its unit")]
 #[derive(Clone, Copy, Debug)]
@@ -46,16 +49,16 @@ impl RoundTrip {
 
     /// The least of the last while; 0 before there has been a sample.
     pub(super) fn least_ns(&self) -> u64 {
-        self.last_ns.map_or(0, |_| self.least_ns[0].min(self.least_ns[1]))
+        self.last_ns.map_or(0, |_| self.least_ns[0].min(self.least_ns[1]).min(SAMPLE_NS_MAX))
     }
 
-    pub(super) const fn smoothed_ns(&self) -> u64 {
-        self.smoothed_ns
+    pub(super) fn smoothed_ns(&self) -> u64 {
+        self.smoothed_ns.min(SAMPLE_NS_MAX)
     }
 
     /// The mean difference between a sample and the next.
-    pub(super) const fn variation_ns(&self) -> u64 {
-        self.variation_ns
+    pub(super) fn variation_ns(&self) -> u64 {
+        self.variation_ns.min(SAMPLE_NS_MAX)
     }
 
     /// Since when no sample has come down to the least.
@@ -64,6 +67,7 @@ impl RoundTrip {
     }
 
     pub(super) fn take(&mut self, now_ns: u64, sample_ns: u64) {
+        let sample_ns = sample_ns.min(SAMPLE_NS_MAX);
         if let Some(last_ns) = self.last_ns {
             self.smoothed_ns = smooth(self.smoothed_ns, sample_ns, 8);
             self.variation_ns = smooth(self.variation_ns, sample_ns.abs_diff(last_ns), 16);

@@ -26,7 +26,7 @@
 
 use super::options::{SharePlan, nanoseconds};
 use super::path::{Path, Phase};
-use super::units::{carried, percent_of, rate};
+use super::units::{carried, is_over, percent_of, rate};
 
 /// What a channel without a queue is given, one plan after the other.
 const GAINS_PERCENT: [u64; 4] = [100, 125, 150, 200];
@@ -40,6 +40,8 @@ const TRIM_SHARE: u64 = 50;
 const WAITED_SHARE: u64 = 4;
 /// What a channel's share loses at once, against the channel that gains most.
 const LOSS_MAX: u64 = 4;
+/// No round trip and two samples take longer.
+const WAIT_NS_MAX: u64 = 60_000_000_000;
 /// Shares that differ by less stay.
 const DIFFERENCE_SHARE: u64 = 128;
 
@@ -86,7 +88,7 @@ impl Path {
     /// Whether the channel has carried what it is taken to carry.
     fn was_tried(&self) -> bool {
         let Some((first, last)) = self.seen.settled else { return false };
-        let carried = rate(last.1.saturating_sub(first.1), last.0 - first.0);
+        let carried = rate(last.1.saturating_sub(first.1), last.0.saturating_sub(first.0));
         carried >= percent_of(self.bytes_per_second().unwrap_or(0), TRIED_PERCENT)
     }
 
@@ -133,9 +135,9 @@ impl Shares {
     /// are taken.
     pub(super) fn look_anew(&mut self, now_ns: u64, paths: &mut [Path], sample_ns: u64) {
         let round_trips = paths.iter().filter(|path| path.is_in()).map(Path::round_trip_ns);
-        let settled_at_ns = now_ns + round_trips.max().unwrap_or(0);
+        let settled_at_ns = now_ns.saturating_add(round_trips.max().unwrap_or(0));
         self.since_ns = now_ns;
-        self.until_ns = settled_at_ns + 2 * sample_ns;
+        self.until_ns = settled_at_ns.saturating_add(2 * sample_ns);
         for path in paths {
             let loose_plans = path.seen.loose_plans;
             path.seen = Seen { settled_at_ns, loose_plans, ..Seen::default() };
@@ -144,7 +146,7 @@ impl Shares {
 
     /// Whether enough has been seen.
     pub(super) const fn are_due(&self, now_ns: u64) -> bool {
-        now_ns >= self.until_ns
+        is_over(now_ns, self.until_ns, WAIT_NS_MAX)
     }
 
     /// New quanta, if what was seen calls for any.
@@ -166,7 +168,8 @@ impl Shares {
             self.look_anew(now_ns, paths, sample_ns);
             return None;
         }
-        let is_held_up = waited_ns.saturating_mul(WAITED_SHARE) >= now_ns - self.since_ns;
+        let is_held_up =
+            waited_ns.saturating_mul(WAITED_SHARE) >= now_ns.saturating_sub(self.since_ns);
         for (wish, path) in self.wishes.iter_mut().zip(paths.iter_mut()) {
             *wish = if path.is_in() { path.wish(is_held_up).max(1) } else { 0 };
         }

@@ -18,6 +18,12 @@ pub(super) fn percent_of(whole: u64, percent: u64) -> u64 {
     u64::try_from(part).unwrap_or(u64::MAX)
 }
 
+/// Whether a wait that is never longer than `most_ns` is over. One that seems longer was written over, and
+/// is over, too, lest anything waits for ever.
+pub(super) const fn is_over(now_ns: u64, until_ns: u64, most_ns: u64) -> bool {
+    now_ns >= until_ns || until_ns - now_ns > most_ns
+}
+
 /// A mean moved by a share of the difference; rounding never stops it short of it for ever.
 pub(super) const fn smooth(mean: u64, sample: u64, share: u64) -> u64 {
     if sample >= mean {
@@ -37,6 +43,12 @@ mod tests {
         assert_eq!(carried(1_250_000, 20_000_000), 25_000);
         assert_eq!((rate(u64::MAX, 0), carried(u64::MAX, u64::MAX)), (u64::MAX, u64::MAX));
         assert_eq!((percent_of(200, 125), percent_of(u64::MAX, 200)), (250, u64::MAX));
+    }
+
+    #[test]
+    fn a_wait_is_over_when_it_is_or_could_not_be() {
+        assert!(!is_over(10, 11, 5) && is_over(11, 11, 5));
+        assert!(!is_over(10, 15, 5) && is_over(10, 16, 5) && is_over(10, u64::MAX, 5));
     }
 
     #[test]
