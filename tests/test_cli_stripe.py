@@ -75,3 +75,21 @@ def test_keys_are_explained(gingham: Command) -> None:
     schema = json.loads(gingham("schema", "--stripe").out)
     assert "channel" in schema["required"]
     assert 'did you mean "channel.0.rate"' in gingham("explain", "--stripe", "channel.0.rat").err
+
+
+def test_a_file_without_channels_is_told_of_channels(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "none.toml").write_text('stop.time = "1 s"\n')
+    assert "missing key `channel`" in gingham("stripe", "none.toml").err
+    (tmp_path / "slip.toml").write_text('stop.time = "1 s"\n[[chanel]]\n')  # typos: on purpose
+    assert "did you mean `channel`" in gingham("stripe", "slip.toml").err
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_the_run(gingham: Command) -> None:
+    hours = ["--set", 'stop.time="20 h"']
+    assert "folder does not exist" in gingham("stripe", "stripe", *hours, "--plot", "no/p.png").err
+
+
+def test_names_of_schedulers_are_explained(gingham: Command) -> None:
+    assert "fair in bytes" in gingham("explain", "--stripe", "surplus-round-robin").out
+    # Only striping scenarios have channels, so nobody needs to say so.
+    assert "Bytes that leave its queue" in gingham("explain", "channel.0.rate").out

@@ -151,3 +151,35 @@ def test_what_makes_no_sense_is_refused_with_its_key(setting: str) -> None:
         stripe.run(stripe.Scenario.parse(TWO).with_(settings=[setting]))
     assert message in str(refused.value)
     assert refused.value.key == key
+
+
+def test_a_channel_is_named_by_its_place_from_0_or_by_its_name() -> None:
+    named = stripe.Scenario.parse(TWO).with_({"channel.1.name": "radio"})
+    assert named.with_({"channel.radio.loss": 0.5}).resolved()["channel"][1]["loss"] == 0.5
+    with pytest.raises(InputError, match=r"there is no channel 2; there are channel.0, channel.1"):
+        named.with_(settings=['channel.2.rate="20 Mbit/s"'])
+    whole = named.with_(settings=['channel.2={ rate = "20 Mbit/s" }'])
+    assert len(whole.resolved()["channel"]) == 3
+
+
+def test_a_seed_is_a_whole_number_of_64_bits(result: stripe.StripeResult) -> None:
+    for seed in (-1, 2**64):
+        with pytest.raises(InputError, match="expected a whole number from 0"):
+            stripe.run(result.scenario, seed=seed)
+
+
+def test_what_is_under_way_where_the_events_end_is_not_lost() -> None:
+    from gingham.plots import _rounds
+
+    cut = stripe.run(stripe.Scenario.parse(TWO).with_({"measure.events": 40}))
+    ways = _rounds.pair(cut.table("events").to_pylist())
+    assert any(way.arrived_ns is None for way in ways)
+    assert not any(way.lost for way in ways)
+
+
+def test_many_channels_have_a_picture_without_a_legend() -> None:
+    channels = [{"rate": "1 Mbit/s"}] * 20
+    many = stripe.run(stripe.Scenario.parse(TWO).with_({"channel": channels}))
+    drawn = plots.picture(plots.channels(many), "svg").decode()
+    assert "20 channels" in drawn
+    assert "channel 1" not in drawn

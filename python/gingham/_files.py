@@ -60,6 +60,13 @@ def write_bytes(path: Path, data: bytes, *, force: bool = False) -> None:
         sync_directory(target.parent)
 
 
+def require_place(path: Path, *, force: bool) -> None:
+    """Raise `InputError` if a file cannot be written at `path`, before there is one to write."""
+    refuse_existing(path, force=force)
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: its folder does not exist", file=str(path))
+
+
 def make_folder(path: Path) -> None:
     """Make the directory `path` with those above it, where they are missing."""
     with writing(path):

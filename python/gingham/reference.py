@@ -29,6 +29,8 @@ CONCEPTS = {
     "traffic.0.segmentation": "segmentation",
     "traffic.0.policing.excess": "policing",
 }
+# Keys of striping scenarios whose values are names with a meaning of their own.
+CHOICES = ("stripe.scheduler", "stripe.reception", "stripe.quanta", "source.kind")
 NOTHING = object()
 
 
@@ -55,6 +57,22 @@ def every_key() -> list[Key]:
 def every_stripe_key() -> list[Key]:
     """Return every key of a striping scenario, in the order in which it is written."""
     return list(walk(stripe_schema(), "", {}))
+
+
+def stripe_choice(name: str) -> Key | None:
+    """Return what a choice of striping scenarios means, such as a scheduler."""
+    for path in CHOICES:
+        schema = stripe_schema()
+        for part in path.split("."):
+            inner = schema.get("items", schema)
+            schema = inner["properties"][part]
+        for branch in branches(schema):
+            names = [branch.get("const"), *branch.get("enum", []), *branch.get("required", [])]
+            if name in names:
+                values = f'{path.replace("source.", "source.0.")} = "{name}"'
+                meaning = one_line(branch.get("description", ""))
+                return Key(name, meaning, values, None, required=False, source=None)
+    return None
 
 
 def explain(

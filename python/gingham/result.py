@@ -36,8 +36,8 @@ class AnyResult(ABC):
     """What a run of any laboratory measured, fresh or from its folder."""
 
     scenario: Any
-    summary: Mapping[str, Any]
-    about: Mapping[str, Any]
+    summary: Mapping[str, Any] = field(repr=False)
+    about: Mapping[str, Any] = field(repr=False)
     wall_seconds: float
     # What makes each table, when it is asked for.
     makers: Mapping[str, Callable[[], pa.Table]] = field(repr=False)

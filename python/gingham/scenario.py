@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from typing import Self
 
 
+# Seeds are whole numbers below this.
+SEEDS = 2**64
+
+
 class AnyScenario(ABC):
     """A scenario of any laboratory, with the positions of its keys; never changes."""
 
@@ -87,6 +91,8 @@ class AnyScenario(ABC):
         made_by_more: list[str],
     ) -> Self:
         """Return the scenario with changes, `more` being those that the core takes by name."""
+        if seed is not None and not 0 <= seed < SEEDS:
+            raise InputError(f"seed {seed}: expected a whole number from 0 to {SEEDS - 1}")
         changed = self._core.changed(
             settings=[split_setting(setting) for setting in settings],
             values=dict(values),

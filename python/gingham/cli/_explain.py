@@ -51,6 +51,7 @@ def explain(name: str, stripe: bool, as_json: bool) -> None:
       gingham explain --stripe stripe.markers
     """
     known: list[mechanisms.Mechanism] = []
+    stripe = stripe or is_of_stripes(name)
     if stripe:
         found = find_of_stripes(name)
     elif name:
@@ -69,9 +70,18 @@ def explain(name: str, stripe: bool, as_json: bool) -> None:
             print_matrix(known)
 
 
+def is_of_stripes(name: str) -> bool:
+    """Return whether only striping scenarios have a key."""
+    first = name.split(".", maxsplit=1)[0]
+    at_top = {key.path for key in reference.every_stripe_key() if "." not in key.path}
+    return first in at_top - {key.path for key in reference.every_key()}
+
+
 def find_of_stripes(name: str) -> list[reference.Key]:
     """Return the keys of a striping scenario that a name means; all where there is none."""
     known = reference.every_stripe_key()
+    if choice := reference.stripe_choice(name):
+        return [choice]
     return reference.explain(name, known=known) if name else known
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from contextlib import ExitStack
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham import examples, kinds, plots, stripe
+from gingham._files import require_place
 from gingham._rundir import RunFolder
 from gingham.cli._options import SEED, force_option, output_option
 from gingham.cli._output import (
@@ -90,13 +92,14 @@ def stripe_command(
       gingham stripe stripe-rounds --draw rounds.png
       gingham stripe stripe-lossy --set stripe.repair={} -o runs/repaired --json
     """
+    # Asked first: a place that cannot be written is known before hours of work.
     for picture in filter(None, (plot, draw)):
         plots.require_ending(picture)
+        require_place(picture, force=force)
     changed = find(scenario).with_(settings=settings, seed=seed)
     if draw and changed.resolved()["measure"]["events"] == 0:
         changed = changed.with_({"measure.events": EVENTS_DRAWN})
     with ExitStack() as stack:
-        # Opened first: a place that cannot be written is known before hours of work.
         folder = stack.enter_context(RunFolder(output, force=force)) if output else None
         result = run(changed)
         parts = [run(part) for part in stripe.alone(changed)] if alone else []
@@ -133,12 +136,11 @@ def find(name: str) -> Scenario:
     """Return the scenario in a file or of an example."""
     file = Path(name) if Path(name).is_file() or name.endswith(".toml") else examples.path(name)
     if file:
-        found = kinds.load(file)
-        if isinstance(found, stripe.Scenario):
-            return found
-        raise InputError(
-            f"{file}: is the scenario of a fabric: gingham run {name} runs it", file=str(file)
-        )
+        if is_of_fabric(file):
+            raise InputError(
+                f"{file}: is the scenario of a fabric: gingham run {name} runs it", file=str(file)
+            )
+        return stripe.Scenario.load(file)
     known = examples.stripes()
     close = get_close_matches(name, known, n=1)
     meant = f' did you mean "{close[0]}"?' if close else ""
@@ -148,6 +150,16 @@ def find(name: str) -> Scenario:
         expected=known,
         nearest=close[0] if close else None,
     )
+
+
+def is_of_fabric(file: Path) -> bool:
+    """Return whether a file has keys that only the scenario of a fabric has."""
+    try:
+        keys = tomllib.loads(file.read_bytes().decode()).keys()
+    except (OSError, ValueError):
+        # Whoever reads it says what is wrong and where.
+        return False
+    return bool(keys & kinds.FABRIC.marks) and "channel" not in keys
 
 
 def write_pictures(
@@ -202,7 +214,7 @@ def print_channels(result: StripeResult) -> None:
         [
             one["name"],
             rate_text(one["rate_bits_per_s"]),
-            "-" if one["quantum"] is None else f"{one['quantum']:,}",
+            quantum_text(one["quantum"]),
             rate_text(one["arrived_bits_per_s"]),
             f"{100 * one['utilisation']:.1f} %",
             f"{one['packets_sent']:,}",
@@ -214,9 +226,21 @@ def print_channels(result: StripeResult) -> None:
     print_table(title, columns, rows, numbers=columns[1:], tight=True)
 
 
+def quantum_text(quantum: int | None) -> str:
+    """Return a quantum; 0 means that the sender has taken the channel out."""
+    if quantum is None:
+        return "-"
+    return f"{quantum:,}" if quantum else "out"
+
+
 def rate_text(bits_per_s: float | None) -> str:
-    """Return a rate in Mbit/s."""
-    return "-" if bits_per_s is None else f"{bits_per_s / MEGA:.4g} Mbit/s"
+    """Return a rate in the unit that suits it, Mbit/s of most."""
+    if bits_per_s is None:
+        return "-"
+    for unit, size in (("Mbit/s", MEGA), ("kbit/s", 1e3)):
+        if bits_per_s >= size / 10:
+            return f"{bits_per_s / size:.4g} {unit}"
+    return f"{bits_per_s:.4g} bit/s"
 
 
 def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -58,9 +58,10 @@ def headline(pipe: pa.Table, summary: Mapping[str, Any], channels: int) -> str:
     step_ns = float(numbers(pipe, "to_ns")[0] - numbers(pipe, "from_ns")[0])
     unit, unit_ps = style.unit_for(step_ns * NS)
     return (
-        f"{channels} channels of {summary['capacity_bits_per_s'] / MEGA:.4g} Mbit/s at the start: "
+        f"{channels} channels, at first {summary['capacity_bits_per_s'] / MEGA:.4g} Mbit/s in all: "
         f"{given}, {summary['packets_out_of_order']:,} packets out of order, "
-        f"{summary['packets_lost']:,} lost. A step is {step_ns * NS / unit_ps:.3g} {unit}."
+        f"{summary['packets_lost']:,} lost. A step is {step_ns * NS / unit_ps:.3g} {unit}; "
+        "grey is warm-up and what follows, and peaks of catching up are cut off."
     )
 
 
@@ -87,17 +88,18 @@ def draw_rates(
         below = above
     given = numbers(pipe, "delivered_bits_per_s")[: len(middle)] / MEGA
     axes.plot(middle, given, color=style.INK, lw=1.0, label="given out")
-    # Where the receiver waits and then catches up, a peak is no rate that lasts.
-    axes.set_ylim(0, 1.6 * max(float(below.max()), 1e-9))
+    # Where the receiver waits and then catches up, a peak is no rate that lasts: it is cut off.
+    axes.set_ylim(0, 1.35 * max(float(below.max()), 1e-9))
     axes.set_ylabel("rate (Mbit/s)")
-    axes.legend(loc="upper right", ncols=4)
+    if len(of_channel) <= style.CLASSES_MAX:
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=5, borderaxespad=0.1)
 
 
 def draw_delays(axes: Axes, middle: Floats, pipe: pa.Table) -> None:
     """Draw the mean delay, and mark steps with packets out of order."""
     delay_ps = numbers(pipe, "delay_mean_ns")[: len(middle)] * NS
     unit, unit_ps = style.unit_for(float(np.nanmax(delay_ps, initial=0.0)))
-    axes.plot(middle, delay_ps / unit_ps, color=style.INK, lw=1.0)
+    axes.plot(middle, delay_ps / unit_ps, color=style.INK, lw=1.0, marker=".", ms=2)
     late = numbers(pipe, "packets_out_of_order")[: len(middle)] > 0
     if late.any():
         red = style.CLASS_COLOURS[3]
@@ -114,7 +116,7 @@ def draw_waiting(
     buffered = numbers(series, "buffer_packets")
     for place, rows in enumerate(of_channel.values()):
         axes.plot(middle, buffered[rows], color=colour(place), lw=1.0)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, max(1.0, 1.05 * float(buffered.max(initial=0.0))))
     axes.set_ylabel("packets waiting\nat the receiver")
 
 

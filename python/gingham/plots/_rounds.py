@@ -43,6 +43,7 @@ class Way:
     deficit: int
     sent_ns: int
     arrived_ns: int | None = None
+    lost: bool = False
 
 
 @style.styled
@@ -58,7 +59,7 @@ def draw(events: pa.Table, *, title: str) -> Figure:
     end_ns = last_of_packets(rows)
     ways = [way for way in ways if way.sent_ns <= end_ns]
     channels = sorted({way.channel for way in ways}, key=style.natural)
-    figure = style.new_figure(11, 1.6 + 2.1 * len(channels), title, HEADLINE)
+    figure = style.new_figure(11, 1.6 + 2.1 * len(channels), title, HEADLINE + shown(events))
     panels = figure.subplots(
         len(channels) + 1, 1, sharex=True, squeeze=False, height_ratios=[*([3] * len(channels)), 1]
     )[:, 0]
@@ -69,9 +70,16 @@ def draw(events: pa.Table, *, title: str) -> Figure:
 
 
 HEADLINE = (
-    "Lines are packets, a colour a round, with round.deficit where they are sent; dashed lines are "
-    "markers with those of the packet to come; a cross is a loss. Below, what is given out."
+    "Lines are packets, with number, round (r) and deficit where they are sent, coloured by round; "
+    "dashed lines are markers with those of the packet to come; a cross is a loss. Below, what is "
+    "given out, packets out of order in red."
 )
+
+
+def shown(events: pa.Table) -> str:
+    """Say which packets are shown, where not all are."""
+    sent = max(events["packet"].to_pylist(), default=0)
+    return f" The first {PACKETS_MAX} packets of {sent:,} or more." if sent > PACKETS_MAX else ""
 
 
 def pair(rows: Sequence[dict[str, Any]]) -> Sequence[Way]:
@@ -91,7 +99,9 @@ def pair(rows: Sequence[dict[str, Any]]) -> Sequence[Way]:
                     markers[channel].append(way)
             case "lose-marker" | "drop-marker":
                 # Known at once, so the marker lost is the last one sent.
-                markers[channel].pop()
+                markers[channel].pop().lost = True
+            case "lose" | "drop" | "damaged" | "discard" if (channel, packet) in packets:
+                packets[channel, packet].lost = True
             case "arrive" if (channel, packet) in packets:
                 packets[channel, packet].arrived_ns = row["time_ns"]
             case "arrive-marker":
@@ -109,9 +119,13 @@ def draw_channel(axes: Axes, channel: str, ways: Sequence[Way], end_ns: int) -> 
     """Draw a channel: its sender above, its receiver below."""
     for place in (0, 1):
         axes.axhline(place, color=style.FAINT, lw=0.7)
-    side = 0
+    side, labelled_ns = 0, -end_ns
     for way in ways:
-        side = draw_way(axes, way, end_ns, side)
+        # Three labels at most within the width of one: more would hide each other.
+        crowded = way.sent_ns - labelled_ns < end_ns / 90 and side == 0
+        draw_way(axes, way, end_ns, None if crowded else side)
+        if not crowded:
+            side, labelled_ns = (side + 1) % 3, way.sent_ns
     axes.set_ylim(-0.25, 1.75)
     axes.set_yticks([0, 1], ["received", "sent"])
     axes.set_title(f"channel {channel}")
@@ -119,22 +133,23 @@ def draw_channel(axes: Axes, channel: str, ways: Sequence[Way], end_ns: int) -> 
     axes.tick_params(axis="x", length=0)
 
 
-def draw_way(axes: Axes, way: Way, end_ns: int, side: int) -> int:
-    """Draw a packet or a marker; returns on which of three heights the next label stands."""
+def draw_way(axes: Axes, way: Way, end_ns: int, side: int | None) -> None:
+    """Draw a packet or a marker, with its label on one of three heights if it has one."""
     start = way.sent_ns / NS_PER_MS
-    lost = way.arrived_ns is None
+    # What is still under way where the events end has a short line, and no cross.
+    stops = way.arrived_ns is None
     end = (way.arrived_ns or way.sent_ns + end_ns * 0.02) / NS_PER_MS
-    bottom = 0.55 if lost else 0.0
+    bottom = 0.55 if stops else 0.0
     colour = ROUND_COLOURS[way.round % len(ROUND_COLOURS)] if way.packet else style.INK
     width, dashes = (1.4, "-") if way.packet else (0.9, "--")
     axes.plot([start, end], [1, bottom], color=colour, lw=width, ls=dashes)
-    if lost:
+    if way.lost:
         axes.plot([end], [bottom], "x", color=RED, ms=7, mew=1.8)
-    label = f"{way.round}.{way.deficit}"
+    label = f"r{way.round} {way.deficit} B"
     text = f"{way.packet}\n{label}" if way.packet else f"M {label}"
-    height = 1.04 + 0.22 * side
-    axes.text(start, height, text, size=6.5, color=colour, ha="center", va="bottom")
-    return (side + 1) % 3
+    if side is not None:
+        height = 1.04 + 0.24 * side
+        axes.text(start, height, text, size=6.5, color=colour, ha="center", va="bottom")
 
 
 def draw_given_out(axes: Axes, rows: Sequence[dict[str, Any]], end_ns: int) -> None:

@@ -11,13 +11,17 @@ use serde::Serialize;
 pub enum Verdict {
     /// The numbers describe what the scenario asks for.
     Ok,
-    /// Too little was given out in the window for an interval.
+    /// Too little was given out in the window: nothing, or so little that the interval of the goodput is
+    /// wider than a quarter of it to either side.
     NotConverged,
     /// Packets were left behind at the end of the run, or nothing was given out at all.
     Stalled,
     /// The run was ended before its time, as by Ctrl-C; the numbers hold for what was simulated.
     Interrupted,
 }
+
+/// Half-widths of goodput beyond this part of it say too little.
+const WIDTH_MAX: f64 = 0.25;
 
 pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
     if !engine.is_done() {
@@ -44,6 +48,12 @@ pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
     if record.delay_mean_ns.is_none() {
         let reason = "nothing was given out in the window; a longer `stop.time` or a shorter \
                       `stop.warm_up` gives more";
+        return (Verdict::NotConverged, reason.to_owned());
+    }
+    let (goodput, half) = (record.goodput_bits_per_s, record.goodput_half_width_bits_per_s);
+    if half.is_none_or(|half| goodput.is_none_or(|goodput| half > WIDTH_MAX * goodput)) {
+        let reason = "the goodput is known to a quarter at best, or not at all; a longer \
+                      `stop.time` says more, and counts of packets hold all the same";
         return (Verdict::NotConverged, reason.to_owned());
     }
     (Verdict::Ok, "every packet sent was given out or is known to be lost".to_owned())
