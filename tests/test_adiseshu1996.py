@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gingham import stripe, studies
 from gingham.studies.adiseshu1996 import closed_forms, frames, recoveries, traces
 from gingham.studies.adiseshu1996.comparisons import differences
 from gingham.studies.adiseshu1996.films import Damage, damage
@@ -132,8 +134,30 @@ def test_frames_are_damaged_by_loss_or_else_by_reordering() -> None:
 
 
 def test_the_films_are_those_that_their_recipe_makes() -> None:
-    from gingham import studies
 
     folder = studies.load("adiseshu1996").folder
     for name, (title, make) in frames.FILES.items():
         assert (folder / name).read_text() == frames.text(title, make())
+
+
+FILM = Path(__file__).parent.parent.parent / "shared" / "data" / "video" / "movie-30fps.dat"
+# A minute of the film, from where its pictures begin to move.
+FRAMES = slice(3000, 4800)
+
+
+def test_reordering_does_not_matter_to_a_real_film_at_40_per_cent_of_loss(tmp_path: Path) -> None:
+    if not FILM.exists():
+        pytest.skip(f"{FILM.name} is not at hand; it is looked for in ../shared/data/video")
+    lengths = [line.split()[3] for line in FILM.read_text().splitlines()[FRAMES]]
+    (tmp_path / "film.txt").write_text("\n".join(lengths) + "\n")
+    sweep = studies.load("adiseshu1996").sweep("video")
+    wanted = {"loss": 0.4, "trace": "film", "reception": "logical"}
+    point = next(one for one in sweep.points() if one.values == wanted)
+    film = str(tmp_path / "film.txt")
+    scenario = point.scenario().with_({"source.0.kind.frames.file": film, "stop.time": "59.99 s"})
+    assert isinstance(scenario, stripe.Scenario)
+    packets = stripe.run(scenario).table("packets")
+    found = damage(packets.to_pylist())
+    assert found.frames == 1800
+    assert found.by_loss > 1000
+    assert found.by_reordering < 0.05 * found.by_loss

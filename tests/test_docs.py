@@ -24,6 +24,7 @@ SKIPPED = {
     "docs/how-to/emulate-a-link.md": 5,
     "docs/how-to/opensm.md": 2,
     "docs/how-to/scenarios.md": 1,
+    "docs/studies/adiseshu1996.md": 1,
     "docs/studies/kwan1996.md": 1,
     "docs/tutorial.md": 3,
 }

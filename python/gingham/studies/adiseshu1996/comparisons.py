@@ -30,7 +30,7 @@ LONGEST, THEOREM_QUANTA = 1500, (1500, 2000, 3000)
 def differences(found: Sequence[Hashable], wanted: Sequence[Hashable]) -> int:
     """Return how many elements must be taken out or put in.
 
-    >>> differences("abcd", "abcd"), differences("abcd", "abd"), differences("ab", "ba")
+    >>> differences([1, 2, 3], [1, 2, 3]), differences([1, 2], [1]), differences([1, 2], [2, 1])
     (0, 1, 2)
     """
     same = sum(
