@@ -57,6 +57,9 @@ def test_a_row_says_what_a_run_of_the_same_scenario_measures(tmp_path: Path) -> 
     told = {f"{one['percentile']:g}": one["delay_ns"] for one in summary["percentiles"]}
     assert row["delay_p50_ns"] == told["50"]
     assert results.arrow("packets").num_rows == min(1000, summary["packets_sent"])
+    assert results.of_run(row["key"], "packets") == stripe.run(scenario).table("packets")
+    with pytest.raises(InputError, match="events"):
+        results.of_run(row["key"], "events")
 
 
 def test_another_film_is_another_run(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.results._intervals import interval
 from gingham.results._query import ask, close, columns_of, literal, quoted
-from gingham.store import kind_in, read_manifest, reader, views
+from gingham.store import kept_table, kind_in, read_manifest, reader, views
 
 if TYPE_CHECKING:
     import os
@@ -90,6 +90,13 @@ class Results:
                 nearest=nearest,
             )
         return self.query(f"from {quoted(table)} order by {self._views[table]}")
+
+    def of_run(self, key: str, table: str) -> pa.Table:
+        """Return a table that the sweep keeps, of the run with this key.
+
+        Quicker than a query, which looks through the tables of all runs.
+        """
+        return kept_table(self.folder, key, table)
 
     def pandas(self, table: str = "runs") -> pd.DataFrame:
         """Return a table as a data frame of pandas, the extra `pandas`."""

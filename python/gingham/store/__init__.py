@@ -21,13 +21,14 @@ were made; only the process that holds `.lock` writes.
 from gingham.store._asking import asking
 from gingham.store._columns import reserved, views
 from gingham.store._folder import FORM, MANIFEST, SweepFolder, kind_in, read_manifest, require_place
-from gingham.store._reading import reader
+from gingham.store._reading import kept_table, reader
 
 __all__ = [
     "FORM",
     "MANIFEST",
     "SweepFolder",
     "asking",
+    "kept_table",
     "kind_in",
     "read_manifest",
     "reader",

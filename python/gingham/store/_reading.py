@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gingham._files import require_file
 from gingham.store import _columns, _journal, _shards
 from gingham.store._asking import asking
 from gingham.store._folder import kind_in, read_manifest, rows_of
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import duckdb
+    import pyarrow as pa
 
     from gingham.kinds import Kind
 
@@ -86,6 +88,15 @@ def kept_view(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> N
             "file_row_number = true, union_by_name = true)"
         )
         connection.execute(f'create view "{name}" as from points join ({kept}) using (key)')
+
+
+def kept_table(folder: Path, key: str, name: str) -> pa.Table:
+    """Return a table that the sweep keeps of one run, without a look at those of all others."""
+    import pyarrow.parquet as pq
+
+    path = folder / "tables" / key / f"{name}.parquet"
+    require_file(path)
+    return pq.read_table(path)
 
 
 def text(value: object) -> str:

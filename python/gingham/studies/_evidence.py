@@ -53,11 +53,9 @@ class Evidence:
         assert rows, f"{sweep} has runs with {fixed}"
         return rows
 
-    def kept(self, sweep: str, table: str, key: str, order: str = "row_number") -> pa.Table:
+    def kept(self, sweep: str, table: str, key: str) -> pa.Table:
         """Return a table that the sweep keeps, of the run with this key."""
-        return self.results(sweep).query(
-            f"from {table} where key = '{key}' order by {order}"  # names and keys of ours
-        )
+        return self.results(sweep).of_run(key, table)
 
     def rows(self, sweep: str, traffic: str | None = None, /, **fixed: Any) -> list[dict[str, Any]]:
         """Return the rows of the classes of a sweep: of one class, of runs with fixed values."""
