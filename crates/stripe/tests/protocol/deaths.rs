@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use gingham_fairq::Round;
-use gingham_stripe::{Departure, Discard, Epoch, Kind, Message, ReceiverOptions, SenderOptions};
+use gingham_fairq::{Round, Standing};
+use gingham_stripe::{
+    Departure, Discard, Epoch, Kind, Marker, Message, Receiver, ReceiverOptions, Report, Sender,
+    SenderOptions,
+};
 use proptest::prelude::*;
 
 use super::changes::wish_and_send;
@@ -166,4 +169,43 @@ proptest! {
         prop_assert_eq!(pair.receiver.reception().passed, 0);
         prop_assert!((0..channels).all(|channel| pair.receiver.buffered_packets(channel) == 0));
     }
+}
+
+fn message(channel: u8, kind: Kind) -> Message {
+    Message { epoch: Epoch::new(1), channel, channels: 2, kind }
+}
+
+/// Channel 1 is out since round 5, says channel 0: a marker of round 3 was on its way, one of round 6 is of its return.
+#[test]
+fn a_marker_from_before_it_left_does_not_bring_a_channel_back() {
+    let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
+    let options = ReceiverOptions::default();
+    let mut receiver = Receiver::synchronised(scheduler, options, Epoch::new(1)).unwrap();
+    let left = Kind::Left(Departure { channel: 1, since: Round::new(5) });
+    receiver.handle_message(at(0), 0, message(0, left)).unwrap();
+    for (round, taken) in [(3, Err(Discard::ChannelOut)), (6, Ok(()))] {
+        let standing = Standing::beginning(Round::new(round), LONGEST_BYTES);
+        let marker = message(1, Kind::Marker(Marker { standing, ..Marker::default() }));
+        assert_eq!(receiver.handle_message(at(1), 1, marker), taken, "round {round}");
+        assert_eq!(receiver.handle_packet(at(1), 1, 100, ()), taken, "round {round}");
+    }
+}
+
+/// Nothing is heard of channel 1 for two seconds. A report of what was sent before it died tells nothing new.
+#[test]
+fn only_the_answer_to_a_probe_brings_a_dead_channel_back() {
+    let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
+    let options = SenderOptions::default();
+    let mut sender = Sender::synchronised(scheduler, options, Epoch::new(1), at(0)).unwrap();
+    let report =
+        |channel, echo| message(channel, Kind::Report(Report { echo, ..Report::default() }));
+    for now in (0..2_000).step_by(10).map(at) {
+        while sender.poll_message(now).is_some() {}
+        sender.handle_message(now, 0, report(0, now)).unwrap();
+    }
+    assert!(sender.is_dead(1) && !sender.is_dead(0));
+    sender.handle_message(at(2_000), 1, report(1, at(10))).unwrap();
+    assert!(sender.is_dead(1));
+    sender.handle_message(at(2_000), 1, report(1, at(1_990))).unwrap();
+    assert!(!sender.is_dead(1));
 }
