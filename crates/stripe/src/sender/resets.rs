@@ -49,7 +49,9 @@ impl<S: Numbered> Sender<S> {
             _ => least,
         };
         self.heeded = Some((now, pause));
-        self.start_reset(epoch.next(), now);
+        // What a sender that forgot had sent in the epoch after the one named may still be on its way.
+        let next = if self.epoch == epoch { epoch.next() } else { epoch.next().next() };
+        self.start_reset(next, now);
         Ok(())
     }
 

@@ -180,7 +180,9 @@ fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
         pair.run_to(at(100));
         restart_sender(&mut pair, Epoch::new(forgotten), 3);
         pair.run_to(at(400));
-        assert_eq!(pair.sender.epoch(), Epoch::new(2), "from {forgotten}");
+        // Epoch 2 may be one that it had begun before it forgot.
+        let fresh = if forgotten == 1 { 2 } else { 3 };
+        assert_eq!(pair.sender.epoch(), Epoch::new(fresh), "from {forgotten}");
         assert!(pair.sender.is_open());
         assert_in_order_from_here(&mut pair);
     }
@@ -378,9 +380,9 @@ fn requests_that_go_on_are_heeded_less_and_less_often() {
     let third = u32::MAX / 3;
     assert_eq!(ask(0, 1), Ok(2));
     assert_eq!(ask(99, third), Err(Discard::TooSoon));
-    assert_eq!(ask(100, third), Ok(third + 1));
+    assert_eq!(ask(100, third), Ok(third + 2));
     assert_eq!(ask(299, 2 * third), Err(Discard::TooSoon));
-    assert_eq!(ask(300, 2 * third), Ok(2 * third + 1));
-    assert_eq!((ask(699, 5), ask(2_000, 5)), (Err(Discard::TooSoon), Ok(6)));
-    assert_eq!((ask(2_099, 6), ask(2_100, 6)), (Err(Discard::TooSoon), Ok(7)));
+    assert_eq!(ask(300, 2 * third), Ok(2 * third + 2));
+    assert_eq!((ask(699, 5), ask(2_000, 5)), (Err(Discard::TooSoon), Ok(7)));
+    assert_eq!((ask(2_099, 7), ask(2_100, 7)), (Err(Discard::TooSoon), Ok(8)));
 }
