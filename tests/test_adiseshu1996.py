@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from gingham import stripe, studies
@@ -71,14 +72,8 @@ class Run:
     def __init__(self, events: list[dict[str, Any]], packets: list[dict[str, Any]]) -> None:
         self.tables = {"events": events, "packets": packets}
 
-    def kept(self, _sweep: str, table: str, _key: str) -> Any:
-        rows = self.tables[table]
-
-        class Rows:
-            def to_pylist(self) -> list[dict[str, Any]]:
-                return rows
-
-        return Rows()
+    def kept(self, _sweep: str, table: str, _key: str) -> pa.Table:
+        return pa.Table.from_pylist(self.tables[table])
 
 
 def event(what: str, at_ms: float, *, channel: str = "1", **more: int) -> dict[str, Any]:

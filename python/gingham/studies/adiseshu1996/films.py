@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from gingham.studies._evidence import Evidence
 
 
+# What is asked of packets.
+PACKET = ["frame", "position"]
+
+
 @dataclass(frozen=True)
 class Damage:
     """How many frames of a run there were, and how many of them came damaged by what."""
@@ -60,6 +64,6 @@ def damage(packets: Iterable[Mapping[str, Any]]) -> Damage:
 def damages(evidence: Evidence, **fixed: Any) -> list[Damage]:
     """Return the damage of each replication of a point."""
     return [
-        damage(evidence.kept("video", "packets", row["key"]).to_pylist())
+        damage(evidence.kept("video", "packets", row["key"]).select(PACKET).to_pylist())
         for row in evidence.runs("video", **fixed)
     ]

@@ -14,6 +14,7 @@ says the next marker and a one-way delay: until those markers have come.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 # When losses stop in recovery.toml.
 STOP_NS = 1_000_000_000
+# What is asked of events and packets.
+EVENT = ["event", "time_ns", "channel", "packet", "round"]
+PACKET = ["packet", "position", "delivered_ns"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Recovery:
         return self.recovery_ns / self.bound_ns
 
 
+@cache
 def of_all(evidence: Evidence) -> list[Recovery]:
     """Return the recovery of each run."""
     return [of_run(evidence, row) for row in evidence.runs("recovery")]
@@ -50,8 +55,8 @@ def of_all(evidence: Evidence) -> list[Recovery]:
 
 def of_run(evidence: Evidence, row: Mapping[str, Any]) -> Recovery:
     """Return the recovery of a run, by its packets and markers."""
-    events = evidence.kept("recovery", "events", row["key"]).to_pylist()
-    packets = evidence.kept("recovery", "packets", row["key"]).to_pylist()
+    events = evidence.kept("recovery", "events", row["key"]).select(EVENT).to_pylist()
+    packets = evidence.kept("recovery", "packets", row["key"]).select(PACKET).to_pylist()
     first = first_markers(events)
     begin = max(first.values())
     sent = {one["packet"] for one in events[begin:] if one["event"] == "send"}
