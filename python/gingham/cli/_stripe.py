@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4, "stalled": 4}
 # What is recorded for the drawing where the scenario records nothing.
-EVENTS_DRAWN = 1_000
+EVENTS_DRAWN = 20_000
 PICTURE = click.Path(path_type=Path)
 MEGA = 1e6
 
@@ -102,7 +102,7 @@ def stripe_command(
     with ExitStack() as stack:
         folder = stack.enter_context(RunFolder(output, force=force)) if output else None
         result = run(changed)
-        parts = [run(part) for part in stripe.alone(changed)] if alone else []
+        parts = run_alone(changed) if alone and result.verdict != "interrupted" else []
         unread = None if as_json else report(result, parts)
         written = write_pictures(result, plot, draw, force=force)
         if folder:
@@ -115,7 +115,7 @@ def stripe_command(
     if unread:
         raise unread
     if as_json:
-        own = {"alone": alone_numbers(parts)} if alone else {}
+        own = {"alone": alone_numbers(parts)} if parts else {}
         about = {"about": dict(result.about), "written": written}
         print_json({**result.summary, **own, **about})
     else:
@@ -130,6 +130,17 @@ def run(scenario: Scenario) -> StripeResult:
     simulation = stripe.Simulation(scenario)
     with progress_shown(STRIPES) as on_progress:
         return stripe.simulate(simulation, on_progress)
+
+
+def run_alone(scenario: Scenario) -> list[StripeResult]:
+    """Run a scenario over each of its channels by itself, until somebody presses Ctrl-C."""
+    parts = []
+    for part in stripe.alone(scenario):
+        parts.append(run(part))
+        if parts[-1].verdict == "interrupted":
+            warn("interrupted; not every channel was run by itself")
+            return []
+    return parts
 
 
 def find(name: str) -> Scenario:
@@ -237,8 +248,8 @@ def rate_text(bits_per_s: float | None) -> str:
     """Return a rate in the unit that suits it, Mbit/s of most."""
     if bits_per_s is None:
         return "-"
-    for unit, size in (("Mbit/s", MEGA), ("kbit/s", 1e3)):
-        if bits_per_s >= size / 10:
+    for unit, size, least in (("Gbit/s", 1e9, 1e10), ("Mbit/s", MEGA, 1e5), ("kbit/s", 1e3, 1e3)):
+        if bits_per_s >= least:
             return f"{bits_per_s / size:.4g} {unit}"
     return f"{bits_per_s:.4g} bit/s"
 

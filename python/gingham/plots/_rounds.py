@@ -56,7 +56,7 @@ def draw(events: pa.Table, *, title: str) -> Figure:
         figure = style.new_figure(7, 3, title)
         style.say_nothing_to_draw(figure.subplots(), "no event was recorded")
         return figure
-    end_ns = last_of_packets(rows)
+    end_ns = max(last_of_packets(rows), 1)
     ways = [way for way in ways if way.sent_ns <= end_ns]
     channels = sorted({way.channel for way in ways}, key=style.natural)
     figure = style.new_figure(11, 1.6 + 2.1 * len(channels), title, HEADLINE + shown(events))

@@ -133,7 +133,8 @@ pub enum Scheduler {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generalised {
-    /// Packets a turn of each channel; those in the closest ratio of the rates unless given.
+    /// Packets a turn of each channel; one for the slowest and, for each other, the whole number closest to
+    /// the ratio of its rate to the slowest's (section 6.2) unless given.
     pub packets: Vec<u32>,
 }
 
