@@ -21,9 +21,10 @@
 //! | any | [`SenderOptions::credits`] | nothing is lost for want of room |
 //! | any | any | nothing waits longer than the waits; both ends start anew where one was told to, restarted, or found the other out of step |
 //!
-//! In `tests/guarantees` each row is a test. A sender must not start twice in one epoch where order is
-//! guaranteed. In quasi-FIFO no byte is added to a packet of data, in guaranteed order the twelve of a [`Tag`]:
-//! channels tell packets from [`Message`]s by other means, an Ethernet type or a port.
+//! In `tests/guarantees` each row is a test. Where order is guaranteed, a sender that restarts begins in
+//! a later epoch, for instance one from a clock. In quasi-FIFO no byte is added to a packet of data, in
+//! guaranteed order the twelve of a [`Tag`]: channels tell packets from [`Message`]s by other means, an
+//! Ethernet type or a port.
 //!
 //! Time is nanoseconds from whatever origin the caller likes ([`Instant`]); nothing here reads a
 //! clock, sends or receives. `handle_*` takes, `poll_*` gives, `now` is an argument and never goes
