@@ -55,6 +55,11 @@ impl Ledger {
         Ok(())
     }
 
+    /// The receiver has forgotten what it gave out: what it gives out from here on is in order by itself.
+    pub(crate) fn forget_order(&mut self) {
+        self.highest = 0;
+    }
+
     /// When the last packet was sent that did not come, or came out of order.
     pub(crate) fn last_wrong_ns(&self) -> u64 {
         let lost = self.sent.iter().rev().find(|sent| !sent.delivered);

@@ -153,6 +153,7 @@ impl<'a> World<'a> {
                 Happening::ReceiverCrashes => {
                     self.count_receiver();
                     self.orders = orders(self.case);
+                    self.ledger.forget_order();
                     self.receiver = Receiver::new(self.scheduler.clone(), self.case.receiver)
                         .expect("options of a test");
                     self.totals.crashes += 1;
