@@ -225,7 +225,9 @@ impl<S: Numbered, P> Receiver<S, P> {
             Some(_) => self.confirmed_timeout(),
             None => self.wait_is_over_at(),
         };
-        order.into_iter().chain(self.reports.poll_timeout()).min()
+        // Without an epoch nothing is reported, whatever is due: nobody is to wait for it.
+        let report = self.epochs.current().and_then(|_| self.reports.poll_timeout());
+        order.into_iter().chain(report).min()
     }
 
     /// The next message to the sender, and the channel on whose way back it goes.

@@ -31,6 +31,7 @@ impl<S: Numbered, P> Receiver<S, P> {
             self.start_over(wire);
         }
         self.buffers.iter_mut().for_each(|buffer| buffer.mend(now));
+        self.reports.mend(now);
     }
 
     /// Nothing leads to the state that was found: the sender is to begin an epoch.
@@ -45,7 +46,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 
 #[cfg(test)]
 impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACITY>, P> {
-    /// Writes over every word of the state but for times of reports and for what sequence numbers know.
+    /// Writes over every word of the state but for what sequence numbers know.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.scheduler.corrupt(words);
         self.numbering.corrupt(words);

@@ -114,6 +114,17 @@ impl Reports {
         self.earliest
     }
 
+    /// Times that can be: nothing has come in the future, nor is a report due later than after the interval.
+    pub(super) fn mend(&mut self, now: Instant) {
+        let latest = now.after(self.plan.map_or(Duration::ZERO, |plan| plan.interval));
+        for arrivals in &mut self.channels {
+            arrivals.marker_at = arrivals.marker_at.map(|at| at.min(now));
+            arrivals.report_at = arrivals.report_at.map(|at| at.min(latest));
+            arrivals.report.came_at = arrivals.report.came_at.min(now);
+        }
+        self.look_at_times(now);
+    }
+
     /// A marker has come, be it at the head of the buffer or not.
     pub(super) fn see_marker(&mut self, channel: usize, now: Instant, marker: &Marker) {
         let arrivals = &mut self.channels[channel];
@@ -177,7 +188,7 @@ impl Reports {
 
 #[cfg(test)]
 impl Reports {
-    /// Writes over the counts.
+    /// Writes over counts and times.
     pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.due = words();
         for arrivals in &mut self.channels {
@@ -186,6 +197,12 @@ impl Reports {
             arrivals.unreported_packets = crate::corruption::word(words);
             arrivals.report.accounted_bytes = words();
             arrivals.report.received_bytes = words();
+            arrivals.report.coming_from =
+                Some(gingham_fairq::Round::new(crate::corruption::word(words)));
+            let mut time = || Instant::from_nanoseconds(words());
+            (arrivals.report.echo, arrivals.report.came_at) = (time(), time());
+            (arrivals.marker_at, arrivals.report_at) = (Some(time()), Some(time()));
         }
+        self.earliest = Some(Instant::from_nanoseconds(words()));
     }
 }
