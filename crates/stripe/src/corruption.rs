@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::{ReceiverOptions, SenderOptions};
+use crate::{FlightPlan, ReceiverOptions, SenderOptions, SharePlan};
 use pair::{LONGEST_BYTES, Pair, Scheduler, Words, milliseconds};
 
 const DELAY_MS_MAX: u32 = 50;
@@ -57,7 +57,7 @@ fn send_for(pair: &mut Pair, words: &mut Words, span: Duration) {
 proptest! {
     #[test]
     fn whatever_is_written_over_order_is_exact_in_time(
-        seed: u64, channels in 1_usize..=8, of_sender: bool, of_receiver: bool, credits: bool,
+        seed: u64, channels in 1_usize..=8, of_sender: bool, of_receiver: bool, follows: [bool; 3],
     ) {
         let mut words = Words(seed);
         let quanta: Vec<_> = (0..channels).map(|_| LONGEST_BYTES + words.below(4_000)).collect();
@@ -65,7 +65,12 @@ proptest! {
         let delays: Vec<_> =
             (0..channels).map(|_| milliseconds(words.below(DELAY_MS_MAX).into())).collect();
         let receiver = ReceiverOptions { wait: milliseconds(100), ..ReceiverOptions::default() };
-        let sender = SenderOptions { credits, ..SenderOptions::default() };
+        let sender = SenderOptions {
+            credits: follows[0],
+            flight: follows[1].then(FlightPlan::default),
+            shares: (follows[1] && follows[2]).then(SharePlan::default),
+            ..SenderOptions::default()
+        };
         let mut pair = Pair::with(&scheduler, &delays, sender, receiver).seeded(seed);
         send_for(&mut pair, &mut words, milliseconds(200));
         if of_sender {

@@ -64,13 +64,16 @@ pub(super) fn not_after(at: &mut Instant, now: Instant, span_max: Duration) {
 
 #[cfg(test)]
 impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
-    /// Writes over every word of the state but for what windows and repairs know.
+    /// Writes over every word of the state but for what repairs know.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.scheduler.corrupt(words);
         self.changes.corrupt(words);
         self.presence.corrupt(words);
         self.sent.corrupt(words);
         self.reported.corrupt(words);
+        if let Some(flow) = &mut self.flow {
+            flow.corrupt(words);
+        }
         let time = |word: u64| Instant::from_nanoseconds(word);
         self.epoch = crate::Epoch::new(crate::corruption::word(words));
         self.due = words();

@@ -114,8 +114,10 @@ impl Flow {
         match self.waiting {
             Some(waiting) if waiting.channel == channel && waits => {}
             Some(waiting) => {
-                let waited_ns = now_ns.saturating_sub(waiting.since_ns);
-                self.paths[waiting.channel].seen.waited_ns += waited_ns;
+                if let Some(path) = self.paths.get_mut(waiting.channel) {
+                    let waited_ns = now_ns.saturating_sub(waiting.since_ns);
+                    path.seen.waited_ns = path.seen.waited_ns.saturating_add(waited_ns);
+                }
                 self.waiting = None;
             }
             None => {}
@@ -158,6 +160,7 @@ impl Flow {
         let shares = self.shares.as_mut().filter(|shares| shares.are_due(now.nanoseconds()))?;
         for (path, quantum) in self.paths.iter_mut().zip(quanta) {
             path.set_quantum(quantum);
+            path.mend();
         }
         shares.plan(now.nanoseconds(), &mut self.paths, self.sample_ns)
     }
@@ -166,5 +169,17 @@ impl Flow {
     pub(super) fn restart(&mut self) {
         self.waiting = None;
         self.paths.iter_mut().for_each(Path::restart);
+    }
+}
+
+#[cfg(test)]
+impl Flow {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.waiting =
+            Some(Waiting { channel: crate::corruption::index(words), since_ns: words() });
+        self.paths.iter_mut().for_each(|path| path.corrupt(words));
+        if let Some(shares) = &mut self.shares {
+            shares.corrupt(words);
+        }
     }
 }

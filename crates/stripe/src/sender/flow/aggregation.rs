@@ -33,6 +33,7 @@ impl Aggregation {
 
     /// So many bytes more are accounted for; the most is remembered for twice `half_ns`.
     pub(super) fn take(&mut self, now_ns: u64, bytes: u64, rate: u64, half_ns: u64) {
+        self.half_since_ns = self.half_since_ns.min(now_ns);
         let since = |then_ns: u64| now_ns.saturating_sub(then_ns);
         if self.bytes <= carried(rate, since(self.since_ns)) {
             (self.since_ns, self.bytes) = (now_ns, 0);
@@ -45,6 +46,14 @@ impl Aggregation {
         }
         let ahead_bytes = ahead_bytes.min(carried(rate, AHEAD_NS_MAX));
         self.most_bytes[0] = self.most_bytes[0].max(ahead_bytes);
+    }
+}
+
+#[cfg(test)]
+impl Aggregation {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.since_ns, self.bytes) = (words(), words());
+        (self.most_bytes, self.half_since_ns) = ([words(), words()], words());
     }
 }
 

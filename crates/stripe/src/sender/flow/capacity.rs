@@ -92,6 +92,13 @@ impl Capacity {
         (self.count, self.next, self.full_since_ns) = (0, 0, None);
     }
 
+    /// Points that are not there are forgotten.
+    pub(super) const fn mend(&mut self) {
+        if self.count > POINTS || self.next >= POINTS {
+            self.restart();
+        }
+    }
+
     pub(super) fn take(&mut self, arrival: &Arrival) {
         if !arrival.is_full {
             self.full_since_ns = None;
@@ -153,6 +160,19 @@ impl Capacity {
 fn slope(first: &Point, last: &Arrival) -> Option<u64> {
     let bytes = last.accounted_bytes.checked_sub(first.bytes)?;
     Some(rate(bytes, last.came_at_ns.checked_sub(first.came_at_ns)?))
+}
+
+#[cfg(test)]
+impl Capacity {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        let mut index = || crate::corruption::index(words);
+        (self.count, self.next) = (index(), index());
+        (self.bytes_per_second, self.full_since_ns) = (Some(words()), Some(words()));
+        for point in &mut self.points {
+            (point.came_at_ns, point.bytes) = (words(), words());
+            (point.received_bytes, point.reported_at_ns) = (words(), words());
+        }
+    }
 }
 
 #[cfg(test)]

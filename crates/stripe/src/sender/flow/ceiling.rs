@@ -172,6 +172,19 @@ impl Ceiling {
         trial
     }
 
+    /// Shares of more than a whole are none, and less than the least window is no ceiling.
+    pub(super) fn mend(&mut self, window_bytes_min: u64) {
+        let is_sound = self.usual <= WHOLE - TRACE
+            && self.proven <= WHOLE
+            && self.rise <= WHOLE
+            && self.suspect_blocks < SUSPECT_BLOCKS
+            && !matches!(self.state, State::OnTrial(before) if before > WHOLE);
+        if !is_sound {
+            *self = Self::new();
+        }
+        self.bytes = self.bytes.map(|bytes| bytes.max(window_bytes_min));
+    }
+
     /// What would come if the usual loss were made good.
     pub(super) fn but_for_the_usual(&self, came: u64) -> u64 {
         percent_of(came, 100 * WHOLE / (WHOLE - self.usual))
@@ -251,6 +264,27 @@ impl Ceiling {
 fn came_rate(begun: &Tally, ended: &Tally) -> u64 {
     let bytes = ended.received_bytes.saturating_sub(begun.received_bytes);
     rate(bytes, ended.came_at_ns.saturating_sub(begun.came_at_ns))
+}
+
+#[cfg(test)]
+impl Ceiling {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.state =
+            if words().is_multiple_of(2) { State::Untroubled } else { State::OnTrial(words()) };
+        (self.usual, self.proven) = (words(), words());
+        self.suspect_blocks = crate::corruption::word(words);
+        (self.bytes, self.rise, self.rise_at_ns) = (Some(words()), words(), words());
+        (self.needless_from_ns, self.begin_at_ns) = (Some(words()), words());
+        (self.came, self.came_most) = (words(), words());
+        self.begun = Some(Tally {
+            now_ns: words(),
+            accounted_packets: crate::corruption::word(words),
+            received_packets: crate::corruption::word(words),
+            received_bytes: words(),
+            came_at_ns: words(),
+            echo_ns: words(),
+        });
+    }
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ use crate::{Instant, Report, Sent};
 /// No round trip is longer: a mean, and what waits for it, would take as long to come back from one that is.
 const ROUND_TRIP_NS_MAX: u64 = 60_000_000_000;
 const WINDOW_PACKETS_MIN: u64 = 4;
+/// What is tried of a rate, in hundredths.
+const GAINS: std::ops::RangeInclusive<u64> = 100..=200;
 /// A start ends when the round trip has grown by an eighth of the least, in these bounds (RFC 9406).
 const START_DELAY_NS: [u64; 2] = [4_000_000, 16_000_000];
 const QUEUE_VARIATIONS: u64 = 4;
@@ -141,11 +143,12 @@ impl Path {
 
     /// Whether a packet may go.
     pub(super) const fn admits(&self, sent: Sent) -> bool {
-        self.in_flight_bytes(sent) + self.longest_bytes <= self.window_bytes
+        self.in_flight_bytes(sent).saturating_add(self.longest_bytes) <= self.window_bytes
     }
 
     /// A report has come.
     pub(super) fn take(&mut self, now: Instant, sent: Sent, report: &Report) {
+        self.mend();
         let now_ns = now.nanoseconds();
         let told_ns = report.echo.nanoseconds().saturating_add(u64::from(report.held_ns));
         let newly_bytes = report.accounted_bytes.saturating_sub(self.accounted_bytes);
@@ -155,7 +158,7 @@ impl Path {
         }
         let level_bytes = self.in_flight_bytes(sent);
         self.round_trip.take(now_ns, now_ns - told_ns);
-        let is_full = level_bytes + self.longest_bytes > self.full_from_bytes();
+        let is_full = level_bytes.saturating_add(self.longest_bytes) > self.full_from_bytes();
         self.see(now_ns, level_bytes, report.accounted_bytes, is_full);
         self.accounted_bytes = report.accounted_bytes;
         self.capacity.take(&Arrival {
@@ -176,6 +179,18 @@ impl Path {
         }
         self.move_on(now_ns, self.in_flight_bytes(sent));
         self.set_window(now_ns, is_full, newly_bytes);
+    }
+
+    /// What nothing leads to is given up; what is only wrong is measured anew.
+    pub(super) fn mend(&mut self) {
+        self.capacity.mend();
+        self.ceiling.mend(self.window_bytes_min());
+        if !self.seen.is_sound() {
+            self.seen = Seen::default();
+        }
+        if !GAINS.contains(&self.gain_percent) {
+            self.gain_percent = *GAINS.start();
+        }
     }
 
     fn try_losses(&mut self, now_ns: u64, report: &Report) {
@@ -308,6 +323,25 @@ impl Path {
         if self.phase == Phase::Steady {
             self.phase = Phase::Emptying { low_since_ns: None };
         }
+    }
+}
+
+#[cfg(test)]
+impl Path {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.phase = match words() % 3 {
+            0 => Phase::Starting,
+            1 => Phase::Steady,
+            _ => Phase::Emptying { low_since_ns: Some(words()) },
+        };
+        self.quantum_bytes = crate::corruption::word(words).into();
+        (self.empty_at_ns, self.accounted_bytes, self.window_bytes) = (words(), words(), words());
+        (self.before_trial, self.gain_percent) = (Some((words(), words())), words());
+        self.round_trip.corrupt(words);
+        self.capacity.corrupt(words);
+        self.aggregation.corrupt(words);
+        self.ceiling.corrupt(words);
+        self.seen.corrupt(words);
     }
 }
 

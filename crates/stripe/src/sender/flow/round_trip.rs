@@ -68,6 +68,7 @@ impl RoundTrip {
 
     pub(super) fn take(&mut self, now_ns: u64, sample_ns: u64) {
         let sample_ns = sample_ns.min(SAMPLE_NS_MAX);
+        self.half_since_ns = self.half_since_ns.min(now_ns);
         if let Some(last_ns) = self.last_ns {
             self.smoothed_ns = smooth(self.smoothed_ns, sample_ns, 8);
             self.variation_ns = smooth(self.variation_ns, sample_ns.abs_diff(last_ns), 16);
@@ -83,6 +84,15 @@ impl RoundTrip {
             self.half_since_ns = now_ns;
         }
         self.least_ns[0] = self.least_ns[0].min(sample_ns);
+    }
+}
+
+#[cfg(test)]
+impl RoundTrip {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.least_ns, self.half_since_ns) = ([words(), words()], words());
+        (self.least_at_ns, self.last_ns) = (words(), Some(words()));
+        (self.smoothed_ns, self.variation_ns) = (words(), words());
     }
 }
 

@@ -42,6 +42,9 @@ const WAITED_SHARE: u64 = 4;
 const LOSS_MAX: u64 = 4;
 /// No round trip and two samples take longer.
 const WAIT_NS_MAX: u64 = 60_000_000_000;
+/// No channel is waited for longer than two years, and nothing counted so often.
+const WAITED_NS_MAX: u64 = 1 << 56;
+const COUNT_MAX: u64 = 1 << 32;
 /// Shares that differ by less stay.
 const DIFFERENCE_SHARE: u64 = 128;
 
@@ -63,6 +66,14 @@ pub(super) struct Seen {
     loose_plans: usize,
 }
 
+impl Seen {
+    /// Counts that can be added to, and added up over all channels.
+    pub(super) fn is_sound(&self) -> bool {
+        let counts = [self.reports, self.full_reports, self.loose_plans as u64];
+        counts.iter().all(|count| *count < COUNT_MAX) && self.waited_ns < WAITED_NS_MAX
+    }
+}
+
 impl Path {
     /// What the channel is to be given, in bytes a second; and what was seen begins anew.
     fn wish(&mut self, is_held_up: bool) -> u64 {
@@ -82,7 +93,8 @@ impl Path {
             return rate;
         }
         let trim = |percent: u64| percent_of(rate / TRIM_SHARE, 2 * percent);
-        rate - trim(queue_percent.saturating_sub(50)) + trim(50_u64.saturating_sub(queue_percent))
+        let less = rate - trim(queue_percent.saturating_sub(50));
+        less.saturating_add(trim(50_u64.saturating_sub(queue_percent)))
     }
 
     /// Whether the channel has carried what it is taken to carry.
@@ -215,6 +227,25 @@ impl Shares {
             old.abs_diff(new) > old / u128::from(DIFFERENCE_SHARE)
         };
         paths.iter().zip(&self.quanta).any(differs)
+    }
+}
+
+#[cfg(test)]
+impl Seen {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.levels_bytes, self.reports, self.full_reports) = (words(), words(), words());
+        (self.waited_ns, self.settled_at_ns) = (words(), words());
+        self.settled = Some(((words(), words()), (words(), words())));
+        self.loose_plans = crate::corruption::index(words);
+    }
+}
+
+#[cfg(test)]
+impl Shares {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        (self.since_ns, self.until_ns) = (words(), words());
+        self.wishes.iter_mut().for_each(|wish| *wish = words());
+        self.quanta.iter_mut().for_each(|quantum| *quantum = crate::corruption::word(words));
     }
 }
 
