@@ -87,6 +87,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         let is_free = !self.epochs.is_synchronised(known) && !self.epochs.is_synchronised(named);
         if known == named || age == Age::Earlier {
             Ok(known)
+        } else if !self.numbering.is_sound(self.buffers.len()) {
+            self.start_over(wire);
+            Err(Discard::OtherChannel)
         } else if age == Age::Later || is_free {
             self.numbering.exchange(wire, named);
             Ok(named)
