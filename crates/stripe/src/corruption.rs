@@ -16,7 +16,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::{FlightPlan, ReceiverOptions, SenderOptions, SharePlan};
+use crate::{
+    FlightPlan, Guarantee, ReceiverOptions, RepairPlan, RepairRequests, SenderOptions, SharePlan,
+};
 use pair::{LONGEST_BYTES, Pair, Scheduler, Words, milliseconds};
 
 const DELAY_MS_MAX: u32 = 50;
@@ -58,21 +60,30 @@ proptest! {
     #[test]
     fn whatever_is_written_over_order_is_exact_in_time(
         seed: u64, channels in 1_usize..=8, of_sender: bool, of_receiver: bool, follows: [bool; 3],
+        guarantees: [bool; 2],
     ) {
         let mut words = Words(seed);
         let quanta: Vec<_> = (0..channels).map(|_| LONGEST_BYTES + words.below(4_000)).collect();
         let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("options of a test");
         let delays: Vec<_> =
             (0..channels).map(|_| milliseconds(words.below(DELAY_MS_MAX).into())).collect();
-        let receiver = ReceiverOptions { wait: milliseconds(100), ..ReceiverOptions::default() };
+        let guarantee = Guarantee { repair: guarantees[1].then(RepairRequests::default) };
+        let receiver = ReceiverOptions {
+            wait: milliseconds(100),
+            guaranteed: guarantees[0].then_some(guarantee),
+            ..ReceiverOptions::default()
+        };
         let sender = SenderOptions {
             credits: follows[0],
             flight: follows[1].then(FlightPlan::default),
             shares: (follows[1] && follows[2]).then(SharePlan::default),
+            repair: (guarantees[0] && guarantees[1]).then(RepairPlan::default),
             ..SenderOptions::default()
         };
         let mut pair = Pair::with(&scheduler, &delays, sender, receiver).seeded(seed);
+        pair.loss_percent = words.below(10);
         send_for(&mut pair, &mut words, milliseconds(200));
+        pair.loss_percent = 0;
         if of_sender {
             pair.sender.corrupt(&mut || random_word(&mut words));
         }

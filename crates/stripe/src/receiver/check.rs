@@ -32,6 +32,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
         self.buffers.iter_mut().for_each(|buffer| buffer.mend(now));
         self.reports.mend(now);
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.mend(now);
+        }
     }
 
     /// Nothing leads to the state that was found: the sender is to begin an epoch.
@@ -46,13 +49,16 @@ impl<S: Numbered, P> Receiver<S, P> {
 
 #[cfg(test)]
 impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACITY>, P> {
-    /// Writes over every word of the state but for what sequence numbers know.
+    /// Writes over every word of the state; packets and their tags are none of it.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.scheduler.corrupt(words);
         self.numbering.corrupt(words);
         self.epochs.corrupt(words);
         self.presence.corrupt(words);
         self.reports.corrupt(words);
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.corrupt(words);
+        }
         self.buffers.iter_mut().for_each(|buffer| buffer.corrupt(words));
         self.silent = words();
         self.look_at = Instant::from_nanoseconds(words());

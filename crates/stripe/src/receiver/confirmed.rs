@@ -106,6 +106,15 @@ impl<P> Confirmed<P> {
         }
     }
 
+    /// Times that can be: nothing came in the future, nor is anything waited for longer than its wait.
+    pub(super) fn mend(&mut self, now: Instant) {
+        self.next_since = self.next_since.min(now);
+        if let Some(repair) = &mut self.repair {
+            repair.gaps.mend(now);
+            repair.copies.mend(now);
+        }
+    }
+
     /// Copies that wait for their turn.
     pub(super) fn copies(&self) -> usize {
         self.repair.as_ref().map_or(0, |repair| repair.copies.len())
@@ -368,7 +377,9 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// When something is to be done in guaranteed order though nothing comes.
     pub(super) fn confirmed_timeout(&self) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
-        let ask = confirmed.repair.as_ref().and_then(|repair| repair.gaps.timeout());
+        // Without an epoch nobody is asked, whatever is missing.
+        let repair = confirmed.repair.as_ref().filter(|_| self.epochs.current().is_some());
+        let ask = repair.and_then(|repair| repair.gaps.timeout());
         let wait = match confirmed.blocked(&self.buffers, self.awaited()) {
             Blocked::Idle | Blocked::Lost(_) => None,
             Blocked::Unproven(_) => self.evidence_until(),
@@ -392,7 +403,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
         let (channels, markers) = &mut confirmed.astray;
         *channels |= 1 << channel;
-        *markers += 1;
+        *markers = markers.saturating_add(1);
         if *channels & in_channels == in_channels && *markers >= self.options.late_in_a_row_max {
             confirmed.astray = (0, 0);
             self.epochs.request(channel);
@@ -419,5 +430,25 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// Copies that wait for their turn.
     pub fn copies(&self) -> usize {
         self.confirmed.as_ref().map_or(0, Confirmed::copies)
+    }
+}
+
+#[cfg(test)]
+impl<P> Confirmed<P> {
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.next = crate::corruption::word(words);
+        self.next_since = Instant::from_nanoseconds(words());
+        self.astray = (words(), crate::corruption::word(words));
+        for shown in &mut self.shown {
+            *shown = Shown {
+                next_on_channel: crate::corruption::word(words),
+                below: crate::corruption::word(words),
+                begun: words().is_multiple_of(2),
+            };
+        }
+        if let Some(repair) = &mut self.repair {
+            repair.gaps.corrupt(words);
+            repair.copies.corrupt(words);
+        }
     }
 }

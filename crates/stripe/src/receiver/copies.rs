@@ -78,8 +78,21 @@ impl<P> Copies<P> {
         self.copies.len()
     }
 
+    /// None came in the future.
+    pub(super) fn mend(&mut self, now: Instant) {
+        self.copies.iter_mut().for_each(|copy| copy.at = copy.at.min(now));
+    }
+
     pub(super) fn clear(&mut self) {
         self.copies.clear();
+    }
+}
+
+#[cfg(test)]
+impl<P> Copies<P> {
+    /// Writes over the times; packets and their tags are nobody's state.
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.copies.iter_mut().for_each(|copy| copy.at = Instant::from_nanoseconds(words()));
     }
 }
 

@@ -150,9 +150,37 @@ impl Gaps {
         self.gaps.iter().map(|gap| gap.ask_at.min(gap.until)).min()
     }
 
+    /// Nothing is waited for longer than the wait, nor asked for later than again.
+    pub(super) fn mend(&mut self, now: Instant) {
+        let (until, again) = (now.after(self.requests.wait), now.after(self.requests.again));
+        for gap in &mut self.gaps {
+            (gap.until, gap.ask_at) = (gap.until.min(until), gap.ask_at.min(again));
+        }
+    }
+
     /// A new epoch.
     pub(super) fn restart(&mut self) {
         self.gaps.clear();
+    }
+}
+
+#[cfg(test)]
+impl Gaps {
+    /// Writes over all gaps, and makes more.
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.gaps.clear();
+        for _ in 0..words() % 5 {
+            self.gaps.push(Gap {
+                channel: crate::corruption::byte(words),
+                first: crate::corruption::word(words),
+                missing: words(),
+                from: crate::corruption::word(words),
+                before: crate::corruption::word(words),
+                until: Instant::from_nanoseconds(words()),
+                ask_at: Instant::from_nanoseconds(words()),
+                asked: crate::corruption::word(words),
+            });
+        }
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn not_after(at: &mut Instant, now: Instant, span_max: Duration) {
 
 #[cfg(test)]
 impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
-    /// Writes over every word of the state but for what repairs know.
+    /// Writes over every word of the state; packets and their numbers are none of it.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.scheduler.corrupt(words);
         self.changes.corrupt(words);
@@ -73,6 +73,9 @@ impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
         self.reported.corrupt(words);
         if let Some(flow) = &mut self.flow {
             flow.corrupt(words);
+        }
+        if let Some(repairs) = &mut self.repairs {
+            repairs.corrupt(words);
         }
         let time = |word: u64| Instant::from_nanoseconds(word);
         self.epoch = crate::Epoch::new(crate::corruption::word(words));

@@ -128,7 +128,7 @@ impl Repairs {
         lately.ring[channel_sequence as usize % length] =
             Sent { sequence, length_bytes, tries: 0, queued: false };
         lately.next = channel_sequence.wrapping_add(1);
-        lately.count = (lately.count + 1).min(length);
+        lately.count = lately.count.saturating_add(1).min(length);
         self.make_room(channel);
     }
 
@@ -150,20 +150,21 @@ impl Repairs {
 
     /// A packet or a marker goes on a channel: so may a copy.
     pub(super) fn make_room(&mut self, channel: usize) {
-        self.room[channel] = (self.room[channel] + 1).min(COPIES_AT_ONCE);
+        self.room[channel] = self.room[channel].saturating_add(1).min(COPIES_AT_ONCE);
     }
 
     /// The next packet to be sent again.
     pub(super) fn next(&mut self, now: Instant) -> Option<Asked> {
         while let Some((channel, channel_sequence, asked_at)) = self.queue.pop_front() {
             // It may have become too old while it was in the queue.
-            let sent = self.channels[usize::from(channel)].at(channel_sequence);
+            let lately = self.channels.get_mut(usize::from(channel));
+            let sent = lately.and_then(|lately| lately.at(channel_sequence));
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
                 if asked_at.after(QUEUED_MAX) < now {
                     continue;
                 }
-                sent.tries += 1;
+                sent.tries = sent.tries.saturating_add(1);
                 let Sent { sequence, length_bytes, .. } = *sent;
                 return Some(Asked { channel, channel_sequence, sequence, length_bytes });
             }
@@ -285,6 +286,27 @@ impl<P> Kept<P> {
     pub fn get(&self, sequence: u32) -> Option<&P> {
         let kept = self.ring[sequence as usize % self.ring.len()].as_ref();
         kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)
+    }
+}
+
+#[cfg(test)]
+impl Repairs {
+    /// Writes over all but the packets that were sent, which are as good as their copies at the caller's.
+    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.room.iter_mut().for_each(|room| *room = crate::corruption::word(words));
+        for lately in &mut self.channels {
+            lately.next = crate::corruption::word(words);
+            lately.count = crate::corruption::index(words);
+            for sent in &mut lately.ring {
+                (sent.tries, sent.queued) =
+                    (crate::corruption::byte(words), words().is_multiple_of(2));
+            }
+        }
+        self.queue.clear();
+        for _ in 0..words() % 5 {
+            let asked = (crate::corruption::byte(words), crate::corruption::word(words));
+            self.queue.push_back((asked.0, asked.1, Instant::from_nanoseconds(words())));
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use gingham_fairq::SurplusRoundRobin;
-use gingham_stripe::{Epoch, Instant, Message, Receiver, ReceiverOptions, Sender, SenderOptions};
+use gingham_stripe::{
+    Epoch, Instant, Kept, Message, Receiver, ReceiverOptions, Sender, SenderOptions, Tag,
+};
 
 pub(crate) type Scheduler = SurplusRoundRobin<16>;
 
@@ -13,7 +15,7 @@ pub(crate) const LONGEST_BYTES: u32 = 1_500;
 /// What is on a channel.
 #[derive(Clone, Debug)]
 enum Frame {
-    Packet { number: u32, length_bytes: u32 },
+    Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
     Message(Vec<u8>),
 }
 
@@ -69,6 +71,8 @@ pub(crate) struct Pair {
     /// The receiver's end of each channel.
     pub(crate) wires: Vec<usize>,
     words: Words,
+    /// Where order is guaranteed, what copies are made of.
+    kept: Option<Kept<u32>>,
     /// Of a hundred frames so many are lost, messages too.
     pub(crate) loss_percent: u32,
     /// The same for what comes back, besides.
@@ -116,6 +120,7 @@ impl Pair {
             back: delays.iter().map(link).collect(),
             wires: (0..delays.len()).collect(),
             words: Words(7),
+            kept: receiver.guaranteed.map(|_| Kept::new(8_192)),
             loss_percent: 0,
             back_loss_percent: 0,
             dead: 0,
@@ -143,14 +148,37 @@ impl Pair {
 
     pub(crate) fn send_or_lose(&mut self, length_bytes: u32, lost: bool) {
         self.poll_sender();
-        if let Ok(channel) = self.sender.handle_packet(self.now, length_bytes) {
+        if let Some((channel, tag)) = self.take(length_bytes) {
             self.sent += 1;
+            if let (Some(kept), Some(tag)) = (&mut self.kept, tag) {
+                kept.keep(tag.sequence, self.sent);
+            }
             if !lost {
-                let frame = Frame::Packet { number: self.sent, length_bytes };
+                let frame = Frame::Packet { number: self.sent, length_bytes, tag };
                 self.there[channel].push(self.now, frame);
             }
         }
         self.poll_sender();
+    }
+
+    /// The channel of a packet, and its tag where order is guaranteed, if the sender takes it.
+    fn take(&mut self, length_bytes: u32) -> Option<(usize, Option<Tag>)> {
+        if self.kept.is_some() {
+            let (channel, tag) = self.sender.handle_tagged(self.now, length_bytes).ok()?;
+            return Some((channel, Some(tag)));
+        }
+        Some((self.sender.handle_packet(self.now, length_bytes).ok()?, None))
+    }
+
+    /// Copies of what the receiver misses.
+    fn repair(&mut self) {
+        while let Some(repair) = self.sender.poll_repair(self.now) {
+            let kept = self.kept.as_ref().and_then(|kept| kept.get(repair.tag.sequence));
+            let Some(&number) = kept else { continue };
+            let (length_bytes, tag) = (repair.length_bytes, Some(repair.tag));
+            let frame = Frame::Packet { number, length_bytes, tag };
+            self.there[repair.channel].push(self.now, frame);
+        }
     }
 
     /// Puts a message on a channel, as if the sender had.
@@ -164,6 +192,7 @@ impl Pair {
                 self.inject(channel, message);
             }
         }
+        self.repair();
     }
 
     /// Lets time pass, with all that happens in it.
@@ -223,8 +252,11 @@ impl Pair {
     fn receive(&mut self, channel: usize, frame: Frame) {
         let wire = self.wires[channel];
         let _ = match frame {
-            Frame::Packet { number, length_bytes } => {
+            Frame::Packet { number, length_bytes, tag: None } => {
                 self.receiver.handle_packet(self.now, wire, length_bytes, number)
+            }
+            Frame::Packet { number, length_bytes, tag: Some(tag) } => {
+                self.receiver.handle_tagged(self.now, wire, tag, length_bytes, number)
             }
             Frame::Message(bytes) => self.receiver.handle_bytes(self.now, wire, &bytes),
         };
