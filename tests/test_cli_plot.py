@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gingham
-from gingham import InputError, examples, plots
+from gingham import InputError, examples, plots, stripe
 from tests import pictures
 from tests.conftest import Finished
 from tests.pictures import Tables
@@ -146,3 +146,16 @@ def test_pictures_of_a_loaded_result_are_those_of_the_run(tmp_path: Path) -> Non
         first, second = (plots.picture(plots.draw(kind, one), "png") for one in (fresh, loaded))
         assert first == second, kind
         assert first.startswith(PNG)
+
+
+def test_the_folder_of_a_striping_run_is_sent_to_its_picture(
+    gingham: Gingham, tmp_path: Path
+) -> None:
+    example = examples.path("stripe")
+    assert example is not None
+    scenario = stripe.Scenario.load(example).with_({"stop.time": "100 ms"})
+    stripe.run(scenario, output=tmp_path / "striped")
+    done = gingham("plot", "striped")
+    assert done.code == 2
+    assert "its picture is striped/channels.png" in done.err
+    assert "gingham stripe SCENARIO --plot FILE" in done.err

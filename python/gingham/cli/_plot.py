@@ -12,7 +12,7 @@ from gingham._files import make_folder
 from gingham.cli._options import force_option, output_option
 from gingham.cli._output import json_option, print_json, show, text, warn
 from gingham.errors import InputError
-from gingham.loading import load_result
+from gingham.loading import load_result, read_manifest
 
 if TYPE_CHECKING:
     from gingham.plots import Kind
@@ -59,6 +59,7 @@ def plot(
       gingham plot runs/first latency series -o pictures --format pdf
     """
     refuse_sweep(folder)
+    refuse_stripe(folder)
     result = load_result(folder)
     target, found = places(folder, kinds or plots.KINDS, output, ending)
     if target:
@@ -90,6 +91,21 @@ def refuse_sweep(folder: Path) -> None:
         f"  {drawn}; gingham study plot draws the figures of a paper\n"
         "  other pictures take a question (docs/how-to/sweep-results.md) and a few lines of Python "
         "(docs/tutorial.md)",
+        file=str(folder),
+    )
+
+
+def refuse_stripe(folder: Path) -> None:
+    """Raise `InputError` that says where the picture is, if the folder is of a striping run."""
+    from gingham._rundir import MANIFEST
+
+    if not (folder / MANIFEST).exists() or read_manifest(folder).get("kind") != "stripe":
+        return
+    picture = folder / "channels.png"
+    drawn = f"its picture is {picture}; " if picture.exists() else ""
+    raise InputError(
+        f"{folder}: is the folder of a striping run, and plot draws a fabric's\n"
+        f"  {drawn}gingham stripe SCENARIO --plot FILE draws one as .svg or .pdf, too",
         file=str(folder),
     )
 
