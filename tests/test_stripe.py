@@ -183,3 +183,14 @@ def test_many_channels_have_a_picture_without_a_legend() -> None:
     drawn = plots.picture(plots.channels(many), "svg").decode()
     assert "20 channels" in drawn
     assert "channel 1" not in drawn
+
+
+def test_the_picture_of_a_run_that_was_ended_early_ends_with_it() -> None:
+    scenario = stripe.Scenario.parse(TWO).with_({"stop.time": "1000 s"})
+    simulation = stripe.Simulation(scenario)
+    simulation.advance(20_000)
+    ended = simulation.result()
+    assert ended.verdict == "interrupted"
+    unit_ns = 1e6 if ended.summary["end_ns"] < 1e9 else 1e9
+    for panel in plots.channels(ended).axes:
+        assert panel.get_xlim()[1] <= ended.summary["end_ns"] / unit_ns

@@ -227,7 +227,7 @@ def print_channels(result: StripeResult) -> None:
             rate_text(one["rate_bits_per_s"]),
             quantum_text(one["quantum"]),
             rate_text(one["arrived_bits_per_s"]),
-            f"{100 * one['utilisation']:.1f} %",
+            "-" if one["utilisation"] is None else f"{100 * one['utilisation']:.1f} %",
             f"{one['packets_sent']:,}",
             f"{one['packets_lost'] + one['packets_dropped'] + one['packets_discarded']:,}",
             f"{one['buffer_packets_max']:,}",
@@ -258,9 +258,12 @@ def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what came of the pipe."""
     half = numbers["goodput_half_width_bits_per_s"]
     goodput = rate_text(numbers["goodput_bits_per_s"])
-    share = (numbers["goodput_bits_per_s"] or 0.0) / numbers["capacity_bits_per_s"]
     interval = "" if half is None else f" ± {half / MEGA:.2g}"
-    yield "goodput", f"{goodput}{interval}, {100 * share:.1f} % of the channels' rates"
+    share = ""
+    if numbers["goodput_bits_per_s"] is not None:
+        part = numbers["goodput_bits_per_s"] / numbers["capacity_bits_per_s"]
+        share = f", {100 * part:.1f} % of the channels' rates"
+    yield "goodput", f"{goodput}{interval}{share}"
     yield "order", order_text(numbers)
     lost, repaired = numbers["packets_lost"], numbers["packets_repaired"]
     mended = f", {repaired:,} repaired" if repaired else ""

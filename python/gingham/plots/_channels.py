@@ -122,8 +122,12 @@ def draw_waiting(
 
 def shade(panels: list[Axes], summary: Mapping[str, Any], middle: Floats, unit_ps: float) -> None:
     """Shade the warm-up and what follows the window."""
-    start, end = (summary[key] * NS / unit_ps for key in ("warm_up_ns", "window_end_ns"))
+    keys = ("warm_up_ns", "window_end_ns", "end_ns")
+    start, end, over = (summary[key] * NS / unit_ps for key in keys)
     last = max(float(middle[-1]), end)
+    if summary["verdict"] == "interrupted":
+        # What was not simulated is not shown, lest it look as if nothing had arrived.
+        start, end, last = min(start, over), min(end, over), over
     for axes in panels:
         axes.axvspan(0, start, color=SHADE, zorder=0, lw=0)
         axes.axvspan(end, last, color=SHADE, zorder=0, lw=0)

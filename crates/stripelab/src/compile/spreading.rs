@@ -4,7 +4,7 @@ use crate::plan::{Plan, Reception, SourceKind, Spread};
 use crate::scenario::{ScenarioSource, Scheduler};
 use gingham_fairq::GeneralisedRoundRobin;
 use gingham_input::InputError;
-use gingham_kernel::Rate;
+use gingham_kernel::{Rate, Span};
 
 /// Channels at the most.
 pub(super) const CHANNELS_MAX: usize = gingham_fairq::CHANNELS_MAX;
@@ -73,5 +73,33 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     if plan.sources.iter().any(|one| reno(&one.kind)) && room < 4 * u64::from(plan.longest_bytes) {
         notes.push("the queue before the sender has room for fewer than 4 packets".to_owned());
     }
+    notes.extend(wait_below_skew(source, plan));
     notes
+}
+
+/// A receiver that goes on before the slowest channel's packets can be there loses step with it again
+/// and again.
+fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
+    let wait = source.scenario.stripe.wait;
+    let skew = skew(plan);
+    (plan.reception != Reception::None && wait <= skew).then(|| {
+        let enough = Span::from_ps(skew.as_ps().saturating_mul(2));
+        format!(
+            "`stripe.wait` of {wait} is not above the {skew} by which channels differ in delay, so the \
+             receiver goes on without packets that are on their way: stripe.wait = \"{enough}\" waits \
+             for them"
+        )
+    })
+}
+
+/// By how much a packet of one channel may come later than one of another that left its queue then.
+fn skew(plan: &Plan) -> Span {
+    let latest = plan.links.iter().map(|link| link.forth.delay + link.forth.jitter).max();
+    let earliest = plan.links.iter().map(|link| link.forth.delay).min();
+    match (latest, earliest) {
+        (Some(latest), Some(earliest)) if plan.links.len() > 1 => {
+            Span::from_ps(latest.as_ps() - earliest.as_ps())
+        }
+        _ => Span::ZERO,
+    }
 }

@@ -53,6 +53,21 @@ impl Sections {
     pub(crate) fn window(&self) -> Span {
         self.stop.since(self.start)
     }
+
+    /// When the window begins.
+    pub(crate) const fn start(&self) -> Time {
+        self.start
+    }
+
+    /// How much of the window is over.
+    pub(crate) fn past(&self, now: Time) -> Span {
+        if now <= self.start { Span::ZERO } else { now.min(self.stop).since(self.start) }
+    }
+
+    /// How many sections are over.
+    pub(crate) fn over(&self, now: Time) -> usize {
+        if now >= self.stop { SECTIONS } else { self.at(now).unwrap_or(0) }
+    }
 }
 
 /// Bytes by section.

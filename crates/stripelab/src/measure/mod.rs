@@ -16,7 +16,7 @@ mod series;
 mod trace;
 
 pub(crate) use delays::Delays;
-pub(crate) use meter::{Loss, Meter};
+pub(crate) use meter::{ByteSections, Loss, Meter};
 pub(crate) use order::Order;
 pub(crate) use recovery::Recovery;
 pub(crate) use series::{LinkStep, PipeStep, Series};

@@ -31,8 +31,9 @@ pub struct ChannelSummary {
     pub packets_discarded: u64,
     /// Messages that went on it, markers among them.
     pub messages_sent: u64,
-    /// Bits per second that arrived in the window, headers included.
-    pub arrived_bits_per_s: f64,
+    /// Bits per second that arrived in the window, headers included; missing where a run was ended before
+    /// it began.
+    pub arrived_bits_per_s: Option<f64>,
     /// The same as a share of its rate at the start.
     pub utilisation: Option<f64>,
     /// The most that its queue held, in bytes.
@@ -43,11 +44,15 @@ pub struct ChannelSummary {
 
 pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<ChannelSummary> {
     let meter = engine.meter();
-    let window_s = real(u128::from(meter.sections.window().as_ps())) / 1e12;
+    let window = meter.sections;
+    let all = engine.is_done() && engine.now() > window.start();
+    let past = if all { window.window() } else { window.past(engine.now()) };
+    let past_s = real(u128::from(past.as_ps())) / 1e12;
     let summary = |(index, link): (usize, &crate::plan::LinkPlan)| {
         let (count, carried) = (&meter.links[index], &engine.links()[index]);
         let rate_bits_per_s = real(u128::from(link.forth.rate.bytes_per_second()) * 8);
-        let arrived_bits_per_s = real(u128::from(count.window_bytes) * 8) / window_s;
+        let arrived_bits_per_s =
+            (past_s > 0.0).then(|| real(u128::from(count.window_bytes) * 8) / past_s);
         ChannelSummary {
             name: link.name.clone(),
             rate_bits_per_s,
@@ -60,7 +65,7 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<ChannelSumm
             packets_discarded: count.discarded_packets,
             messages_sent: count.messages,
             arrived_bits_per_s,
-            utilisation: Some(arrived_bits_per_s / rate_bits_per_s),
+            utilisation: arrived_bits_per_s.map(|arrived| arrived / rate_bits_per_s),
             queue_bytes_max: carried.queue_bytes_max(),
             buffer_packets_max: count.buffer_packets_max,
         }
@@ -88,7 +93,7 @@ pub(super) fn table(rows: &[ChannelSummary]) -> Table {
         .integers(("messages_sent", "messages"), "messages on it, markers among them", |row| {
             row.messages_sent
         })
-        .reals(("arrived_bits_per_s", "bit/s"), "what arrived in the window, with headers", |row| {
+        .known(("arrived_bits_per_s", "bit/s"), "what arrived in the window, with headers", |row| {
             row.arrived_bits_per_s
         })
         .known(("lost_share", "1"), "lost or damaged, as a share of what was sent", |row| {

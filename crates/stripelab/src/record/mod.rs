@@ -15,6 +15,7 @@ pub use sources::SourceSummary;
 pub use verdict::Verdict;
 
 use crate::compile::Compiled;
+use crate::measure::ByteSections;
 use crate::run::Engine;
 use gingham_results::{Estimate, Ratio, Table, real};
 use schemars::JsonSchema;
@@ -134,8 +135,8 @@ fn tables(compiled: &Compiled, engine: &Engine, record: &Record) -> Vec<Table> {
         channels::table(&record.channels),
         sources::table(&record.sources),
         pipe::percentile_table(&record.percentiles),
-        series::pipe_table(&meter.series),
-        series::channel_table(&meter.series, names.clone()),
+        series::pipe_table(&meter.series, record.end_ns),
+        series::channel_table(&meter.series, names.clone(), record.end_ns),
         trace::event_table(&meter.trace.events, names.clone()),
         trace::packet_table(&meter.trace.packets, names, sources),
     ]
@@ -148,8 +149,8 @@ pub fn result_tables() -> Vec<Table> {
         channels::table(&[]),
         sources::table(&[]),
         pipe::percentile_table(&[]),
-        series::pipe_table(&no_series),
-        series::channel_table(&no_series, Vec::new()),
+        series::pipe_table(&no_series, 0),
+        series::channel_table(&no_series, Vec::new(), 0),
         trace::event_table(&[], Vec::new()),
         trace::packet_table(&[], Vec::new(), Vec::new()),
     ]
@@ -162,11 +163,15 @@ pub fn summary_schema() -> serde_json::Value {
     schemars::SchemaGenerator::new(settings).into_root_schema_for::<Record>().to_value()
 }
 
-/// Bits per second from bytes by section of the window.
-fn bits_per_s(bytes: &[u64], window_ps: u64) -> Option<Estimate> {
-    let section_s = real(u128::from(window_ps)) / 1e12 / real(bytes.len() as u128);
+/// Bits per second from bytes by section of the window. A run that was ended early has the sections that
+/// were over by then.
+fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estimate> {
+    let window = engine.meter().sections;
+    let section_s = real(u128::from(window.window().as_ps())) / 1e12 / real(bytes.len() as u128);
     let section = |bytes: &u64| Ratio { sum: real(u128::from(*bytes) * 8), over: section_s };
-    Estimate::of_sections(&bytes.iter().map(section).collect::<Vec<_>>())
+    let all = engine.is_done() && engine.now() > window.start();
+    let over = if all { bytes.len() } else { window.over(engine.now()) };
+    Estimate::of_sections(&bytes[..over].iter().map(section).collect::<Vec<_>>())
 }
 
 /// A share, where there is something to share.

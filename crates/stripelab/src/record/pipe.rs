@@ -21,12 +21,8 @@ pub struct PercentileSummary {
 /// The record without verdict and tables.
 pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
     let (plan, meter) = (&compiled.plan, engine.meter());
-    let window_ps = meter.sections.window().as_ps();
-    // A run that was ended before its window began has measured nothing.
-    let has_begun = engine.now() > plan.warm_up;
-    let rate = |bytes| has_begun.then(|| bits_per_s(bytes, window_ps)).flatten();
-    let goodput = rate(&meter.delivered_bytes);
-    let in_order = rate(&meter.in_order_bytes);
+    let goodput = bits_per_s(&meter.delivered_bytes, engine);
+    let in_order = bits_per_s(&meter.in_order_bytes, engine);
     let delay = meter.delays.mean();
     let recovery = meter.recovery.mean_and_longest_ns();
     let capacity: u64 = plan.links.iter().map(|link| link.forth.rate.bytes_per_second()).sum();

@@ -4,18 +4,19 @@ use crate::measure::{LinkStep, PipeStep, Series};
 use gingham_results::{Builder, Table, real};
 
 /// A row each step.
-pub(super) fn pipe_table(series: &Series) -> Table {
-    let step_ns = series.step().as_ps() / 1_000;
+pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
+    let steps = Steps { width_ns: series.step().as_ps() / 1_000, end_ns };
     let rows: Vec<(u64, &PipeStep)> = (0..).zip(&series.pipe).collect();
-    let rate = move |bytes: u64| bits_per_s(bytes, step_ns);
     Builder::new(&rows)
-        .integers(("from_ns", "ns"), "the step begins", |row| row.0 * step_ns)
-        .integers(("to_ns", "ns"), "the step ends", |row| (row.0 + 1) * step_ns)
+        .integers(("from_ns", "ns"), "the step begins", move |row| steps.begins_ns(row.0))
+        .integers(("to_ns", "ns"), "the step ends, the last one with the run", move |row| {
+            steps.ends_ns(row.0)
+        })
         .integers(("packets_delivered", "packets"), "packets given out", |row| {
             row.1.delivered_packets
         })
         .reals(("delivered_bits_per_s", "bit/s"), "what was given out", move |row| {
-            rate(row.1.delivered_bytes)
+            steps.bits_per_s(row.0, row.1.delivered_bytes)
         })
         .integers(("packets_out_of_order", "packets"), "of these, out of order", |row| {
             row.1.out_of_order_packets
@@ -33,21 +34,22 @@ pub(super) fn pipe_table(series: &Series) -> Table {
 }
 
 /// A row each step and channel.
-pub(super) fn channel_table(series: &Series, names: Vec<String>) -> Table {
-    let step_ns = series.step().as_ps() / 1_000;
+pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) -> Table {
+    let steps = Steps { width_ns: series.step().as_ps() / 1_000, end_ns };
     let links = series.links().max(1);
     let rows: Vec<(usize, &LinkStep)> = series.channels.iter().enumerate().collect();
     let step = move |row: &(usize, &LinkStep)| (row.0 / links) as u64;
-    let rate = move |bytes: u64| bits_per_s(bytes, step_ns);
     Builder::new(&rows)
-        .integers(("from_ns", "ns"), "the step begins", move |row| step(row) * step_ns)
-        .integers(("to_ns", "ns"), "the step ends", move |row| (step(row) + 1) * step_ns)
+        .integers(("from_ns", "ns"), "the step begins", move |row| steps.begins_ns(step(row)))
+        .integers(("to_ns", "ns"), "the step ends, the last one with the run", move |row| {
+            steps.ends_ns(step(row))
+        })
         .words("channel", "name of the channel", names, move |row| row.0 % links)
         .reals(("sent_bits_per_s", "bit/s"), "data that went on it, with headers", move |row| {
-            rate(row.1.sent_bytes)
+            steps.bits_per_s(step(row), row.1.sent_bytes)
         })
         .reals(("arrived_bits_per_s", "bit/s"), "data that arrived, with headers", move |row| {
-            rate(row.1.arrived_bytes)
+            steps.bits_per_s(step(row), row.1.arrived_bytes)
         })
         .integers(("packets_lost", "packets"), "packets lost for any reason", |row| {
             row.1.lost_packets
@@ -77,6 +79,25 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>) -> Table {
         .build("series", "a row each step of the run and channel")
 }
 
-fn bits_per_s(bytes: u64, step_ns: u64) -> f64 {
-    real(u128::from(bytes) * 8) / (real(u128::from(step_ns)) / 1e9)
+/// When steps begin and end.
+#[derive(Clone, Copy)]
+struct Steps {
+    width_ns: u64,
+    end_ns: u64,
+}
+
+impl Steps {
+    const fn begins_ns(self, step: u64) -> u64 {
+        step * self.width_ns
+    }
+
+    /// The last step ends with the run, though not before it began.
+    fn ends_ns(self, step: u64) -> u64 {
+        (self.begins_ns(step) + self.width_ns).min(self.end_ns.max(self.begins_ns(step) + 1))
+    }
+
+    fn bits_per_s(self, step: u64, bytes: u64) -> f64 {
+        let ns = self.ends_ns(step) - self.begins_ns(step);
+        real(u128::from(bytes) * 8) / (real(u128::from(ns)) / 1e9)
+    }
 }

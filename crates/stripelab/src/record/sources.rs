@@ -47,10 +47,9 @@ pub struct SourceSummary {
 
 pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSummary> {
     let meter = engine.meter();
-    let window_ps = meter.sections.window().as_ps();
     let summary = |(index, plan): (usize, &crate::plan::SourcePlan)| {
         let count = &meter.sources[index];
-        let goodput = bits_per_s(&count.useful_bytes, window_ps);
+        let goodput = bits_per_s(&count.useful_bytes, engine);
         let delay = count.delays.mean();
         let reno = engine.sources()[index].reno.as_ref();
         let counts = reno.map(|reno| *reno.counts());

@@ -25,7 +25,12 @@ const WIDTH_MAX: f64 = 0.25;
 
 pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
     if !engine.is_done() {
-        let reason = "the run was ended before its time; run it again for all of it";
+        let reason = if engine.now() < engine.meter().sections.start() {
+            "the run was ended before the window began, so that it has no rates and no delays; a \
+             shorter `stop.time` or `stop.warm_up` begins it sooner"
+        } else {
+            "the run was ended before its time; run it again for all of it"
+        };
         return (Verdict::Interrupted, reason.to_owned());
     }
     if record.packets_offered == 0 {

@@ -42,7 +42,8 @@ pub struct Stripe {
     pub resets: Vec<Span>,
     /// Packets that the receiver keeps of each channel at the most; more are discarded.
     pub buffer_packets: u64,
-    /// So long the receiver waits for a channel that is silent while others have packets.
+    /// So long the receiver waits for a channel that is silent while others have packets. It must be above
+    /// the skew, which is what the channels differ by in delay, jitter and queues; twice that is ample.
     pub wait: Span,
     /// The queue before the sender; a packet that finds no room is refused. A backlogged source
     /// needs none.

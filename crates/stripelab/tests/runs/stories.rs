@@ -1,6 +1,9 @@
 //! Runs that can be worked out on paper, to the nanosecond.
 
 use crate::support::{integers, run, words};
+use gingham_stripelab::scenario::ScenarioSource;
+use gingham_stripelab::{Run, compile};
+use std::path::Path;
 
 /// Two channels of 1 MB/s: a byte takes a microsecond. Without delay.
 const TWO: &str = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
@@ -105,4 +108,49 @@ fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
     // A header of 4 bytes makes 1,004 us each; packet 3 is behind packet 1 on channel 1.
     let delivered = integers(&record, "packets", "delivered_ns");
     assert_eq!(delivered, [0, 2_008_000, 2_008_000, 2_008_000]);
+}
+
+/// Ended in the middle of the window, a run has the rates of what was simulated: 10 Mbit/s from the start,
+/// of which nothing is lost, whether the rest was simulated or not.
+#[test]
+fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
+    let text = "stop = { time = \"10 s\", warm_up = \"1 s\" }\n[[channel]]\nrate = \"10 Mbit/s\"\n";
+    let until = |seconds: u64| {
+        let source = ScenarioSource::parse("s.toml", text, Path::new(".")).expect("it can be read");
+        let mut run = Run::new(compile(&source).expect("it can be run"));
+        while run.advance(100).now_ps < seconds * 1_000_000_000_000 {}
+        run.record()
+    };
+    let early = until(4);
+    let goodput = early.goodput_bits_per_s.expect("three seconds of the window are over");
+    assert!((goodput - 10e6).abs() < 0.02 * 10e6, "{goodput}");
+    let arrived = early.channels[0].arrived_bits_per_s.expect("the window has begun");
+    assert!((arrived - 10e6).abs() < 0.02 * 10e6, "{arrived}");
+    // The last step ends with the run.
+    assert_eq!(integers(&early, "pipe", "to_ns").last(), Some(&early.end_ns));
+    let too_early = until(0);
+    assert_eq!(too_early.goodput_bits_per_s, None);
+    assert_eq!(too_early.channels[0].arrived_bits_per_s, None);
+    assert!(too_early.verdict_reason.contains("before the window began"));
+}
+
+/// The second channel's packets come 300 ms later than the first's: a receiver that waits 200 ms, as it does
+/// unless told otherwise, goes on without them. Told to wait 600 ms, it has 40 Mbit/s, less markers.
+#[test]
+fn a_wait_below_the_skew_is_told_with_its_cure() {
+    let text = |delay: &str, wait: &str| {
+        format!(
+            "stop.time = \"4 s\"\n{wait}\n[[channel]]\nrate = \"20 Mbit/s\"\n\
+             [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"{delay}\"\n"
+        )
+    };
+    let short = run(&text("300 ms", ""));
+    let [note] = &short.notes[..] else { panic!("{:?}", short.notes) };
+    assert!(note.contains("stripe.wait = \"600 ms\""), "{note}");
+    assert!(short.packets_out_of_order > 0);
+    let long = run(&text("300 ms", "stripe.wait = \"600 ms\""));
+    assert_eq!((long.notes.len(), long.packets_out_of_order), (0, 0));
+    let goodput = long.goodput_bits_per_s.expect("something was given out");
+    assert!(goodput > 0.98 * 40e6, "{goodput}");
+    assert!(run(&text("100 ms", "")).notes.is_empty());
 }
