@@ -93,3 +93,14 @@ def test_names_of_schedulers_are_explained(gingham: Command) -> None:
     assert "fair in bytes" in gingham("explain", "--stripe", "surplus-round-robin").out
     # Only striping scenarios have channels, so nobody needs to say so.
     assert "Bytes that leave its queue" in gingham("explain", "channel.0.rate").out
+
+
+def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(gingham: Command) -> None:
+    # The system says of a file in /proc what it says of one whose folder is missing.
+    done = gingham("stripe", "stripe", *SHORT, "--plot", "/proc/p.png")
+    assert done.code != 0
+    assert "/proc/p.png: cannot write: its folder takes no new files" in done.err
+
+
+def test_a_setting_without_a_value_is_shown_one_that_any_scenario_takes(gingham: Command) -> None:
+    assert "such as seed=7" in gingham("stripe", "stripe", "--set", "seed").err

@@ -194,3 +194,11 @@ def test_the_picture_of_a_run_that_was_ended_early_ends_with_it() -> None:
     unit_ns = 1e6 if ended.summary["end_ns"] < 1e9 else 1e9
     for panel in plots.channels(ended).axes:
         assert panel.get_xlim()[1] <= ended.summary["end_ns"] / unit_ns
+
+
+def test_a_drawing_without_rounds_speaks_of_none() -> None:
+    free = {"stripe.scheduler": "shortest-queue", "stripe.reception": "none"}
+    drawn = stripe.run(stripe.Scenario.example("stripe-rounds").with_(free))
+    picture = plots.picture(plots.rounds(drawn), "svg").decode()
+    assert "with their number" in picture
+    assert "r0 0 B" not in picture

@@ -65,6 +65,8 @@ def require_place(path: Path, *, force: bool) -> None:
     refuse_existing(path, force=force)
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: its folder does not exist", file=str(path))
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise InputError(f"{path}: you may not write in its folder", file=str(path))
 
 
 def make_folder(path: Path) -> None:
@@ -109,7 +111,11 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise EnvironmentProblem(f"{path}: cannot write: {reason(error)}") from error
+        why = reason(error)
+        if error.errno == errno.ENOENT and path.absolute().parent.is_dir():
+            # So says a file system such as /proc, of a folder that is there.
+            why = "its folder takes no new files"
+        raise EnvironmentProblem(f"{path}: cannot write: {why}") from error
 
 
 def reason(error: OSError) -> str:

@@ -211,7 +211,5 @@ def split_setting(setting: str) -> tuple[str, str]:
     """Return path and text of a setting such as `traffic.0.load=0.4`."""
     path, equals, text = setting.partition("=")
     if not equals or not path.strip():
-        raise InputError(
-            f'"{setting}": expected a key and a value, such as traffic.0.load=0.4', key=setting
-        )
+        raise InputError(f'"{setting}": expected a key and a value, such as seed=7', key=setting)
     return path.strip(), text.strip()

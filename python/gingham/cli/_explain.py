@@ -107,7 +107,7 @@ def print_found(found: Sequence[reference.Key], known: Sequence[mechanisms.Mecha
 def print_keys(keys: Sequence[reference.Key]) -> None:
     """Print one row a key."""
     rows = [(one.path, one.meaning, one.values, reference.standing(one)) for one in keys]
-    print_table("", ["key", "meaning", "values", "default"], rows)
+    print_table("", ["key", "meaning", "values", "default"], rows, whole="key")
 
 
 def print_key(key: reference.Key) -> None:

@@ -81,11 +81,13 @@ def print_table(
     tight: bool = False,
     below: str = "",
     folded: str = "",
+    whole: str = "",
 ) -> None:
     """Print a table; columns named in `numbers` are set to the right, `tight` ones stand close.
 
     `numbers` is a text where no name of a column holds a space. `below` stands under the title.
-    The column `folded` holds sentences: it alone gives way where a line would be too long.
+    The column `folded` holds sentences: it alone gives way where a line would be too long. The
+    column `whole` holds names, of which nothing may be cut.
     """
     from rich import box
     from rich.table import Table
@@ -101,7 +103,7 @@ def print_table(
         if column == folded:
             table.add_column(column, justify=justify, max_width=FOLDED_WIDTH)
         else:
-            table.add_column(column, justify=justify, no_wrap=bool(folded))
+            table.add_column(column, justify=justify, no_wrap=bool(folded) or column == whole)
     for row in rows:
         table.add_row(*map(text, row))
     show(table)

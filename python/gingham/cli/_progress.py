@@ -89,10 +89,21 @@ def lines(work: Work) -> Callable[[Progress], None]:
             return
         last = moment
         delivered = getattr(now, work.field)
-        said = f"{100 * now.fraction:.0f} %, {delivered:,} {work.counted} delivered"
+        share = 100 * now.fraction
+        said = f"{share:.{0 if share >= 1 else 4}f} %, {delivered:,} {work.counted} delivered"
+        if 0 < now.fraction < 1:
+            said += f", {left_text((moment - start) * (1 / now.fraction - 1))} left"
         say(said, progress=now.fraction, **{work.field: delivered})
 
     return on_progress
+
+
+def left_text(seconds: float) -> str:
+    """Return how long a run will take yet, in one unit."""
+    for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"about {seconds / length:,.0f} {unit}"
+    return f"about {seconds:.0f} s"
 
 
 @contextmanager

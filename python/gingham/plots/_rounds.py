@@ -59,7 +59,8 @@ def draw(events: pa.Table, *, title: str) -> Figure:
     end_ns = max(last_of_packets(rows), 1)
     ways = [way for way in ways if way.sent_ns <= end_ns]
     channels = sorted({way.channel for way in ways}, key=style.natural)
-    figure = style.new_figure(11, 1.6 + 2.1 * len(channels), title, HEADLINE + shown(events))
+    said = HEADLINE if has_rounds(ways) else HEADLINE_WITHOUT_ROUNDS
+    figure = style.new_figure(11, 1.6 + 2.1 * len(channels), title, said + shown(events))
     panels = figure.subplots(
         len(channels) + 1, 1, sharex=True, squeeze=False, height_ratios=[*([3] * len(channels)), 1]
     )[:, 0]
@@ -74,6 +75,17 @@ HEADLINE = (
     "dashed lines are markers with those of the packet to come; a cross is a loss. Below, what is "
     "given out, packets out of order in red."
 )
+
+
+HEADLINE_WITHOUT_ROUNDS = (
+    "Lines are packets, with their number where they are sent; a cross is a loss. Below, what is "
+    "given out, packets out of order in red."
+)
+
+
+def has_rounds(ways: Sequence[Way]) -> bool:
+    """Whether the scheduler goes in rounds; those count from 1."""
+    return any(way.round for way in ways)
 
 
 def shown(events: pa.Table) -> str:
@@ -145,8 +157,8 @@ def draw_way(axes: Axes, way: Way, end_ns: int, side: int | None) -> None:
     axes.plot([start, end], [1, bottom], color=colour, lw=width, ls=dashes)
     if way.lost:
         axes.plot([end], [bottom], "x", color=RED, ms=7, mew=1.8)
-    label = f"r{way.round} {way.deficit} B"
-    text = f"{way.packet}\n{label}" if way.packet else f"M {label}"
+    label = f"r{way.round} {way.deficit} B" if way.round else ""
+    text = f"{way.packet}\n{label}".rstrip() if way.packet else f"M {label}"
     if side is not None:
         height = 1.04 + 0.24 * side
         axes.text(start, height, text, size=6.5, color=colour, ha="center", va="bottom")
