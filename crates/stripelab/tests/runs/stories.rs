@@ -154,3 +154,21 @@ fn a_wait_below_the_skew_is_told_with_its_cure() {
     assert!(goodput > 0.98 * 40e6, "{goodput}");
     assert!(run(&text("100 ms", "")).notes.is_empty());
 }
+
+/// 20 Mbit/s hold 2.5 MB/s x 600 ms = 1.5 MB in a round trip of 600 ms, and the queue is of 64 kB; with a round
+/// trip of 80 ms it is 200 kB, of which the queue is near a third.
+#[test]
+fn windows_far_above_the_queue_are_told_with_their_cure() {
+    let notes = |delay: &str, quanta: &str| {
+        let text = format!(
+            "stop.time = \"1 s\"\nstripe.quanta = \"{quanta}\"\n\
+             [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"{delay}\"\n"
+        );
+        let source =
+            ScenarioSource::parse("s.toml", &text, Path::new(".")).expect("it can be read");
+        compile(&source).expect("it can be run").notes
+    };
+    let told = notes("300 ms", "follow");
+    assert!(told.len() == 1 && told[0].contains("queue = \"1500000 B\""), "{told:?}");
+    assert!(notes("40 ms", "follow").is_empty() && notes("300 ms", "told").is_empty());
+}
