@@ -38,6 +38,11 @@ pub(crate) fn index(words: &mut dyn FnMut() -> u64) -> usize {
     usize::try_from(words()).unwrap_or(usize::MAX)
 }
 
+/// Whether a part is written over: where all are, one that is found and ends in a reset hides the others.
+pub(crate) fn is_hit(words: &mut dyn FnMut() -> u64) -> bool {
+    words().is_multiple_of(2)
+}
+
 /// Words of all sizes: any at all, and such as might be right.
 fn random_word(words: &mut Words) -> u64 {
     match words.below(4) {

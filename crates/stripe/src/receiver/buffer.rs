@@ -92,6 +92,10 @@ impl<P> Buffer<P> {
     /// Counts anew where something else has written over the count: markers do not stand beside one
     /// another, so a wrong count that passes here shows when fewer are left.
     pub(super) fn mend(&mut self, now: Instant) {
+        // A wrong count lets a marker come to the head, behind which nobody would look for packets.
+        if matches!(self.items.front(), Some(Item::Marker(_))) {
+            self.items.pop_front();
+        }
         let items = self.items.len();
         if self.packets > items || items > self.packets.saturating_mul(2) {
             let is_packet = |item: &&Item<P>| matches!(item, Item::Packet { .. });
@@ -111,5 +115,22 @@ impl<P> Buffer<P> {
     pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         (self.packets, self.first_since) =
             (crate::corruption::index(words), Instant::from_nanoseconds(words()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One packet is counted that is not there, so a marker comes to the head, and a packet behind it.
+    #[test]
+    fn a_marker_that_a_wrong_count_let_to_the_head_is_taken_away() {
+        let mut buffer = Buffer::new(4);
+        buffer.packets = 1;
+        buffer.push_marker(Standing::out(gingham_fairq::Round::new(1)));
+        buffer.push_packet(Instant::ORIGIN, 100, 7);
+        assert_eq!(buffer.head(), None);
+        buffer.mend(Instant::ORIGIN);
+        assert_eq!((buffer.head(), buffer.packets()), (Some(Tag::default()), 1));
     }
 }

@@ -51,11 +51,21 @@ impl<S: Numbered, P> Receiver<S, P> {
 impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACITY>, P> {
     /// Writes over every word of the state; packets and their tags are none of it.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.scheduler.corrupt(words);
-        self.numbering.corrupt(words);
-        self.epochs.corrupt(words);
-        self.presence.corrupt(words);
-        self.reports.corrupt(words);
+        if crate::corruption::is_hit(words) {
+            self.scheduler.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.numbering.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.epochs.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.presence.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.reports.corrupt(words);
+        }
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.corrupt(words);
         }

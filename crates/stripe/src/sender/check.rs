@@ -66,11 +66,21 @@ pub(super) fn not_after(at: &mut Instant, now: Instant, span_max: Duration) {
 impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
     /// Writes over every word of the state; packets and their numbers are none of it.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        self.scheduler.corrupt(words);
-        self.changes.corrupt(words);
-        self.presence.corrupt(words);
-        self.sent.corrupt(words);
-        self.reported.corrupt(words);
+        if crate::corruption::is_hit(words) {
+            self.scheduler.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.changes.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.presence.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.sent.corrupt(words);
+        }
+        if crate::corruption::is_hit(words) {
+            self.reported.corrupt(words);
+        }
         if let Some(flow) = &mut self.flow {
             flow.corrupt(words);
         }
