@@ -16,7 +16,8 @@
 //! Source: ours. That a sender may take a channel for one all of whose packets are lost follows from
 //! theorem 5.1 of Adiseshu, Parulkar and Varghese 1996.
 //!
-//! Invariant: a marker from before a channel left does not bring it back.
+//! Invariants: a marker from before a channel left does not bring it back; what is said again of its
+//! leaving does not undo what a marker said since.
 
 use gingham_fairq::{Round, Standing};
 
@@ -30,6 +31,8 @@ pub(super) struct Presence {
     out: ChannelSet,
     /// Of channels that are out, a round in which they were.
     since: Vec<Round>,
+    /// The round from which on a channel is in, by the last marker that said so, read or not.
+    in_from: Vec<Round>,
     /// Since when only markers from before they left have come on them.
     stale_since: Vec<Option<Instant>>,
     /// On which channels' ways back a departure is to be acknowledged, and which.
@@ -43,6 +46,7 @@ impl Presence {
         Self {
             out: 0,
             since: vec![Round::FIRST; channels],
+            in_from: vec![Round::FIRST; channels],
             stale_since: vec![None; channels],
             acknowledge: 0,
             departures: vec![nobody; channels],
@@ -79,6 +83,8 @@ impl Presence {
         } else {
             self.out &= !(1 << channel);
             self.stale_since[channel] = None;
+            let coming = said.coming.filter(|_| !said.is_in());
+            self.in_from[channel] = coming.map_or(said.next.round, |change| change.from);
         }
         Ok(())
     }
@@ -93,6 +99,7 @@ impl Presence {
     /// A new epoch: all are in until something says otherwise.
     pub(super) fn restart(&mut self) {
         (self.out, self.acknowledge) = (0, 0);
+        self.in_from.fill(Round::FIRST);
         self.stale_since.fill(None);
     }
 }
@@ -113,7 +120,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
         self.presence.departures[on] = Departure { channel: small(channel), since };
         self.presence.acknowledge |= 1 << on;
-        let came_back = self.scheduler.standing(channel).next.round.is_after(since);
+        let read = self.scheduler.standing(channel).next.round;
+        let came_back = read.is_after(since) || self.presence.in_from[channel].is_after(since);
         if !came_back && !self.presence.is_out(channel) {
             self.reception.departures += 1;
             self.presence.take_out(channel, since);
@@ -165,6 +173,9 @@ impl Presence {
     pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         (self.out, self.acknowledge) = (words(), words());
         for round in &mut self.since {
+            *round = Round::new(crate::corruption::word(words));
+        }
+        for round in &mut self.in_from {
             *round = Round::new(crate::corruption::word(words));
         }
         for since in &mut self.stale_since {

@@ -13,6 +13,8 @@
 //! and numbers keep the order. Left says so ahead of whatever is sent next, so the receiver
 //! stops waiting one delay later. The last channel stays in.
 //!
+//! While nobody calls, what comes waits unread: a pause is no silence of the channels.
+//!
 //! Probes are markers; a channel that is out by plan gets them as well, so what it last said is repeated.
 //!
 //! Source: ours. Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
@@ -35,10 +37,13 @@ const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 /// No round trip is taken to be longer.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
+/// Of the time between two looks, no more than to this part of the silence after the second is due is silence.
+const LATE_SHARE: u32 = 8;
+
 /// What is known of whether a channel is alive.
 #[derive(Clone, Debug, Default)]
 struct Watch {
-    /// When the first marker went since which nothing has been heard.
+    /// When the first marker went since which nothing has been heard; later by as long as nobody called.
     unanswered_since: Option<Instant>,
     round_trip: Option<Duration>,
     died_at: Instant,
@@ -92,6 +97,17 @@ impl Presence {
         for watch in &mut self.watches {
             *watch = Watch { round_trip: watch.round_trip, ..Watch::default() };
         }
+    }
+
+    /// A look begins, the next of which is due an interval later. How long it is too late is no silence.
+    fn begin_look(&mut self, now: Instant, interval: Duration, late_max: Duration) {
+        let in_time = self.look_at.after(late_max).nanoseconds();
+        let pause = Duration::from_nanos(now.nanoseconds().saturating_sub(in_time));
+        for watch in &mut self.watches {
+            watch.unanswered_since =
+                watch.unanswered_since.map(|since| since.after(pause).min(now));
+        }
+        self.look_at = now.after(interval);
     }
 
     /// Sets of channels that are there, and times that can be.
@@ -166,7 +182,9 @@ impl<S: Numbered> Sender<S> {
 
     /// Looks after every channel, once in a marker interval.
     pub(super) fn look(&mut self, now: Instant) {
-        self.presence.look_at = now.after(self.options.markers.interval);
+        let interval = self.options.markers.interval;
+        let late_max = interval.max(self.options.silence.unwrap_or_default() / LATE_SHARE);
+        self.presence.begin_look(now, interval, late_max);
         self.check(now);
         if !self.is_open() {
             return;

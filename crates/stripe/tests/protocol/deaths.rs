@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gingham_fairq::{Round, Standing};
+use gingham_fairq::{Change, Round, Standing};
 use gingham_stripe::{
     Departure, Discard, Epoch, Kind, Marker, Message, Receiver, ReceiverOptions, Report, Sender,
     SenderOptions,
@@ -208,4 +208,68 @@ fn only_the_answer_to_a_probe_brings_a_dead_channel_back() {
     assert!(sender.is_dead(1));
     sender.handle_message(at(2_000), 1, report(1, at(1_990))).unwrap();
     assert!(!sender.is_dead(1));
+}
+
+/// Two channels answered at once, then nobody calls for five seconds; the answer to the last marker of channel 1 is lost.
+/// The next one is answered 40 ms after the pause.
+#[test]
+fn a_pause_of_the_caller_is_no_silence_of_the_channels() {
+    let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
+    let mut sender =
+        Sender::synchronised(scheduler, SenderOptions::default(), Epoch::new(1), at(0)).unwrap();
+    let mut hear = |sender: &mut Sender<Scheduler>, now, echo, channel| {
+        let report = Report { echo, ..Report::default() };
+        sender.handle_message(now, usize::from(channel), message(channel, Kind::Report(report)))
+    };
+    for now in (0..1_000).step_by(20).map(at) {
+        while sender.poll_message(now).is_some() {}
+        hear(&mut sender, now, now, 0).unwrap();
+        hear(&mut sender, now, now, 1).unwrap();
+    }
+    for now in [1_000, 6_000].map(at) {
+        while sender.poll_message(now).is_some() {}
+    }
+    assert_eq!(sender.sending().deaths, 0);
+    hear(&mut sender, at(6_000), at(1_000), 0).unwrap();
+    for now in [6_020, 6_040].map(at) {
+        while sender.poll_message(now).is_some() {}
+    }
+    hear(&mut sender, at(6_040), at(6_000), 1).unwrap();
+    assert_eq!(sender.sending().deaths, 0);
+}
+
+/// Looks are due each 20 ms and come each 300 ms: 45 ms of that count as silence, 20 to the time of the look and 25, an
+/// eighth of 200 ms, after it. Nothing has been heard ever, so 1,200 ms are silence: at the 27th look.
+#[test]
+fn a_caller_who_is_always_late_finds_the_dead_too() {
+    let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
+    let mut sender =
+        Sender::synchronised(scheduler, SenderOptions::default(), Epoch::new(1), at(0)).unwrap();
+    let mut found = (0_u64..50).filter(|look| {
+        while sender.poll_message(at(300 * look)).is_some() {}
+        sender.sending().deaths == 1
+    });
+    assert_eq!(found.next(), Some(27));
+}
+
+/// A packet waits on channel 1 when it leaves in round 5; it is announced to come in from round 9, which stands behind that
+/// packet, and then what was said of round 5 comes once more.
+#[test]
+fn what_is_said_again_of_a_channel_that_left_does_not_undo_its_return() {
+    let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
+    let options = ReceiverOptions::default();
+    let mut receiver = Receiver::synchronised(scheduler, options, Epoch::new(1)).unwrap();
+    receiver.handle_packet(at(0), 1, LONGEST_BYTES, ()).unwrap();
+    let left = message(0, Kind::Left(Departure { channel: 1, since: Round::new(5) }));
+    receiver.handle_message(at(0), 0, left).unwrap();
+    let change = Change { from: Round::new(9), quantum_bytes: LONGEST_BYTES };
+    let standing = Standing { coming: Some(change), ..Standing::out(Round::new(6)) };
+    let marker = message(1, Kind::Marker(Marker { standing, ..Marker::default() }));
+    receiver.handle_message(at(1), 1, marker).unwrap();
+    receiver.handle_message(at(2), 0, left).unwrap();
+    assert_eq!(receiver.handle_packet(at(3), 1, 100, ()), Ok(()));
+    receiver.handle_packet(at(3), 0, LONGEST_BYTES, ()).unwrap();
+    while receiver.poll_packet(at(3)).is_some() {}
+    assert_eq!(receiver.scheduler().standing(1).quantum_bytes, LONGEST_BYTES);
+    assert_eq!(receiver.reception().departures, 1);
 }
