@@ -195,3 +195,20 @@ proptest! {
         prop_assert!((0..quanta.len()).all(|channel| pair.receiver.buffered_packets(channel) == 0));
     }
 }
+
+/// Channel 2 is dead, and is to be all that is left: of the others one goes, and nothing is said of the other.
+#[test]
+fn a_channel_is_announced_to_go_only_while_another_stays() {
+    let mut pair = pair(&[100; 3]);
+    pair.dead = 0b100;
+    pair.run_for(milliseconds(2_000));
+    assert!(pair.sender.is_dead(2));
+    pair.sender.change_quanta(&[0, 0, 100]).unwrap();
+    let mut coming = [None; 2];
+    while let Some((channel, message)) = pair.sender.poll_message(pair.now) {
+        if let (Kind::Marker(marker), Some(coming)) = (message.kind, coming.get_mut(channel)) {
+            *coming = marker.standing.coming.map(|change| change.quantum_bytes);
+        }
+    }
+    assert_eq!(coming, [Some(0), None]);
+}

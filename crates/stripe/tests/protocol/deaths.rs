@@ -217,7 +217,7 @@ fn a_pause_of_the_caller_is_no_silence_of_the_channels() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
     let mut sender =
         Sender::synchronised(scheduler, SenderOptions::default(), Epoch::new(1), at(0)).unwrap();
-    let mut hear = |sender: &mut Sender<Scheduler>, now, echo, channel| {
+    let hear = |sender: &mut Sender<Scheduler>, now, echo, channel| {
         let report = Report { echo, ..Report::default() };
         sender.handle_message(now, usize::from(channel), message(channel, Kind::Report(report)))
     };
