@@ -105,6 +105,11 @@ pub enum OptionsError {
     NoFlight,
     /// Quanta are to follow rates in bytes, and count packets.
     QuantaOfPackets,
+    /// Reports hold the sender back, and a channel of which none comes is never taken out.
+    EndlessSilence {
+        /// The option by which they do.
+        option: &'static str,
+    },
     /// Markers every zero rounds.
     NoRounds,
     /// Markers at the turn of a channel that is not there.
@@ -145,6 +150,11 @@ impl fmt::Display for OptionsError {
             Self::QuantaOfPackets => write!(
                 f,
                 "quanta that count packets follow no rates: take a scheduler whose quanta are bytes"
+            ),
+            Self::EndlessSilence { option } => write!(
+                f,
+                "{option} waits for reports of every channel, and without silence a channel that sends none \
+                 holds the others up for ever: give silence a time, or do without {option}"
             ),
             Self::NoRounds => write!(f, "markers every 0 rounds; it must be at least every round"),
             Self::NoSuchChannel { channel, count } => {

@@ -31,7 +31,7 @@ pub struct SenderOptions {
     /// A reset that one channel has acknowledged waits so long for the others.
     pub reset_wait: Duration,
     /// A channel of which nothing is heard for so long and two round trips more, though markers go on
-    /// it, is out; nobody ever is where there is none.
+    /// it, is out; nobody ever is where there is none, so neither credits nor windows may be then.
     pub silence: Option<Duration>,
     /// A channel that is out is probed by a marker at least so often.
     pub probe_interval_max: Duration,
@@ -82,11 +82,22 @@ impl SenderOptions {
             Err(OptionsError::Zero { option: "probe_interval_max" })
         } else if self.shares.is_some() && self.flight.is_none() {
             Err(OptionsError::NoFlight)
+        } else if let (None, Some(option)) = (self.silence, self.held_back_by()) {
+            Err(OptionsError::EndlessSilence { option })
         } else {
             let room = |plan: RepairPlan| check_packets("repair.packets", plan.packets);
             self.repair.map_or(Ok(()), room)?;
             self.flight.map_or(Ok(()), |plan| plan.check())?;
             self.shares.map_or(Ok(()), |plan| plan.check())
+        }
+    }
+
+    /// By which option reports hold the sender back, if by any.
+    const fn held_back_by(&self) -> Option<&'static str> {
+        match self {
+            Self { credits: true, .. } => Some("credits"),
+            Self { flight: Some(_), .. } => Some("flight"),
+            _ => None,
         }
     }
 

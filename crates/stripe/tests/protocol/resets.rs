@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gingham_stripe::{
-    Discard, Epoch, Kind, Marker, MarkerPlan, Message, OptionsError, Receiver, ReceiverOptions,
-    SendError, Sender, SenderOptions,
+    Discard, Epoch, FlightPlan, Kind, Marker, MarkerPlan, Message, OptionsError, Receiver,
+    ReceiverOptions, SendError, Sender, SenderOptions,
 };
 use proptest::prelude::*;
 
@@ -307,6 +307,16 @@ fn options_that_cannot_be_are_refused() {
     assert_eq!(sender(|options| options.markers.before_channel = 2), Some(nowhere));
     let zero = |option| Some(OptionsError::Zero { option });
     assert_eq!(sender(|options| options.reset_interval = Duration::ZERO), zero("reset_interval"));
+    let endless = |option| Some(OptionsError::EndlessSilence { option });
+    let held_by_credits = |options: &mut SenderOptions| {
+        (options.silence, options.credits) = (None, true);
+    };
+    assert_eq!(sender(held_by_credits), endless("credits"));
+    let held_by_windows = |options: &mut SenderOptions| {
+        (options.silence, options.flight) = (None, Some(FlightPlan::default()));
+    };
+    assert_eq!(sender(held_by_windows), endless("flight"));
+    assert_eq!(sender(|options| options.silence = None), None);
     let receiver = |change: fn(&mut ReceiverOptions)| {
         let mut options = ReceiverOptions::default();
         change(&mut options);

@@ -37,6 +37,11 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
         let message = "only where the order is guaranteed: set `stripe.guaranteed = true`";
         return Err(source.refuse(key, message));
     }
+    if stripe.silence == Span::ZERO && stripe.is_held_back() {
+        let message = "credits and windows wait for reports, so a channel that sends none must go out some time: \
+                       expected more than \"0 s\"";
+        return Err(source.refuse("stripe.silence", message));
+    }
     let changes = |channel: &Channel| !channel.quanta.is_empty();
     if let Some(index) = source.scenario.channel.iter().position(changes)
         && (reception != Reception::Logical || stripe.scheduler != Scheduler::SurplusRoundRobin)

@@ -22,7 +22,8 @@ pub struct Stripe {
     /// carries, and keeps its queue short; where quanta follow it does so in any case.
     pub window: bool,
     /// A channel of which the sender hears nothing for so long, though markers go on it, is out until it
-    /// answers again; with "0 s" none ever is.
+    /// answers again; with "0 s" none ever is (not with
+    /// credits or windows, which wait for what is heard).
     pub silence: Span,
     /// Whether a packet goes only where the receiver has said that it has room: then no buffer of the
     /// receiver is ever too full (section 6.3; Kung and Chapman 1993).
