@@ -72,7 +72,7 @@ pub struct Record {
     pub lost_at_receiver: u64,
     /// Packets out of order as a share of those given out in the window.
     pub out_of_order_share: Option<f64>,
-    /// By how many numbers a packet came after one that was sent later, at the most.
+    /// By how many places a packet came after the first that was sent later, at the most (RFC 4737, section 4.2.1).
     pub reordering_extent_max: u64,
     /// Mean delay from its source to whoever reads, in nanoseconds, of packets given out in the window.
     pub delay_mean_ns: Option<f64>,

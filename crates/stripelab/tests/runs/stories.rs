@@ -1,6 +1,6 @@
 //! Runs that can be worked out on paper, to the nanosecond.
 
-use crate::support::{integers, run, words};
+use crate::support::{integers, refused, run, words};
 use gingham_stripelab::scenario::ScenarioSource;
 use gingham_stripelab::{Run, compile};
 use std::path::Path;
@@ -55,6 +55,19 @@ fn without_reception_packets_come_as_they_arrive() {
     // Packets 1 and 4 come after later ones.
     assert_eq!(record.packets_out_of_order, 2);
     assert_eq!(record.reordering_extent_max, 2);
+}
+
+/// Credits wait for reports: a channel of which none comes has to go out some time.
+#[test]
+fn a_silence_without_end_is_refused_where_reports_are_waited_for() {
+    let whole = TWO.replace("markers.send = false", "silence = \"0 s\"");
+    let whole = format!("{whole}[[source]]\npackets = {{ fixed = \"500 B\" }}\n");
+    assert_eq!(refused(&whole), None);
+    for held in ["credits = true", "window = true"] {
+        let text = whole.replace("[stripe]", &format!("[stripe]\n{held}"));
+        let error = refused(&text).expect("refused");
+        assert!(error.contains("stripe.silence") && error.contains("more than \"0 s\""), "{error}");
+    }
 }
 
 /// Packet 1, alone in round 1 on channel 1, is lost on its wire; a marker before round 2 tells of it.

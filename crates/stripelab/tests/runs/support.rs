@@ -18,6 +18,12 @@ pub(crate) fn run(text: &str) -> Record {
     run_in_calls(text, 1_000)
 }
 
+/// Why a scenario cannot be run, if so.
+pub(crate) fn refused(text: &str) -> Option<String> {
+    let source = ScenarioSource::parse("s.toml", text, Path::new(".")).expect("it can be read");
+    compile(&source).err().map(|error| error.to_string())
+}
+
 /// A column of whole numbers of a table.
 pub(crate) fn integers(record: &Record, table: &str, column: &str) -> Vec<u64> {
     match data(record, table, column) {
