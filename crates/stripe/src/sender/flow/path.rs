@@ -10,7 +10,7 @@
 //!   in flight  |            idle at times |  full: busy, and the rate is measured
 //! ```
 //!
-//! Starting, the window grows by what is accounted for while it is full, which doubles it in a round trip,
+//! Starting, the window grows by what came while it is full, which doubles it in a round trip,
 //! until the round trip has grown by an eighth (4 to 16 ms, RFC 9406). Loss plays no part, but for a ceiling
 //! that has been tried.
 //!
@@ -62,6 +62,7 @@ pub(super) struct Path {
     /// The queue is not let run empty before.
     empty_at_ns: u64,
     accounted_bytes: u64,
+    received_bytes: u64,
     window_bytes: u64,
     round_trip: RoundTrip,
     capacity: Capacity,
@@ -84,6 +85,7 @@ impl Path {
             phase: Phase::Starting,
             empty_at_ns: 0,
             accounted_bytes: 0,
+            received_bytes: 0,
             window_bytes: longest_bytes * u64::from(plan.first_packets),
             round_trip: RoundTrip::new(nanoseconds(plan.least_span)),
             capacity: Capacity::new(nanoseconds(plan.sample)),
@@ -97,7 +99,7 @@ impl Path {
 
     /// A new epoch: counts begin anew, what was learned stays.
     pub(super) fn restart(&mut self) {
-        self.accounted_bytes = 0;
+        (self.accounted_bytes, self.received_bytes) = (0, 0);
         self.capacity.restart();
         self.ceiling.restart();
         self.seen = Seen::default();
@@ -152,6 +154,7 @@ impl Path {
         let now_ns = now.nanoseconds();
         let told_ns = report.echo.nanoseconds().saturating_add(u64::from(report.held_ns));
         let newly_bytes = report.accounted_bytes.saturating_sub(self.accounted_bytes);
+        let came_bytes = report.received_bytes.saturating_sub(self.received_bytes);
         let is_sample = now_ns.checked_sub(told_ns).is_some_and(|span| span <= ROUND_TRIP_NS_MAX);
         if report.accounted_bytes > sent.bytes || report.held_ns == u32::MAX || !is_sample {
             return;
@@ -161,6 +164,7 @@ impl Path {
         let is_full = level_bytes.saturating_add(self.longest_bytes) > self.full_from_bytes();
         self.see(now_ns, level_bytes, report.accounted_bytes, is_full);
         self.accounted_bytes = report.accounted_bytes;
+        self.received_bytes = report.received_bytes;
         self.capacity.take(&Arrival {
             now_ns,
             came_at_ns: report.came_at.nanoseconds(),
@@ -178,7 +182,7 @@ impl Path {
             self.aggregation.take(now_ns, newly_bytes, rate, half_ns);
         }
         self.move_on(now_ns, self.in_flight_bytes(sent));
-        self.set_window(now_ns, is_full, newly_bytes);
+        self.set_window(now_ns, is_full, came_bytes);
     }
 
     /// What nothing leads to is given up; what is only wrong is measured anew.
@@ -273,8 +277,8 @@ impl Path {
         carried(rate, self.round_trip.least_ns())
     }
 
-    /// It grows by no more than what is accounted for: twofold in a round trip.
-    fn set_window(&mut self, now_ns: u64, is_full: bool, newly_bytes: u64) {
+    /// It grows by no more than what came: twofold in a round trip, and not at all by what a queue drops.
+    fn set_window(&mut self, now_ns: u64, is_full: bool, came_bytes: u64) {
         let way_bytes = self.way_bytes();
         let window_bytes = match self.phase {
             Phase::Starting if is_full => u64::MAX,
@@ -292,7 +296,7 @@ impl Path {
         self.ceiling.bound(now_ns, window_bytes);
         let window_bytes =
             self.ceiling.bytes().map_or(window_bytes, |bytes| bytes.min(window_bytes));
-        let window_bytes = window_bytes.min(self.window_bytes.saturating_add(newly_bytes));
+        let window_bytes = window_bytes.min(self.window_bytes.saturating_add(came_bytes));
         self.window_bytes = window_bytes.max(self.window_bytes_min());
     }
 
@@ -336,6 +340,7 @@ impl Path {
         };
         self.quantum_bytes = crate::corruption::word(words).into();
         (self.empty_at_ns, self.accounted_bytes, self.window_bytes) = (words(), words(), words());
+        self.received_bytes = words();
         (self.before_trial, self.gain_percent) = (Some((words(), words())), words());
         self.round_trip.corrupt(words);
         self.capacity.corrupt(words);
@@ -346,138 +351,4 @@ impl Path {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const MILLISECOND: u64 = 1_000_000;
-
-    /// A path of packets of 1,000 bytes, one after the other sent, and what is reported of them after 20 ms.
-    struct Story {
-        path: Path,
-        sent: Sent,
-        now_ns: u64,
-    }
-
-    impl Story {
-        fn new() -> Self {
-            let path = Path::new(FlightPlan::default(), 1_000, 2_000);
-            Self { path, sent: Sent::default(), now_ns: 20 * MILLISECOND }
-        }
-
-        /// Sends all that may go, then hears that so much has come, by a marker sent 20 ms ago.
-        fn round(&mut self, accounted_bytes: u64) {
-            while self.path.admits(self.sent) {
-                self.sent.bytes += 1_000;
-            }
-            let report = Report {
-                accounted_bytes,
-                came_at: Instant::from_nanoseconds(self.now_ns - 10 * MILLISECOND),
-                echo: Instant::from_nanoseconds(self.now_ns - 20 * MILLISECOND),
-                ..Report::default()
-            };
-            self.path.take(Instant::from_nanoseconds(self.now_ns), self.sent, &report);
-            self.now_ns += 20 * MILLISECOND;
-        }
-    }
-
-    proptest! {
-        /// Whatever a receiver says, packets may go, and all is as whole numbers can have it.
-        #[test]
-        fn any_reports_at_all_leave_room_for_packets(
-            reports in prop::collection::vec((any::<[u32; 3]>(), any::<[u64; 4]>(), any::<[bool; 3]>()), 1..60),
-        ) {
-            let mut story = Story::new();
-            for (words, longs, plausible) in reports {
-                story.sent.bytes += longs[0] % 100_000;
-                story.now_ns += longs[1] % 50_000_000;
-                let below = |plausible: bool, long: u64, most| if plausible { long % most } else { long };
-                let report = Report {
-                    accounted_packets: words[0],
-                    received_packets: words[1],
-                    accounted_bytes: below(plausible[0], longs[2], story.sent.bytes + 1),
-                    received_bytes: longs[0],
-                    came_at: Instant::from_nanoseconds(below(plausible[1], longs[3], story.now_ns)),
-                    echo: Instant::from_nanoseconds(below(plausible[2], longs[1], story.now_ns)),
-                    held_ns: words[2] % 1_000_000,
-                    ..Report::default()
-                };
-                story.path.take(Instant::from_nanoseconds(story.now_ns), story.sent, &report);
-                prop_assert!(story.path.window_bytes() >= 4_000);
-            }
-        }
-    }
-
-    /// Ten packets, then as many again as are accounted for: 10, 20, 40.
-    #[test]
-    fn a_start_doubles_in_a_round_trip() {
-        let mut story = Story::new();
-        assert_eq!(story.path.window_bytes(), 10_000);
-        for (accounted, window) in [(10_000, 20_000), (30_000, 40_000), (70_000, 80_000)] {
-            story.round(accounted);
-            assert_eq!(story.path.window_bytes(), window);
-        }
-        assert_eq!(story.path.phase, Phase::Starting);
-        // 40,000 in 20 ms.
-        assert_eq!(story.path.bytes_per_second(), Some(2_000_000));
-    }
-
-    /// 1 MB/s and 20 ms are 20,000 bytes; reports of 20,000 at once are as much ahead; and a queue of 3,000,
-    /// one and a half quanta being more than 2 ms.
-    #[test]
-    fn a_window_is_way_aggregation_and_queue() {
-        let mut story = Story::new();
-        story.path.phase = Phase::Steady;
-        story.path.window_bytes = 1_000_000;
-        for round in 1..=20 {
-            story.round(20_000 * round);
-        }
-        assert_eq!(story.path.bytes_per_second(), Some(1_000_000));
-        assert_eq!(story.path.window_bytes(), 20_000 + 20_000 + 3_000);
-    }
-
-    /// What cannot be is not taken: more accounted for than sent, or a marker of the future.
-    #[test]
-    fn impossible_reports_change_nothing() {
-        let mut story = Story::new();
-        story.sent.bytes = 500;
-        let now = Instant::from_nanoseconds(MILLISECOND);
-        let later = Instant::from_nanoseconds(2 * MILLISECOND);
-        let reports = [
-            Report { accounted_bytes: 501, ..Report::default() },
-            Report { accounted_bytes: 5, echo: later, ..Report::default() },
-            Report { accounted_bytes: 5, held_ns: u32::MAX, ..Report::default() },
-        ];
-        for report in reports {
-            story.path.take(now, story.sent, &report);
-            assert_eq!(story.path.in_flight_bytes(story.sent), 500);
-        }
-    }
-
-    /// A marker of the origin, an hour later: all of that is no round trip.
-    #[test]
-    fn a_round_trip_of_an_hour_is_none() {
-        let mut story = Story::new();
-        story.now_ns = 3_600_000 * MILLISECOND;
-        story.round(0);
-        let report = Report::default();
-        story.path.take(Instant::from_nanoseconds(story.now_ns), story.sent, &report);
-        assert_eq!(story.path.round_trip_ns(), 20 * MILLISECOND);
-    }
-
-    /// A round trip that stays above its least for 5 s asks for an empty queue, a little below the way.
-    #[test]
-    fn a_queue_is_let_run_empty_before_it_is_taken_for_the_way() {
-        let mut story = Story::new();
-        story.path.phase = Phase::Steady;
-        story.path.tell(1_000_000);
-        story.round(0);
-        let least_at_ns = story.path.round_trip().least_at_ns();
-        let due_ns = least_at_ns + 5_000 * MILLISECOND;
-        assert!(!story.path.wants_emptying(due_ns - 1) && story.path.wants_emptying(due_ns));
-        story.path.start_emptying();
-        story.path.window_bytes = 40_000;
-        story.round(0);
-        assert_eq!(story.path.window_bytes(), 19_600);
-    }
-}
+mod tests;
