@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from gingham import scenario
     from gingham.results import Results
-    from gingham.scenario import Scenario
 
 # Columns of a run that a curve has the mean of, and where the half-width of that goes.
 MEANS = {
@@ -37,7 +37,7 @@ MEANS = {
 
 
 def curve_sweep(
-    base: Scenario,
+    base: scenario.Scenario,
     loads: Sequence[float],
     *,
     routings: Sequence[str] = (),
@@ -57,14 +57,14 @@ def curve_sweep(
     return Sweep.make(values, base=base, name=base.name)
 
 
-def routing_of(base: Scenario) -> str:
+def routing_of(base: scenario.Scenario) -> str:
     """Return the name of the routing algorithm of a scenario."""
     algorithm = base.resolved()["routing"]["algorithm"]
     return algorithm if isinstance(algorithm, str) else next(iter(algorithm))
 
 
 def curve(
-    base: Scenario,
+    base: scenario.Scenario,
     loads: Sequence[float],
     folder: str | os.PathLike[str],
     *,

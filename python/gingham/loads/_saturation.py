@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
+    from gingham import scenario
     from gingham.results import Results
-    from gingham.scenario import Scenario
 
 # Loads have so many digits: more than any tolerance, fewer than rounding errors.
 DIGITS = 6
@@ -65,7 +65,7 @@ class Saturation:
 
 
 def saturation(
-    base: Scenario,
+    base: scenario.Scenario,
     folder: str | os.PathLike[str],
     *,
     replications: int = 5,
@@ -96,7 +96,9 @@ def saturation(
         tried |= set(loads)
 
 
-def saturation_sweep(base: Scenario, loads: Iterable[float], replications: int, seed: int) -> Sweep:
+def saturation_sweep(
+    base: scenario.Scenario, loads: Iterable[float], replications: int, seed: int
+) -> Sweep:
     """Return the sweep of these loads."""
     values = {
         "title": f"{base.title}: saturation",
