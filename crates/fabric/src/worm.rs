@@ -1,7 +1,7 @@
 //! Worms under way, and the way ahead of them.
 
 use gingham_kernel::{Time, id_type};
-use gingham_model::{Arrival, Packet, Plan, WormholePlan};
+use gingham_model::{Arrival, Packet, PathLength, Plan, WormholePlan};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, NodeId};
 
@@ -16,8 +16,7 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     /// The switch of its source, where its route begins; a host on a cable between two hosts.
     first_node: NodeId,
-    /// Switches on the way.
-    pub(crate) switches: u16,
+    length: PathLength,
     /// Arrival of the first flit at the destination, once its tail has left the last switch, in picoseconds.
     head_arrived: u64,
 }
@@ -25,15 +24,15 @@ pub(crate) struct Worm {
 impl Worm {
     /// The worm of a packet that enters; `first_node` is at the end of its host's cable.
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
-        let switches = plan.switches_from(first_node, packet.source, packet.destination);
-        let switches = u16::try_from(switches).expect("a route has few switches");
-        Self { packet, first_node, switches, head_arrived: 0 }
+        let length =
+            plan.length_from(packet.path_set, first_node, packet.source, packet.destination);
+        Self { packet, first_node, length, head_arrived: 0 }
     }
 
     /// The output that the worm takes at the switch `node`, the `position`-th of its route.
     pub(crate) fn output(&self, plan: &Plan, node: NodeId, position: u16) -> ChannelId {
         let destination = self.packet.destination;
-        let output = match &plan.routes {
+        let output = match plan.routes(self.packet.path_set) {
             Routes::Source(routes) => routes
                 .path(self.first_node, destination)
                 .and_then(|path| path.get(usize::from(position)).copied()),
@@ -46,15 +45,17 @@ impl Worm {
 
     /// Its flits at the source.
     pub(crate) fn flits(&self, wormhole: &WormholePlan) -> u64 {
-        wormhole.worm_flits(self.packet.payload_bytes, usize::from(self.switches))
+        wormhole.worm_flits(self.packet.payload_bytes, self.length)
     }
 
     /// Its arrival, whole, at `now`.
     pub(crate) fn arrival(&self, wormhole: &WormholePlan, now: u64) -> Arrival {
+        let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {
             payload_bytes: self.packet.payload_bytes,
             wire_bytes: self.flits(wormhole),
-            hops: self.switches,
+            hops: count(self.length.switches),
+            in_transit_hosts: count(self.length.in_transit_hosts),
             head_arrived: Time::from_ps(self.head_arrived),
             arrived: Time::from_ps(now),
         }

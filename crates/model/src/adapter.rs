@@ -16,10 +16,10 @@
 //! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in order.
 
 use crate::{
-    Admission, Assemblies, AssemblyId, ClassId, Excess, Message, Packet, Plan, Priority,
-    TokenBucket,
+    Admission, Assemblies, AssemblyId, ClassId, Contention, Excess, Message, Packet, PathSet, Plan,
+    Priority, TokenBucket,
 };
-use gingham_kernel::Time;
+use gingham_kernel::{Span, Time};
 use std::collections::VecDeque;
 
 /// What an adapter does when its link is free.
@@ -192,6 +192,21 @@ impl Adapter {
     }
 }
 
+impl Adapter {
+    /// The tail of a packet of `flits` flits, which it sent at `started`, has left at `left` by a link of that flit time: what
+    /// it makes of the network, if it looks at it.
+    pub fn on_left(
+        &mut self,
+        _packet: &Packet,
+        _started: Time,
+        _left: Time,
+        _flits: u64,
+        _flit: Span,
+    ) -> Option<Contention> {
+        None
+    }
+}
+
 fn policer_of(policers: &mut [Option<Policer>], class: ClassId) -> Option<&mut Policer> {
     policers.get_mut(class.index())?.as_mut()
 }
@@ -222,6 +237,7 @@ impl Waiting {
             destination: self.message.destination,
             payload_bytes,
             priority: self.priority,
+            path_set: PathSet::First,
             is_first,
         }
     }

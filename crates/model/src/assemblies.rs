@@ -26,8 +26,10 @@ pub struct Arrival {
     pub payload_bytes: u32,
     /// Its bytes on the source's cable.
     pub wire_bytes: u64,
-    /// Switches that it traversed.
+    /// Switches that it traversed; one that it came back to counts again.
     pub hops: u16,
+    /// Hosts on the way that took it in and sent it on.
+    pub in_transit_hosts: u16,
     /// Its first flit to reach the destination had arrived whole.
     pub head_arrived: Time,
     /// Its last flit had arrived whole.
@@ -95,6 +97,7 @@ impl Assemblies {
             head_arrived: arrival.head_arrived,
             delivered: arrival.arrived,
             hops: arrival.hops,
+            in_transit_hosts: arrival.in_transit_hosts,
             packets: assembly.packets,
             wire_bytes: assembly.wire_bytes,
             admission: assembly.admission,
@@ -124,6 +127,7 @@ mod tests {
             payload_bytes,
             wire_bytes: u64::from(payload_bytes) + 4,
             hops: 2,
+            in_transit_hosts: 0,
             head_arrived: Time::from_ps(arrived - 10),
             arrived: Time::from_ps(arrived),
         }

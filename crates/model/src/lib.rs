@@ -14,9 +14,11 @@
 
 mod adapter;
 mod assemblies;
+mod in_transit;
 pub mod measure;
 mod message;
 mod packet;
+mod path_choice;
 mod plan;
 mod policing;
 mod segmentation;
@@ -27,11 +29,13 @@ mod wormhole;
 
 pub use adapter::{Adapter, Turn};
 pub use assemblies::{Arrival, Assemblies, AssemblyId};
+pub use in_transit::{InTransitPlan, WhenFull};
 pub use message::{Delivery, Message, MessageId};
 pub use packet::{Packet, Priority};
+pub use path_choice::{Contention, ContentionPlan, PathChoice, PathSet};
 pub use plan::{
-    ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan,
-    Switching,
+    ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, PathLength, Plan, Quantity,
+    StopPlan, Switching,
 };
 pub use policing::{Admission, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};

@@ -37,8 +37,10 @@ pub struct Delivery {
     pub head_arrived: Time,
     /// The last flit of that packet had arrived whole.
     pub delivered: Time,
-    /// Switches that this packet traversed.
+    /// Switches that this packet traversed; one that it came back to counts again.
     pub hops: u16,
+    /// Hosts on the way that took it in and sent it on.
+    pub in_transit_hosts: u16,
     /// Packets that it travelled as.
     pub packets: u32,
     /// Their bytes on the source's cable.

@@ -3,7 +3,7 @@
 //! A message travels as one packet or as several, its segments; what a packet is part of is its
 //! [`Assembly`](crate::Assemblies), through which all packets of a message are found again.
 
-use crate::{AssemblyId, ClassId};
+use crate::{AssemblyId, ClassId, PathSet};
 use gingham_topology::EndpointId;
 
 /// Who goes first, at a host and where switches look at it: a higher level goes before a lower one.
@@ -40,6 +40,8 @@ pub struct Packet {
     pub payload_bytes: u32,
     /// Its level.
     pub priority: Priority,
+    /// Which of the paths of its pair it takes.
+    pub path_set: PathSet,
     /// Whether no packet of its message was sent before.
     pub is_first: bool,
 }

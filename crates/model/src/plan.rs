@@ -1,7 +1,10 @@
 //! The plan: everything a simulation needs, typed, in integers, with names left behind.
 
 use crate::traffic::SourcePlan;
-use crate::{PolicingPlan, Priority, SegmentationPlan, SlackBuffer, WormholePlan};
+use crate::{
+    InTransitPlan, PathChoice, PathSet, PolicingPlan, Priority, SegmentationPlan, SlackBuffer,
+    WormholePlan,
+};
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
@@ -21,7 +24,7 @@ pub struct ChannelPlan {
     pub flit: Span,
     /// Propagation delay.
     pub delay: Span,
-    /// The input buffer at its end; `None` where a host consumes.
+    /// The input buffer at its end; `None` where a host takes in all that comes.
     pub slack: Option<SlackBuffer>,
 }
 
@@ -32,6 +35,15 @@ pub struct Ends {
     pub source: PortRef,
     /// The receiving port.
     pub target: PortRef,
+}
+
+/// What a packet comes through on its path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PathLength {
+    /// Switches; one that it comes back to counts again. None where one cable joins source and destination.
+    pub switches: usize,
+    /// Hosts that take it in and send it on.
+    pub in_transit_hosts: usize,
 }
 
 /// A traffic class.
@@ -163,8 +175,12 @@ pub struct Plan {
     pub seed: u64,
     /// The fabric.
     pub fabric: Fabric,
-    /// The routes that messages take.
-    pub routes: Routes,
+    /// The paths that packets take: one or two sets of routes, both of source form if there are two.
+    pub path_sets: Vec<Routes>,
+    /// Which of them a packet takes.
+    pub path_choice: PathChoice,
+    /// What in-transit hosts do.
+    pub in_transit: InTransitPlan,
     /// By [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
     /// The switching kind and its parameters.
@@ -188,30 +204,61 @@ impl Plan {
         self.fabric.node(node).is_switch()
     }
 
-    /// Every channel of the route between two endpoints; `None` where there is none.
-    pub fn path(&self, source: EndpointId, destination: EndpointId) -> Option<Vec<ChannelId>> {
-        let path = self.routes.path(&self.fabric, source, destination)?;
+    /// The routes of a path set.
+    pub fn routes(&self, set: PathSet) -> &Routes {
+        &self.path_sets[set.index()]
+    }
+
+    /// The path sets that there are.
+    pub fn sets(&self) -> impl Iterator<Item = PathSet> + use<> {
+        [PathSet::First, PathSet::Second].into_iter().take(self.path_sets.len())
+    }
+
+    /// Every channel of the path of a set between two endpoints; `None` where there is none.
+    pub fn path(
+        &self,
+        set: PathSet,
+        source: EndpointId,
+        destination: EndpointId,
+    ) -> Option<Vec<ChannelId>> {
+        let path = self.routes(set).path(&self.fabric, source, destination)?;
         Some(path.channels().to_vec())
     }
 
-    /// Switches on the route between two endpoints; none where one cable joins them.
+    /// Switches on the way between two endpoints, the most of any set; none where one cable joins them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
-        self.switches_from(first, source, destination)
+        let switches = |set| self.length_from(set, first, source, destination).switches;
+        self.sets().map(switches).max().unwrap_or(0)
     }
 
-    /// The same where it is known that `first` is the node at the end of the source's cable.
-    pub fn switches_from(
+    /// What a packet comes through on the path of a set, where it is known that `first` is the node at the end
+    /// of the source's cable.
+    pub fn length_from(
         &self,
+        set: PathSet,
         first: NodeId,
         source: EndpointId,
         destination: EndpointId,
-    ) -> usize {
-        match &self.routes {
-            _ if !self.is_switch(first) => 0,
-            Routes::Source(routes) => routes.path(first, destination).map_or(0, <[_]>::len),
-            Routes::Table(_) => self.path(source, destination).map_or(0, |path| path.len() - 1),
+    ) -> PathLength {
+        if !self.is_switch(first) {
+            return PathLength::default();
         }
+        match self.routes(set) {
+            Routes::Source(routes) => routes
+                .path(first, destination)
+                .map_or(PathLength::default(), |onward| self.length_of(onward)),
+            Routes::Table(_) => self
+                .path(set, source, destination)
+                .map_or(PathLength::default(), |path| self.length_of(&path[1..])),
+        }
+    }
+
+    /// What a packet comes through on these channels, of which the first begins at the first switch.
+    pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
+        let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
+        let switches = onward.iter().filter(from_switch).count();
+        PathLength { switches, in_transit_hosts: onward.len() - switches }
     }
 
     /// The highest priority of any class.

@@ -1,6 +1,6 @@
 //! Parameters of the wormhole network and its presets.
 
-use crate::{Priority, SlackBuffer};
+use crate::{PathLength, Priority, SlackBuffer};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -135,14 +135,17 @@ pub struct WormholePlan {
     pub route_bytes: bool,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
+    /// Bytes of the mark before each in-transit host, dropped there.
+    pub mark_bytes: u32,
     /// How a switch chooses.
     pub arbitration: Arbitration,
 }
 
 impl WormholePlan {
-    /// Flits (bytes) of a worm at its source, for a payload over `switches` switches.
-    pub fn worm_flits(&self, payload_bytes: u32, switches: usize) -> u64 {
-        let route = if self.route_bytes { switches as u64 } else { 0 };
-        route + u64::from(self.overhead_bytes) + u64::from(payload_bytes)
+    /// Flits (bytes) of a worm at its source, for a payload over a path of this length.
+    pub fn worm_flits(&self, payload_bytes: u32, length: PathLength) -> u64 {
+        let route = if self.route_bytes { length.switches as u64 } else { 0 };
+        let marks = length.in_transit_hosts as u64 * u64::from(self.mark_bytes);
+        route + marks + u64::from(self.overhead_bytes) + u64::from(payload_bytes)
     }
 }

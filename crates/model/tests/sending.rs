@@ -104,6 +104,7 @@ proptest! {
                 payload_bytes: packet.payload_bytes,
                 wire_bytes: u64::from(packet.payload_bytes) + 3,
                 hops: 1,
+                in_transit_hosts: 0,
                 head_arrived: Time::from_ps(instant),
                 arrived: Time::from_ps(instant),
             };

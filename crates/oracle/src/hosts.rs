@@ -71,10 +71,15 @@ impl Simulation {
             }
             Turn::Nothing => return,
         };
-        let path = self.plan.path(packet.source, packet.destination).expect("a drawn route exists");
+        let path = self
+            .plan
+            .path(packet.path_set, packet.source, packet.destination)
+            .expect("a drawn route exists");
+        let length = self.plan.length_of(&path[1..]);
         let worm = Worm {
             packet,
-            flits: self.wormhole.worm_flits(packet.payload_bytes, path.len() - 1),
+            flits: self.wormhole.worm_flits(packet.payload_bytes, length),
+            length,
             path,
             head_arrived: None,
             index_expected: 0,

@@ -1,7 +1,7 @@
 //! Worms under way, and the adapters' sending halves.
 
 use gingham_kernel::{Time, id_type};
-use gingham_model::{Adapter, Arrival, Packet};
+use gingham_model::{Adapter, Arrival, Packet, PathLength};
 use gingham_topology::ChannelId;
 
 id_type!(
@@ -15,6 +15,8 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     /// Every channel of its route, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
+    /// Switches and in-transit hosts on it.
+    pub(crate) length: PathLength,
     /// Flits at the source, route bytes included.
     pub(crate) flits: u64,
     /// Arrival of the first flit at the destination.
@@ -33,10 +35,12 @@ impl Worm {
 
     /// Its arrival, whole, at `now`.
     pub(crate) fn arrival(&self, now: Time) -> Arrival {
+        let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {
             payload_bytes: self.packet.payload_bytes,
             wire_bytes: self.flits,
-            hops: u16::try_from(self.path.len() - 1).expect("a route has few switches"),
+            hops: count(self.length.switches),
+            in_transit_hosts: count(self.length.in_transit_hosts),
             head_arrived: self.head_arrived.expect("the head arrives before the tail"),
             arrived: now,
         }

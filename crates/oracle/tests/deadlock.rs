@@ -19,7 +19,7 @@ use std::sync::Arc;
 fn ring(algorithm: &Algorithm, bytes: u32) -> Plan {
     let ring = Generator::Ring(Ring { switches: 5, hosts_per_switch: 1 });
     let mut plan = quiet_plan(ring.generate(1).unwrap());
-    plan.routes = route(&plan.fabric, algorithm, Form::Source).unwrap();
+    plan.path_sets = vec![route(&plan.fabric, algorithm, Form::Source).unwrap()];
     for host in 0..5 {
         backlogged(&mut plan, host, (host + 2) % 5, bytes);
     }
@@ -90,8 +90,8 @@ fn a_deadlock_in_one_corner_is_found_while_other_traffic_flows() {
         builder.join(host, switches[switch]).unwrap();
     }
     let mut plan = quiet_plan(builder.build());
-    plan.routes =
-        route(&plan.fabric, &Algorithm::ShortestPath(ShortestPath {}), Form::Source).unwrap();
+    let shortest = Algorithm::ShortestPath(ShortestPath {});
+    plan.path_sets = vec![route(&plan.fabric, &shortest, Form::Source).unwrap()];
     for host in 0..5 {
         backlogged(&mut plan, host, (host + 2) % 5, 500);
     }

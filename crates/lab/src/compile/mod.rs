@@ -10,7 +10,7 @@ use crate::error::{DeadlockReport, LabError};
 use crate::scenario::ScenarioSource;
 use gingham_input::{FileRead, InputError};
 use gingham_kernel::Span;
-use gingham_model::{Plan, Switching, WormholeParameters, WormholePlan};
+use gingham_model::{InTransitPlan, PathChoice, Plan, Switching, WormholeParameters, WormholePlan};
 use gingham_topology::routing::{self, Proof, Routes};
 use gingham_topology::{Fabric, Finding};
 use std::sync::Arc;
@@ -69,7 +69,9 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         stop,
         measure,
         fabric,
-        routes,
+        path_sets: vec![routes],
+        path_choice: PathChoice::Only,
+        in_transit: InTransitPlan::default(),
     };
     classes::check_packets(source, &plan)?;
     Ok(Compiled {
@@ -110,6 +112,7 @@ fn wormhole(
         setup_delay: parameters.setup_delay,
         route_bytes: header.route_bytes,
         overhead_bytes,
+        mark_bytes: 0,
         arbitration: parameters.arbitration,
     })
 }

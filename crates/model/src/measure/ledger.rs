@@ -22,8 +22,10 @@ use super::class::ClassLedger;
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::measured::Measured;
 use super::records::Records;
-use crate::{ClassPlan, Delivery, Message, Plan, Quantity, StopPlan};
-use gingham_kernel::Time;
+use super::transit::TransitLedger;
+use crate::{ClassPlan, Contention, Delivery, Message, Plan, Quantity, StopPlan};
+use gingham_kernel::{Span, Time};
+use gingham_topology::EndpointId;
 
 /// An interval of fewer messages ends no run.
 const MESSAGES_MIN: u64 = 1_000;
@@ -35,6 +37,7 @@ pub struct Ledger {
     pub(super) stop: StopPlan,
     pub(super) classes: Vec<ClassLedger>,
     pub(super) channels: ChannelLedger,
+    pub(super) transit: TransitLedger,
     pub(super) records: Records,
     /// Sections of the window and the warm-up, once the window is closed.
     pub(super) closed: Option<usize>,
@@ -57,6 +60,7 @@ impl Ledger {
             stop: plan.stop,
             classes: plan.classes.iter().map(class).collect(),
             channels: ChannelLedger::new(&plan.channels),
+            transit: TransitLedger::new(plan.fabric.endpoints().len()),
             records: Records::new(plan.seed, &plan.measure),
             closed: None,
             followed_left: 0,
@@ -99,6 +103,28 @@ impl Ledger {
             }
         }
     }
+
+    /// A host begins at `now` to send a packet on that had been ready for `waited`.
+    pub fn on_reinjected(&mut self, host: EndpointId, now: Time, waited: Span) {
+        if self.closed.is_none() {
+            self.transit.count_reinjected(self.grid.section_at(now), host, waited);
+        }
+    }
+
+    /// At `now` a host found no room in its pool for a packet that it is to send on.
+    pub fn on_spilled(&mut self, host: EndpointId, now: Time) {
+        if self.closed.is_none() {
+            self.transit.count_spilled(self.grid.section_at(now), host);
+        }
+    }
+
+    /// So much of a host's pool is taken, after more of it was.
+    pub fn on_pool(&mut self, host: EndpointId, taken_bytes: u64) {
+        self.transit.note_pool(host, taken_bytes);
+    }
+
+    /// A packet of a host has left at `now`: what the host makes of the network.
+    pub fn on_contention(&mut self, _host: EndpointId, _now: Time, _contention: Contention) {}
 
     /// The next section end: the simulation calls [`Self::on_section_end`] when everything before that instant,
     /// and nothing of that instant, has happened. `None` once the window is closed.
@@ -219,6 +245,7 @@ impl Ledger {
     fn double(&mut self) {
         self.grid.double();
         self.channels.double();
+        self.transit.double();
         for class in &mut self.classes {
             class.double();
         }

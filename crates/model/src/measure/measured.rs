@@ -7,11 +7,13 @@ use super::ledger::Ledger;
 use super::percentile::percentile;
 use super::slices::Slice;
 use super::window::after_warm_up;
-use super::{Bar, ChannelMeasured, Count, Estimate, Percentile, Step, WarmUp, Window};
+use super::{
+    Bar, ChannelMeasured, Count, Estimate, Percentile, Step, TransitMeasured, WarmUp, Window,
+};
 use crate::{ClassId, Delivery, Quantity};
 use gingham_kernel::{Span, Time};
 use gingham_results::{Ratio, real};
-use gingham_topology::ChannelId;
+use gingham_topology::{ChannelId, EndpointId};
 
 /// What one class did in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -143,6 +145,11 @@ impl<'a> Measured<'a> {
         let sections_ps: Vec<f64> =
             (self.first..self.sections).map(|section| self.section_ps(section)).collect();
         self.ledger.channels.measured(channel.index(), self.first, &sections_ps)
+    }
+
+    /// What a host did as an in-transit host.
+    pub fn transit(&self, host: EndpointId) -> TransitMeasured {
+        self.ledger.transit.measured(host, self.first, self.sections)
     }
 
     /// The sampled messages that were created in the window, in order of creation.

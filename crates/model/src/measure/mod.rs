@@ -28,7 +28,7 @@ mod percentile;
 mod records;
 mod series;
 mod slices;
-
+mod transit;
 mod warm_up;
 mod window;
 
@@ -40,5 +40,5 @@ pub use ledger::Ledger;
 pub use measured::{ClassMeasured, Measured};
 pub use percentile::Percentile;
 pub use series::Step;
-
+pub use transit::TransitMeasured;
 pub use window::{WarmUp, Window};

@@ -3,8 +3,9 @@
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::{
-    Admission, Arbitration, ChannelPlan, ClassId, ClassPlan, Delivery, MeasurePlan, Message,
-    MessageId, Plan, Priority, SegmentationPlan, StopPlan, Switching, WormholePlan,
+    Admission, Arbitration, ChannelPlan, ClassId, ClassPlan, Delivery, InTransitPlan, MeasurePlan,
+    Message, MessageId, PathChoice, Plan, Priority, SegmentationPlan, StopPlan, Switching,
+    WormholePlan,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
@@ -32,12 +33,15 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     Plan {
         seed: 1,
         channels: vec![channel; fabric.channel_count()],
-        routes,
+        path_sets: vec![routes],
+        path_choice: PathChoice::Only,
+        in_transit: InTransitPlan::default(),
         switching: Switching::Wormhole(WormholePlan {
             routing_delay: Span::ZERO,
             setup_delay: Span::ZERO,
             route_bytes: true,
             overhead_bytes: 3,
+            mark_bytes: 0,
             arbitration: Arbitration::RoundRobin,
         }),
         classes: (0..classes).map(class_plan).collect(),
@@ -108,6 +112,7 @@ impl Feed {
             head_arrived: Time::from_ps(journey.head_arrived),
             delivered,
             hops: 1,
+            in_transit_hosts: 0,
             packets: 1,
             wire_bytes: 104,
             admission: Admission::Conforming,

@@ -9,8 +9,8 @@ use gingham_model::traffic::{
     ArrivalPlan, DestinationPlan, Draft, LengthPlan, MessagePlan, Scheduled, SourcePlan,
 };
 use gingham_model::{
-    Arbitration, ChannelPlan, ClassPlan, Delivery, KeptMessages, MeasurePlan, Plan, Priority,
-    SegmentationPlan, SlackBuffer, StopPlan, Switching, WormholePlan,
+    Arbitration, ChannelPlan, ClassPlan, Delivery, InTransitPlan, KeptMessages, MeasurePlan,
+    PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan, Switching, WormholePlan,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
@@ -62,12 +62,15 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         seed: 1,
         channels: ChannelId::first(fabric.channel_count()).map(channel).collect(),
         fabric,
-        routes,
+        path_sets: vec![routes],
+        path_choice: PathChoice::Only,
+        in_transit: InTransitPlan::default(),
         switching: Switching::Wormhole(WormholePlan {
             routing_delay: Span::ZERO,
             setup_delay: Span::from_ps(SETUP),
             route_bytes: false,
             overhead_bytes: 0,
+            mark_bytes: 0,
             arbitration: Arbitration::RoundRobin,
         }),
         classes: Vec::new(),

@@ -1,0 +1,152 @@
+//! What in-transit hosts did, by section.
+
+use super::grid::SECTIONS_MAX;
+use gingham_kernel::Span;
+use gingham_results::real;
+use gingham_topology::EndpointId;
+use std::iter::Sum;
+use std::ops::Add;
+
+/// What an in-transit host did in the window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct TransitMeasured {
+    /// Packets that it began to send on.
+    pub reinjected_packets: u64,
+    /// Packets that came and found no room in the pool, so that they went through the host's memory.
+    pub spilled_packets: u64,
+    /// How long those that it began to send on had been ready, on average, in picoseconds.
+    pub wait_mean_ps: Option<f64>,
+    /// The most that its pool ever held, from time zero to the end of the run.
+    pub pool_peak_bytes: u64,
+}
+
+/// Counts of one host in one section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct TransitCount {
+    reinjected_packets: u64,
+    spilled_packets: u64,
+    waited_ps: u128,
+}
+
+impl Add for TransitCount {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            reinjected_packets: self.reinjected_packets + other.reinjected_packets,
+            spilled_packets: self.spilled_packets + other.spilled_packets,
+            waited_ps: self.waited_ps + other.waited_ps,
+        }
+    }
+}
+
+impl Sum for TransitCount {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), Add::add)
+    }
+}
+
+/// Counts of every in-transit host; takes no memory where there is none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TransitLedger {
+    endpoints: usize,
+    /// By section, then by endpoint; as far as anything happened.
+    sections: Vec<TransitCount>,
+    /// By endpoint; empty until a pool is used.
+    pool_peaks_bytes: Vec<u64>,
+}
+
+impl TransitLedger {
+    pub(super) fn new(endpoints: usize) -> Self {
+        Self { endpoints, ..Self::default() }
+    }
+
+    /// A host began to send a packet on that had been ready for so long.
+    pub(super) fn count_reinjected(&mut self, section: usize, host: EndpointId, waited: Span) {
+        let count = self.at(section, host);
+        count.reinjected_packets += 1;
+        count.waited_ps += u128::from(waited.as_ps());
+    }
+
+    /// A packet came that found no room in the pool.
+    pub(super) fn count_spilled(&mut self, section: usize, host: EndpointId) {
+        self.at(section, host).spilled_packets += 1;
+    }
+
+    /// A pool holds so much.
+    pub(super) fn note_pool(&mut self, host: EndpointId, bytes: u64) {
+        self.pool_peaks_bytes.resize(self.endpoints, 0);
+        let peak = &mut self.pool_peaks_bytes[host.index()];
+        *peak = bytes.max(*peak);
+    }
+
+    /// Neighbours merge.
+    pub(super) fn double(&mut self) {
+        let pairs = self.sections.len().div_ceil(2 * self.endpoints.max(1));
+        for place in 0..pairs * self.endpoints {
+            let (pair, host) = (place / self.endpoints, place % self.endpoints);
+            let count = |section| self.get(section, host);
+            self.sections[place] = count(2 * pair) + count(2 * pair + 1);
+        }
+        self.sections.truncate(pairs * self.endpoints);
+    }
+
+    /// What a host did in sections `from..to`.
+    pub(super) fn measured(&self, host: EndpointId, from: usize, to: usize) -> TransitMeasured {
+        let sum: TransitCount = (from..to).map(|section| self.get(section, host.index())).sum();
+        let packets = u128::from(sum.reinjected_packets);
+        TransitMeasured {
+            reinjected_packets: sum.reinjected_packets,
+            spilled_packets: sum.spilled_packets,
+            wait_mean_ps: (packets > 0).then(|| real(sum.waited_ps) / real(packets)),
+            pool_peak_bytes: self.pool_peaks_bytes.get(host.index()).copied().unwrap_or(0),
+        }
+    }
+
+    fn get(&self, section: usize, host: usize) -> TransitCount {
+        self.sections.get(section * self.endpoints + host).copied().unwrap_or_default()
+    }
+
+    fn at(&mut self, section: usize, host: EndpointId) -> &mut TransitCount {
+        debug_assert!(section < SECTIONS_MAX, "sections are few");
+        let needed = (section + 1) * self.endpoints;
+        if self.sections.len() < needed {
+            self.sections.resize(needed, TransitCount::default());
+        }
+        &mut self.sections[section * self.endpoints + host.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_the_sections_asked_for_and_survive_merging() {
+        let host = EndpointId::new(1);
+        let mut ledger = TransitLedger::new(3);
+        assert_eq!(ledger.measured(host, 0, 9), TransitMeasured::default());
+        for section in 0..5 {
+            for _ in 0..=section {
+                ledger.count_reinjected(section, host, Span::from_ps(10 * section as u64));
+            }
+        }
+        ledger.count_spilled(4, host);
+        ledger.note_pool(host, 70);
+        ledger.note_pool(host, 50);
+        // Sections 2 and 3: three packets that waited 20 and four that waited 30.
+        let two = ledger.measured(host, 2, 4);
+        let expected = TransitMeasured {
+            reinjected_packets: 7,
+            spilled_packets: 0,
+            wait_mean_ps: Some(180.0 / 7.0),
+            pool_peak_bytes: 70,
+        };
+        assert_eq!(two, expected);
+        let all = ledger.measured(host, 0, 5);
+        ledger.double();
+        assert_eq!(ledger.measured(host, 1, 2), expected);
+        assert_eq!(ledger.measured(host, 0, 3), all);
+        assert_eq!((all.reinjected_packets, all.spilled_packets), (15, 1));
+        assert_eq!(ledger.measured(EndpointId::new(2), 0, 3), TransitMeasured::default());
+    }
+}
