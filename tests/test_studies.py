@@ -8,7 +8,7 @@ import pytest
 
 from gingham import studies
 from gingham.errors import InputError
-from gingham.studies._claims import Claim, Measured, judge, met, read_claim
+from gingham.studies._claims import Claim, Measured, each_of, judge, met, read_claim
 from gingham.studies._series import Series, crossing, dip
 from gingham.studies._study import changed
 from gingham.studies.kwan1996 import closed_forms
@@ -62,6 +62,31 @@ def test_a_claim_that_differs_is_counted_apart_even_where_it_is_met() -> None:
 def test_a_claim_without_one_expectation_is_refused(keys: dict[str, object]) -> None:
     with pytest.raises(InputError):
         claim(**keys)
+
+
+def test_a_table_of_claims_has_one_for_each_row() -> None:
+    common = {
+        "key": "thr-{size}",
+        "claim": "{size} switches of {name}",
+        "options": {"sweep": "{name}-{size}", "size": "{size}", "list": ["{size}"]},
+        "tolerance": 0.1,
+    }
+    rows = [
+        {"size": 8, "name": "short", "expected": 1.0},
+        {"size": 16, "name": "long", "expected": 1.4, "tolerance": 0.2},
+    ]
+    first, second = each_of({**common, "each": rows})
+    assert first == {
+        "key": "thr-8",
+        "claim": "8 switches of short",
+        # A name that stands alone keeps its kind.
+        "options": {"sweep": "short-8", "size": 8, "list": [8]},
+        "tolerance": 0.1,
+        "expected": 1.0,
+    }
+    assert (second["key"], second["expected"], second["tolerance"]) == ("thr-16", 1.4, 0.2)
+    # Without rows a claim stands as it is written, braces and all.
+    assert list(each_of(common)) == [common]
 
 
 # Curves.
@@ -158,6 +183,19 @@ def test_quick_changes_only_what_it_names() -> None:
         "axis": [{"name": "x", "values": [1]}],
     }
     assert changed(sweep, {}, "s") == sweep
+
+
+def test_a_variant_is_a_sweep_with_another_title_and_other_keys_of_its_axes() -> None:
+    axis = {"name": "x", "keys": {"load": 1}, "range": {"from": 1}}
+    sweep = {"title": "all", "set": {}, "axis": [axis, {"key": "y"}]}
+    other = {"of": "s", "title": "one", "axis": {"x": {"keys": {"load": 2}}}}
+    assert changed(sweep, other, "v") == {
+        "title": "one",
+        "set": {},
+        "axis": [{**axis, "keys": {"load": 2}}, {"key": "y"}],
+    }
+    with pytest.raises(AssertionError, match="v lacks axes"):
+        changed(sweep, {"axis": {"z": {"keys": {}}}}, "v")
 
 
 # Closed forms, by hand.

@@ -4,8 +4,9 @@
 
     kwan1996/  README.md       what the paper says, what we assume where it is silent
                study.toml      its figures, each with its sweeps and what --quick changes of them
-               figure-8.toml   a sweep
-               expected.toml   every claim: value, tolerance, section, and how it is measured
+               figure-8.toml   a sweep; study.toml may have variants of one, each a sweep of its own
+               expected.toml   every claim: value, tolerance, section, and how it is measured; where
+                               they are many, in several files, expected-tables.toml
                measures.py     what is measured of the sweeps for a claim
                pictures.py     our curves, with the paper's claims marked
 

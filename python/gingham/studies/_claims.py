@@ -11,6 +11,12 @@ A band is met by the measured value: its width is what the paper and our reading
 which is more than the interval. A bound is met by the whole 95 % interval: there the question is
 whether there is a difference at all. What was too little to tell has an interval on both sides of
 a bound, and is not met.
+
+A table of the paper is one claim with a row for each number::
+
+    key = "thr-{size}"
+    options = { sweep = "short-{size}" }
+    each = [{ size = 8, expected = 1.03, tolerance = 0.05 }, { size = 16, ... }]
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 # `differs`: not met, with the reason in expected.toml; `left_out`: --quick measures too little.
 Verdict: TypeAlias = Literal["passed", "failed", "differs", "left_out"]
@@ -99,6 +105,36 @@ class Outcome:
     claim: Claim
     verdict: Verdict
     measured: Measured | None
+
+
+def each_of(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a table for each row of `each`, its values in the place of their names in braces.
+
+    What a row has of the keys of a claim, the claim has.
+
+    >>> rows = [{"size": 8, "above": 1}, {"size": 16, "above": 2}]
+    >>> [one["key"] for one in each_of({"key": "thr-{size}", "each": rows})]
+    ['thr-8', 'thr-16']
+    """
+    common = {key: value for key, value in table.items() if key != "each"}
+    for row in table.get("each", [{}]):
+        own = {key: value for key, value in row.items() if key in CLAIM_KEYS}
+        yield {**filled(common, row), **own} if row else common
+
+
+def filled(value: Any, names: Mapping[str, Any]) -> Any:
+    """Return a value with names in braces replaced, in texts and in what holds them.
+
+    A text that is nothing but a name becomes its value: a number stays one.
+    """
+    if isinstance(value, dict):
+        return {key: filled(one, names) for key, one in value.items()}
+    if isinstance(value, list):
+        return [filled(one, names) for one in value]
+    if not isinstance(value, str):
+        return value
+    whole = value.removeprefix("{").removesuffix("}")
+    return names[whole] if value == f"{{{whole}}}" and whole in names else value.format_map(names)
 
 
 def read_claim(table: Mapping[str, Any]) -> Claim:

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from gingham._files import require_file
 from gingham.errors import InputError
-from gingham.studies._claims import Claim, read_claim
+from gingham.studies._claims import Claim, each_of, read_claim
 from gingham.sweeps import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 FOLDER = Path(__file__).parent
-ABOUT, EXPECTED = "study.toml", "expected.toml"
+# Claims may stand in several files: `expected-routes.toml`.
+ABOUT, EXPECTED = "study.toml", "expected*.toml"
+# What a variant of a sweep, or --quick, gives as it is.
+CHANGED = ("title", "replications", "where")
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Study:
     folder: Path
     figures: Sequence[Figure]
     claims: Sequence[Claim]
+    # By sweep that is a variant of a file, the name of that file and what it changes of it.
+    variants: Mapping[str, Mapping[str, Any]] = field(repr=False)
     # By sweep, what --quick changes of it.
     quick: Mapping[str, Mapping[str, Any]] = field(repr=False)
 
@@ -61,8 +66,9 @@ class Study:
 
     def sweep(self, name: str, *, quick: bool = False) -> Sweep:
         """Return a sweep of the study, cut down for `quick`."""
-        file = self.folder / f"{name}.toml"
-        values = read_toml(file)
+        variant = self.variants.get(name, {})
+        file = self.folder / f"{variant.get('of', name)}.toml"
+        values = changed(read_toml(file), variant, name)
         if quick:
             values = changed(values, self.quick.get(name, {}), name)
         return Sweep.make(values, folder=self.folder, name=file.name)
@@ -98,7 +104,12 @@ def read(folder: Path) -> Study:
         Figure(table["key"], table["title"], table["section"], table.get("sweeps", []))
         for table in about["figure"]
     ]
-    claims = [read_claim(table) for table in read_toml(folder / EXPECTED)["claim"]]
+    claims = [
+        read_claim(one)
+        for file in sorted(folder.glob(EXPECTED))
+        for table in read_toml(file)["claim"]
+        for one in each_of(table)
+    ]
     study = Study(
         key=folder.name,
         title=about["title"],
@@ -107,6 +118,7 @@ def read(folder: Path) -> Study:
         folder=folder,
         figures=figures,
         claims=claims,
+        variants=about.get("variant", {}),
         quick=about.get("quick", {}),
     )
     for claim in claims:
@@ -123,19 +135,24 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise InputError(f"{file}: {error}", file=str(file)) from error
 
 
-def changed(values: Mapping[str, Any], quick: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the table of a sweep with what --quick changes: replications, set, values by axis."""
-    made = {**values, **{key: quick[key] for key in ("replications", "where") if key in quick}}
-    made["set"] = {**values.get("set", {}), **quick.get("set", {})}
-    coarse = dict(quick.get("values", {}))
+def changed(values: Mapping[str, Any], changes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the table of a sweep with what a variant or --quick changes of it.
+
+    That is any of title, replications, filter and settings; keys of axes by the axis; and `values`,
+    which says for short what values axes have.
+    """
+    made = {**values, **{key: changes[key] for key in CHANGED if key in changes}}
+    made["set"] = {**values.get("set", {}), **changes.get("set", {})}
+    coarse = {axis: {"values": to} for axis, to in changes.get("values", {}).items()}
+    other = {**changes.get("axis", {}), **coarse}
     made["axis"] = [
-        with_values(axis, coarse.pop(axis["name"])) if str(axis.get("name")) in coarse else axis
-        for axis in values.get("axis", [])
+        with_keys(axis, other.pop(str(axis.get("name")), {})) for axis in values.get("axis", [])
     ]
-    assert not coarse, f"--quick names axes that {name} lacks: {', '.join(coarse)}"
+    assert not other, f"{name} lacks axes that are named to be changed: {', '.join(other)}"
     return made
 
 
-def with_values(axis: Mapping[str, Any], values: Sequence[Any]) -> dict[str, Any]:
-    """Return an axis with other values, in the place of its own or of its range."""
-    return {**{key: axis[key] for key in axis if key != "range"}, "values": values}
+def with_keys(axis: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an axis with other keys; values take the place of its own or of its range."""
+    left = {key: axis[key] for key in axis if key != "range" or "values" not in keys}
+    return {**left, **keys}
