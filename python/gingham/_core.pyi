@@ -1,7 +1,6 @@
 """The compiled core, as `crates/py` defines it; kept by hand, held to it by a test."""
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
 __version__: str
@@ -92,7 +91,7 @@ class Scenario:
     def changed(
         self,
         *,
-        topology: PathLike[str] | None = None,
+        first: dict[str, Any] | None = None,
         settings: Sequence[tuple[str, str]] = ...,
         values: dict[str, Any] | None = None,
         seed: int | None = None,
@@ -128,6 +127,7 @@ class StripeScenario:
     def changed(
         self,
         *,
+        first: dict[str, Any] | None = None,
         settings: Sequence[tuple[str, str]] = ...,
         values: dict[str, Any] | None = None,
         seed: int | None = None,

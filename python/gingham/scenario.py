@@ -80,28 +80,28 @@ class AnyScenario(ABC):
         `{"stop.time": "1 ms"}`; `settings` does so with texts as `--set` takes them, such as
         `"stop.time=1 ms"`.
         """
-        return self._changed(values or {}, list(settings), seed, {}, [])
+        return self._changed(values or {}, list(settings), seed)
 
     def _changed(
         self,
         values: Mapping[str, Any],
         settings: list[str],
         seed: int | None,
-        more: Mapping[str, Any],
-        made_by_more: list[str],
+        first: Mapping[str, Any] | None = None,
+        said_of_first: Iterable[str] = (),
     ) -> Self:
-        """Return the scenario with changes, `more` being those that the core takes by name."""
+        """Return the scenario with changes: the values of `first`, then texts, then `values`."""
         if seed is not None and not 0 <= seed < SEEDS:
             raise InputError(f"seed {seed}: expected a whole number from 0 to {SEEDS - 1}")
         changed = self._core.changed(
+            first=dict(first or {}),
             settings=[split_setting(setting) for setting in settings],
             values=dict(values),
             seed=seed,
-            **more,
         )
         made = [setting.strip() for setting in settings]
         made += [f"{path}={value}" for path, value in values.items()]
-        made += made_by_more
+        made += said_of_first
         files = {
             key: digest
             for key, digest in self.files.items()
@@ -190,11 +190,11 @@ class Scenario(AnyScenario):
         `"traffic.0.load=0.4"`; `topology` is a fabric file.
         """
         if topology is None:
-            return self._changed(values or {}, list(settings), seed, {}, [])
+            return self._changed(values or {}, list(settings), seed)
         require_file(Path(topology))
-        made = [f"topology {Path(topology).name}"]
-        more = {"topology": Path(topology)}
-        return self._changed(values or {}, list(settings), seed, more, made)
+        said = [f"topology {Path(topology).name}"]
+        first = {"topology": {"file": str(Path(topology).absolute())}}
+        return self._changed(values or {}, list(settings), seed, first, said)
 
     def __repr__(self) -> str:
         """Return the name."""

@@ -48,7 +48,7 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
         Ok::<_, String>((key.to_owned(), value.to_owned()))
     };
     let settings = settings.iter().map(setting).collect::<Result<_, _>>()?;
-    let overrides = Overrides { settings, ..Overrides::default() };
+    let overrides = Overrides::texts(settings);
     let source = ScenarioSource::load(scenario.as_ref(), &overrides).map_err(|e| e.to_string())?;
     let compiled = compile(&source, false).map_err(|error| error.to_string())?;
     let hosts = compiled.plan.classes.iter().map(|class| class.sources.len()).sum::<usize>();

@@ -29,6 +29,7 @@ mod lines;
 mod overrides;
 mod path;
 mod position;
+mod source;
 mod suggest;
 mod syntax;
 mod tree;
@@ -36,6 +37,7 @@ mod words;
 
 pub use error::InputError;
 pub use files::{FileRead, digest, read};
+pub use source::{Change, Overrides, Scenario, Source};
 pub use suggest::nearest;
 pub use tree::{Data, Entry, Origin, Table, Tree, Value};
 

@@ -40,7 +40,7 @@ time = "20 ms"
 fn source(settings: &[(&str, &str)]) -> ScenarioSource {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let settings = settings.iter().map(own).collect();
-    let overrides = Overrides { settings, ..Default::default() };
+    let overrides = Overrides::texts(settings);
     ScenarioSource::parse("two.toml", TWO, Path::new("."), &overrides).unwrap()
 }
 

@@ -33,8 +33,7 @@ time = "3 ms"
 
 fn load(text: &str, settings: &[(&str, &str)]) -> Result<ScenarioSource, LabError> {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
-    let overrides =
-        Overrides { settings: settings.iter().map(own).collect(), ..Default::default() };
+    let overrides = Overrides::texts(settings.iter().map(own).collect());
     Ok(ScenarioSource::parse("torus.toml", text, Path::new("."), &overrides)?)
 }
 

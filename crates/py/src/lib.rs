@@ -19,6 +19,7 @@ mod patience;
 mod queueing;
 mod routes;
 mod run;
+mod scenario;
 mod stripe;
 mod subnet;
 mod tables;
@@ -37,11 +38,13 @@ mod _core {
     use crate::routes::Routes;
     #[pymodule_export]
     use crate::run::{
-        Scenario, Simulation, catalogue, result_schema, scenario_schema, student_t,
-        switching_kinds, toml_lines,
+        Simulation, catalogue, result_schema, scenario_schema, student_t, switching_kinds,
+        toml_lines,
     };
     #[pymodule_export]
-    use crate::stripe::{StripeScenario, StripeSimulation, stripe_result_schema, stripe_schema};
+    use crate::scenario::{Scenario, StripeScenario};
+    #[pymodule_export]
+    use crate::stripe::{StripeSimulation, stripe_result_schema, stripe_schema};
     #[pymodule_export]
     use crate::subnet::{load_arbitration, qos_conf};
 

@@ -1,100 +1,13 @@
-//! Striping scenarios and their runs.
+//! Runs of a stripe.
 
-use gingham_input::InputError;
-use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Progress, Run, compile, result_tables, scenario_schema, summary_schema};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use serde_json::{Value, json};
-use std::path::Path;
+use serde_json::json;
 
+use crate::scenario::StripeScenario;
 use crate::tables::{self, TableRow};
 use crate::{error, json as convert};
-
-/// A striping scenario; never changes.
-#[pyclass(frozen, module = "gingham._core")]
-#[derive(Debug)]
-pub(crate) struct StripeScenario {
-    inner: ScenarioSource,
-}
-
-#[pymethods]
-impl StripeScenario {
-    /// The scenario in a file.
-    #[staticmethod]
-    fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
-        let loaded = py.detach(|| ScenarioSource::load(Path::new(path)));
-        Self::from_loaded(py, loaded)
-    }
-
-    /// The scenario in a text; `name` stands for the file in messages.
-    #[staticmethod]
-    fn parse(py: Python<'_>, name: &str, text: &str, folder: &str) -> PyResult<Self> {
-        Self::from_loaded(py, ScenarioSource::parse(name, text, Path::new(folder)))
-    }
-
-    /// The scenario with texts and values set at dotted paths, then with another seed.
-    #[pyo3(signature = (*, settings=Vec::new(), values=None, seed=None))]
-    fn changed(
-        &self,
-        py: Python<'_>,
-        settings: Vec<(String, String)>,
-        values: Option<&Bound<'_, PyDict>>,
-        seed: Option<u64>,
-    ) -> PyResult<Self> {
-        let value = |(path, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            Ok((path.extract()?, convert::from_python(&value)?))
-        };
-        let values = values.into_iter().flat_map(PyDictMethods::iter).map(value);
-        let values = values.collect::<PyResult<Vec<(String, Value)>>>()?;
-        let overrides = Overrides { settings, values, seed };
-        Self::from_loaded(py, self.inner.with(&overrides))
-    }
-
-    /// The scenario of a record: what `resolved` said, paths in it being relative to `folder`, with
-    /// the digest of the file that it once came from.
-    #[staticmethod]
-    fn restore(
-        py: Python<'_>,
-        name: &str,
-        values: &Bound<'_, PyDict>,
-        folder: &str,
-        digest: &str,
-    ) -> PyResult<Self> {
-        let values = convert::from_python(values)?;
-        let restored = ScenarioSource::restore(name, &values, Path::new(folder), digest);
-        Self::from_loaded(py, restored)
-    }
-
-    /// Raises the `InputError` that says `message` of the value at a dotted path.
-    fn refuse(&self, py: Python<'_>, key: &str, message: &str) -> PyResult<()> {
-        Err(error::input(py, &InputError::at(&self.inner.tree, key, message)))
-    }
-
-    /// The scenario with defaults for what it does not say.
-    fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        convert::serialized(py, &self.inner.scenario)
-    }
-
-    /// The folder that paths in the scenario are relative to.
-    #[getter]
-    fn folder(&self) -> String {
-        self.inner.folder.display().to_string()
-    }
-
-    /// SHA-256 of the file or text, before changes, in hexadecimal.
-    #[getter]
-    fn digest(&self) -> &str {
-        &self.inner.digest
-    }
-}
-
-impl StripeScenario {
-    fn from_loaded(py: Python<'_>, loaded: Result<ScenarioSource, InputError>) -> PyResult<Self> {
-        Ok(Self { inner: loaded.map_err(|refused| error::input(py, &refused))? })
-    }
-}
 
 /// A striping run under way.
 #[pyclass(module = "gingham._core")]

@@ -57,7 +57,7 @@ class Scenario(AnyScenario):
         lists = self._core.resolved()
         placed = {place_of(path, lists): value for path, value in (values or {}).items()}
         changed = [f"{place_of(path, lists)}={text}" for path, text in map(split_setting, settings)]
-        return self._changed(placed, changed, seed, {}, [])
+        return self._changed(placed, changed, seed)
 
     def __repr__(self) -> str:
         """Return the name."""

@@ -7,7 +7,7 @@ mod measure;
 pub(crate) use measure::quantity_name;
 
 use crate::error::{DeadlockReport, LabError};
-use crate::scenario::ScenarioSource;
+use crate::scenario::{self, ScenarioSource};
 use gingham_input::{FileRead, InputError};
 use gingham_kernel::Span;
 use gingham_model::{InTransitPlan, PathChoice, Plan, Switching, WormholeParameters, WormholePlan};
@@ -51,7 +51,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let stop = measure::stop(source)?;
     let measure = measure::measure(source)?;
     let percentiles = measure::percentiles(source)?;
-    let origin = source.fabric()?;
+    let origin = scenario::fabric(source)?;
     let fabric = origin.loaded.fabric;
     let routes = routing::route(&fabric, &scenario.routing.algorithm, scenario.routing.form)
         .map_err(|error| LabError::from_routing(&source.tree, &error))?;

@@ -24,17 +24,18 @@
 mod measure;
 mod network;
 mod policing;
-mod source;
+mod topology;
 mod traffic;
 
+pub use gingham_input::Overrides;
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Measure, Stop};
 pub use network::Network;
 pub use policing::{Excess, Policing};
-pub use source::{Overrides, ScenarioSource};
+pub use topology::Topology;
+pub(crate) use topology::fabric;
 pub use traffic::TrafficClass;
 
-use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Form, UpDown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,21 +67,17 @@ pub struct Scenario {
     pub measure: Measure,
 }
 
-const fn default_seed() -> u64 {
-    1
+/// A scenario with the positions of its keys.
+pub type ScenarioSource = gingham_input::Source<Scenario>;
+
+impl gingham_input::Scenario for Scenario {
+    fn fill_in(&mut self) {
+        self.traffic.iter_mut().for_each(TrafficClass::fill_in);
+    }
 }
 
-/// Where the fabric comes from.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Topology {
-    /// A file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
-    /// scenario.
-    File(String),
-    /// The fabric itself, as text in our TOML format: for small ones, and for scenarios that stand alone.
-    Inline(String),
-    /// A generated fabric; random ones draw from the scenario's seed.
-    Generate(Generator),
+const fn default_seed() -> u64 {
+    1
 }
 
 /// How packets find their way.

@@ -46,7 +46,7 @@ pub struct TrafficClass {
 
 impl TrafficClass {
     /// Says what holds where nothing is written. A schedule has its own hosts and destinations.
-    pub(super) fn fill_defaults(&mut self) {
+    pub(super) fn fill_in(&mut self) {
         if !matches!(self.arrivals, Arrivals::Schedule(_)) {
             self.hosts.get_or_insert_with(|| vec!["*".to_owned()]);
             self.destinations.get_or_insert(Destinations::Uniform);

@@ -23,13 +23,12 @@
 
 mod channel;
 mod measure;
-mod origin;
 mod source;
 mod stripe;
 
 pub use channel::{Back, Bursts, Channel, OutageSpan, QuantumStep, RateStep, Reordering};
+pub use gingham_input::Overrides;
 pub use measure::{Measure, Stop};
-pub use origin::{Overrides, ScenarioSource};
 pub use source::{
     Constant, Frames, List, Mixed, OnOff, Packets, Reno, Source, SourceKind, Uniform,
 };
@@ -69,9 +68,12 @@ pub struct Scenario {
     pub measure: Measure,
 }
 
-impl Scenario {
-    /// Says what holds where nothing is written: names are running numbers.
-    fn fill_defaults(&mut self) {
+/// A striping scenario with the positions of its keys.
+pub type ScenarioSource = gingham_input::Source<Scenario>;
+
+impl gingham_input::Scenario for Scenario {
+    /// Names are running numbers.
+    fn fill_in(&mut self) {
         for (index, channel) in self.channel.iter_mut().enumerate() {
             channel.name.get_or_insert_with(|| (index + 1).to_string());
         }

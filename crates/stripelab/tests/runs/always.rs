@@ -1,7 +1,7 @@
 //! What holds for every run.
 
 use crate::support::{run, run_in_calls};
-use gingham_stripelab::scenario::ScenarioSource;
+use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, compile};
 use std::path::Path;
 
@@ -141,7 +141,8 @@ fn a_run_takes_as_many_events_a_packet_however_long_it_is() {
     let text = "stop.time = \"10 s\"\nstripe.scheduler = \"round-robin\"\n\
         [[channel]]\nrate = \"6 Mbit/s\"\n[[channel]]\nrate = \"6 Mbit/s\"\n\
         [[source]]\npackets.in_turn = [\"1000 B\", \"200 B\"]\n";
-    let source = ScenarioSource::parse("s.toml", text, Path::new(".")).expect("it can be read");
+    let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
+        .expect("it can be read");
     let mut run = Run::new(compile(&source).expect("it can be run"));
     let mut events = 0;
     while !run.advance(100).done {

@@ -1,7 +1,7 @@
 //! Runs that can be worked out on paper, to the nanosecond.
 
 use crate::support::{integers, refused, run, words};
-use gingham_stripelab::scenario::ScenarioSource;
+use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, compile};
 use std::path::Path;
 
@@ -129,7 +129,8 @@ fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
 fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
     let text = "stop = { time = \"10 s\", warm_up = \"1 s\" }\n[[channel]]\nrate = \"10 Mbit/s\"\n";
     let until = |seconds: u64| {
-        let source = ScenarioSource::parse("s.toml", text, Path::new(".")).expect("it can be read");
+        let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
+            .expect("it can be read");
         let mut run = Run::new(compile(&source).expect("it can be run"));
         while run.advance(100).now_ps < seconds * 1_000_000_000_000 {}
         run.record()
@@ -177,8 +178,8 @@ fn windows_far_above_the_queue_are_told_with_their_cure() {
             "stop.time = \"1 s\"\nstripe.quanta = \"{quanta}\"\n\
              [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"{delay}\"\n"
         );
-        let source =
-            ScenarioSource::parse("s.toml", &text, Path::new(".")).expect("it can be read");
+        let source = ScenarioSource::parse("s.toml", &text, Path::new("."), &Overrides::default())
+            .expect("it can be read");
         compile(&source).expect("it can be run").notes
     };
     let told = notes("300 ms", "follow");

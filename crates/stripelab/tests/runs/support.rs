@@ -1,13 +1,14 @@
 //! What tests of runs share.
 
 use gingham_results::{ColumnData, Table};
-use gingham_stripelab::scenario::ScenarioSource;
+use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Record, Run, compile};
 use std::path::Path;
 
 /// The record of a scenario, run to its end in calls of so many events.
 pub(crate) fn run_in_calls(text: &str, events: u64) -> Record {
-    let source = ScenarioSource::parse("s.toml", text, Path::new(".")).expect("it can be read");
+    let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
+        .expect("it can be read");
     let mut run = Run::new(compile(&source).expect("it can be run"));
     while !run.advance(events).done {}
     run.record()
@@ -20,7 +21,8 @@ pub(crate) fn run(text: &str) -> Record {
 
 /// Why a scenario cannot be run, if so.
 pub(crate) fn refused(text: &str) -> Option<String> {
-    let source = ScenarioSource::parse("s.toml", text, Path::new(".")).expect("it can be read");
+    let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
+        .expect("it can be read");
     compile(&source).err().map(|error| error.to_string())
 }
 

@@ -1,0 +1,64 @@
+//! The topology section: where the fabric comes from.
+
+use super::ScenarioSource;
+use crate::error::LabError;
+use crate::fabric_file::{LoadedFabric, load_fabric};
+use gingham_input::FileRead;
+use gingham_topology::format::{self, Format};
+use gingham_topology::generate::Generator;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the fabric comes from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Topology {
+    /// A file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
+    /// scenario.
+    File(String),
+    /// The fabric itself, as text in our TOML format: for small ones, and for scenarios that stand alone.
+    Inline(String),
+    /// A generated fabric; random ones draw from the scenario's seed.
+    Generate(Generator),
+}
+
+/// The fabric of a scenario, and the file it came from with its digest.
+#[derive(Clone, Debug)]
+pub(crate) struct ScenarioFabric {
+    pub(crate) loaded: LoadedFabric,
+    pub(crate) file: Option<FileRead>,
+}
+
+/// The fabric that the scenario names or generates.
+pub(crate) fn fabric(source: &ScenarioSource) -> Result<ScenarioFabric, LabError> {
+    match &source.scenario.topology {
+        Topology::File(name) => {
+            let path = source.path_of(name);
+            let loaded = load_fabric(&path)?;
+            let file = FileRead {
+                key: "topology.file".to_owned(),
+                path: path.display().to_string(),
+                sha256: loaded.digest.clone(),
+            };
+            Ok(ScenarioFabric { loaded, file: Some(file) })
+        }
+        Topology::Inline(text) => {
+            let reading = format::read(text, Format::Toml).map_err(|error| {
+                let line = error.line.max(1);
+                let message = format!("in line {line} of the fabric: {}", error.message);
+                source.refuse("topology.inline", message)
+            })?;
+            let (fabric, findings) = (reading.fabric, reading.findings);
+            let loaded = LoadedFabric { fabric, findings, digest: String::new() };
+            Ok(ScenarioFabric { loaded, file: None })
+        }
+        Topology::Generate(generator) => {
+            let path = format!("topology.generate.{}", generator.name());
+            let fabric = generator
+                .generate(source.scenario.seed)
+                .map_err(|error| source.refuse(&path, error))?;
+            let loaded = LoadedFabric { fabric, findings: Vec::new(), digest: String::new() };
+            Ok(ScenarioFabric { loaded, file: None })
+        }
+    }
+}
