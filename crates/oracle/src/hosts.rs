@@ -2,9 +2,9 @@
 
 use crate::event::{Event, Flit};
 use crate::simulation::Simulation;
-use crate::worm::Worm;
+use crate::worm::{Own, Sending, Worm};
 use gingham_model::traffic::Source;
-use gingham_model::{Admission, Message, MessageId, Turn};
+use gingham_model::{Admission, Message, MessageId, Packet, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
@@ -50,42 +50,65 @@ impl Simulation {
         self.cause(self.now, Event::Transfer { channel: self.host_channel(message.source) });
     }
 
+    /// The host starts the next flit of the worm that holds its channel, or of one that takes it now.
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
         if self.senders[endpoint.index()].current.is_none() {
-            self.start_worm(endpoint);
+            let in_transit = self.turn_of_transit(endpoint);
+            self.senders[endpoint.index()].current =
+                in_transit.or_else(|| self.start_worm(endpoint));
         }
-        let Some((worm, index)) = self.senders[endpoint.index()].current else { return };
-        self.flits_entered += 1;
-        self.send_data(channel, Flit { worm, index });
-        let rest = !self.worms.get(worm).is_tail(index);
-        self.senders[endpoint.index()].current = rest.then_some((worm, index + 1));
+        let flit = match &mut self.senders[endpoint.index()].current {
+            None => return,
+            Some(Sending::Own(own)) => {
+                let flit = Flit { worm: own.worm, index: own.next };
+                own.next += 1;
+                self.flits_entered += 1;
+                flit
+            }
+            Some(Sending::InTransit(worm)) => {
+                let worm = *worm;
+                let Some(flit) = self.next_in_transit(endpoint, worm) else { return };
+                flit
+            }
+        };
+        self.send_data(channel, flit);
+        if self.worms.get(flit.worm).is_tail(flit.index) {
+            let left = self.outputs[channel.index()].busy_until;
+            self.cause(left, Event::Release { output: channel });
+        }
     }
 
-    pub(crate) fn start_worm(&mut self, endpoint: EndpointId) {
+    /// The next worm of the host's own, if there is one that may start.
+    fn start_worm(&mut self, endpoint: EndpointId) -> Option<Sending> {
         let sender = &mut self.senders[endpoint.index()];
         let packet = match sender.queue.take(self.now, &mut self.assemblies) {
             Turn::Send(packet) => packet,
             Turn::At(time) => {
                 self.cause(time, Event::Transfer { channel: self.host_channel(endpoint) });
-                return;
+                return None;
             }
-            Turn::Nothing => return,
+            Turn::Nothing => return None,
         };
-        let path = self
-            .plan
-            .path(packet.path_set, packet.source, packet.destination)
-            .expect("a drawn route exists");
+        let path = self.plan.path(packet.path_set, packet.source, packet.destination);
+        let path = path.expect("destinations are drawn among those that a route reaches");
         let length = self.plan.length_of(&path[1..]);
+        let flits = self.wormhole.worm_flits(packet.payload_bytes, length);
         let worm = Worm {
             packet,
-            flits: self.wormhole.worm_flits(packet.payload_bytes, length),
+            flits,
             length,
             path,
             head_arrived: None,
             index_expected: 0,
             hops_read: 0,
+            lead: 0,
         };
-        sender.current = Some((self.worms.insert(worm), 0));
+        let worm = self.worms.insert(worm);
+        self.refill(&packet, endpoint);
+        Some(Sending::Own(Own { worm, packet, next: 0, flits, started: self.now }))
+    }
+
+    fn refill(&mut self, packet: &Packet, endpoint: EndpointId) {
         let again = |source: &Source| {
             packet.is_first
                 && source.endpoint() == endpoint

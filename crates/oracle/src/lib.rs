@@ -8,11 +8,13 @@
 //!   Create ─► Adapter ─► Transfer ─► FlitArrives ─► ReadHead ─► Request ─► Arbitrate ─► Transfer ─► ...
 //!                           ▲             │                                                │
 //!                           └ ControlArrives ◄── EmitControl ◄── fill of the buffer ───────┘
+//!
+//!   at a host on the way:   FlitArrives ─► ReadHead ─► pool ─► Transfer ─► Release
 //! ```
 //!
 //! Invariants, checked by [`Simulation::assert_invariants`] after any event: flits in =
-//! consumed + stripped + buffered + on the wire; no buffer above its capacity; flits of a worm
-//! stay in order. The oracle never imports an engine, and no engine the oracle.
+//! consumed + stripped + dropped with marks + buffered + at in-transit hosts + on the wire; no buffer and
+//! no pool above its capacity; flits of a worm stay in order. The oracle never imports an engine, and no engine the oracle.
 
 mod event;
 mod hosts;
@@ -20,6 +22,7 @@ mod input;
 mod link;
 mod simulation;
 mod switch;
+mod transit;
 mod waits;
 mod worm;
 

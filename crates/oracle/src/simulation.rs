@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::input::{Input, Output};
+use crate::transit::Transit;
 use crate::waits;
 use crate::worm::{Sender, Worms};
 use gingham_fairq::RoundRobin;
@@ -25,6 +26,8 @@ pub struct Simulation {
     pub(crate) status: Status,
     pub(crate) sources: Vec<Source>,
     pub(crate) senders: Vec<Sender>,
+    /// By endpoint: what comes in at hosts.
+    pub(crate) transits: Vec<Transit>,
     pub(crate) worms: Worms,
     pub(crate) assemblies: Assemblies,
     pub(crate) inputs: Vec<Option<Input>>,
@@ -42,6 +45,7 @@ pub struct Simulation {
     pub(crate) flits_entered: u64,
     pub(crate) flits_consumed: u64,
     pub(crate) flits_stripped: u64,
+    pub(crate) flits_dropped: u64,
     /// Events that the current one caused, scheduled together after it.
     pub(crate) caused: Vec<(Time, Event)>,
     pub(crate) shuffle: Option<Stream>,
@@ -63,6 +67,7 @@ impl Simulation {
             status: Status::Running,
             sources: Source::all(&plan),
             senders: Adapter::all(&plan).into_iter().map(sender).collect(),
+            transits: vec![Transit::default(); plan.fabric.endpoints().len()],
             worms: Worms::default(),
             assemblies: Assemblies::default(),
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
@@ -79,6 +84,7 @@ impl Simulation {
             flits_entered: 0,
             flits_consumed: 0,
             flits_stripped: 0,
+            flits_dropped: 0,
             caused: Vec::new(),
             shuffle: None,
             next_search: Time::ZERO,
@@ -165,10 +171,16 @@ impl Simulation {
     pub fn assert_invariants(&self) {
         let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
         let on_wire = self.queue.iter().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
-        let accounted = self.flits_consumed + self.flits_stripped + (buffered + on_wire) as u64;
+        let in_transit: usize = self.transits.iter().map(Transit::flits).sum();
+        let gone = self.flits_consumed + self.flits_stripped + self.flits_dropped;
+        let accounted = gone + (buffered + in_transit + on_wire) as u64;
         assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.now);
         for input in self.inputs.iter().flatten() {
             assert!(input.fill() <= input.slack.capacity as usize, "a slack buffer overflowed");
+        }
+        for transit in &self.transits {
+            assert_eq!(transit.pool_bytes, transit.needed_bytes(), "a pool holds what is in it");
+            assert!(transit.pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
         }
     }
 

@@ -12,9 +12,10 @@ impl Simulation {
 
     pub(crate) fn receive(&mut self, channel: ChannelId, flit: Flit) {
         let now = self.now;
-        let Some(input) = &mut self.inputs[channel.index()] else {
-            return self.consume(flit);
-        };
+        if self.ends_at_host(channel) {
+            return self.arrive_at_host(channel, flit);
+        }
+        let input = self.input_mut(channel);
         assert!(input.fill() < input.slack.capacity as usize, "a slack buffer overflowed");
         input.enter(flit, now);
         match input.head {
@@ -28,6 +29,9 @@ impl Simulation {
     // Phase 4: request.
 
     pub(crate) fn release(&mut self, output: ChannelId) {
+        if self.ends_at_host(Fabric::reverse(output)) {
+            return self.release_host(output);
+        }
         let channel = self.outputs[output.index()].owner.take().expect("a tail had an owner");
         self.input_mut(channel).head = Head::Idle;
         self.cause(self.now, Event::ReadHead { channel });
@@ -35,6 +39,9 @@ impl Simulation {
     }
 
     pub(crate) fn read_head(&mut self, channel: ChannelId) {
+        if self.ends_at_host(channel) {
+            return self.read_at_host(channel);
+        }
         let strip = self.wormhole.route_bytes;
         let input = self.input_mut(channel);
         if input.head != Head::Idle {
@@ -44,11 +51,12 @@ impl Simulation {
         let worm = self.worms.get_mut(flit.worm);
         let position = worm.hops_read;
         assert_eq!(worm.path[position], channel, "a worm is read along its path");
+        assert_eq!(worm.lead, flit.index, "what came before was stripped or dropped");
         worm.hops_read += 1;
+        worm.lead += u64::from(strip);
         let output = worm.path[position + 1];
         let level = self.wormhole.arbitration.level(worm.packet.priority);
         if strip {
-            assert_eq!(flit.index, position as u64, "the first flit is the route byte");
             let now = self.now;
             self.input_mut(channel).leave(now);
             self.flits_stripped += 1;

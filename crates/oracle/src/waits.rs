@@ -4,20 +4,28 @@ use crate::Simulation;
 use crate::event::Symbol;
 use crate::input::Head;
 use gingham_model::{Wait, WaitCycle};
-use gingham_topology::ChannelId;
+use gingham_topology::{ChannelId, Fabric};
 
 /// The input that the one at the end of `channel` waits for, if any.
 fn waits_for(simulation: &Simulation, channel: ChannelId) -> Option<ChannelId> {
-    match simulation.inputs[channel.index()].as_ref()?.head {
+    let input = simulation.inputs[channel.index()].as_ref()?;
+    if simulation.is_waiting_at_host(channel) {
+        // Whatever the pool holds leaves by the host's own channel.
+        return lastingly_stopped_by(simulation, Fabric::reverse(channel));
+    }
+    match input.head {
         Head::Idle | Head::Routing { .. } => None,
         Head::Waiting { output, .. } => simulation.outputs[output.index()].owner,
-        Head::Connected { output } => {
-            let blocker = simulation.inputs[output.index()].as_ref()?;
-            let stopped = simulation.outputs[output.index()].stopped_since.is_some();
-            let lasting = blocker.wanted == Symbol::Stop && blocker.announced == Symbol::Stop;
-            (stopped && lasting).then_some(output)
-        }
+        Head::Connected { output } => lastingly_stopped_by(simulation, output),
     }
+}
+
+/// The input at the end of `output`, if it has stopped it and wants that still.
+fn lastingly_stopped_by(simulation: &Simulation, output: ChannelId) -> Option<ChannelId> {
+    let blocker = simulation.inputs[output.index()].as_ref()?;
+    let stopped = simulation.outputs[output.index()].stopped_since.is_some();
+    let lasting = blocker.wanted == Symbol::Stop && blocker.announced == Symbol::Stop;
+    (stopped && lasting).then_some(output)
 }
 
 /// A circle of waits, if there is one.

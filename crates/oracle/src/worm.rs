@@ -1,4 +1,4 @@
-//! Worms under way, and the adapters' sending halves.
+//! Worms under way, and who holds the channels of hosts.
 
 use gingham_kernel::{Time, id_type};
 use gingham_model::{Adapter, Arrival, Packet, PathLength};
@@ -23,11 +23,18 @@ pub(crate) struct Worm {
     pub(crate) head_arrived: Option<Time>,
     /// The flit that must arrive next at the destination.
     pub(crate) index_expected: u64,
-    /// Position in the path of the furthest input that read its header.
+    /// Position in the path of the channel at whose end its head is read next.
     pub(crate) hops_read: usize,
+    /// The flit that stands at its head there: what came before it was stripped or dropped.
+    pub(crate) lead: u64,
 }
 
 impl Worm {
+    /// Whether it ends at the end of `channel`, whose end its head has reached or passed.
+    pub(crate) fn ends_with(&self, channel: ChannelId) -> bool {
+        self.path.last() == Some(&channel)
+    }
+
     /// Whether `index` is the place of the last flit.
     pub(crate) fn is_tail(&self, index: u64) -> bool {
         index + 1 == self.flits
@@ -83,6 +90,27 @@ impl Worms {
 pub(crate) struct Sender {
     /// Messages that wait.
     pub(crate) queue: Adapter,
-    /// The worm being sent and its next flit.
-    pub(crate) current: Option<(WormId, u64)>,
+    /// The worm that holds the host's channel, until its tail has left.
+    pub(crate) current: Option<Sending>,
+}
+
+/// A worm that holds the channel of a host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sending {
+    /// One that begins here.
+    Own(Own),
+    /// One in transit.
+    InTransit(WormId),
+}
+
+/// A worm that leaves the host where it begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    pub(crate) worm: WormId,
+    pub(crate) packet: Packet,
+    /// The next flit.
+    pub(crate) next: u64,
+    pub(crate) flits: u64,
+    /// When its first flit started.
+    pub(crate) started: Time,
 }
