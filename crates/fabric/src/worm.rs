@@ -35,7 +35,7 @@ impl Worm {
         let output = match plan.routes(self.packet.path_set) {
             Routes::Source(routes) => routes
                 .path(self.first_node, destination)
-                .and_then(|path| path.get(usize::from(position)).copied()),
+                .and_then(|path| path.get(usize::from(position))),
             Routes::Table(tables) => {
                 tables.port(node, destination).and_then(|port| plan.fabric.outgoing(node, port))
             }

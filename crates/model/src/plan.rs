@@ -6,7 +6,7 @@ use crate::{
     WormholePlan,
 };
 use gingham_kernel::{Span, Time, id_type};
-use gingham_topology::routing::Routes;
+use gingham_topology::routing::{Onward, Routes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,13 @@ pub struct PathLength {
     pub switches: usize,
     /// Hosts that take it in and send it on.
     pub in_transit_hosts: usize,
+}
+
+impl From<Onward<'_>> for PathLength {
+    fn from(onward: Onward<'_>) -> Self {
+        let in_transit_hosts = usize::from(onward.in_transit_hosts);
+        Self { switches: onward.switches(), in_transit_hosts }
+    }
 }
 
 /// A traffic class.
@@ -245,9 +252,9 @@ impl Plan {
             return PathLength::default();
         }
         match self.routes(set) {
-            Routes::Source(routes) => routes
-                .path(first, destination)
-                .map_or(PathLength::default(), |onward| self.length_of(onward)),
+            Routes::Source(routes) => {
+                routes.path(first, destination).map_or(PathLength::default(), PathLength::from)
+            }
             Routes::Table(_) => self
                 .path(set, source, destination)
                 .map_or(PathLength::default(), |path| self.length_of(&path[1..])),

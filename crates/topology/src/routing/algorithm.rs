@@ -1,5 +1,5 @@
-//! The names and parameters of the routing algorithms, as scenario files and command lines
-//! give them.
+//! The names of the routing algorithms, as scenario files and command lines give them with their
+//! parameters (`parameters.rs`).
 //!
 //! ```toml
 //! algorithm = "up-down"                                  # all parameters at their defaults
@@ -7,14 +7,15 @@
 //! algorithm = { up-down = { root = { named = "spine3" } } }
 //! ```
 //!
-//! The doc comments of [`Algorithm`] and its parameters are what users read as help.
+//! The doc comments of [`Algorithm`] are what users read as help.
 
+use super::parameters::{DimensionOrder, InTransit, ShortestPath, SimpleRoutes, UpDown};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
 /// How paths are chosen.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Algorithm {
@@ -26,48 +27,14 @@ pub enum Algorithm {
     DimensionOrder(DimensionOrder),
     /// Towards a root first, then only away from it. Free of deadlock on every fabric.
     UpDown(UpDown),
-}
-
-/// Parameters of `shortest-path`: none.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ShortestPath {}
-
-/// Parameters of `dimension-order`: none.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DimensionOrder {}
-
-/// Parameters of `up-down`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct UpDown {
-    /// The switch from which "up" is measured.
-    pub root: Root,
-}
-
-/// How the root of up*/down* is found. In a fabric of several islands each has a root.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Root {
-    /// The first switch in canonical order: the one with the lowest GUID.
-    #[default]
-    LowestId,
-    /// The switch with the smallest sum of hops to all others; of equals, the lowest.
-    #[serde(rename = "smallest-distance")]
-    SmallestTotalDistance,
-    /// The switch with this name, dump id or GUID. Islands without it take their lowest switch.
-    Named(String),
-}
-
-/// Where the path of a packet is decided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// At the source: a packet carries its whole path, as in Myrinet.
-    Source,
-    /// At every switch: one output port per destination, as in InfiniBand.
-    Table,
+    /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
+    /// ones, where a channel costs more the more paths it carries; it need not be the shortest.
+    /// Free of deadlock on every fabric. Source routes only.
+    SimpleRoutes(SimpleRoutes),
+    /// A path with the fewest switches on any fabric, free of deadlock: where up*/down* forbids the
+    /// turn from down to up, a host of that switch takes the packet in and sends it on. Balanced
+    /// over all shortest paths. Source routes only.
+    InTransit(InTransit),
 }
 
 /// The names alone.
@@ -77,6 +44,8 @@ enum Name {
     ShortestPath,
     DimensionOrder,
     UpDown,
+    SimpleRoutes,
+    InTransit,
 }
 
 impl Name {
@@ -85,6 +54,8 @@ impl Name {
             Self::ShortestPath => Algorithm::ShortestPath(ShortestPath::default()),
             Self::DimensionOrder => Algorithm::DimensionOrder(DimensionOrder::default()),
             Self::UpDown => Algorithm::UpDown(UpDown::default()),
+            Self::SimpleRoutes => Algorithm::SimpleRoutes(SimpleRoutes::default()),
+            Self::InTransit => Algorithm::InTransit(InTransit::default()),
         }
     }
 
@@ -96,6 +67,8 @@ impl Name {
             Self::ShortestPath => Algorithm::ShortestPath(map.next_value()?),
             Self::DimensionOrder => Algorithm::DimensionOrder(map.next_value()?),
             Self::UpDown => Algorithm::UpDown(map.next_value()?),
+            Self::SimpleRoutes => Algorithm::SimpleRoutes(map.next_value()?),
+            Self::InTransit => Algorithm::InTransit(map.next_value()?),
         })
     }
 }
@@ -153,6 +126,7 @@ fn accept_bare_names(schema: &mut Schema) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::parameters::Root;
     use super::*;
 
     #[derive(Debug, Deserialize, Serialize)]
@@ -165,7 +139,7 @@ mod tests {
     }
 
     fn up_down(root: Root) -> Algorithm {
-        Algorithm::UpDown(UpDown { root })
+        Algorithm::UpDown(UpDown { root, ..UpDown::default() })
     }
 
     #[test]
@@ -196,7 +170,11 @@ mod tests {
         let cases = [
             ("x = 1\nalgorithm = 'up-dwn'", "up-dwn", "unknown variant `up-dwn`, expected one of"),
             ("algorithm = { up-dwn = {} }", "up-dwn", "unknown variant `up-dwn`"),
-            ("[algorithm.up-down]\nrot = 1", "rot", "unknown field `rot`, expected `root`"),
+            (
+                "[algorithm.up-down]\nrot = 1",
+                "rot",
+                "unknown field `rot`, expected `root` or `tree`",
+            ),
             ("[algorithm.up-down]\nroot = 'low'", "'low'", "unknown variant `low`"),
             ("algorithm = 3", "3", "the name of a routing algorithm, or a table with one name"),
             ("algorithm = {}", "{}", "invalid length 0"),
@@ -216,8 +194,11 @@ mod tests {
         let variants = schema.get("oneOf").and_then(|variants| variants.as_array()).unwrap();
         let bare: Vec<_> =
             variants.iter().filter_map(|variant| variant["const"].as_str()).collect();
-        assert_eq!(bare, ["shortest-path", "dimension-order", "up-down"]);
+        assert_eq!(
+            bare,
+            ["shortest-path", "dimension-order", "up-down", "simple-routes", "in-transit"]
+        );
         let helped = variants.iter().filter(|variant| variant["description"].is_string());
-        assert_eq!(helped.count(), 6, "three tables and three bare names");
+        assert_eq!(helped.count(), 2 * bare.len(), "as many tables as bare names");
     }
 }

@@ -13,6 +13,7 @@
 //! the channels looked at along one path a source switch (source form) or at every switch once
 //! (table form).
 
+use super::Spread;
 use super::choices::{Choice, Choices};
 use super::graph::{SwitchGraph, UNREACHED};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
@@ -21,12 +22,13 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 /// Host-to-host paths by channel.
 #[derive(Debug)]
-struct Load {
+pub(super) struct Load {
     paths: Vec<u64>,
 }
 
 impl Load {
-    fn new(fabric: &Fabric) -> Self {
+    /// Nothing laid yet.
+    pub(super) fn new(fabric: &Fabric) -> Self {
         Self { paths: vec![0; fabric.channel_count()] }
     }
 
@@ -36,14 +38,53 @@ impl Load {
         *choices.iter().min_by_key(weigh).expect("a state with hops left has a way on")
     }
 
+    /// The paths laid over a channel.
+    pub(super) fn on(&self, channel: ChannelId) -> u64 {
+        self.paths[channel.index()]
+    }
+
     fn add(&mut self, channel: ChannelId, paths: u64) {
         self.paths[channel.index()] += paths;
+    }
+
+    /// Lays paths over all channels of one.
+    pub(super) fn lay(&mut self, path: &[ChannelId], paths: u64) {
+        for channel in path {
+            self.add(*channel, paths);
+        }
+    }
+
+    /// Takes them up again.
+    pub(super) fn take_up(&mut self, path: &[ChannelId], paths: u64) {
+        for channel in path {
+            self.paths[channel.index()] -= paths;
+        }
     }
 }
 
 /// How many paths to `to` begin at `switch`, for the balance.
 fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
-    if graph.is_host(to) { u64::from(graph.host_count(switch)) } else { 0 }
+    row_weight(graph, switch, &[to])
+}
+
+/// How many paths to endpoints that share their paths begin at `switch`, for the balance.
+pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]) -> u64 {
+    let hosts = row.iter().filter(|to| graph.is_host(**to)).count() as u64;
+    hosts * u64::from(graph.host_count(switch))
+}
+
+/// The endpoints of a switch in rows that share their paths.
+pub(super) fn rows(
+    graph: &SwitchGraph,
+    switch: NodeId,
+    spread: Spread,
+) -> impl Iterator<Item = &[EndpointId]> {
+    let residents = graph.residents(switch);
+    let size = match spread {
+        Spread::Hosts => 1,
+        Spread::Switches => residents.len().max(1),
+    };
+    residents.chunks(size)
 }
 
 /// One path from every switch with endpoints to every endpoint.
@@ -57,7 +98,7 @@ pub(super) fn source_routes(
     for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
         let choices = toward(switch);
         for &to in graph.residents(switch) {
-            routes.begin_destination(to);
+            routes.begin_row(graph, &[to]);
             for source in graph.switches() {
                 if !graph.residents(source).is_empty() {
                     lay_path(graph, &choices, source, to, &mut load, &mut routes);
@@ -88,7 +129,6 @@ fn lay_path(
         routes.push(choice.channel);
         state = choice.to;
     }
-    routes.push(graph.ejection(to));
 }
 
 /// One entry at every switch for every endpoint that it reaches. The choices must have one

@@ -65,6 +65,11 @@ impl Choices {
         State::new(switch.index() * self.phases)
     }
 
+    /// Number of states: switches times phases.
+    pub(super) fn state_count(&self) -> usize {
+        self.hops.len()
+    }
+
     /// Hops between switches that are left, or [`UNREACHED`].
     pub(super) fn hops(&self, state: State) -> u32 {
         self.hops[state.index()]
@@ -73,6 +78,17 @@ impl Choices {
     /// The ways on; none at the destination and where it cannot be reached.
     pub(super) fn from(&self, state: State) -> &[Choice] {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
+    }
+
+    /// Keeps those choices that `keeps` says yes to.
+    pub(super) fn retain(&mut self, keeps: impl Fn(State, Choice) -> bool) {
+        let mut kept = Vec::new();
+        let mut first = vec![0];
+        for state in State::first(self.hops.len()) {
+            kept.extend(self.from(state).iter().filter(|choice| keeps(state, **choice)));
+            first.push(kept.len());
+        }
+        (self.first, self.onward) = (first, kept);
     }
 
     /// The states from which the destination can be reached, farthest first.

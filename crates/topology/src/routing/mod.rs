@@ -38,22 +38,29 @@
 
 mod algorithm;
 mod assignment;
+mod balance;
 mod bisection;
 mod choices;
 mod components;
 mod cycle;
 mod dependency;
+mod depth_first;
 mod dimension_order;
 mod graph;
+mod in_transit;
 mod lane_map;
 mod lane_use;
 mod orientation;
+mod parameters;
+mod phases;
 mod proof;
+mod root;
 mod route_set;
 mod routes;
 mod service_levels;
 mod sharing;
 mod shortest_path;
+mod simple_routes;
 mod source_routes;
 mod statistics;
 mod switch_tables;
@@ -61,18 +68,22 @@ mod table_routes;
 mod trace;
 mod up_down;
 
-pub use algorithm::{Algorithm, DimensionOrder, Form, Root, ShortestPath, UpDown};
+pub use algorithm::Algorithm;
 pub use bisection::{Bisection, SampleMean};
 pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
 pub use dependency::DependencyGraph;
 pub use lane_map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 pub use lane_use::{LaneDrop, LaneUse};
+pub use parameters::{
+    DimensionOrder, Form, InTransit, Root, ShortestPath, SimpleRoutes, Spread, TransitHosts, Tree,
+    UpDown,
+};
 pub use proof::{Proof, prove, prove_between_hosts, prove_without_loops};
 pub use route_set::{Buffer, BufferId, Lanes, RouteSet};
 pub use routes::{Path, Routes};
 pub use service_levels::ServiceLevels;
 pub use sharing::Sharing;
-pub use source_routes::SourceRoutes;
+pub use source_routes::{Onward, SourceRoutes};
 pub use statistics::{AllToAll, Statistics};
 pub use switch_tables::SwitchTables;
 pub use table_routes::TableRoutes;
@@ -81,6 +92,7 @@ pub use trace::{Fault, Stray, Trace};
 use crate::{EndpointId, Fabric, Grid, GridError, NodeId};
 use choices::Choices;
 use graph::SwitchGraph;
+use orientation::Orientation;
 
 /// Why a fabric cannot be routed as asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -102,6 +114,20 @@ pub enum RouteError {
     /// Dimension order on something that is neither mesh nor torus.
     #[error("dimension order needs a mesh or torus: {0}")]
     NotAGrid(#[from] GridError),
+    /// Tables asked of an algorithm whose paths depend on where they begin.
+    #[error(
+        "{algorithm} gives source routes only, no tables: its paths depend on where they begin"
+    )]
+    SourceFormOnly {
+        /// The name of the algorithm.
+        algorithm: &'static str,
+    },
+    /// A weight that makes no costs.
+    #[error("the weight of simple-routes is {given}; expected a number from 0 to 100")]
+    Weight {
+        /// As given.
+        given: String,
+    },
     /// More routes than memory would hold.
     #[error("{switches} switches and {endpoints} endpoints make more than {} routes", ROUTES_MAX)]
     TooLarge {
@@ -141,10 +167,18 @@ pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Route
         return Err(RouteError::TooLarge { switches, endpoints });
     }
     let graph = SwitchGraph::new(fabric);
-    with_choices(fabric, &graph, algorithm, form, |toward| match form {
-        Form::Source => Routes::Source(assignment::source_routes(fabric, &graph, toward)),
-        Form::Table => Routes::Table(assignment::table_routes(fabric, &graph, toward)),
-    })
+    match (algorithm, form) {
+        (Algorithm::SimpleRoutes(parameters), Form::Source) => {
+            Ok(Routes::Source(simple_routes::routes(fabric, &graph, parameters)?))
+        }
+        (Algorithm::InTransit(parameters), Form::Source) => {
+            Ok(Routes::Source(in_transit::routes(fabric, &graph, parameters)?))
+        }
+        _ => with_choices(fabric, &graph, algorithm, form, |toward| match form {
+            Form::Source => Routes::Source(assignment::source_routes(fabric, &graph, toward)),
+            Form::Table => Routes::Table(assignment::table_routes(fabric, &graph, toward)),
+        }),
+    }
 }
 
 /// Tables by which every switch reaches every other, as management packets need; they follow
@@ -159,7 +193,7 @@ pub fn route_to_switches(
     })
 }
 
-/// Hands `decide` what the algorithm says of each destination switch.
+/// Hands `decide` what an algorithm that gives choices says of each destination switch.
 fn with_choices<T>(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -176,11 +210,18 @@ fn with_choices<T>(
             decide(&|destination| dimension_order::toward(graph, &grid, destination))
         }
         Algorithm::UpDown(parameters) => {
-            let orientation = up_down::orientation(fabric, graph, parameters)?;
+            let UpDown { root, tree } = parameters;
+            let orientation = Orientation::new(fabric, graph, root, *tree)?;
             decide(&|destination| match form {
                 Form::Source => up_down::toward_by_source(graph, &orientation, destination),
                 Form::Table => up_down::toward_by_table(graph, &orientation, destination),
             })
+        }
+        Algorithm::SimpleRoutes(_) => {
+            return Err(RouteError::SourceFormOnly { algorithm: "simple-routes" });
+        }
+        Algorithm::InTransit(_) => {
+            return Err(RouteError::SourceFormOnly { algorithm: "in-transit" });
         }
     })
 }

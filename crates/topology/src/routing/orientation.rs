@@ -11,6 +11,8 @@
 //! the down channels close a cycle.
 
 use super::graph::{SwitchGraph, UNREACHED};
+use super::root::roots;
+use super::{Root, RouteError, Tree, depth_first};
 use crate::{ChannelId, Fabric, NodeId};
 
 /// For each channel between switches, whether it goes up.
@@ -20,8 +22,23 @@ pub(super) struct Orientation {
 }
 
 impl Orientation {
+    /// Which channels go up, given the root and the tree that the user wants.
+    pub(super) fn new(
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        root: &Root,
+        tree: Tree,
+    ) -> Result<Self, RouteError> {
+        let roots = roots(fabric, graph, root)?;
+        let ranks = match tree {
+            Tree::BreadthFirst => breadth_first_ranks(graph, &roots),
+            Tree::DepthFirst => depth_first::ranks(graph, &roots),
+        };
+        Ok(Self::by_rank(fabric, graph, &ranks))
+    }
+
     /// Up is towards the lower rank, and between equal ranks towards the lower id.
-    pub(super) fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
+    fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
         let height = |switch: NodeId| (ranks[switch.index()], switch);
         let mut up = vec![false; fabric.channel_count()];
         for from in graph.switches() {
@@ -39,7 +56,7 @@ impl Orientation {
 }
 
 /// Hops from the root of a switch's own island.
-pub(super) fn breadth_first_ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
+fn breadth_first_ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
     let mut ranks = vec![UNREACHED; graph.switch_count()];
     for root in roots {
         for (rank, hops) in ranks.iter_mut().zip(graph.distances(*root)) {

@@ -81,7 +81,7 @@ impl Routes {
             Attachment::Peer(peer) if peer == to => {}
             Attachment::Peer(_) => return None,
             Attachment::Switch(switch) => match self {
-                Self::Source(routes) => channels.extend(routes.path(switch, to)?),
+                Self::Source(routes) => channels.extend(routes.path(switch, to)?.iter()),
                 Self::Table(tables) => {
                     let mut walker = Walker::new(fabric);
                     let (onward, end) = walker.walk(fabric, tables, switch, to);
@@ -124,9 +124,7 @@ impl Routes {
         to: EndpointId,
     ) -> (&'a [ChannelId], End) {
         match self {
-            Self::Source(routes) => routes
-                .path(source, to)
-                .map_or((&[][..], End::NoEntry(source)), |channels| (channels, End::Arrived)),
+            Self::Source(routes) => walker.follow(routes, source, to),
             Self::Table(tables) => walker.walk(fabric, tables, source, to),
         }
     }

@@ -9,6 +9,7 @@
 //! one that was read from a running fabric may lead in circles or nowhere, so following it
 //! ends in one of several ways ([`End`]).
 
+use super::source_routes::SourceRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 
 /// No entry. Port 0 is a switch's own and no way to an endpoint.
@@ -62,7 +63,7 @@ pub(super) enum End {
     Loop,
 }
 
-/// Follows tables, and remembers which switches the present walk has seen.
+/// Follows routes, and remembers which switches the present walk has seen.
 #[derive(Debug)]
 pub(super) struct Walker {
     channels: Vec<ChannelId>,
@@ -75,6 +76,19 @@ impl Walker {
     /// A walker for one fabric.
     pub(super) fn new(fabric: &Fabric) -> Self {
         Self { channels: Vec::new(), seen: vec![0; fabric.switches().len()], walk: 0 }
+    }
+
+    /// The channels of a source route, and whether there is one.
+    pub(super) fn follow(
+        &mut self,
+        routes: &SourceRoutes,
+        source: NodeId,
+        to: EndpointId,
+    ) -> (&[ChannelId], End) {
+        self.channels.clear();
+        let onward = routes.path(source, to);
+        self.channels.extend(onward.iter().flat_map(|onward| onward.iter()));
+        (&self.channels, onward.map_or(End::NoEntry(source), |_| End::Arrived))
     }
 
     /// The channels from `source` on, and how they end. Where they end in a loop, the channel

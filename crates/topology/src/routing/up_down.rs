@@ -35,69 +35,13 @@
 //! using point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the
 //! table form (which sends equal ranks up to the *larger* id).
 
-use super::choices::{Choice, Choices, State};
+use super::choices::{Choice, Choices};
 use super::graph::{SwitchGraph, UNREACHED};
-use super::orientation::{Orientation, breadth_first_ranks};
+use super::orientation::Orientation;
+use super::phases;
 use super::shortest_path::onward;
-use super::{Root, RouteError, UpDown};
-use crate::{Fabric, NodeId};
+use crate::NodeId;
 use std::collections::VecDeque;
-
-/// Phases of the source form.
-const PHASES: usize = 2;
-/// The packet may still go up. Where packets begin.
-const MAY_GO_UP: usize = 0;
-/// The packet has gone down.
-const DOWN_ONLY: usize = 1;
-
-/// Which channels go up, given the root that the user wants.
-pub(super) fn orientation(
-    fabric: &Fabric,
-    graph: &SwitchGraph,
-    parameters: &UpDown,
-) -> Result<Orientation, RouteError> {
-    let roots = roots(fabric, graph, &parameters.root)?;
-    Ok(Orientation::by_rank(fabric, graph, &breadth_first_ranks(graph, &roots)))
-}
-
-/// One root for each island.
-fn roots(fabric: &Fabric, graph: &SwitchGraph, root: &Root) -> Result<Vec<NodeId>, RouteError> {
-    let islands = graph.islands();
-    let lowest = graph.switches().filter(|switch| islands[switch.index()] == *switch);
-    Ok(match root {
-        Root::LowestId => lowest.collect(),
-        Root::SmallestTotalDistance => {
-            let centre = |island: NodeId| {
-                let members = graph.switches().filter(|switch| islands[switch.index()] == island);
-                members.min_by_key(|switch| total_distance(graph, *switch))
-            };
-            lowest.map(|island| centre(island).expect("an island has a switch")).collect()
-        }
-        Root::Named(name) => {
-            let named = named_root(fabric, name)?;
-            let of_island = |island| if island == islands[named.index()] { named } else { island };
-            lowest.map(of_island).collect()
-        }
-    })
-}
-
-fn total_distance(graph: &SwitchGraph, switch: NodeId) -> u64 {
-    graph.distances(switch).into_iter().filter(|hops| *hops != UNREACHED).map(u64::from).sum()
-}
-
-fn named_root(fabric: &Fabric, name: &str) -> Result<NodeId, RouteError> {
-    match fabric.find_node(name) {
-        Some(node) if fabric.node(node).is_switch() => Ok(node),
-        Some(_) => Err(RouteError::RootIsNoSwitch { name: name.to_owned() }),
-        None => {
-            let names = fabric.switches().map(|switch| &fabric.node(switch).name);
-            let near = |candidate: &&String| strsim::levenshtein(candidate, name);
-            let nearest = names.min_by_key(near).filter(|found| near(found) <= name.len() / 2);
-            let nearest = nearest.cloned();
-            Err(RouteError::UnknownRoot { name: name.to_owned(), nearest })
-        }
-    }
-}
 
 /// The channels that lead one hop nearer to `destination` on a shortest legal path.
 pub(super) fn toward_by_source(
@@ -105,46 +49,7 @@ pub(super) fn toward_by_source(
     orientation: &Orientation,
     destination: NodeId,
 ) -> Choices {
-    let hops = legal_hops(graph, orientation, destination);
-    Choices::one_hop_nearer(PHASES, hops, |state| {
-        let (switch, phase) = (NodeId::new(state.index() / PHASES), state.index() % PHASES);
-        graph.steps(switch).iter().filter_map(move |step| {
-            let up = orientation.is_up(step.channel);
-            let next = if up { MAY_GO_UP } else { DOWN_ONLY };
-            let to = State::new(step.to.index() * PHASES + next);
-            (phase == MAY_GO_UP || !up).then_some(Choice { channel: step.channel, to })
-        })
-    })
-}
-
-/// Hops of the shortest legal path from each state, searched backwards.
-fn legal_hops(graph: &SwitchGraph, orientation: &Orientation, destination: NodeId) -> Vec<u32> {
-    let mut hops = vec![UNREACHED; graph.switch_count() * PHASES];
-    let mut queue = VecDeque::new();
-    let arrived = destination.index() * PHASES;
-    for state in [arrived + MAY_GO_UP, arrived + DOWN_ONLY] {
-        hops[state] = 0;
-        queue.push_back(state);
-    }
-    while let Some(state) = queue.pop_front() {
-        for step in graph.steps(NodeId::new(state / PHASES)) {
-            // The packet comes the other way: from `step.to`, up if the step goes down.
-            let up = !orientation.is_up(step.channel);
-            let before: &[usize] = match (up, state % PHASES) {
-                (true, MAY_GO_UP) => &[MAY_GO_UP],
-                (false, DOWN_ONLY) => &[MAY_GO_UP, DOWN_ONLY],
-                _ => &[],
-            };
-            for phase in before {
-                let previous = step.to.index() * PHASES + phase;
-                if hops[previous] == UNREACHED {
-                    hops[previous] = hops[state] + 1;
-                    queue.push_back(previous);
-                }
-            }
-        }
-    }
-    hops
+    phases::toward(graph, orientation, destination, |_| false)
 }
 
 /// The channels that lead one hop nearer to `destination` in tables whose every path is legal.

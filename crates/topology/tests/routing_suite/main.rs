@@ -1,6 +1,7 @@
 //! Routes, their proof, their trace and their statistics, on fabrics drawn by hand and at random.
 
 mod dimension_order;
+mod in_transit;
 mod irregular_bands;
 mod lanes;
 mod proof;

@@ -17,7 +17,7 @@ pub(crate) fn shortest_path() -> Algorithm {
 }
 
 pub(crate) fn up_down(root: Root) -> Algorithm {
-    Algorithm::UpDown(UpDown { root })
+    Algorithm::UpDown(UpDown { root, ..UpDown::default() })
 }
 
 /// Switches `s0`, `s1`, ... with hosts `h0`, `h1`, ... on the switches given, and cables.

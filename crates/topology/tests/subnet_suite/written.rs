@@ -38,7 +38,8 @@ fn tables_that_were_read_are_written_as_opensm_dumps_them() {
 
 /// A fabric of each kind with an algorithm that suits it.
 fn cases() -> Vec<(Fabric, Algorithm)> {
-    let up_down = || Algorithm::UpDown(UpDown { root: Root::SmallestTotalDistance });
+    let up_down =
+        || Algorithm::UpDown(UpDown { root: Root::SmallestTotalDistance, ..UpDown::default() });
     let clos = FoldedClos { leaves: 4, spines: 2, hosts_per_leaf: 3, cables_per_pair: 2 };
     let irregular =
         Irregular { switches: 12, ports: 8, hosts_per_switch: 3, cables_per_pair_max: 2 };
