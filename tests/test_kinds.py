@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from gingham import InputError, Results, kinds
-from gingham.kinds import FABRIC, Kind, Measured, Names, Run
+from gingham.kinds import FABRIC, Kind, Measured, Names
 from gingham.sweeps import Sweep, estimate, run_sweep
 
 # Dice: so many throws, of dice with so many faces; the scenario is wrong with fewer than two.
@@ -35,21 +35,6 @@ class Dice:
     name: str = "dice"
     title: str = "dice"
 
-    @classmethod
-    def load(cls, path: Path) -> Dice:
-        return cls(tomllib.loads(path.read_text()))
-
-    @classmethod
-    def restore(
-        cls,
-        values: dict[str, Any],
-        origin: Mapping[str, Any],
-        files: Iterable[Mapping[str, str]],
-    ) -> Dice:
-        assert not list(files)
-        assert origin["changes"] == []
-        return cls({key: value for key, value in values.items() if key != "seed"}, values["seed"])
-
     def with_(self, values: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Dice:
         changed = json.loads(json.dumps(self.values))
         for path, value in (values or {}).items():
@@ -69,7 +54,7 @@ class Dice:
 
 
 @dataclass
-class Throws:
+class Throw:
     """The n-th throw of a die shows (seed + n) modulo its faces."""
 
     dice: Dice
@@ -85,21 +70,16 @@ class Throws:
     def done(self) -> bool:
         return self.fraction >= 1
 
-    def advance(self) -> Throws:
+    def advance(self) -> Throw:
         self.thrown += 1
         return self
 
-    def shown(self) -> dict[str, list[int]]:
-        return {
+    def measured(self, keep: Sequence[str]) -> Measured:
+        shown = {
             one["name"]: [(self.dice.seed + n) % one["faces"] for n in range(self.thrown)]
             for one in self.dice.values["die"]
         }
-
-
-class DiceRun(Run[Throws]):
-    def measured(self, keep: Sequence[str]) -> Measured:
-        shown, loaded = self._simulation.shown(), self._simulation.loaded
-        sums = {name: 99 if loaded else sum(values) for name, values in shown.items()}
+        sums = {name: 99 if self.loaded else sum(values) for name, values in shown.items()}
         parts = {"dice": [{"die": name, "total": total} for name, total in sums.items()]}
         tables = {name: pa.table(shown) for name in keep}
         return Measured({"verdict": "ok", "total": sum(sums.values())}, parts, tables)
@@ -107,11 +87,26 @@ class DiceRun(Run[Throws]):
 
 class DiceKind(Kind):
     name = "dice"
-    scenario = Dice
     marks = frozenset({"die"})
     switches = ("loaded",)
     parts: ClassVar[Mapping[str, str]] = {"dice": "die"}
     aliases: ClassVar[Mapping[str, str]] = {"sum": "total"}
+
+    def has(self, scenario: object) -> bool:
+        return isinstance(scenario, Dice)
+
+    def load(self, path: Path) -> Dice:
+        return Dice(tomllib.loads(path.read_text()))
+
+    def restore(
+        self,
+        values: dict[str, Any],
+        origin: Mapping[str, Any],
+        files: Iterable[Mapping[str, str]],
+    ) -> Dice:
+        assert not list(files)
+        assert origin["changes"] == []
+        return Dice({key: value for key, value in values.items() if key != "seed"}, values["seed"])
 
     def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
         return {"die": Names("a die", [one["name"] for one in resolved["die"]])}
@@ -130,8 +125,8 @@ class DiceKind(Kind):
         if resolved["throws"] > 1000:
             raise InputError("so many throws fill a folder")
 
-    def begin(self, scenario: Any, switches: Sequence[str]) -> DiceRun:
-        return DiceRun(Throws(scenario, loaded="loaded" in switches))
+    def begin(self, scenario: Any, switches: Sequence[str]) -> Throw:
+        return Throw(scenario, loaded="loaded" in switches)
 
 
 @pytest.fixture

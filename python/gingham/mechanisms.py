@@ -21,6 +21,7 @@ KEYS = {concept: path for path, concept in reference.CONCEPTS.items()}
 TITLES = {
     "generator": "Shapes of fabrics",
     "routing": "Routing algorithms",
+    "path-choice": "Which of two paths a packet takes",
     "preset": "Presets of networks",
     "arbitration": "Arbitration at switches",
     "arrivals": "Arrivals of messages",

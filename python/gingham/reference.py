@@ -21,6 +21,7 @@ Schema = dict[str, Any]
 CONCEPTS = {
     "topology.generate": "generator",
     "routing.algorithm": "routing",
+    "routing.second.choose": "path-choice",
     "network.preset": "preset",
     "network.arbitration": "arbitration",
     "traffic.0.arrivals": "arrivals",

@@ -27,6 +27,8 @@ pub enum Purpose {
     Permutation,
     /// Choices of a topology generator.
     Topology,
+    /// Which of two paths a packet takes.
+    PathChoice,
     /// Orders that must not matter; tests draw them to show it.
     Shuffle,
     /// Whether a channel loses a packet.
@@ -52,6 +54,7 @@ impl Purpose {
             Self::Phase => b"phase",
             Self::Permutation => b"permutation",
             Self::Topology => b"topology",
+            Self::PathChoice => b"path-choice",
             Self::Shuffle => b"shuffle",
             Self::Loss => b"loss",
             Self::LossBurst => b"loss-burst",

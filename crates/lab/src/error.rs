@@ -1,7 +1,9 @@
 //! What can go wrong between a scenario and its record, and is not our fault.
 
 use gingham_input::InputError;
-use gingham_topology::routing::{Buffer, RouteError, Routes, describe_cycle};
+use gingham_topology::routing::{
+    Buffer, RouteError, RouteSet, describe_cycle, prove_between_hosts,
+};
 use gingham_topology::{ChannelId, Fabric};
 use std::fmt;
 
@@ -18,14 +20,18 @@ pub enum LabError {
 
 impl LabError {
     /// The message of a routing error, at the key that chose the algorithm.
-    pub(crate) fn from_routing(tree: &gingham_input::Tree, error: &RouteError) -> Self {
-        InputError::at(tree, "routing.algorithm", error).into()
+    pub(crate) fn from_routing(tree: &gingham_input::Tree, key: &str, error: &RouteError) -> Self {
+        InputError::at(tree, key, error).into()
     }
 }
 
 /// What to do about routes that can deadlock.
 const CURE: &str =
     "choose an algorithm whose proof succeeds, such as up-down, or allow it (--allow-deadlock)";
+
+/// The same where it is only together that two path sets can.
+const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and together they are not: let them agree on what is \
+                             up and down, by the same root and tree, or allow it (--allow-deadlock)";
 
 /// A cycle of channels, in names.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,13 +46,13 @@ pub struct DeadlockReport {
 
 impl DeadlockReport {
     /// The report on routes that could deadlock.
-    pub fn of_routes(fabric: &Fabric, routes: &Routes, cycle: &[Buffer]) -> Self {
+    pub(crate) fn of_routes(fabric: &Fabric, routes: RouteSet<'_>, cycle: &[Buffer]) -> Self {
         let summary = "these routes can deadlock: packets that fill the channels of this cycle \
                        would wait for each other for ever"
             .to_owned();
         let mut lines: Vec<String> =
             describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
-        lines.push(CURE.to_owned());
+        lines.push(cure(fabric, routes).to_owned());
         let channels: Vec<ChannelId> = cycle.iter().map(|buffer| buffer.channel).collect();
         Self { summary, channels: names(fabric, &channels), lines }
     }
@@ -59,6 +65,15 @@ impl DeadlockReport {
         let channels = names(fabric, channels);
         Self { summary, lines: channels.clone(), channels }
     }
+}
+
+fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> &'static str {
+    let alone = |index: usize| {
+        let alternatives = &routes.alternatives[index..=index];
+        prove_between_hosts(fabric, RouteSet { alternatives, ..routes }).is_free()
+    };
+    let count = routes.alternatives.len();
+    if count > 1 && (0..count).all(alone) { CURE_TOGETHER } else { CURE }
 }
 
 fn names(fabric: &Fabric, channels: &[ChannelId]) -> Vec<String> {

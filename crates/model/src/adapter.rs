@@ -16,8 +16,8 @@
 //! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in order.
 
 use crate::{
-    Admission, Assemblies, AssemblyId, ClassId, Contention, Excess, Message, Packet, PathSet, Plan,
-    Priority, TokenBucket,
+    Admission, Assemblies, AssemblyId, ClassId, Contention, Excess, Message, Packet, PathChooser,
+    PathSet, Plan, Priority, TokenBucket,
 };
 use gingham_kernel::{Span, Time};
 use std::collections::VecDeque;
@@ -42,6 +42,8 @@ pub struct Adapter {
     occupied: u8,
     /// By class, the bucket of one that is policed; empty where none is.
     policers: Box<[Option<Policer>]>,
+    /// Which path a packet takes.
+    paths: PathChooser,
 }
 
 /// The bucket of a class, and what becomes of what finds too few tokens in it.
@@ -69,13 +71,15 @@ impl Adapter {
     /// An adapter with nothing to send, for priorities up to `highest`.
     pub fn new(highest: Priority) -> Self {
         let levels = (0..=highest.level()).map(|_| VecDeque::new()).collect();
-        Self { levels, occupied: 0, policers: Box::default() }
+        Self { levels, occupied: 0, policers: Box::default(), paths: PathChooser::default() }
     }
 
     /// The adapters of a plan, by endpoint, with nothing to send and full buckets.
     pub fn all(plan: &Plan) -> Vec<Self> {
         let highest = plan.highest_priority();
-        let mut adapters = vec![Self::new(highest); plan.fabric.endpoints().len()];
+        let adapter =
+            |endpoint| Self { paths: PathChooser::new(plan, endpoint), ..Self::new(highest) };
+        let mut adapters: Vec<Self> = plan.fabric.endpoint_ids().map(adapter).collect();
         for (class, class_plan) in plan.classes.iter().enumerate() {
             let Some(policing) = &class_plan.policing else { continue };
             for (index, source) in class_plan.sources.iter().enumerate() {
@@ -181,7 +185,8 @@ impl Adapter {
     fn send(&mut self, level: usize, now: Time, assemblies: &mut Assemblies) -> Packet {
         let queue = &mut self.levels[level];
         let waiting = queue.front_mut().expect("something waits in this level");
-        let packet = waiting.next_packet(now, assemblies);
+        let path_set = self.paths.choose(waiting.message.payload_bytes);
+        let packet = waiting.next_packet(now, path_set, assemblies);
         if waiting.left_bytes == 0 {
             queue.pop_front();
             if queue.is_empty() {
@@ -198,12 +203,12 @@ impl Adapter {
     pub fn on_left(
         &mut self,
         _packet: &Packet,
-        _started: Time,
-        _left: Time,
-        _flits: u64,
-        _flit: Span,
+        started: Time,
+        left: Time,
+        flits: u64,
+        flit: Span,
     ) -> Option<Contention> {
-        None
+        self.paths.on_left(started, left, flits, flit)
     }
 }
 
@@ -222,7 +227,7 @@ impl Waiting {
         self.left_bytes.min(self.longest_bytes)
     }
 
-    fn next_packet(&mut self, now: Time, assemblies: &mut Assemblies) -> Packet {
+    fn next_packet(&mut self, now: Time, path_set: PathSet, assemblies: &mut Assemblies) -> Packet {
         let payload_bytes = self.next_bytes();
         self.left_bytes -= payload_bytes;
         let is_first = self.assembly.is_none();
@@ -237,7 +242,7 @@ impl Waiting {
             destination: self.message.destination,
             payload_bytes,
             priority: self.priority,
-            path_set: PathSet::First,
+            path_set,
             is_first,
         }
     }

@@ -10,9 +10,13 @@
 //! the host waits for what is behind it (Flich et al. 2001, section III). What is in the way at the host waits in a pool, the
 //! **in-transit buffer**. The rules of timing are in `docs/concepts/timing.md`.
 //!
+//! The types without `Plan` in their name are what a scenario writes.
+//!
 //! Invariant: the pool never holds more than its size; what a packet takes of it is known when its first flit is there.
 
-use gingham_kernel::Span;
+use gingham_kernel::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What all in-transit hosts of a run have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,15 +45,70 @@ pub enum WhenFull {
     Stop,
 }
 
-impl Default for InTransitPlan {
-    /// Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. What spilling costs is ours: 5 us, and a bus of 132 MB/s
-    /// (PCI, 32 bits at 33 MHz).
+/// What becomes of a packet for which the in-transit buffer has no room, as a scenario names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenPoolFull {
+    /// It is taken into the memory of the host, and sent on from there once all of it has come.
+    #[default]
+    Spill,
+    /// It waits in the input of the adapter, which stops its sender. Hosts are then links of circles in which
+    /// packets wait for each other for ever, and routes are proven with them.
+    Stop,
+}
+
+/// Figures of in-transit hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct InTransitParameters {
+    /// From the arrival of the first flit until the packet is known to be in transit: `T_d`.
+    pub detection: Span,
+    /// From then until the adapter is ready to send it on: `T_r`.
+    pub programming: Span,
+    /// What the in-transit buffer of an adapter holds.
+    pub pool: Bytes,
+    /// What becomes of a packet for which it has no room.
+    pub when_full: WhenPoolFull,
+    /// What a packet that spills loses whatever its length.
+    pub spill_delay: Span,
+    /// Rate of the bus to the host's memory, which a packet that spills crosses twice.
+    pub spill_rate: Rate,
+}
+
+impl Default for InTransitParameters {
+    /// Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. What spilling costs is ours: 5 us, and a bus of
+    /// 132 MB/s (PCI, 32 bits at 33 MHz).
     fn default() -> Self {
         Self {
             detection: Span::from_ns(275),
             programming: Span::from_ns(200),
-            pool_bytes: 512 << 10,
-            when_full: WhenFull::Spill { delay: Span::from_ns(5_000), byte: Span::from_ps(7_576) },
+            pool: Bytes(512 << 10),
+            when_full: WhenPoolFull::Spill,
+            spill_delay: Span::from_ns(5_000),
+            spill_rate: Rate::from_bytes_per_second(132_000_000),
         }
+    }
+}
+
+impl InTransitParameters {
+    /// The same in integers.
+    pub fn plan(&self) -> InTransitPlan {
+        InTransitPlan {
+            detection: self.detection,
+            programming: self.programming,
+            pool_bytes: self.pool.0,
+            when_full: match self.when_full {
+                WhenPoolFull::Stop => WhenFull::Stop,
+                WhenPoolFull::Spill => WhenFull::Spill {
+                    delay: self.spill_delay,
+                    byte: self.spill_rate.flit_time(1).span,
+                },
+            },
+        }
+    }
+}
+
+impl Default for InTransitPlan {
+    fn default() -> Self {
+        InTransitParameters::default().plan()
     }
 }

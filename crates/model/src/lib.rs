@@ -29,10 +29,13 @@ mod wormhole;
 
 pub use adapter::{Adapter, Turn};
 pub use assemblies::{Arrival, Assemblies, AssemblyId};
-pub use in_transit::{InTransitPlan, WhenFull};
+pub use in_transit::{InTransitParameters, InTransitPlan, WhenFull, WhenPoolFull};
 pub use message::{Delivery, Message, MessageId};
 pub use packet::{Packet, Priority};
-pub use path_choice::{Contention, ContentionPlan, PathChoice, PathSet};
+pub use path_choice::{
+    AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,
+    PathSet,
+};
 pub use plan::{
     ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, PathLength, Plan, Quantity,
     StopPlan, Switching,

@@ -1,6 +1,6 @@
 //! Parameters of the wormhole network and its presets.
 
-use crate::{PathLength, Priority, SlackBuffer};
+use crate::{InTransitParameters, PathLength, Priority, SlackBuffer};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,14 @@ pub struct Header {
     pub type_bytes: Bytes,
     /// Trailer bytes (checksum) after the payload.
     pub trailer_bytes: Bytes,
+    /// Bytes before the rest of the route of each in-transit host, which tell it that the packet goes on and how much of
+    /// it is left; dropped there.
+    #[serde(default = "default_mark_bytes")]
+    pub mark_bytes: Bytes,
+}
+
+const fn default_mark_bytes() -> Bytes {
+    Bytes(2)
 }
 
 /// A named set of figures for a wormhole network.
@@ -50,6 +58,8 @@ pub struct WormholeParameters {
     pub header: Header,
     /// How a switch chooses among packets for the same output.
     pub arbitration: Arbitration,
+    /// What hosts do with packets that are to go on.
+    pub in_transit: InTransitParameters,
 }
 
 impl Preset {
@@ -67,8 +77,9 @@ impl Preset {
     /// The figures.
     ///
     /// Sources: Kwan et al. 1996, section 2 (80-byte slack buffer, 25 m); Flich et al. 2001,
-    /// section IV-A (160 MB/s, 10 m, 4.92 ns/m, 150 ns, first flit consumed). The marks 56 and
-    /// 40, two type bytes and one checksum byte are ours, from memory of Myrinet's documents.
+    /// section IV-A (160 MB/s, 10 m, 4.92 ns/m, 150 ns, first flit consumed, in-transit hosts). The marks 56 and
+    /// 40, two type bytes, one checksum byte and two bytes before an in-transit host are ours, from memory of Myrinet's
+    /// documents.
     pub fn parameters(self) -> WormholeParameters {
         let slack = SlackBuffer { capacity: 80, stop: 56, go: 40 };
         let delay_per_metre = Span::from_ps(4_920);
@@ -85,8 +96,10 @@ impl Preset {
                     route_bytes: false,
                     type_bytes: Bytes(0),
                     trailer_bytes: Bytes(0),
+                    mark_bytes: Bytes(0),
                 },
                 arbitration: Arbitration::RoundRobin,
+                in_transit: InTransitParameters::default(),
             },
             Self::Myrinet1280 => WormholeParameters {
                 link_rate: Rate::from_bytes_per_second(160_000_000),
@@ -95,8 +108,14 @@ impl Preset {
                 routing_delay: Span::ZERO,
                 setup_delay: first_flit_delay,
                 slack,
-                header: Header { route_bytes: true, type_bytes: Bytes(2), trailer_bytes: Bytes(1) },
+                header: Header {
+                    route_bytes: true,
+                    type_bytes: Bytes(2),
+                    trailer_bytes: Bytes(1),
+                    mark_bytes: default_mark_bytes(),
+                },
                 arbitration: Arbitration::RoundRobin,
+                in_transit: InTransitParameters::default(),
             },
         }
     }

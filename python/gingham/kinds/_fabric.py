@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gingham._native import result_schema
 from gingham.errors import InputError
-from gingham.kinds._kind import Kind, Measured, Names, Run
+from gingham.kinds._kind import Kind, Measured, Names
 from gingham.kinds._schema import plain_columns
 from gingham.running import Simulation
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from gingham.kinds._kind import Runnable
-    from gingham.result import Result
+    from gingham.kinds._kind import Run, Runnable
+    from gingham.result import Progress, Result
 
 COLUMNS = {
     "offered_load": "double",
@@ -41,11 +42,27 @@ class Fabrics(Kind):
     """Scenarios of `gingham.Scenario`."""
 
     name = "fabric"
-    scenario = Scenario
     marks = frozenset({"topology", "traffic"})
     switches = ("allow_deadlock",)
     parts = {"classes": "class"}  # noqa: RUF012  (never changes, as the base class says)
     aliases = {"mean_latency_ns": "latency_mean_ns", "load": "offered_load"}  # noqa: RUF012
+
+    def has(self, scenario: object) -> bool:
+        """Whether a scenario is that of a fabric."""
+        return isinstance(scenario, Scenario)
+
+    def load(self, path: Path) -> Scenario:
+        """Read a scenario file."""
+        return Scenario.load(path)
+
+    def restore(
+        self,
+        values: dict[str, Any],
+        origin: Mapping[str, Any],
+        files: Iterable[Mapping[str, str]],
+    ) -> Scenario:
+        """Return the scenario of these values."""
+        return Scenario.restore(values, origin, files)
 
     def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
         """Return the names of the classes of traffic."""
@@ -76,9 +93,9 @@ class Fabrics(Kind):
         sums = {name: type_ for name, type_ in counts.items() if name.startswith("messages_")}
         return COLUMNS | sums
 
-    def begin(self, scenario: Runnable, switches: Sequence[str]) -> Run[Simulation]:
+    def begin(self, scenario: Runnable, switches: Sequence[str]) -> Run:
         """Return a run of the engine."""
-        return FabricRun(Simulation(cast("Scenario", scenario), "allow_deadlock" in switches))
+        return FabricRun(cast("Scenario", scenario), allow_deadlock="allow_deadlock" in switches)
 
     def check(self, resolved: Mapping[str, Any]) -> None:
         """Refuse what fills a folder for each run."""
@@ -89,8 +106,21 @@ class Fabrics(Kind):
             )
 
 
-class FabricRun(Run[Simulation]):
+class FabricRun:
     """A run of the engine under way."""
+
+    def __init__(self, scenario: Scenario, *, allow_deadlock: bool) -> None:
+        """Compile the scenario."""
+        self._simulation = Simulation(scenario, allow_deadlock)
+
+    @property
+    def wall_seconds(self) -> float:
+        """How long the engine has worked."""
+        return self._simulation.wall_seconds
+
+    def advance(self) -> Progress:
+        """Go on for a moment."""
+        return self._simulation.advance()
 
     def measured(self, keep: Sequence[str]) -> Measured:
         """Return the numbers of the run and of its classes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,20 +28,6 @@ RUN_COLUMNS = {
 
 class Runnable(Protocol):
     """A scenario: everything that a run depends on; never changes."""
-
-    @classmethod
-    def load(cls, path: Path, /) -> Self:
-        """Read a scenario file; `InputError` says what is wrong with it."""
-
-    @classmethod
-    def restore(
-        cls,
-        values: dict[str, Any],
-        origin: Mapping[str, Any],
-        files: Iterable[Mapping[str, str]],
-        /,
-    ) -> Self:
-        """Return the scenario of these values, with `origin` and the digests of its files."""
 
     @property
     def name(self) -> str:
@@ -73,37 +59,16 @@ class Progress(Protocol):
         """Whether it has ended."""
 
 
-class Simulation(Protocol):
-    """What a laboratory runs a scenario with."""
-
-    @property
-    def wall_seconds(self) -> float:
-        """How long it has worked."""
-
-    def advance(self) -> Progress:
-        """Go on for a moment."""
-
-
-S = TypeVar("S", bound=Simulation)
-
-
-class Run(ABC, Generic[S]):
+class Run(Protocol):
     """A run under way."""
 
-    def __init__(self, simulation: S) -> None:
-        """Take the simulation of a compiled scenario."""
-        self._simulation = simulation
-
     @property
     def wall_seconds(self) -> float:
         """How long it has worked."""
-        return self._simulation.wall_seconds
 
     def advance(self) -> Progress:
         """Go on for a moment."""
-        return self._simulation.advance()
 
-    @abstractmethod
     def measured(self, keep: Sequence[str]) -> Measured:
         """Return what was measured, and the tables that are kept."""
 
@@ -140,17 +105,15 @@ class Kind(ABC):
     # Second names of columns of runs.
     aliases: ClassVar[Mapping[str, str]] = {}
 
-    # What its scenarios are read as.
-    scenario: ClassVar[type[Runnable]]
-
+    @abstractmethod
     def has(self, scenario: object) -> bool:
         """Whether a scenario is of this kind."""
-        return isinstance(scenario, self.scenario)
 
+    @abstractmethod
     def load(self, path: Path) -> Runnable:
         """Read a scenario file; `InputError` says what is wrong with it."""
-        return self.scenario.load(path)
 
+    @abstractmethod
     def restore(
         self,
         values: dict[str, Any],
@@ -158,7 +121,6 @@ class Kind(ABC):
         files: Iterable[Mapping[str, str]],
     ) -> Runnable:
         """Return the scenario of these values, with `origin` and the digests of its files."""
-        return self.scenario.restore(values, origin, files)
 
     @abstractmethod
     def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
@@ -180,7 +142,7 @@ class Kind(ABC):
         """
 
     @abstractmethod
-    def begin(self, scenario: Runnable, switches: Sequence[str]) -> Run[Any]:
+    def begin(self, scenario: Runnable, switches: Sequence[str]) -> Run:
         """Return a run of a scenario, with those switches on."""
 
     @abstractmethod

@@ -6,23 +6,41 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from gingham._native import stripe_result_schema
-from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Names, Run
+from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Names
 from gingham.kinds._schema import plain_columns
 from gingham.stripe import Scenario, Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from gingham.kinds._kind import Runnable
+    from gingham.kinds._kind import Run, Runnable
+    from gingham.stripe import Progress
 
 
 class Stripes(Kind):
     """Scenarios of `gingham.stripe.Scenario`."""
 
     name = "stripe"
-    scenario = Scenario
     marks = frozenset({"channel", "stripe"})
     parts = {"channels": "channel", "sources": "source"}  # noqa: RUF012  (never changes)
+
+    def has(self, scenario: object) -> bool:
+        """Whether a scenario is that of a stripe."""
+        return isinstance(scenario, Scenario)
+
+    def load(self, path: Path) -> Scenario:
+        """Read a scenario file."""
+        return Scenario.load(path)
+
+    def restore(
+        self,
+        values: dict[str, Any],
+        origin: Mapping[str, Any],
+        files: Iterable[Mapping[str, str]],
+    ) -> Scenario:
+        """Return the scenario of these values."""
+        return Scenario.restore(values, origin, files)
 
     def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
         """Return the names of channels and sources."""
@@ -50,17 +68,30 @@ class Stripes(Kind):
         fields = stripe_result_schema()["summary"]["properties"]
         return {name: of for name, of in plain_columns(fields).items() if name not in RUN_COLUMNS}
 
-    def begin(self, scenario: Runnable, switches: Sequence[str]) -> Run[Simulation]:
+    def begin(self, scenario: Runnable, switches: Sequence[str]) -> Run:
         """Return a run in virtual time."""
         assert not switches, "stripes have none"
-        return StripeRun(Simulation(cast("Scenario", scenario)))
+        return StripeRun(cast("Scenario", scenario))
 
     def check(self, resolved: Mapping[str, Any]) -> None:
         """Take every scenario: what a run keeps is bounded."""
 
 
-class StripeRun(Run[Simulation]):
+class StripeRun:
     """A run in virtual time."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        """Compile the scenario."""
+        self._simulation = Simulation(scenario)
+
+    @property
+    def wall_seconds(self) -> float:
+        """How long it has worked."""
+        return self._simulation.wall_seconds
+
+    def advance(self) -> Progress:
+        """Go on for a moment."""
+        return self._simulation.advance()
 
     def measured(self, keep: Sequence[str]) -> Measured:
         """Return the numbers of the pipe, of its channels and of its sources."""

@@ -12,7 +12,7 @@ pub use standing::{KINDS, Kind, Standing};
 
 use crate::scenario::{Excess, Scenario};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
-use gingham_model::{Arbitration, Preset, Segmentation};
+use gingham_model::{Arbitration, Choose, Preset, Segmentation};
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
 use lines::{FILES, LINES, Line};
@@ -23,7 +23,7 @@ use serde_json::Value;
 /// One name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
-    /// What kind of name: `generator`, `routing`, `preset`, `arbitration`, `arrivals`, `length`, `destinations`,
+    /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`, `arrivals`, `length`, `destinations`,
     /// `segmentation`, `policing`.
     pub concept: &'static str,
     /// The name.
@@ -73,6 +73,7 @@ pub fn catalogue() -> Vec<Entry> {
     let mut known = Vec::new();
     known.extend(variants::<Generator>("generator"));
     known.extend(variants::<Algorithm>("routing"));
+    known.extend(variants::<Choose>("path-choice"));
     known.extend(variants::<Preset>("preset"));
     known.extend(variants::<Arbitration>("arbitration"));
     known.extend(variants::<Arrivals>("arrivals"));

@@ -4,15 +4,17 @@ use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};
-use gingham_model::{ChannelPlan, SlackBuffer, WormholeParameters};
+use gingham_model::{
+    ChannelPlan, InTransitParameters, SlackBuffer, WhenPoolFull, WormholeParameters,
+};
 use gingham_topology::{ChannelId, Fabric};
 
 /// Rounding errors below this need no mention.
 const ROUNDING_NOTED: f64 = 1e-3;
 /// The slowest link: the longest worm, of 2^32 flits, then passes it in less than 2^63 ps.
-const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
+pub(super) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
 /// The longest delay of a cable or a header.
-const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
+pub(super) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
 /// Flits that a cable or a waiting header may hold: buffers scaled for them still count in 32 bits.
 const FLITS_MAX: u64 = 1 << 30;
 
@@ -38,28 +40,40 @@ pub(super) fn channels(
             InputError::at(&source.tree, key, message)
         })?;
         let delay = length.propagation(parameters.delay_per_metre);
-        let first_flit_delay = parameters.routing_delay + parameters.setup_delay;
-        let slack = match network.slack {
+        let held = held_header(fabric, channel, parameters);
+        let slack = held.map(|held| match network.slack {
             Some(exact) => exact,
-            None => parameters.slack.scaled(flit.span, delay, first_flit_delay),
-        };
-        let ends_at_switch = fabric.node(fabric.target(channel).node).is_switch();
-        if ends_at_switch {
+            None => parameters.slack.scaled(flit.span, delay, held),
+        });
+        if let Some(slack) = slack {
             slack.check(flit.span, delay).map_err(|error| {
                 let message = format!("on {}: {error}", fabric.channel_name(channel));
                 InputError::at(&source.tree, "network.slack", message)
             })?;
+        }
+        if let Some(slack) = slack.filter(|_| fabric.node(fabric.target(channel).node).is_switch())
+        {
             census.see_buffer(slack, parameters.slack);
         }
         census.see_rate(told.is_some_and(|told| told != parameters.link_rate), &flit);
-        channels.push(ChannelPlan {
-            flit: flit.span,
-            delay,
-            slack: ends_at_switch.then_some(slack),
-        });
+        channels.push(ChannelPlan { flit: flit.span, delay, slack });
     }
     census.note(source, fabric, notes);
     Ok(channels)
+}
+
+/// For how long the port at the end of a channel holds the header of a lone worm; `None` where whatever comes is taken in.
+fn held_header(
+    fabric: &Fabric,
+    channel: ChannelId,
+    parameters: &WormholeParameters,
+) -> Option<Span> {
+    let InTransitParameters { detection, programming, when_full, .. } = parameters.in_transit;
+    if fabric.node(fabric.target(channel).node).is_switch() {
+        Some(parameters.routing_delay + parameters.setup_delay)
+    } else {
+        (when_full == WhenPoolFull::Stop).then_some(detection + programming)
+    }
 }
 
 fn check_delays(source: &ScenarioSource, parameters: &WormholeParameters) -> Result<(), LabError> {
@@ -97,7 +111,14 @@ fn check_cable(
     }
     let under_way = (length.propagation(parameters.delay_per_metre) * 2).div_ceil(flit);
     let held = (parameters.routing_delay + parameters.setup_delay).div_ceil(flit);
-    for (key, flits) in [("network.cable_length", under_way), ("network.routing_delay", held)] {
+    let InTransitParameters { detection, programming, .. } = parameters.in_transit;
+    let held_by_host = (detection + programming).div_ceil(flit);
+    let fills = [
+        ("network.cable_length", under_way),
+        ("network.routing_delay", held),
+        ("network.in_transit.detection", held_by_host),
+    ];
+    for (key, flits) in fills {
         if flits > FLITS_MAX {
             let message =
                 format!("at {rate} it takes {flits} flits to fill this delay, beyond 2^30");

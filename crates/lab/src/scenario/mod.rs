@@ -21,22 +21,25 @@
 //! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
 //! doc comments of the fields are what `gingham` shows as help.
 
+mod in_transit;
 mod measure;
 mod network;
 mod policing;
+mod routing;
 mod topology;
 mod traffic;
 
 pub use gingham_input::Overrides;
+pub use in_transit::InTransit;
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Measure, Stop};
 pub use network::Network;
 pub use policing::{Excess, Policing};
+pub use routing::{Routing, SecondPaths};
 pub use topology::Topology;
 pub(crate) use topology::fabric;
 pub use traffic::TrafficClass;
 
-use gingham_topology::routing::{Algorithm, Form, UpDown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,20 +81,4 @@ impl gingham_input::Scenario for Scenario {
 
 const fn default_seed() -> u64 {
     1
-}
-
-/// How packets find their way.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Routing {
-    /// The routing algorithm.
-    pub algorithm: Algorithm,
-    /// Whether packets carry their route (`source`) or switches look it up (`table`).
-    pub form: Form,
-}
-
-impl Default for Routing {
-    fn default() -> Self {
-        Self { algorithm: Algorithm::UpDown(UpDown::default()), form: Form::Source }
-    }
 }

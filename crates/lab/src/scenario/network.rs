@@ -1,5 +1,6 @@
 //! The network section: a preset, and what departs from it.
 
+use super::InTransit;
 use gingham_kernel::{Length, Rate, Span};
 use gingham_model::{Arbitration, Header, Preset, SlackBuffer, WormholeParameters};
 use schemars::JsonSchema;
@@ -28,6 +29,8 @@ pub struct Network {
     pub header: Option<Header>,
     /// How a switch chooses among packets for the same output.
     pub arbitration: Arbitration,
+    /// What hosts do with packets that are to go on.
+    pub in_transit: InTransit,
 }
 
 impl Default for Network {
@@ -42,6 +45,7 @@ impl Default for Network {
             slack: None,
             header: None,
             arbitration: Arbitration::RoundRobin,
+            in_transit: InTransit::default(),
         }
     }
 }
@@ -59,6 +63,7 @@ impl Network {
             slack: self.slack.unwrap_or(preset.slack),
             header: self.header.unwrap_or(preset.header),
             arbitration: self.arbitration,
+            in_transit: self.in_transit.over(&preset.in_transit),
         }
     }
 }

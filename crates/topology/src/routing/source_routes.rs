@@ -94,6 +94,12 @@ impl SourceRoutes {
         let exists = !channels.is_empty() || source == switch;
         exists.then_some(Onward { channels, ejection, in_transit_hosts })
     }
+
+    /// Whether any path leads through an in-transit host.
+    #[inline]
+    pub fn has_in_transit_hosts(&self) -> bool {
+        !self.in_transit_hosts.is_empty()
+    }
 }
 
 /// Takes paths row by row, and in each switch by switch.

@@ -9,7 +9,7 @@ use gingham_model::traffic::{Bimodal, LengthPlan, Lengths, Uniform, Weighted};
 use std::sync::Arc;
 
 /// A payload of so many bytes, if a message may have it.
-pub(super) fn payload(bytes: u64) -> Option<u32> {
+pub(in crate::compile) fn payload(bytes: u64) -> Option<u32> {
     u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes))
 }
 

@@ -21,6 +21,7 @@ mod schedule;
 mod sending;
 mod sheet;
 
+pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
 
 use super::Gathered;

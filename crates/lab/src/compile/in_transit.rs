@@ -1,0 +1,67 @@
+//! In-transit hosts: their figures.
+
+use super::Gathered;
+use super::cables::{DELAY_MAX, RATE_MIN};
+use crate::error::LabError;
+use crate::scenario::{InTransit, ScenarioSource};
+use gingham_model::{InTransitParameters, InTransitPlan, WhenPoolFull, WormholeParameters};
+use gingham_topology::routing::Routes;
+
+/// The figures in force as integers.
+pub(super) fn plan(
+    source: &ScenarioSource,
+    parameters: &WormholeParameters,
+) -> Result<InTransitPlan, LabError> {
+    let InTransitParameters { detection, programming, spill_delay, spill_rate, .. } =
+        parameters.in_transit;
+    let refuse = |key: &str, message: String| -> LabError {
+        source.refuse(&format!("network.in_transit.{key}"), message).into()
+    };
+    check_spilling(source)?;
+    let delays =
+        [("detection", detection), ("programming", programming), ("spill_delay", spill_delay)];
+    if let Some((key, delay)) = delays.into_iter().find(|(_, delay)| *delay > DELAY_MAX) {
+        let message = format!("a delay is at most {DELAY_MAX}, not {delay}");
+        return Err(refuse(key, message));
+    }
+    if spill_rate < RATE_MIN {
+        let message =
+            format!("the bus to a host's memory carries at least {RATE_MIN}, not {spill_rate}");
+        return Err(refuse("spill_rate", message));
+    }
+    Ok(parameters.in_transit.plan())
+}
+
+/// What spilling costs means nothing where nothing spills.
+fn check_spilling(source: &ScenarioSource) -> Result<(), LabError> {
+    let written = &source.scenario.network.in_transit;
+    if written.when_full == WhenPoolFull::Spill {
+        return Ok(());
+    }
+    let given = [
+        ("spill_delay", written.spill_delay.is_some()),
+        ("spill_rate", written.spill_rate.is_some()),
+    ];
+    let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let message = "says what spilling costs, and with when_full = \"stop\" nothing spills: leave it out, or say when_full \
+                   = \"spill\"";
+    Err(source.refuse(&format!("network.in_transit.{key}"), message).into())
+}
+
+/// Says where the section is there for nothing.
+pub(super) fn note_unused(source: &ScenarioSource, sets: &[Routes], gathered: &mut Gathered) {
+    let is_written = source.scenario.network.in_transit != InTransit::default();
+    if is_written && !visit_hosts(sets) {
+        let note = "no path leads through an in-transit host, so that network.in_transit changes nothing; routing.algorithm \
+                    = \"in-transit\" makes such paths";
+        gathered.notes.push(note.to_owned());
+    }
+}
+
+/// Whether any path leads through an in-transit host.
+pub(super) fn visit_hosts(sets: &[Routes]) -> bool {
+    sets.iter().any(|routes| match routes {
+        Routes::Source(routes) => routes.has_in_transit_hosts(),
+        Routes::Table(_) => false,
+    })
+}

@@ -1,0 +1,233 @@
+//! Path sets: one path a pair, or two and which of them a packet takes.
+//!
+//! ```text
+//!   routing.algorithm ────────► first set ─┐
+//!   routing.second.algorithm ─► second set ┴─► the same pairs in both ─► one proof of all of them
+//! ```
+//!
+//! Invariants: two sets are of source form and join the same pairs; they are proven free of deadlock together, for packets
+//! of both meet in the same buffers.
+
+use super::Gathered;
+use super::classes::payload;
+use crate::error::{DeadlockReport, LabError};
+use crate::scenario::{ScenarioSource, SecondPaths};
+use gingham_model::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};
+use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteSet, Routes};
+use gingham_topology::{EndpointId, Fabric, NodeId};
+
+/// The ways to choose, as messages tell them.
+const WAYS: &str = "by-length, at-random or by-contention";
+
+/// The path sets of a run, and how packets choose.
+pub(super) struct Paths {
+    pub(super) sets: Vec<Routes>,
+    pub(super) choice: PathChoice,
+}
+
+/// What a scenario says of its second paths, complete.
+struct Second<'a> {
+    algorithm: &'a Algorithm,
+    choice: PathChoice,
+}
+
+/// Routes a fabric as a scenario says.
+pub(super) fn paths(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    gathered: &mut Gathered,
+) -> Result<Paths, LabError> {
+    let written = &source.scenario.routing;
+    // What needs no routes first: a big fabric takes a while.
+    let second = written.second.as_ref().map(|second| read(source, second)).transpose()?;
+    let route = |algorithm: &Algorithm, key: &str| {
+        routing::route(fabric, algorithm, written.form)
+            .map_err(|error| LabError::from_routing(&source.tree, key, &error))
+    };
+    let mut sets = vec![route(&written.algorithm, "routing.algorithm")?];
+    let Some(Second { algorithm, choice }) = second else {
+        return Ok(Paths { sets, choice: PathChoice::Only });
+    };
+    sets.push(route(algorithm, "routing.second.algorithm")?);
+    if let Some((from, to)) = joined_by_one(fabric, &sets[0], &sets[1]) {
+        let [from, to] = [from, to].map(|host| fabric.endpoint_name(host));
+        let message = format!(
+            "only one of the two path sets leads from `{from}` to `{to}`; a packet may take either, so that both must \
+             lead there: choose another algorithm for one of them"
+        );
+        return Err(source.refuse("routing.second.algorithm", message).into());
+    }
+    if *algorithm == written.algorithm {
+        let note = "both path sets are of the same algorithm with the same parameters, so that it is no matter which a \
+                    packet takes";
+        gathered.notes.push(note.to_owned());
+    }
+    Ok(Paths { sets, choice })
+}
+
+fn read<'a>(source: &ScenarioSource, second: &'a SecondPaths) -> Result<Second<'a>, LabError> {
+    let refuse = |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
+    let missing = |what: String| refuse("routing.second", what);
+    let algorithm = second.algorithm.as_ref().ok_or_else(|| {
+        missing(
+            "a second path set needs the `algorithm` that makes it, such as \"in-transit\"".into(),
+        )
+    })?;
+    let choose = second.choose.as_ref().ok_or_else(|| {
+        missing(format!("say with `choose` which packets take the second path: {WAYS}"))
+    })?;
+    if source.scenario.routing.form == Form::Table {
+        let message = "a packet chooses between two paths where it starts, so that it must carry its route: say form = \
+                       \"source\", or leave [routing.second] out";
+        return Err(refuse("routing.form", message.to_owned()));
+    }
+    let choice = choice(choose)
+        .map_err(|(key, message)| refuse(&format!("routing.second.choose.{key}"), message))?;
+    Ok(Second { algorithm, choice })
+}
+
+/// What a scenario writes as what an adapter does; else the key that is wrong, and why.
+fn choice(choose: &Choose) -> Result<PathChoice, (&'static str, String)> {
+    match choose {
+        Choose::ByLength(of) => match payload(of.below.0) {
+            Some(below_bytes) => Ok(PathChoice::ByLength { below_bytes }),
+            None => Err((
+                "by-length.below",
+                format!(
+                    "messages have from 1 B to 1024 MiB of payload, and a limit of {} tells none of them from another",
+                    of.below
+                ),
+            )),
+        },
+        Choose::AtRandom(of) if (0.0..=100.0).contains(&of.percent) => {
+            Ok(PathChoice::AtRandom { second: of.percent / 100.0 })
+        }
+        Choose::AtRandom(of) => Err((
+            "at-random.percent",
+            format!("packets out of a hundred, from 0 to 100, not {}", of.percent),
+        )),
+        Choose::ByContention(of) => contention(of),
+    }
+}
+
+fn contention(of: &ByContention) -> Result<PathChoice, (&'static str, String)> {
+    let ByContention { alpha, beta, above, below } = *of;
+    let weights = [("by-contention.alpha", alpha), ("by-contention.beta", beta)];
+    if let Some((key, weight)) = weights.into_iter().find(|(_, it)| !(0.0..1.0).contains(it)) {
+        let message = format!(
+            "the weight of the past is at least 0 and below 1, not {weight}: at 1 the coefficient would never change"
+        );
+        return Err((key, message));
+    }
+    if !(below >= 1.0 && below.is_finite()) {
+        let message = format!(
+            "a host goes back to first paths when its coefficient falls below this, which is at least 1, not {below}; \
+             the coefficient is 1 where no packet meets contention, and never less"
+        );
+        return Err(("by-contention.below", message));
+    }
+    if !(above >= below && above.is_finite()) {
+        let message = format!(
+            "a host would begin to use second paths above {above}, and go back to first ones below {below} already: let \
+             `above` be at least `below`"
+        );
+        return Err(("by-contention.above", message));
+    }
+    Ok(PathChoice::ByContention(ContentionPlan { alpha, beta, above, below }))
+}
+
+/// Two hosts that only one of two path sets joins.
+fn joined_by_one(
+    fabric: &Fabric,
+    one: &Routes,
+    other: &Routes,
+) -> Option<(EndpointId, EndpointId)> {
+    let (Routes::Source(one), Routes::Source(other)) = (one, other) else { return None };
+    let leads =
+        |switch: NodeId, to| (one.path(switch, to).is_some(), other.path(switch, to).is_some());
+    // Hosts of one switch share their paths.
+    let mut seen = vec![false; fabric.nodes().len()];
+    for from in hosts(fabric) {
+        let switch = fabric.target(fabric.endpoint_channel(from)).node;
+        if !fabric.node(switch).is_switch() || std::mem::replace(&mut seen[switch.index()], true) {
+            continue;
+        }
+        let differs = |to: &EndpointId| {
+            let (by_one, by_other) = leads(switch, *to);
+            *to != from && by_one != by_other
+        };
+        if let Some(to) = hosts(fabric).find(differs) {
+            return Some((from, to));
+        }
+    }
+    None
+}
+
+/// The endpoints of hosts.
+pub(super) fn hosts(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
+    fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
+}
+
+/// Proves all path sets together.
+pub(super) fn prove(
+    fabric: &Fabric,
+    routes: RouteSet<'_>,
+    allow_deadlock: bool,
+) -> Result<Proof, LabError> {
+    // Only hosts send: what aggregation nodes and routers could do to each other is no matter here.
+    let proof = routing::prove_between_hosts(fabric, routes);
+    match &proof {
+        Proof::Cycle { buffers } if !allow_deadlock => {
+            let report = DeadlockReport::of_routes(fabric, routes, buffers);
+            Err(LabError::Deadlock(Box::new(report)))
+        }
+        _ => Ok(proof),
+    }
+}
+
+/// Which of the two path sets packets of messages with so much payload may take.
+pub(super) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<u32>) -> [bool; 2] {
+    match choice {
+        PathChoice::Only => [true, false],
+        PathChoice::ByLength { below_bytes } => {
+            [payload.start() < below_bytes, payload.end() >= below_bytes]
+        }
+        PathChoice::AtRandom { second } => [*second < 1.0, *second > 0.0],
+        PathChoice::ByContention(_) => [true, true],
+    }
+}
+
+/// Says where one of two path sets is there for nothing.
+pub(super) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: &mut Gathered) {
+    let sources = || classes.iter().flat_map(|class| &class.sources);
+    if *choice == PathChoice::Only || sources().next().is_none() {
+        return;
+    }
+    let used = sources().map(|source| sets_used(choice, &source.payload_bytes()));
+    let used = used.fold([false; 2], |all, of| [all[0] || of[0], all[1] || of[1]]);
+    let [unused, taken] = match used {
+        [true, true] => return note_no_return(choice, gathered),
+        [false, _] => ["first", "second"],
+        [true, false] => ["second", "first"],
+    };
+    let why = match choice {
+        PathChoice::ByLength { below_bytes } => {
+            let than = if taken == "first" { "less payload than" } else { "at least" };
+            format!(
+                "all messages have {than} {below_bytes} B (routing.second.choose.by-length.below)"
+            )
+        }
+        _ => "routing.second.choose.at-random.percent says so".to_owned(),
+    };
+    gathered
+        .notes
+        .push(format!("no packet takes its {unused} path, all take the {taken} one: {why}"));
+}
+
+fn note_no_return(choice: &PathChoice, gathered: &mut Gathered) {
+    if matches!(choice, PathChoice::ByContention(plan) if plan.below <= 1.0) {
+        let note = "a host that begins to use second paths never goes back: its contention coefficient is never below \
+                    1, which routing.second.choose.by-contention.below asks for";
+        gathered.notes.push(note.to_owned());
+    }
+}

@@ -1,0 +1,133 @@
+//! Whether every packet that an in-transit host sends on has room in its pool.
+//!
+//! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill` only a class whose
+//! messages may be of any length has packets for which there never is room.
+
+use super::in_transit::visit_hosts;
+use super::paths::{hosts, sets_used};
+use crate::error::LabError;
+use crate::scenario::ScenarioSource;
+use gingham_kernel::Bytes;
+use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
+use gingham_model::{ClassPlan, Excess, PathLength, PathSet, Plan, Switching, WhenFull};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::{Onward, Routes};
+
+/// Refuses a pool in which a packet that may be in transit has no room.
+pub(super) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    if !visit_hosts(&plan.path_sets) {
+        return Ok(());
+    }
+    for class in &plan.classes {
+        let Some(found) = without_room(plan, class) else { continue };
+        let may_spill = matches!(plan.in_transit.when_full, WhenFull::Spill { .. });
+        if found.payload_bytes == u32::MAX && may_spill {
+            continue;
+        }
+        let [from, to] = [found.from, found.to].map(|host| plan.fabric.endpoint_name(host));
+        let pool = Bytes(plan.in_transit.pool_bytes);
+        let packet = match found.payload_bytes {
+            u32::MAX => "may be of any length".to_owned(),
+            _ => format!("takes {} there", Bytes(found.bytes)),
+        };
+        let fate = if may_spill { "always spill" } else { "wait for ever" };
+        let message = format!(
+            "a packet of class `{}` from `{from}` to `{to}` goes through an in-transit host and {packet}, and the buffer of \
+             a host holds {pool}, so that it would {fate}: raise the pool, or cut packets with traffic.*.segmentation",
+            class.name
+        );
+        return Err(source.refuse("network.in_transit.pool", message).into());
+    }
+    Ok(())
+}
+
+/// A packet for which a pool has no room.
+struct Packet {
+    from: EndpointId,
+    to: EndpointId,
+    /// What it takes of the pool of the first host on its path.
+    bytes: u64,
+    payload_bytes: u32,
+}
+
+fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
+    let Switching::Wormhole(wormhole) = plan.switching;
+    // No path comes to a switch more than four times: up and down, each once more from a host.
+    let switches = 4 * plan.fabric.switches().len() as u64;
+    let header =
+        u64::from(wormhole.overhead_bytes) + switches * (1 + u64::from(wormhole.mark_bytes));
+    class.sources.iter().find_map(|source| {
+        let messages = source.payload_bytes();
+        let at_most = u64::from(longest_packet(plan, class, *messages.end(), || usize::MAX));
+        if at_most.saturating_add(header) <= plan.in_transit.pool_bytes {
+            return None;
+        }
+        let used = sets_used(&plan.path_choice, &messages);
+        let sets = plan.sets().filter(|set| used[set.index()]);
+        sets.flat_map(|set| over_set(plan, class, source, set))
+            .find(|packet| packet.bytes > plan.in_transit.pool_bytes)
+    })
+}
+
+/// The longest packet of a source to each of its destinations, where the path of a set leads through a host.
+fn over_set<'a>(
+    plan: &'a Plan,
+    class: &'a ClassPlan,
+    source: &'a SourcePlan,
+    set: PathSet,
+) -> impl Iterator<Item = Packet> + 'a {
+    let from = source.endpoint;
+    let first = plan.fabric.target(plan.fabric.endpoint_channel(from)).node;
+    let message = *source.payload_bytes().end();
+    destinations(plan, source).filter_map(move |to| {
+        let Routes::Source(routes) = plan.routes(set) else { return None };
+        let onward = routes.path(first, to).filter(|onward| onward.in_transit_hosts > 0)?;
+        let switches = || plan.switches(from, to);
+        let payload_bytes = longest_packet(plan, class, message, switches);
+        Some(Packet { from, to, bytes: bytes_at_host(plan, onward, payload_bytes), payload_bytes })
+    })
+}
+
+/// What a packet takes of the pool of the first host on its path: its flits there, less the mark.
+fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
+    let Switching::Wormhole(wormhole) = plan.switching;
+    let is_switch = |channel| plan.is_switch(plan.fabric.source(channel).node);
+    let first_leg = onward.iter().take_while(|channel| is_switch(*channel)).count() as u64;
+    let consumed = if wormhole.route_bytes { first_leg } else { 0 };
+    let length = PathLength::from(onward);
+    wormhole.worm_flits(payload_bytes, length) - consumed - u64::from(wormhole.mark_bytes)
+}
+
+/// The most payload that a packet of a class carries of a message, demoted ones among them.
+fn longest_packet(
+    plan: &Plan,
+    class: &ClassPlan,
+    message_bytes: u32,
+    switches: impl Fn() -> usize,
+) -> u32 {
+    let demoted = class.policing.as_ref().and_then(|policing| match policing.excess {
+        Excess::Demote(other) => Some(plan.classes[other.index()].longest_packet_bytes(&switches)),
+        Excess::Delay | Excess::Drop => None,
+    });
+    let longest = class.longest_packet_bytes(&switches).max(demoted.unwrap_or(0));
+    message_bytes.min(longest)
+}
+
+/// Where messages of a source may go.
+fn destinations<'a>(
+    plan: &'a Plan,
+    source: &'a SourcePlan,
+) -> Box<dyn Iterator<Item = EndpointId> + 'a> {
+    match &source.messages {
+        MessagePlan::Scheduled(messages) => {
+            Box::new(messages.iter().map(|message| message.draft.destination))
+        }
+        MessagePlan::Drawn(drawn) => match &drawn.destinations {
+            DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
+            DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),
+            DestinationPlan::Uniform(_) | DestinationPlan::HotSpot { .. } => {
+                Box::new(hosts(&plan.fabric).filter(|to| *to != source.endpoint))
+            }
+        },
+    }
+}

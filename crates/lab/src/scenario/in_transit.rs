@@ -1,0 +1,38 @@
+//! The section on hosts that send packets on.
+
+use gingham_kernel::{Bytes, Rate, Span};
+use gingham_model::{InTransitParameters, WhenPoolFull};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What an adapter does with packets that are to go on (Flich et al. 2001, section IV-A).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InTransit {
+    /// From the arrival of the first flit until the packet is known to be in transit, T_d; the preset's unless given.
+    pub detection: Option<Span>,
+    /// From then until the adapter is ready to send it on, T_r; the preset's unless given.
+    pub programming: Option<Span>,
+    /// What the in-transit buffer of an adapter holds; the preset's unless given.
+    pub pool: Option<Bytes>,
+    /// What becomes of a packet for which the buffer has no room.
+    pub when_full: WhenPoolFull,
+    /// What a packet that spills loses whatever its length; the preset's unless given.
+    pub spill_delay: Option<Span>,
+    /// Rate of the bus to the memory of the host, which a packet that spills crosses twice; the preset's unless given.
+    pub spill_rate: Option<Rate>,
+}
+
+impl InTransit {
+    /// A preset's figures with the departures applied.
+    pub(super) fn over(&self, preset: &InTransitParameters) -> InTransitParameters {
+        InTransitParameters {
+            detection: self.detection.unwrap_or(preset.detection),
+            programming: self.programming.unwrap_or(preset.programming),
+            pool: self.pool.unwrap_or(preset.pool),
+            when_full: self.when_full,
+            spill_delay: self.spill_delay.unwrap_or(preset.spill_delay),
+            spill_rate: self.spill_rate.unwrap_or(preset.spill_rate),
+        }
+    }
+}

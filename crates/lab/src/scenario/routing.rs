@@ -1,0 +1,38 @@
+//! The routing section: one path set, or two and which of its paths a packet takes.
+
+use gingham_model::Choose;
+use gingham_topology::routing::{Algorithm, Form, UpDown};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How packets find their way.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Routing {
+    /// The routing algorithm.
+    pub algorithm: Algorithm,
+    /// Whether packets carry their route (`source`) or switches look it up (`table`).
+    pub form: Form,
+    /// A second path for every pair of hosts, and which of its two a packet takes; there is but one unless given.
+    /// Packets must carry their route.
+    pub second: Option<SecondPaths>,
+}
+
+/// A second path for every pair, and which of its two paths a packet takes (Flich et al. 2001, section III).
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SecondPaths {
+    /// The routing algorithm of the second paths.
+    #[schemars(required)]
+    pub algorithm: Option<Algorithm>,
+    /// Which packets take them.
+    #[schemars(required)]
+    pub choose: Option<Choose>,
+}
+
+impl Default for Routing {
+    fn default() -> Self {
+        let algorithm = Algorithm::UpDown(UpDown::default());
+        Self { algorithm, form: Form::Source, second: None }
+    }
+}

@@ -1,0 +1,264 @@
+//! Path sets and in-transit hosts from scenario text to plan: what is refused, with which words, and what is noted.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_input::InputError;
+use gingham_kernel::Span;
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Compiled, compile};
+use gingham_model::{ContentionPlan, PathChoice, PathSet, Switching, WhenFull};
+use gingham_topology::Fabric;
+use std::path::Path;
+
+/// Four switches in a circle, two hosts each; 160 MB/s.
+const RING: &str = r#"
+[topology.generate.ring]
+switches = 4
+hosts_per_switch = 2
+
+[routing]
+algorithm = "up-down"
+
+[network]
+preset = "myrinet-1280"
+
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+
+[stop]
+time = "1 ms"
+"#;
+
+/// Second paths that make the example whole.
+const SECOND: &str =
+    "{ algorithm = { up-down = { root = \"smallest-distance\" } }, choose = \"at-random\" }";
+
+fn parse(settings: &[(&str, &str)]) -> Result<ScenarioSource, InputError> {
+    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
+    let overrides = Overrides::texts(settings.iter().map(own).collect());
+    ScenarioSource::parse("ring.toml", RING, Path::new("."), &overrides)
+}
+
+fn source(settings: &[(&str, &str)]) -> ScenarioSource {
+    parse(settings).unwrap()
+}
+
+fn compiled(settings: &[(&str, &str)]) -> Compiled {
+    compile(&source(settings), false).unwrap()
+}
+
+/// The error of the scenario with these settings, in one line.
+fn error(settings: &[(&str, &str)]) -> String {
+    let error = match parse(settings) {
+        Ok(source) => compile(&source, false).unwrap_err().to_string(),
+        Err(error) => error.to_string(),
+    };
+    error.replace('\n', " ")
+}
+
+fn choice(choose: &str) -> PathChoice {
+    compiled(&[("routing.second", SECOND), (CHOOSE, choose)]).plan.path_choice
+}
+
+const CHOOSE: &str = "routing.second.choose";
+
+#[test]
+fn without_a_second_algorithm_there_is_one_path_set() {
+    let plan = compiled(&[]).plan;
+    assert_eq!((plan.path_sets.len(), plan.path_choice), (1, PathChoice::Only));
+}
+
+#[test]
+fn a_second_algorithm_makes_a_second_path_set() {
+    let plan = compiled(&[("routing.second", SECOND)]).plan;
+    assert_eq!(plan.sets().collect::<Vec<_>>(), [PathSet::First, PathSet::Second]);
+    assert_eq!(plan.path_choice, PathChoice::AtRandom { second: 0.5 });
+}
+
+#[test]
+fn each_way_to_choose_is_read_with_its_defaults_and_without() {
+    assert_eq!(choice("\"by-length\""), PathChoice::ByLength { below_bytes: 64 });
+    let by_length = choice("{ by-length = { below = \"1 KiB\" } }");
+    assert_eq!(by_length, PathChoice::ByLength { below_bytes: 1_024 });
+    assert_eq!(choice("{ at-random = { percent = 25 } }"), PathChoice::AtRandom { second: 0.25 });
+    let paper = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1 };
+    assert_eq!(choice("\"by-contention\""), PathChoice::ByContention(paper));
+    let other = choice("{ by-contention = { alpha = 0, beta = 0.5, above = 2, below = 2 } }");
+    let expected = ContentionPlan { alpha: 0.0, beta: 0.5, above: 2.0, below: 2.0 };
+    assert_eq!(other, PathChoice::ByContention(expected));
+}
+
+#[test]
+fn a_second_set_is_whole_and_its_packets_carry_their_route() {
+    let alone = error(&[("routing.second", "{ choose = \"at-random\" }")]);
+    assert!(
+        alone.contains("in `routing.second`: a second path set needs the `algorithm`"),
+        "{alone}"
+    );
+    let unchosen = error(&[("routing.second", "{ algorithm = \"up-down\" }")]);
+    assert!(
+        unchosen.contains("`choose` which packets take the second path: by-length, at-random"),
+        "{unchosen}"
+    );
+    let table = error(&[("routing.second", SECOND), ("routing.form", "table")]);
+    assert!(table.contains("in `routing.form`: a packet chooses"), "{table}");
+    assert!(table.contains("form = \"source\""), "{table}");
+    let misplaced = error(&[("routing.choose", "at-random")]);
+    assert!(misplaced.contains("unknown key `choose` in `routing`"), "{misplaced}");
+    let misspelt = error(&[("routing.second", SECOND), (CHOOSE, "by-lenght")]);
+    assert!(misspelt.contains("did you mean `by-length`?"), "{misspelt}");
+}
+
+#[test]
+fn numbers_of_a_choice_that_make_no_sense_are_refused_at_their_key() {
+    let cases = [
+        ("{ by-length = { below = \"0 B\" } }", "by-length.below`: messages have from 1 B"),
+        ("{ by-length = { below = \"2048 MiB\" } }", "by-length.below`: messages have from 1 B"),
+        (
+            "{ at-random = { percent = 101 } }",
+            "at-random.percent`: packets out of a hundred, from 0 to 100, not 101",
+        ),
+        ("{ at-random = { percent = -1 } }", "at-random.percent`: packets"),
+        ("{ at-random = { percent = nan } }", "at-random.percent`"),
+        (
+            "{ by-contention = { alpha = 1 } }",
+            "by-contention.alpha`: the weight of the past is at least 0 and below 1, not 1",
+        ),
+        ("{ by-contention = { beta = -0.1 } }", "by-contention.beta`: the weight"),
+        ("{ by-contention = { beta = nan } }", "by-contention.beta`"),
+        ("{ by-contention = { below = 0.9 } }", "by-contention.below`: a host goes back"),
+        (
+            "{ by-contention = { above = 1.05 } }",
+            "by-contention.above`: a host would begin to use second paths above 1.05",
+        ),
+        ("{ by-contention = { above = inf } }", "by-contention.above`"),
+    ];
+    for (choose, message) in cases {
+        let found = error(&[("routing.second", SECOND), (CHOOSE, choose)]);
+        let expected = format!("in `routing.second.choose.{message}");
+        assert!(found.contains(&expected), "{choose}: {found}");
+    }
+}
+
+fn notes(settings: &[(&str, &str)]) -> Vec<String> {
+    compiled(settings).notes
+}
+
+#[test]
+fn a_path_set_that_nobody_uses_is_noted() {
+    let cases = [
+        (
+            "\"by-length\"",
+            Some(
+                "no packet takes its first path, all take the second one: all messages have at least 64 B",
+            ),
+        ),
+        (
+            "{ by-length = { below = \"65 B\" } }",
+            Some(
+                "no packet takes its second path, all take the first one: all messages have less payload than 65 B",
+            ),
+        ),
+        ("{ at-random = { percent = 0 } }", Some("no packet takes its second path")),
+        ("{ at-random = { percent = 100 } }", Some("no packet takes its first path")),
+        ("{ by-contention = { below = 1 } }", Some("never goes back")),
+        ("\"by-contention\"", None),
+        ("\"at-random\"", None),
+    ];
+    for (choose, expected) in cases {
+        let found = notes(&[("routing.second", SECOND), (CHOOSE, choose)]);
+        match expected {
+            Some(expected) => {
+                assert!(found.iter().any(|note| note.contains(expected)), "{choose}: {found:?}");
+            }
+            None => assert_eq!(found, [""; 0], "{choose}"),
+        }
+    }
+    let same = notes(&[("routing.second", "{ algorithm = \"up-down\", choose = \"at-random\" }")]);
+    assert!(same[0].contains("both path sets are of the same algorithm"), "{same:?}");
+}
+
+#[test]
+fn two_sets_that_are_free_alone_may_deadlock_together() {
+    // Up*/down* with the roots s0 and s2 of the circle: a path of each turns at one of them, where the other never does.
+    let root = |name| format!("{{ up-down = {{ root = {{ named = \"{name}\" }} }} }}");
+    for name in ["s0", "s1"] {
+        compiled(&[("routing.algorithm", &root(name))]);
+    }
+    let second = format!("{{ algorithm = {}, choose = \"at-random\" }}", root("s1"));
+    let settings = [("routing.algorithm", &*root("s0")), ("routing.second", &*second)];
+    let found = error(&settings);
+    assert!(found.contains("these routes can deadlock"), "{found}");
+    assert!(found.contains("each path set alone is free of deadlock"), "{found}");
+    assert!(compile(&source(&settings), true).is_ok(), "who allows it gets it");
+}
+
+#[test]
+fn figures_of_in_transit_hosts_are_the_presets_unless_given() {
+    let plan = compiled(&[]).plan;
+    // 132 MB/s: 7,575.76 ps a byte.
+    let spill = WhenFull::Spill { delay: Span::from_ns(5_000), byte: Span::from_ps(7_576) };
+    let of = plan.in_transit;
+    assert_eq!((of.detection, of.programming), (Span::from_ns(275), Span::from_ns(200)));
+    assert_eq!((of.pool_bytes, of.when_full), (524_288, spill));
+    let Switching::Wormhole(wormhole) = plan.switching;
+    assert_eq!(wormhole.mark_bytes, 2);
+    let given = "{ detection = \"1375 ns\", programming = \"1 us\", pool = \"90 KiB\", spill_delay = \"1 us\", spill_rate = \"1 GB/s\" }";
+    let of = compiled(&[("network.in_transit", given)]).plan.in_transit;
+    assert_eq!((of.detection, of.programming), (Span::from_ns(1_375), Span::from_ns(1_000)));
+    let spill = WhenFull::Spill { delay: Span::from_ns(1_000), byte: Span::from_ps(1_000) };
+    assert_eq!((of.pool_bytes, of.when_full), (92_160, spill));
+    let kwan = compiled(&[("network.preset", "myrinet-640")]).plan;
+    let Switching::Wormhole(wormhole) = kwan.switching;
+    assert_eq!(wormhole.mark_bytes, 0);
+}
+
+#[test]
+fn figures_of_in_transit_hosts_that_make_no_sense_are_refused_at_their_key() {
+    let cases = [
+        (
+            "{ when_full = \"stop\", spill_delay = \"1 us\" }",
+            "spill_delay`: says what spilling costs",
+        ),
+        (
+            "{ when_full = \"stop\", spill_rate = \"1 MB/s\" }",
+            "spill_rate`: says what spilling costs",
+        ),
+        ("{ detection = \"2 s\" }", "detection`: a delay is at most 1 s, not 2 s"),
+        ("{ programming = \"2 s\" }", "programming`: a delay is at most"),
+        ("{ spill_delay = \"2 s\" }", "spill_delay`: a delay is at most"),
+        ("{ spill_rate = \"1 B/s\" }", "spill_rate`: the bus to a host's memory carries at least"),
+    ];
+    for (section, message) in cases {
+        let found = error(&[("network.in_transit", section)]);
+        let expected = format!("in `network.in_transit.{message}");
+        assert!(found.contains(&expected), "{section}: {found}");
+    }
+    let header = "{ route_bytes = true, type_bytes = \"2 B\", trailer_bytes = \"1 B\", mark_bytes = \"2 KiB\" }";
+    let found = error(&[("network.header", header)]);
+    assert!(found.contains("in `network.header.mark_bytes`: the mark before an in-transit host has at most 1024 B, not 2 KiB"), "{found}");
+    let unknown = error(&[("network.in_transit.pol", "1 KiB")]);
+    assert!(unknown.contains("did you mean `pool`?"), "{unknown}");
+}
+
+#[test]
+fn a_section_on_in_transit_hosts_that_no_path_visits_is_noted() {
+    let found = notes(&[("network.in_transit.detection", "1 us")]);
+    assert!(found[0].contains("no path leads through an in-transit host"), "{found:?}");
+}
+
+#[test]
+fn hosts_have_an_input_buffer_where_they_may_stop() {
+    let into_host = |settings: &[(&str, &str)]| {
+        let plan = compiled(settings).plan;
+        let host = plan.fabric.endpoint_ids().next().unwrap();
+        let away = plan.fabric.endpoint_channel(host);
+        plan.channel(Fabric::reverse(away)).slack
+    };
+    assert_eq!(into_host(&[]), None);
+    let slack = into_host(&[("network.in_transit.when_full", "stop")]).unwrap();
+    // The header is held for 475 ns, 76 flits of 6.25 ns: 77 and no STOP; 10 m hold 8 flits, so that two ways and three
+    // more need 19, beside which the preset's go = 40 stands.
+    assert_eq!((slack.go, slack.stop, slack.capacity), (40, 77, 96));
+}

@@ -1,0 +1,127 @@
+//! The contention coefficient of a host: how loaded the network seems from there.
+//!
+//! ```text
+//!   C_p = time that the packet took to leave / time of its flits      1 if nothing stopped it      (2)
+//!
+//!   C  := alpha C + (1 - alpha) C_p   if C_p > C      up fast
+//!         beta  C + (1 - beta)  C_p   otherwise       down slowly                                  figure 1
+//!
+//!   coefficient    ___                       above  1.5 - - -/- -\- - - - -
+//!                 /   \___                                  /     \___
+//!            ____/        \___               below  1.1 - -/- - - - - \- -
+//!                                            paths    first│  second   │first
+//! ```
+//!
+//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. That it begins at 1, as if a packet had met
+//! no contention, is ours.
+//!
+//! Invariant: the coefficient is at least 1, for no packet leaves in less than the time of its flits.
+
+use crate::PathSet;
+use gingham_kernel::Span;
+
+/// How the coefficient follows what packets meet, and what the host makes of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ContentionPlan {
+    /// Weight of the past where a packet met more than it says.
+    pub alpha: f64,
+    /// Weight of the past where it met no more.
+    pub beta: f64,
+    /// Beyond this the host begins to use second paths.
+    pub above: f64,
+    /// Below this it goes back to first ones.
+    pub below: f64,
+}
+
+/// The coefficient of a host as it stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Contention {
+    /// The contention coefficient after the last packet that left.
+    pub coefficient: f64,
+    /// Which paths the host's next packet takes.
+    pub path_set: PathSet,
+}
+
+impl Default for Contention {
+    fn default() -> Self {
+        Self { coefficient: 1.0, path_set: PathSet::First }
+    }
+}
+
+impl Contention {
+    /// A packet has left in so long, whose flits alone take `flits`.
+    pub(super) fn on_left(&mut self, plan: &ContentionPlan, took: Span, flits: Span) {
+        debug_assert!(took >= flits, "flits follow each other");
+        let of_packet = real(took) / real(flits);
+        let past = if of_packet > self.coefficient { plan.alpha } else { plan.beta };
+        self.coefficient = past * self.coefficient + (1.0 - past) * of_packet;
+        if self.coefficient > plan.above {
+            self.path_set = PathSet::Second;
+        } else if self.coefficient < plan.below {
+            self.path_set = PathSet::First;
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a packet leaves in far less than 2^53 ps")]
+fn real(span: Span) -> f64 {
+    span.as_ps() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAPER: ContentionPlan = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1 };
+
+    /// (how many times as long as its flits a packet took, coefficient after it, whether it has second paths then).
+    fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
+        let mut contention = Contention::default();
+        for (step, (times, coefficient, uses_second)) in trace.iter().enumerate() {
+            let flits = Span::from_ps(6_250 * 36);
+            contention.on_left(plan, flits * *times, flits);
+            let of = contention.coefficient;
+            assert!((of - coefficient).abs() < 1e-12, "step {step}: {of}, not {coefficient}");
+            assert_eq!(contention.path_set == PathSet::Second, *uses_second, "step {step} at {of}");
+        }
+    }
+
+    #[test]
+    fn it_rises_fast_falls_slowly_and_switches_with_hysteresis() {
+        assert_trace(
+            &PAPER,
+            &[
+                // C_p = 1 = C is no more than C: .95 x 1 + .05 x 1.
+                (1, 1.0, false),
+                // .7 x 1 + .3 x 2 = 1.3, between the thresholds: first paths, as before.
+                (2, 1.3, false),
+                // .7 x 1.3 + .3 x 2 = .91 + .6 = 1.51 > 1.5.
+                (2, 1.51, true),
+                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: below 1.5, and second paths all the same.
+                (1, 1.4845, true),
+                // .95 x 1.4845 + .05 = 1.410275 + .05.
+                (1, 1.460_275, true),
+                // .7 x 1.460275 + .3 x 3 = 1.0221925 + .9.
+                (3, 1.922_192_5, true),
+            ],
+        );
+    }
+
+    #[test]
+    fn it_goes_back_below_the_lower_threshold_only() {
+        // .5 for both: 1 -> 2 -> 1.5 -> 1.25 -> 1.125 -> 1.0625; 1.125 is not below 1.1.
+        let plan = ContentionPlan { alpha: 0.5, beta: 0.5, ..PAPER };
+        let trace = [(3, 2.0), (1, 1.5), (1, 1.25), (1, 1.125), (1, 1.0625), (1, 1.03125)];
+        let seconds = [true, true, true, true, false, false];
+        let trace: Vec<_> =
+            trace.iter().zip(seconds).map(|((times, of), second)| (*times, *of, second)).collect();
+        assert_trace(&plan, &trace);
+    }
+
+    #[test]
+    fn a_threshold_itself_changes_nothing() {
+        // With no memory the coefficient is what the last packet met: 2 is not beyond 2, nor below it.
+        let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0 };
+        assert_trace(&plan, &[(2, 2.0, false), (3, 3.0, true), (2, 2.0, true), (1, 1.0, false)]);
+    }
+}
