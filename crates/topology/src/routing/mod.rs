@@ -46,6 +46,7 @@ mod cycle;
 mod dependency;
 mod depth_first;
 mod dimension_order;
+mod given_paths;
 mod graph;
 mod in_transit;
 mod lane_map;
