@@ -5,21 +5,26 @@
 
 mod common;
 
-use common::{quiet_plan, stop_at, story, wormhole};
+use common::{SLACK, in_transit, quiet_plan, spilling, stop_at, story, wormhole};
 use gingham_kernel::{Purpose, Span, Stream, Time};
-use gingham_model::Status;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
-use gingham_model::{Arbitration, ClassPlan, Plan, Priority, SegmentationPlan};
+use gingham_model::{Arbitration, ClassPlan, Plan, Priority, SegmentationPlan, Status, WhenFull};
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, Irregular};
+use gingham_topology::routing::{Algorithm, Form, InTransit, route};
 use std::sync::Arc;
 
 /// An irregular fabric with cables of several speeds under a mix of short and long messages; with every second seed
 /// the short ones go first, also at switches, and the long ones in segments.
 fn random_plan(seed: u64) -> Plan {
+    random_plan_of(seed, 3)
+}
+
+/// The same with so many switches, and up to three more.
+fn random_plan_of(seed: u64, switches: u32) -> Plan {
     let mut draw = Stream::new(seed, "random plan", Purpose::Topology);
-    let switches = 3 + u32::try_from(draw.below(4)).unwrap();
+    let switches = switches + u32::try_from(draw.below(4)).unwrap();
     let irregular = Irregular { switches, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 1 };
     let mut plan = quiet_plan(Generator::Irregular(irregular).generate(seed).unwrap());
     for cable in plan.channels.chunks_mut(2) {
@@ -63,6 +68,29 @@ fn random_plan(seed: u64) -> Plan {
     plan
 }
 
+/// The same over in-transit hosts with small pools: three of four spill, the others stop their senders.
+fn random_transit_plan(seed: u64) -> Plan {
+    let mut plan = random_plan_of(seed, 10);
+    let minimal = Algorithm::InTransit(InTransit::default());
+    plan.path_sets = vec![route(&plan.fabric, &minimal, Form::Source).unwrap()];
+    let mut draw = Stream::new(seed, "random in-transit hosts", Purpose::Topology);
+    let pool_bytes = [0, 40, 200, 5_000][usize::try_from(seed % 4).unwrap()];
+    in_transit(&mut plan, [draw.below(80), draw.below(80), pool_bytes]);
+    spilling(&mut plan, [draw.below(300), draw.below(4)]);
+    let mark_bytes = u32::try_from(draw.below(4)).unwrap();
+    wormhole(&mut plan, |wormhole| {
+        wormhole.route_bytes = !seed.is_multiple_of(3);
+        wormhole.mark_bytes = mark_bytes;
+    });
+    if seed % 4 == 3 {
+        plan.in_transit.when_full = WhenFull::Stop;
+        for channel in &mut plan.channels {
+            channel.slack.get_or_insert(SLACK.scaled(channel.flit, channel.delay, Span::ZERO));
+        }
+    }
+    plan
+}
+
 fn outcome(mut simulation: Simulation, call: u64) -> Vec<(usize, u64, u64, u64)> {
     while *simulation.advance(call) == Status::Running {}
     assert_eq!(*simulation.status(), Status::Finished);
@@ -91,6 +119,33 @@ fn the_order_of_scheduling_changes_no_bit() {
         let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
         let shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
         assert_eq!(straight, outcome(shuffled, u64::MAX));
+    }
+}
+
+#[test]
+fn flits_are_conserved_over_in_transit_hosts_and_no_pool_overflows() {
+    let (mut reinjected, mut spilled) = (0, 0);
+    for seed in 0..8 {
+        let mut simulation = Simulation::new(Arc::new(random_transit_plan(seed)));
+        while *simulation.advance(1) == Status::Running {
+            simulation.assert_invariants();
+        }
+        for host in simulation.plan().fabric.endpoint_ids() {
+            let measured = simulation.ledger().measured().transit(host);
+            reinjected += measured.reinjected_packets;
+            spilled += measured.spilled_packets;
+        }
+    }
+    assert!(reinjected > 200 && spilled > 50, "{reinjected} sent on, {spilled} spilled");
+}
+
+#[test]
+fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
+    for seed in 0..16 {
+        let plan = Arc::new(random_transit_plan(seed));
+        let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
+        let shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
+        assert_eq!(straight, outcome(shuffled, 23));
     }
 }
 

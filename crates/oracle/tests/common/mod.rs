@@ -10,11 +10,12 @@ use gingham_model::traffic::{
 };
 use gingham_model::{
     Arbitration, ChannelPlan, ClassPlan, Delivery, InTransitPlan, KeptMessages, MeasurePlan,
-    PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan, Switching, WormholePlan,
+    PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan, Switching, WhenFull,
+    WormholePlan,
 };
 use gingham_oracle::Simulation;
-use gingham_topology::routing::{Algorithm, Form, UpDown, route};
-use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
+use gingham_topology::routing::{Algorithm, Form, Routes, SourceRoutes, UpDown, route};
+use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeId, NodeKind};
 use std::sync::Arc;
 
 /// One flit of every cable, unless a story says otherwise.
@@ -76,6 +77,48 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         classes: Vec::new(),
         stop: stop_at(1_000_000_000),
         measure: MeasurePlan { messages: KeptMessages::All, ..MeasurePlan::default() },
+    }
+}
+
+/// Gives paths to pairs: each leads from the first switch named, over the nodes in between, to the host named last. All
+/// hosts of that switch take it; other pairs go on as they did.
+pub(crate) fn along(plan: &mut Plan, paths: &[&[&str]]) {
+    let fabric = &plan.fabric;
+    let named = |node: NodeId| fabric.node(node).name.as_str();
+    let given = |from: NodeId, to: NodeId| {
+        paths.iter().find(|path| path[0] == named(from) && path[path.len() - 1] == named(to))
+    };
+    let routes = SourceRoutes::of_paths(fabric, |from, to| {
+        let Some(path) = given(from, fabric.endpoint(to).node) else {
+            let first = fabric.endpoint_ids().find(|&other| {
+                other != to && fabric.target(fabric.endpoint_channel(other)).node == from
+            })?;
+            let path = plan.path_sets[0].path(fabric, first, to)?;
+            return Some(path.channels()[1..].to_vec());
+        };
+        Some(path.windows(2).map(|pair| channel(fabric, pair[0], pair[1])).collect())
+    });
+    plan.path_sets = vec![Routes::Source(routes)];
+}
+
+/// In-transit hosts that recognise, and program, in so much time, with a pool of so many bytes.
+pub(crate) fn in_transit(plan: &mut Plan, [detection, programming, pool_bytes]: [u64; 3]) {
+    plan.in_transit.detection = Span::from_ps(detection);
+    plan.in_transit.programming = Span::from_ps(programming);
+    plan.in_transit.pool_bytes = pool_bytes;
+}
+
+/// What spilling costs.
+pub(crate) fn spilling(plan: &mut Plan, [delay, byte]: [u64; 2]) {
+    let (delay, byte) = (Span::from_ps(delay), Span::from_ps(byte));
+    plan.in_transit.when_full = WhenFull::Spill { delay, byte };
+}
+
+/// Hosts stop their senders when their pools are full.
+pub(crate) fn stopping(plan: &mut Plan) {
+    plan.in_transit.when_full = WhenFull::Stop;
+    for channel in &mut plan.channels {
+        channel.slack = Some(SLACK);
     }
 }
 
