@@ -14,7 +14,7 @@
 //! Invariant: counts are cumulative since time zero and exact at any instant before which nothing is to happen.
 
 use crate::simulation::Simulation;
-use crate::state::{Head, Input, Sender};
+use crate::state::{Input, Sender};
 use gingham_model::measure::ChannelCount;
 use gingham_topology::ChannelId;
 
@@ -85,7 +85,7 @@ impl Simulation {
         let latencies = i128::from(arrived) * i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + latencies;
         let (mut left, mut departures) = (input.taken, input.taken_sum);
-        if let Head::Connected { output } = input.head {
+        if let Some(output) = sender.feeds {
             let output = &self.senders[output.index()];
             let end = output.schedule.started_by(time).max(output.worm_first);
             left += end - output.worm_first;

@@ -157,7 +157,7 @@ impl Simulation {
             let Some(input) = &self.inputs[channel.index()] else { continue };
             let fill = self.fill(channel);
             assert!(fill <= u64::from(input.slack.capacity), "a slack buffer holds {fill} flits");
-            if let Head::Connected { output } = input.head {
+            if let Some(output) = self.senders[channel.index()].feeds {
                 let sender = &self.senders[output.index()];
                 let taken = input.taken + sender.schedule.end() - sender.worm_first;
                 let known = self.senders[channel.index()].schedule.end();
@@ -268,8 +268,9 @@ impl Simulation {
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         match self.inputs[channel.index()].as_ref()?.head {
             Head::Idle | Head::Routing { .. } => None,
-            Head::Waiting { output } => self.senders[output.index()].owner,
-            Head::Connected { output } => {
+            Head::Waiting { output } => Some(self.senders[output.index()].feed?.channel),
+            Head::Connected => {
+                let output = self.senders[channel.index()].feeds?;
                 let blocker = self.inputs[output.index()].as_ref()?;
                 let stopped = self.senders[output.index()].stopped_since.is_some();
                 (stopped && blocker.wants_stop && blocker.announced_stop).then_some(output)

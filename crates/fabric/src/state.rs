@@ -4,12 +4,29 @@
 //!   sender ── schedule: starts of flits ──►  + flit + delay = arrivals ──► input ──► the next sender
 //!     worm, left                                                    fill = arrived - taken
 //! ```
+//!
+//! Whatever sends on what arrives, an output of a switch or a host on the way, is fed in the same manner: the two
+//! senders know each other, and the second the number that its first flit has in the schedule of the first.
+//!
+//! ```text
+//!   feeder   ... 40 41 42 43 44 ...      feeds ──► the fed sender
+//!   fed           7  8  9 10             feed: the feeder, first 40; worm_first 7
+//! ```
 
 use crate::run::Schedule;
 use crate::worm::WormId;
 use gingham_model::{ChannelPlan, SlackBuffer};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
+
+/// Where the flits come from that a sender sends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Feed {
+    /// The channel on which they arrive.
+    pub(crate) channel: ChannelId,
+    /// Number there of the first that is sent on.
+    pub(crate) first: u64,
+}
 
 /// The sending end of a channel. Times in picoseconds.
 #[derive(Clone, Debug)]
@@ -26,8 +43,10 @@ pub(crate) struct Sender {
     pub(crate) worm_first: u64,
     /// Its flits that are not scheduled yet.
     pub(crate) left: u64,
-    /// The input that feeds it; `None` at a host.
-    pub(crate) owner: Option<ChannelId>,
+    /// What arrives of the worm while it is sent; `None` if all of it is there, as at the host where it begins.
+    pub(crate) feed: Option<Feed>,
+    /// The channel that what arrives at this one's end is sent on at.
+    pub(crate) feeds: Option<ChannelId>,
     /// When the worm's first flit may start.
     pub(crate) ready: u64,
     /// Whether it was delivered: on a cable without delay that is before its release, in the same instant.
@@ -52,7 +71,8 @@ impl Sender {
             worm: None,
             worm_first: 0,
             left: 0,
-            owner: None,
+            feed: None,
+            feeds: None,
             ready: 0,
             delivered: false,
             control_until: 0,
@@ -84,6 +104,12 @@ impl Sender {
         data.max(self.control_until)
     }
 
+    /// Number of the first flit of its worm that it cannot send yet, if its feeder schedules flits up to `end`.
+    pub(crate) fn available(&self, end: u64) -> u64 {
+        let first = self.feed.map_or(end, |feed| feed.first);
+        self.worm_first + end.saturating_sub(first)
+    }
+
     /// Whether a flit arrives later than it has left.
     pub(crate) const fn has_delay(&self) -> bool {
         self.latency > self.flit
@@ -111,8 +137,8 @@ pub(crate) enum Head {
     Routing { output: ChannelId },
     /// It requests this output.
     Waiting { output: ChannelId },
-    /// It holds this output.
-    Connected { output: ChannelId },
+    /// It holds the output that it feeds.
+    Connected,
 }
 
 /// A worm that comes in, or will.

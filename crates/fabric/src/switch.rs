@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::simulation::Simulation;
-use crate::state::{Head, Incoming};
+use crate::state::{Feed, Head, Incoming};
 use gingham_model::Arbitration;
 use gingham_topology::{ChannelId, Fabric};
 
@@ -19,7 +19,7 @@ impl Simulation {
             return self.schedule_release(output);
         }
         let worm = sender.worm.take().expect("a tail has a worm");
-        let owner = sender.owner.take();
+        let feed = sender.feed.take();
         let flits = sender.schedule.end() - sender.worm_first;
         let sum = sender.schedule.sum_all();
         if self.inputs[output.index()].is_none() {
@@ -32,9 +32,10 @@ impl Simulation {
                 self.schedule(arrival, Event::Deliver { channel: output, worm });
             }
         }
-        let Some(channel) = owner else {
+        let Some(Feed { channel, .. }) = feed else {
             return self.start_soon(output);
         };
+        self.senders[channel.index()].feeds = None;
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         input.taken += flits;
         input.taken_sum += sum;
@@ -117,7 +118,8 @@ impl Simulation {
         let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");
         let channel = Fabric::reverse(leaving);
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
-        input.head = Head::Connected { output };
+        input.head = Head::Connected;
+        let feed = Feed { channel, first: input.taken };
         input.taken_sum -= self.senders[output.index()].schedule.sum();
         let read = input.current.expect("the header was read");
         let next = Incoming {
@@ -125,7 +127,8 @@ impl Simulation {
             position: read.position + 1,
             ..read
         };
-        self.senders[output.index()].owner = Some(channel);
+        self.senders[channel.index()].feeds = Some(output);
+        self.senders[output.index()].feed = Some(feed);
         self.begin(output, next, self.now + self.wormhole.setup_delay.as_ps());
     }
 
