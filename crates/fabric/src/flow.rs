@@ -48,7 +48,8 @@ impl Simulation {
         if sender.schedule.end() == begin {
             return false;
         }
-        if begin == sender.worm_first && self.inputs[channel.index()].is_some() {
+        let is_read = sender.in_transit || self.inputs[channel.index()].is_some();
+        if begin == sender.worm_first && is_read {
             let head = sender.schedule.start_of(begin).expect("it was scheduled now");
             let arrival = head + sender.latency;
             self.schedule(arrival, Event::ReadHead { channel });
@@ -77,10 +78,10 @@ impl Simulation {
         let left = sender.schedule.last_start().expect("a worm has flits") + sender.flit;
         if sender.release_at.is_none_or(|at| left < at) {
             sender.release_at = Some(left);
-            let arriving = sender.worm.filter(|_| !sender.has_delay());
+            let arriving = sender.worm.filter(|_| !(sender.has_delay() || sender.in_transit));
             self.schedule(left, Event::Release { output: channel });
             if let Some(worm) = arriving
-                && self.inputs[channel.index()].is_none()
+                && self.inputs[channel.index()].as_ref().is_none_or(Input::is_at_host)
             {
                 self.schedule(left, Event::Deliver { channel, worm });
             }
@@ -164,12 +165,13 @@ impl Simulation {
 
     pub(crate) fn gone(&self, channel: ChannelId) -> u64 {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");
-        match self.senders[channel.index()].feeds {
-            Some(output) => {
+        match (input.head, self.senders[channel.index()].feeds) {
+            (Head::Connected, Some(output)) => {
                 let sender = &self.senders[output.index()];
                 input.taken + sender.schedule.started_by(self.now).saturating_sub(sender.worm_first)
             }
-            None => input.taken,
+            (Head::Open, _) => self.arrived(channel),
+            _ => input.taken,
         }
     }
 
@@ -229,7 +231,9 @@ impl Simulation {
     /// first of the run did, so that those that wait together arrived within that time; what follows the run
     /// may come on top.
     fn streams_through(&self, sender: &Sender, input: &Input) -> bool {
-        let Some(output) = sender.feeds else { return false };
+        let Some(output) = sender.feeds.filter(|_| input.head == Head::Connected) else {
+            return false;
+        };
         let output = &self.senders[output.index()];
         let (Some(arriving), Some(leaving)) =
             (sender.schedule.last_run(), output.schedule.last_run())
@@ -256,8 +260,8 @@ impl Simulation {
         let sender = &self.senders[channel.index()];
         let arrivals = sender.schedule.pieces_from(fill + gone, sender.latency);
         let (stop, go) = (u64::from(input.slack.stop), u64::from(input.slack.go));
-        let Some(output) = sender.feeds else {
-            return if input.wants_stop {
+        let Some(output) = sender.feeds.filter(|_| input.head == Head::Connected) else {
+            return if input.wants_stop || input.head == Head::Open {
                 None
             } else {
                 first_lead(arrivals, std::iter::empty(), stop - fill + 1)

@@ -49,6 +49,8 @@ pub(crate) struct Sender {
     pub(crate) feeds: Option<ChannelId>,
     /// When the worm's first flit may start.
     pub(crate) ready: u64,
+    /// Whether the worm goes on from the host at the end of the channel.
+    pub(crate) in_transit: bool,
     /// Whether it was delivered: on a cable without delay that is before its release, in the same instant.
     pub(crate) delivered: bool,
     /// A control flit keeps the channel busy until then.
@@ -74,6 +76,7 @@ impl Sender {
             feed: None,
             feeds: None,
             ready: 0,
+            in_transit: false,
             delivered: false,
             control_until: 0,
             stopped_since: None,
@@ -139,24 +142,37 @@ pub(crate) enum Head {
     Waiting { output: ChannelId },
     /// It holds the output that it feeds.
     Connected,
+    /// At a host: since `read`, the worm waits for room in the pool.
+    Full { read: u64 },
+    /// At a host: what arrives of the worm goes through in no time.
+    Open,
 }
 
 /// A worm that comes in, or will.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Incoming {
     pub(crate) worm: WormId,
     /// Number of its first flit on the channel.
     pub(crate) first: u64,
     /// Its flits on this channel.
     pub(crate) flits: u64,
-    /// The place of this switch on its route, from 0.
+    /// The place of this switch or in-transit host on its route, from 0.
     pub(crate) position: u16,
+}
+
+/// What an input port belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    Switch,
+    /// One that stops its sender while a worm finds no room in its pool.
+    Host,
 }
 
 /// The input port at the end of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
+    pub(crate) owner: Owner,
     pub(crate) head: Head,
     /// The worm whose header was read.
     pub(crate) current: Option<Incoming>,
@@ -178,9 +194,10 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn new(slack: SlackBuffer) -> Self {
+    pub(crate) fn new(slack: SlackBuffer, owner: Owner) -> Self {
         Self {
             slack,
+            owner,
             head: Head::Idle,
             current: None,
             incoming: VecDeque::with_capacity(4),
@@ -191,6 +208,11 @@ impl Input {
             emit_at: None,
             unsettled: false,
         }
+    }
+
+    /// Whether it is the port of a host.
+    pub(crate) fn is_at_host(&self) -> bool {
+        self.owner == Owner::Host
     }
 
     /// Whether a control flit waits to be sent.
