@@ -144,15 +144,18 @@ class Fabric:
         algorithm: str | Mapping[str, Any] = "up-down",
         *,
         form: Literal["source", "table"] = "source",
+        when_full: Literal["spill", "stop"] = "spill",
         **parameters: Any,
     ) -> Routes:
         """Route every pair of hosts.
 
         `parameters` are those of the algorithm, such as `root="smallest-distance"`. The form is
-        a whole path for each pair, or one output port for each switch and destination.
+        a whole path for each pair, or one output port for each switch and destination. The proof
+        takes it that an in-transit host whose pool is full takes packets into its memory
+        (`spill`), or that it lets them wait (`stop`).
         """
         request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)
-        return Routes(self._core.route(request, form))
+        return Routes(self._core.route(request, form, when_full))
 
     def load_routes(
         self,

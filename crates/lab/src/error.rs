@@ -2,7 +2,7 @@
 
 use gingham_input::InputError;
 use gingham_topology::routing::{
-    Buffer, RouteError, RouteSet, describe_cycle, prove_between_hosts,
+    Buffer, RouteError, RouteSet, TakeIn, describe_cycle, prove_between_hosts,
 };
 use gingham_topology::{ChannelId, Fabric};
 use std::fmt;
@@ -32,6 +32,10 @@ const CURE: &str =
 /// The same where it is only together that two path sets can.
 const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and together they are not: let them agree on what is \
                              up and down, by the same root and tree, or allow it (--allow-deadlock)";
+
+/// The same where only hosts that are full can.
+const CURE_FULL: &str = "while in-transit hosts take packets in there is no such cycle: let those that are full spill \
+                         (network.in_transit.when_full = \"spill\"), or allow it (--allow-deadlock)";
 
 /// A cycle of channels, in names.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,6 +72,10 @@ impl DeadlockReport {
 }
 
 fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> &'static str {
+    let spilling = RouteSet { hosts: TakeIn::Always, ..routes };
+    if routes.hosts == TakeIn::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
+        return CURE_FULL;
+    }
     let alone = |index: usize| {
         let alternatives = &routes.alternatives[index..=index];
         prove_between_hosts(fabric, RouteSet { alternatives, ..routes }).is_free()

@@ -262,3 +262,23 @@ fn hosts_have_an_input_buffer_where_they_may_stop() {
     // more need 19, beside which the preset's go = 40 stands.
     assert_eq!((slack.go, slack.stop, slack.capacity), (40, 77, 96));
 }
+
+#[test]
+fn hosts_that_stop_when_full_are_part_of_the_proof() {
+    // A ring of five turns up again at s3 alone: its hosts break the circle while they take packets in.
+    let ring = [
+        ("topology.generate.ring.switches", "5"),
+        ("topology.generate.ring.hosts_per_switch", "1"),
+        ("routing.algorithm", "in-transit"),
+    ];
+    assert!(compiled(&ring).proof.is_free());
+    let stops = [&ring[..], &[("network.in_transit.when_full", "stop")]].concat();
+    let refused = error(&stops);
+    assert!(refused.contains("in transit at h3"), "{refused}");
+    assert!(
+        refused
+            .contains("let those that are full spill (network.in_transit.when_full = \"spill\")"),
+        "{refused}"
+    );
+    assert!(!compile(&source(&stops), true).unwrap().proof.is_free(), "allowed");
+}

@@ -98,9 +98,16 @@ impl Fabric {
         finding_rows(&py.detach(|| check::check(&self.inner)))
     }
 
-    /// Routes by an algorithm, in the form `source` or `table`.
-    fn route(&self, py: Python<'_>, algorithm: &Bound<'_, PyAny>, form: &str) -> PyResult<Routes> {
-        Routes::compute(py, &self.inner, algorithm, form)
+    /// Routes by an algorithm, in the form `source` or `table`; in-transit hosts `spill` or `stop`
+    /// when they are full.
+    fn route(
+        &self,
+        py: Python<'_>,
+        algorithm: &Bound<'_, PyAny>,
+        form: &str,
+        when_full: &str,
+    ) -> PyResult<Routes> {
+        Routes::compute(py, &self.inner, algorithm, form, when_full)
     }
 
     /// Routes as a subnet manager decided on them, from its files: forwarding tables, tables

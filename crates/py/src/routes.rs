@@ -2,8 +2,9 @@
 
 use gingham_input::Tree;
 use gingham_topology::routing::{
-    self, Algorithm, AllToAll, Bisection, Form, Lanes, Proof, RouteSet, Routes as CoreRoutes,
-    Sharing, Statistics, SwitchTables, prove, prove_between_hosts, prove_without_loops,
+    self, Algorithm, AllToAll, Bisection, Detour, Form, Lanes, Proof, RouteSet,
+    Routes as CoreRoutes, Sharing, Statistics, SwitchTables, TakeIn, prove, prove_between_hosts,
+    prove_without_loops,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Finding};
 use pyo3::prelude::*;
@@ -22,6 +23,7 @@ pub(crate) struct Routes {
     /// For each alternative of the LMC.
     pub(crate) alternatives: Vec<CoreRoutes>,
     lanes: Option<Lanes>,
+    hosts: TakeIn,
     pub(crate) decided: Decided,
     proof: Proof,
     findings: Vec<(String, Finding)>,
@@ -42,6 +44,26 @@ type FindingRow = (String, Option<u32>, &'static str, &'static str, String);
 struct Request {
     algorithm: Algorithm,
     form: Form,
+    when_full: WhenFull,
+}
+
+/// What an in-transit host does with a packet for which its pool has no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WhenFull {
+    /// Takes it in all the same.
+    Spill,
+    /// Lets it wait.
+    Stop,
+}
+
+impl From<WhenFull> for TakeIn {
+    fn from(when_full: WhenFull) -> Self {
+        match when_full {
+            WhenFull::Spill => Self::Always,
+            WhenFull::Stop => Self::UntilFull,
+        }
+    }
 }
 
 impl Routes {
@@ -51,16 +73,27 @@ impl Routes {
         fabric: &Arc<Fabric>,
         algorithm: &Bound<'_, PyAny>,
         form: &str,
+        when_full: &str,
     ) -> PyResult<Self> {
-        let request = json!({ "algorithm": convert::from_python(algorithm)?, "form": form });
-        let Request { algorithm, form } = Tree::from_json("Fabric.route", &request)
+        let request = json!({
+            "algorithm": convert::from_python(algorithm)?, "form": form, "when_full": when_full,
+        });
+        let Request { algorithm, form, when_full } = Tree::from_json("Fabric.route", &request)
             .and_then(|tree| tree.read())
             .map_err(|refused| error::input(py, &refused))?;
         let fabric = Arc::clone(fabric);
         let computed = interruptible(py, move || {
             let routes = routing::route(&fabric, &algorithm, form)?;
             let decided = Decided::ByAlgorithm(algorithm);
-            Ok::<_, routing::RouteError>(Self::proved(fabric, vec![routes], None, decided, vec![]))
+            let hosts = when_full.into();
+            Ok::<_, routing::RouteError>(Self::proved(
+                fabric,
+                vec![routes],
+                None,
+                hosts,
+                decided,
+                vec![],
+            ))
         })?;
         computed.map_err(|refused| error::refusal(py, refused))
     }
@@ -70,21 +103,30 @@ impl Routes {
         fabric: Arc<Fabric>,
         alternatives: Vec<CoreRoutes>,
         lanes: Option<Lanes>,
+        hosts: TakeIn,
         decided: Decided,
         findings: Vec<(String, Finding)>,
     ) -> Self {
-        let set = RouteSet { alternatives: &alternatives, lanes: lanes.as_ref() };
+        let set = RouteSet { alternatives: &alternatives, lanes: lanes.as_ref(), hosts };
         let proof = prove(&fabric, set);
-        Self { fabric, alternatives, lanes, decided, proof, findings }
+        Self { fabric, alternatives, lanes, hosts, decided, proof, findings }
     }
 
     fn set(&self) -> RouteSet<'_> {
-        RouteSet { alternatives: &self.alternatives, lanes: self.lanes.as_ref() }
+        RouteSet { alternatives: &self.alternatives, lanes: self.lanes.as_ref(), hosts: self.hosts }
     }
 
     /// The first alternative of every pair.
     fn first(&self) -> &CoreRoutes {
         &self.alternatives[0]
+    }
+
+    /// Whether hosts on the way take packets in and send them on.
+    fn visits_hosts(&self) -> bool {
+        self.alternatives.iter().any(|routes| match routes {
+            CoreRoutes::Source(routes) => routes.has_in_transit_hosts(),
+            CoreRoutes::Table(_) => false,
+        })
     }
 
     fn endpoint(&self, py: Python<'_>, name: &str) -> PyResult<EndpointId> {
@@ -148,8 +190,13 @@ impl Routes {
                 let what =
                     if self.set().lane_count() > 1 { "lanes of channels" } else { "channels" };
                 let count = order.len();
+                let stretch = match self.hosts {
+                    TakeIn::Always if self.visits_hosts() => "every leg between two hosts",
+                    TakeIn::Always => "every route",
+                    TakeIn::UntilFull => "every route, also through hosts that are full,",
+                };
                 format!(
-                    "free of deadlock: {count} {what} are numbered so that every route takes ever \
+                    "free of deadlock: {count} {what} are numbered so that {stretch} takes ever \
                      higher ones"
                 )
             }
@@ -294,16 +341,52 @@ fn statistics_json(fabric: &Fabric, statistics: &Statistics) -> Value {
             "rate": bound.reference.map(|rate| rate.to_string()),
         })
     };
+    let detour = |detour: &Detour| {
+        json!({
+            "from": fabric.endpoint_name(detour.from),
+            "to": fabric.endpoint_name(detour.to),
+            "distance": detour.distance,
+            "least": detour.least,
+        })
+    };
+    let in_transit = statistics.busiest_in_transit_hosts();
+    let passed = |host: &EndpointId| {
+        let name = fabric.endpoint_name(*host);
+        json!({ "host": name, "paths": statistics.in_transit_paths[host.index()] })
+    };
     json!({
         "host_pairs": statistics.host_pairs,
         "unreachable_pairs": statistics.unreachable_pairs,
-        "mean_switches": statistics.mean_switches(),
-        "max_switches": statistics.max_switches(),
+        "mean_switches": statistics.switches.mean(),
+        "max_switches": statistics.switches.max(),
+        "pairs_by_switches": statistics.switches.pairs(),
+        "mean_distance": statistics.distance.mean(),
+        "max_distance": statistics.distance.max(),
+        "pairs_by_distance": statistics.distance.pairs(),
         "minimal_share": statistics.minimal_share(),
-        "pairs_by_switches": statistics.pairs_by_switches,
+        "by_least_distance": by_least_distance(statistics),
+        "detour_pairs": statistics.detour_pairs(),
+        "longest_detour": statistics.detour.as_ref().map(detour),
+        "mean_in_transit_hosts": statistics.in_transit_hosts.mean(),
+        "max_in_transit_hosts": statistics.in_transit_hosts.max(),
+        "pairs_by_in_transit_hosts": statistics.in_transit_hosts.pairs(),
+        "busiest_in_transit_hosts": in_transit.iter().map(passed).collect::<Vec<_>>(),
         "mean_channel_paths": statistics.mean_channel_paths(),
         "max_channel_paths": statistics.max_channel_paths(),
         "busiest": statistics.busiest.iter().map(busiest).collect::<Vec<_>>(),
         "all_to_all": statistics.all_to_all.as_ref().map(all_to_all),
     })
+}
+
+/// For each distance that cables allow: how many pairs of hosts are so far apart, and for how
+/// many of them the path is no longer.
+fn by_least_distance(statistics: &Statistics) -> Vec<Value> {
+    let pairs = statistics.least_distance.pairs().iter().enumerate();
+    pairs
+        .filter(|(_, pairs)| **pairs > 0)
+        .map(|(distance, pairs)| {
+            let minimal = statistics.minimal.of(distance);
+            json!({ "distance": distance, "pairs": pairs, "minimal_pairs": minimal })
+        })
+        .collect()
 }

@@ -1,6 +1,7 @@
 //! Routes of a running subnet: its files become `Routes`, and routes become its files.
 
 use gingham_lab::{LoadedArbitration, SubnetFiles, load_routes};
+use gingham_topology::routing::TakeIn;
 use gingham_topology::subnet::conf;
 use gingham_topology::subnet::{Arbitration, Lids, Slot, write_tables};
 use gingham_topology::{Fabric, routing};
@@ -34,7 +35,7 @@ impl Routes {
             let decided = Decided::BySubnet(loaded.to_switches);
             let (alternatives, lanes) = (loaded.alternatives, loaded.lanes);
             let findings = loaded.findings;
-            Ok(Self::proved(fabric, alternatives, lanes, decided, findings))
+            Ok(Self::proved(fabric, alternatives, lanes, TakeIn::Always, decided, findings))
         })?;
         loaded.map_err(|refused| error::input(py, &refused))
     }

@@ -100,6 +100,8 @@ routing.algorithm = "dimension-order""#),
     line("routing", "in-transit", "Flich et al. 2001, section II; balance and choice of hosts are ours", [Works],
         r#"topology.generate.star = { hosts = 3 }
 routing.algorithm = { in-transit = { hosts = "fewest" } }"#),
+    line("routing", "smart", "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction", [Works],
+        r#"routing.algorithm = "smart""#),
     line("path-choice", "by-length", "Flich et al. 2001, section III-A", [Works],
         r#"routing.second = { algorithm = "up-down", choose = { by-length = { below = "128 B" } } }"#),
     line("path-choice", "at-random", "Flich et al. 2001, section III-B", [Works],

@@ -5,7 +5,7 @@ use super::cables::{DELAY_MAX, RATE_MIN};
 use crate::error::LabError;
 use crate::scenario::{InTransit, ScenarioSource};
 use gingham_model::{InTransitParameters, InTransitPlan, WhenPoolFull, WormholeParameters};
-use gingham_topology::routing::Routes;
+use gingham_topology::routing::{Routes, TakeIn};
 
 /// The figures in force as integers.
 pub(super) fn plan(
@@ -30,6 +30,14 @@ pub(super) fn plan(
         return Err(refuse("spill_rate", message));
     }
     Ok(parameters.in_transit.plan())
+}
+
+/// What the proof may rely on: a host that spills takes in whatever comes.
+pub(super) fn take_in(parameters: &WormholeParameters) -> TakeIn {
+    match parameters.in_transit.when_full {
+        WhenPoolFull::Spill => TakeIn::Always,
+        WhenPoolFull::Stop => TakeIn::UntilFull,
+    }
 }
 
 /// What spilling costs means nothing where nothing spills.

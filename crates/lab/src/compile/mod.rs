@@ -67,7 +67,8 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &fabric, &mut gathered)?;
     in_transit::note_unused(source, &path_sets, &mut gathered);
-    let routes = RouteSet { alternatives: &path_sets, lanes: None };
+    let hosts = in_transit::take_in(&parameters);
+    let routes = RouteSet { alternatives: &path_sets, lanes: None, hosts };
     let proof = paths::prove(&fabric, routes, allow_deadlock)?;
     let channels = cables::channels(source, &fabric, &parameters, &mut gathered.notes)?;
     let classes = classes::classes(source, &fabric, &channels, &parameters, &mut gathered)?;

@@ -18,6 +18,7 @@ use super::components::Components;
 use super::dependency::DependencyGraph;
 use super::graph::SwitchGraph;
 use super::route_set::{Buffer, BufferId, LanedWalk, RouteSet};
+use super::take_in::Stopping;
 use crate::{EndpointId, Fabric};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -103,19 +104,22 @@ pub fn cycle_witnesses<'a>(
         cycle.iter().enumerate().map(|(index, buffer)| (*buffer, index)).collect();
     let mut witnesses = vec![None; cycle.len()];
     let mut by_hosts = vec![None; cycle.len()];
+    let routes = routes.into();
+    let stopping = Stopping::new(fabric, &graph, routes);
     let mut look_at = |laned: &LanedWalk<'_>| {
-        for (held, wanted) in laned.turns() {
+        stopping.turns(fabric, &graph, routes, laned, |sender, held, wanted| {
             if let Some(&index) = place.get(&held)
                 && by_hosts[index].is_none()
                 && cycle[(index + 1) % cycle.len()] == wanted
             {
                 let to = laned.walk.to;
-                witnesses[index] = witnesses[index].or(Some((laned.sender, to)));
-                by_hosts[index] = laned.host_sender.map(|from| (from, to));
+                witnesses[index] = witnesses[index].or(Some((sender, to)));
+                let by_host = if sender == laned.sender { laned.host_sender } else { Some(sender) };
+                by_hosts[index] = by_host.filter(|_| graph.is_host(to)).map(|from| (from, to));
             }
-        }
+        });
     };
-    routes.into().walk_all(fabric, &graph, &mut look_at);
+    routes.walk_all(fabric, &graph, &mut look_at);
     by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
 }
 
@@ -140,7 +144,13 @@ pub fn describe_cycle<'a>(
     for (buffer, witness) in cycle.iter().zip(cycle_witnesses(fabric, routes, cycle)) {
         let reason = witness.map_or_else(String::new, |(from, to)| {
             let (from, to) = (fabric.endpoint_name(from), fabric.endpoint_name(to));
-            format!("then the next, from {from} to {to}")
+            match fabric.endpoint_at(fabric.target(buffer.channel)) {
+                None => format!("then the next, from {from} to {to}"),
+                Some(host) => {
+                    let host = fabric.endpoint_name(host);
+                    format!("in transit at {host}, which sends on by the next, from {from} to {to}")
+                }
+            }
         });
         writeln!(text, "{:width$}   {reason}", name(buffer)).expect("a string takes text");
     }

@@ -16,7 +16,8 @@
 //! Transactions on Computers C-36(5), 1987).
 //!
 //! An endpoint takes a packet in completely, so dependencies end there: also in the middle of
-//! a path that visits a host on the way. Table entries count only where a packet of some
+//! a path that visits a host on the way, unless that host may be full (`take_in.rs`). Then the
+//! channels into it and out of it are vertices like those between switches. Table entries count only where a packet of some
 //! endpoint meets them. Packets that stray hold channels too, so their paths count as
 //! far as they go; a loop closes a cycle. Where a pair has alternatives, the dependencies of
 //! all of them are in the graph together.
@@ -28,9 +29,11 @@
 use super::graph::SwitchGraph;
 use super::route_set::{Buffer, BufferId, LanedWalk, RouteSet};
 use super::table_routes::End;
+use super::take_in::Stopping;
 use crate::{ChannelId, Fabric, NodeId};
 
-/// For each buffer between switches, those that some route takes right after it.
+/// For each buffer between switches (and of hosts that may be full), those that some route takes
+/// right after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     lane_count: usize,
@@ -63,19 +66,19 @@ impl DependencyGraph {
         counts: impl Fn(&LanedWalk<'_>) -> bool,
     ) -> Self {
         let graph = SwitchGraph::new(fabric);
-        let mut turns = Turns::new(fabric, routes.lane_count());
+        let stopping = Stopping::new(fabric, &graph, routes);
+        let mut turns = Turns::new(fabric, routes.lane_count(), &stopping);
         routes.walk_all(fabric, &graph, |laned| {
             if counts(laned) {
-                for (held, wanted) in laned.turns() {
+                stopping.turns(fabric, &graph, routes, laned, |_, held, wanted| {
                     turns.add(held, wanted);
-                }
+                });
             }
         });
         turns.into_graph(fabric)
     }
 
-    /// A graph over buffers of one lane from its edges; for tests of what reads it.
-    #[cfg(test)]
+    /// A graph over buffers of one lane from its edges.
     pub(super) fn from_edges(buffer_count: usize, edges: &[(usize, usize)]) -> Self {
         let mut edges = edges.to_vec();
         edges.sort_unstable();
@@ -114,35 +117,38 @@ struct Turns {
     lane_count: usize,
     /// By incoming buffer: a bit for each column and lane, or nothing as long as no bit is set.
     rows: Vec<Vec<u64>>,
-    /// By channel: its column among the channels that leave the same switch for another switch,
-    /// or `None` if either end is no switch.
+    /// By channel: its column among the channels that leave the same node, or `None` if nothing
+    /// ever waits for it or in it.
     columns: Vec<Option<u32>>,
-    /// By switch: number of columns.
+    /// By node: number of columns.
     widths: Vec<u32>,
     /// By channel: the node at its end.
     targets: Vec<NodeId>,
 }
 
 impl Turns {
-    fn new(fabric: &Fabric, lane_count: usize) -> Self {
-        let is_switch = |node| fabric.node(node).is_switch();
+    fn new(fabric: &Fabric, lane_count: usize, stopping: &Stopping) -> Self {
+        let channels = || ChannelId::first(fabric.channel_count());
+        let passes_on = |end| match fabric.endpoint_at(end) {
+            Some(endpoint) => stopping.may_stop(endpoint),
+            None => fabric.node(end.node).is_switch(),
+        };
         let mut columns = vec![None; fabric.channel_count()];
-        let mut widths = vec![0; fabric.switches().len()];
-        for switch in fabric.switches() {
-            for channel in fabric.channels_from(switch) {
-                if is_switch(fabric.target(channel).node) {
-                    columns[channel.index()] = Some(widths[switch.index()]);
-                    widths[switch.index()] += 1;
-                }
+        let mut widths = vec![0; fabric.nodes().len()];
+        for channel in channels() {
+            let (from, to) = (fabric.source(channel), fabric.target(channel));
+            if passes_on(from) && passes_on(to) {
+                let width = &mut widths[from.node.index()];
+                columns[channel.index()] = Some(*width);
+                *width += 1;
             }
         }
-        let channels = ChannelId::first(fabric.channel_count());
-        let targets = channels.map(|channel| fabric.target(channel).node).collect();
+        let targets = channels().map(|channel| fabric.target(channel).node).collect();
         let rows = vec![Vec::new(); columns.len() * lane_count];
         Self { lane_count, rows, columns, widths, targets }
     }
 
-    /// The bit of a lane of a channel that leaves a switch.
+    /// The bit of a lane of a channel that leaves a node.
     fn bit(&self, column: u32, lane: u8) -> usize {
         column as usize * self.lane_count + usize::from(lane)
     }
@@ -164,8 +170,8 @@ impl Turns {
         let (mut first, mut successors) = (vec![0], Vec::new());
         for (buffer, row) in self.rows.iter().enumerate() {
             if !row.is_empty() {
-                let switch = self.targets[buffer / self.lane_count];
-                successors.extend(self.wanted(fabric, switch, row));
+                let node = self.targets[buffer / self.lane_count];
+                successors.extend(self.wanted(fabric, node, row));
             }
             let begin = first.last().copied().unwrap_or(0);
             successors[begin..].sort_unstable();
@@ -174,14 +180,14 @@ impl Turns {
         DependencyGraph { lane_count: self.lane_count, first, successors }
     }
 
-    /// The buffers that leave a switch and whose bits are set in a row.
+    /// The buffers that leave a node and whose bits are set in a row.
     fn wanted<'a>(
         &'a self,
         fabric: &'a Fabric,
-        switch: NodeId,
+        node: NodeId,
         row: &'a [u64],
     ) -> impl Iterator<Item = BufferId> + 'a {
-        fabric.channels_from(switch).flat_map(move |channel| {
+        fabric.channels_from(node).flat_map(move |channel| {
             let lanes = (0..=u8::MAX).take(self.lane_count);
             lanes.filter_map(move |lane| {
                 let bit = self.bit(self.columns[channel.index()]?, lane);

@@ -37,6 +37,7 @@
 //! Invariant: routes depend on the fabric, the algorithm and the form, and on nothing else.
 
 mod algorithm;
+mod all_to_all;
 mod assignment;
 mod balance;
 mod bisection;
@@ -46,6 +47,7 @@ mod cycle;
 mod dependency;
 mod depth_first;
 mod dimension_order;
+mod distribution;
 mod given_paths;
 mod graph;
 mod in_transit;
@@ -62,22 +64,26 @@ mod service_levels;
 mod sharing;
 mod shortest_path;
 mod simple_routes;
+mod smart;
 mod source_routes;
 mod statistics;
 mod switch_tables;
 mod table_routes;
+mod take_in;
 mod trace;
 mod up_down;
 
 pub use algorithm::Algorithm;
+pub use all_to_all::AllToAll;
 pub use bisection::{Bisection, SampleMean};
 pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
 pub use dependency::DependencyGraph;
+pub use distribution::Distribution;
 pub use lane_map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 pub use lane_use::{LaneDrop, LaneUse};
 pub use parameters::{
-    DimensionOrder, Form, InTransit, Root, ShortestPath, SimpleRoutes, Spread, TransitHosts, Tree,
-    UpDown,
+    DimensionOrder, Form, InTransit, Root, ShortestPath, SimpleRoutes, Smart, Spread, TransitHosts,
+    Tree, UpDown,
 };
 pub use proof::{Proof, prove, prove_between_hosts, prove_without_loops};
 pub use route_set::{Buffer, BufferId, Lanes, RouteSet};
@@ -85,9 +91,10 @@ pub use routes::{Path, Routes};
 pub use service_levels::ServiceLevels;
 pub use sharing::Sharing;
 pub use source_routes::{Onward, SourceRoutes};
-pub use statistics::{AllToAll, Statistics};
+pub use statistics::{Detour, Statistics};
 pub use switch_tables::SwitchTables;
 pub use table_routes::TableRoutes;
+pub use take_in::TakeIn;
 pub use trace::{Fault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, Grid, GridError, NodeId};
@@ -128,6 +135,16 @@ pub enum RouteError {
     Weight {
         /// As given.
         given: String,
+    },
+    /// Smart routing on more switches than its search is for.
+    #[error(
+        "smart takes at most {} switches, this fabric has {switches}; in-transit and simple-routes \
+         take more",
+        smart::SWITCHES_MAX
+    )]
+    TooManySwitches {
+        /// Number of switches.
+        switches: usize,
     },
     /// More routes than memory would hold.
     #[error("{switches} switches and {endpoints} endpoints make more than {} routes", ROUTES_MAX)]
@@ -174,6 +191,9 @@ pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Route
         }
         (Algorithm::InTransit(parameters), Form::Source) => {
             Ok(Routes::Source(in_transit::routes(fabric, &graph, parameters)?))
+        }
+        (Algorithm::Smart(Smart {}), Form::Source) => {
+            Ok(Routes::Source(smart::routes(fabric, &graph)?))
         }
         _ => with_choices(fabric, &graph, algorithm, form, |toward| match form {
             Form::Source => Routes::Source(assignment::source_routes(fabric, &graph, toward)),
@@ -223,6 +243,9 @@ fn with_choices<T>(
         }
         Algorithm::InTransit(_) => {
             return Err(RouteError::SourceFormOnly { algorithm: "in-transit" });
+        }
+        Algorithm::Smart(Smart {}) => {
+            return Err(RouteError::SourceFormOnly { algorithm: "smart" });
         }
     })
 }

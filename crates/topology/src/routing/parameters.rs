@@ -79,6 +79,11 @@ impl Default for InTransit {
     }
 }
 
+/// Parameters of `smart`: none.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Smart {}
+
 /// Which shortest paths `in-transit` chooses from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

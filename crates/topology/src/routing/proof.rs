@@ -7,7 +7,8 @@
 //!
 //! A numbering of the buffers (channels, where there is one lane) in which every route takes ever higher numbers proves freedom: the
 //! packet in the highest buffer that is held can always go on, so none waits for ever (Dally
-//! and Seitz, 1987, theorem 1). Where a path visits a host, its numbers begin anew. Anybody can
+//! and Seitz, 1987, theorem 1). Where a path visits a host that always takes packets in, its numbers
+//! begin anew. Anybody can
 //! check the numbering without knowing how it was found.
 //!
 //! Without such a numbering there is a cycle, and packets that hold its buffers all at once wait
@@ -30,7 +31,7 @@ pub enum Proof {
     Free {
         /// The number of each buffer, by `channel * lanes + lane`: every route takes ever higher
         /// ones. Channels from endpoints have the lowest number, channels into endpoints the
-        /// highest.
+        /// highest, but for those of hosts that may be full.
         order: Vec<u32>,
     },
     /// Packets that hold these buffers all at once would.
@@ -53,7 +54,10 @@ impl Proof {
         let is_switch = |node| fabric.node(node).is_switch();
         let number = |(buffer, component): (BufferId, &u32)| {
             let channel = graph.buffer(buffer).channel;
-            if !is_switch(fabric.source(channel).node) {
+            if !graph.successors(buffer).is_empty() {
+                // Also at a host that may be full.
+                components.count - component
+            } else if !is_switch(fabric.source(channel).node) {
                 0
             } else if is_switch(fabric.target(channel).node) {
                 components.count - component

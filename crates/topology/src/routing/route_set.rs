@@ -15,6 +15,7 @@ use super::graph::SwitchGraph;
 use super::lane_map::LaneMap;
 use super::routes::Walk;
 use super::service_levels::ServiceLevels;
+use super::take_in::TakeIn;
 use crate::{ChannelId, EndpointId, Fabric};
 use gingham_kernel::id_type;
 
@@ -71,11 +72,13 @@ pub struct RouteSet<'a> {
     pub alternatives: &'a [Routes],
     /// `None` for one lane everywhere.
     pub lanes: Option<&'a Lanes>,
+    /// What hosts do with packets in transit.
+    pub hosts: TakeIn,
 }
 
 impl<'a> From<&'a Routes> for RouteSet<'a> {
     fn from(routes: &'a Routes) -> Self {
-        Self { alternatives: std::slice::from_ref(routes), lanes: None }
+        Self { alternatives: std::slice::from_ref(routes), lanes: None, hosts: TakeIn::Always }
     }
 }
 

@@ -1,27 +1,20 @@
 //! What routes cost and what they allow, before anything is simulated.
 //!
 //! Everything counts ordered pairs of host endpoints; aggregation nodes and routers neither
-//! send nor receive here. The length of a path is the number of switches that it comes through.
+//! send nor receive here. The length of a path is the number of switches that it comes through; one
+//! that it leaves for a host on the way and comes back to counts twice.
 //!
-//! **All-to-all bound.** H hosts send at equal rates, each an equal share to every other host.
-//! If a host sends the fraction x of the reference rate, a pair gets x / (H - 1), and a channel
-//! with L paths and r times the reference rate carries x L / (H - 1), which must not exceed r. So
-//!
-//! ```text
-//!   x <= (H - 1) r / L     for every channel; with equal links x <= (H - 1) / max L
-//! ```
-//!
-//! A host's own channel has L = H - 1 and allows x = r. The reference is the rate of the
-//! slowest host link, so x never exceeds 1. If the speed of any cable that carries paths is
-//! unknown, all links count as equal. The bound is that of a fluid; what a switching kind makes
-//! of it, the simulation tells.
+//! Where hosts on the way take packets in and send them on, their channels carry what comes through
+//! them as well as what is theirs. The *distance* of a path is the number of channels between
+//! switches that it takes; a path whose distance is the least that cables allow is minimal, whatever
+//! hosts it visits. What the loads allow of traffic from all to all is in `all_to_all.rs`.
 
-use super::Routes;
+use super::all_to_all::{AllToAll, all_to_all};
 use super::graph::{Attachment, SwitchGraph};
-use super::routes::{Walk, ends_at_switch};
+use super::routes::Walk;
 use super::table_routes::End;
-use crate::{ChannelId, Fabric, LinkSpeed, NodeId};
-use gingham_kernel::Rate;
+use super::{Distribution, Routes};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;
 
 /// How many of the busiest channels are named.
@@ -34,16 +27,26 @@ pub struct Statistics {
     pub host_pairs: u64,
     /// Those that no route joins.
     pub unreachable_pairs: u64,
-    /// Number of joined pairs by the number of switches on their path.
-    pub pairs_by_switches: Vec<u64>,
-    /// Joined pairs whose path is as short as the cables allow.
-    pub minimal_pairs: u64,
+    /// Joined pairs by the number of switches on their path.
+    pub switches: Distribution,
+    /// Joined pairs by the distance of their path: its channels between switches.
+    pub distance: Distribution,
+    /// Joined pairs by the in-transit hosts on their path.
+    pub in_transit_hosts: Distribution,
+    /// Joined pairs by the least distance that cables allow.
+    pub least_distance: Distribution,
+    /// Those of them whose path has no more, by the same.
+    pub minimal: Distribution,
+    /// The pair whose path is longest beyond the least distance; of equals, the first.
+    pub detour: Option<Detour>,
     /// Number of host-to-host paths by channel.
     pub channel_paths: Vec<u64>,
     /// Number of channels between switches.
     pub switch_channels: u64,
     /// Host-to-host paths over channels between switches, each counted on every such channel.
     pub switch_channel_paths: u64,
+    /// By endpoint: host-to-host paths on which it is in transit.
+    pub in_transit_paths: Vec<u64>,
     /// The busiest channels between switches, at most ten, busiest first; of equals, the lowest
     /// first. Idle channels are left out.
     pub busiest: Vec<ChannelId>,
@@ -51,16 +54,17 @@ pub struct Statistics {
     pub all_to_all: Option<AllToAll>,
 }
 
-/// The fluid bound on uniform all-to-all traffic.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct AllToAll {
-    /// What each host can send at most, as a fraction of the reference rate.
-    pub fraction: f64,
-    /// The channel that sets the bound; of equals, the lowest.
-    pub bottleneck: ChannelId,
-    /// The rate of the slowest host link; `None` if speeds are unknown and all links
-    /// count as equal.
-    pub reference: Option<Rate>,
+/// A path that is longer than the cables ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Detour {
+    /// Where it begins.
+    pub from: EndpointId,
+    /// Where it ends.
+    pub to: EndpointId,
+    /// Its channels between switches.
+    pub distance: usize,
+    /// The fewest that there could be.
+    pub least: usize,
 }
 
 impl Statistics {
@@ -73,7 +77,7 @@ impl Statistics {
         tally.add_peers();
         routes.walk_all(fabric, &graph, |walk| tally.add(walk));
         tally.add_injections();
-        let Tally { pairs_by_switches, minimal_pairs, channel_paths, .. } = tally;
+        let channel_paths = tally.channel_paths;
         let host_pairs = hosts * hosts.saturating_sub(1);
         let between: Vec<_> = graph
             .switches()
@@ -83,9 +87,14 @@ impl Statistics {
         let on_channel = |channel: &ChannelId| channel_paths[channel.index()];
         Self {
             host_pairs,
-            unreachable_pairs: host_pairs - pairs_by_switches.iter().sum::<u64>(),
-            pairs_by_switches,
-            minimal_pairs,
+            unreachable_pairs: host_pairs - tally.switches.total(),
+            switches: tally.switches,
+            distance: tally.distance,
+            in_transit_hosts: tally.in_transit_hosts,
+            least_distance: tally.least_distance,
+            minimal: tally.minimal,
+            detour: tally.detour,
+            in_transit_paths: tally.in_transit_paths,
             switch_channels: between.len() as u64,
             switch_channel_paths: between.iter().map(on_channel).sum(),
             busiest: busiest(between, &channel_paths),
@@ -99,20 +108,24 @@ impl Statistics {
         self.host_pairs - self.unreachable_pairs
     }
 
-    /// Mean number of switches on a path; `None` without paths.
-    pub fn mean_switches(&self) -> Option<f64> {
-        let switches: u64 = (0..).zip(&self.pairs_by_switches).map(|(n, pairs)| n * pairs).sum();
-        ratio(switches, self.joined_pairs())
-    }
-
-    /// Number of switches on the longest path; `None` without paths.
-    pub fn max_switches(&self) -> Option<usize> {
-        self.pairs_by_switches.len().checked_sub(1)
-    }
-
     /// Share of joined pairs whose path is as short as the cables allow; `None` without paths.
     pub fn minimal_share(&self) -> Option<f64> {
-        ratio(self.minimal_pairs, self.joined_pairs())
+        ratio(self.minimal.total(), self.joined_pairs())
+    }
+
+    /// Joined pairs whose path is longer than the cables ask for.
+    pub fn detour_pairs(&self) -> u64 {
+        self.joined_pairs() - self.minimal.total()
+    }
+
+    /// The hosts that are in transit on most paths, busiest first; of equals, the lowest first.
+    pub fn busiest_in_transit_hosts(&self) -> Vec<EndpointId> {
+        let paths = |host: &EndpointId| self.in_transit_paths[host.index()];
+        let mut hosts: Vec<_> =
+            EndpointId::first(self.in_transit_paths.len()).filter(|host| paths(host) > 0).collect();
+        hosts.sort_by_key(|host| (Reverse(paths(host)), *host));
+        hosts.truncate(BUSIEST);
+        hosts
     }
 
     /// Host-to-host paths over the busiest channel between switches.
@@ -131,9 +144,14 @@ impl Statistics {
 struct Tally<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
-    pairs_by_switches: Vec<u64>,
-    minimal_pairs: u64,
+    switches: Distribution,
+    distance: Distribution,
+    in_transit_hosts: Distribution,
+    least_distance: Distribution,
+    minimal: Distribution,
+    detour: Option<Detour>,
     channel_paths: Vec<u64>,
+    in_transit_paths: Vec<u64>,
     /// By switch: walks that its hosts send along.
     walks_from: Vec<u64>,
     /// By endpoint: whether one of those walks leads to itself, and so is not its own.
@@ -147,9 +165,14 @@ impl<'a> Tally<'a> {
         Self {
             fabric,
             graph,
-            pairs_by_switches: Vec::new(),
-            minimal_pairs: 0,
+            switches: Distribution::default(),
+            distance: Distribution::default(),
+            in_transit_hosts: Distribution::default(),
+            least_distance: Distribution::default(),
+            minimal: Distribution::default(),
+            detour: None,
             channel_paths: vec![0; fabric.channel_count()],
+            in_transit_paths: vec![0; graph.endpoint_count()],
             walks_from: vec![0; graph.switch_count()],
             is_left_out: vec![false; graph.endpoint_count()],
             distances: None,
@@ -163,8 +186,12 @@ impl<'a> Tally<'a> {
                 && self.graph.is_host(to)
             {
                 self.channel_paths[self.fabric.endpoint_channel(from).index()] += 1;
-                self.count(0, 1);
-                self.minimal_pairs += 1;
+                let tallies = [&mut self.switches, &mut self.distance, &mut self.in_transit_hosts];
+                for tally in tallies {
+                    tally.add(0, 1);
+                }
+                self.least_distance.add(0, 1);
+                self.minimal.add(0, 1);
             }
         }
     }
@@ -181,11 +208,42 @@ impl<'a> Tally<'a> {
         if walk.stays(self.graph) {
             self.is_left_out[walk.to.index()] = true;
         }
-        let onward = |channel: &&ChannelId| ends_at_switch(self.fabric, **channel);
-        let switches = 1 + walk.channels.iter().filter(onward).count();
-        self.count(switches, pairs);
-        if switches == 1 + self.fewest_hops(walk) {
-            self.minimal_pairs += pairs;
+        let Lengths { switches, in_transit_hosts } = self.lengths(walk, pairs);
+        let distance = switches - 1 - in_transit_hosts;
+        self.switches.add(switches, pairs);
+        self.distance.add(distance, pairs);
+        self.in_transit_hosts.add(in_transit_hosts, pairs);
+        let least = self.fewest_hops(walk);
+        self.least_distance.add(least, pairs);
+        if distance == least {
+            self.minimal.add(least, pairs);
+        } else {
+            self.note_detour(walk, distance, least);
+        }
+    }
+
+    /// Switches and in-transit hosts of a walk, which counts for these hosts.
+    fn lengths(&mut self, walk: &Walk<'_>, pairs: u64) -> Lengths {
+        let mut lengths = Lengths { switches: 1, in_transit_hosts: 0 };
+        let (_, before) = walk.channels.split_last().expect("a walk that arrived has channels");
+        for channel in before {
+            let end = self.fabric.target(*channel);
+            if self.fabric.node(end.node).is_switch() {
+                lengths.switches += 1;
+            } else {
+                let host = self.fabric.endpoint_at(end).expect("channels end at endpoints");
+                self.in_transit_paths[host.index()] += pairs;
+                lengths.in_transit_hosts += 1;
+            }
+        }
+        lengths
+    }
+
+    fn note_detour(&mut self, walk: &Walk<'_>, distance: usize, least: usize) {
+        let is_longer = |known: Detour| distance - least > known.distance - known.least;
+        if self.detour.is_none_or(is_longer) {
+            let from = walk.host_sender(self.graph).expect("hosts send along this walk");
+            self.detour = Some(Detour { from, to: walk.to, distance, least });
         }
     }
 
@@ -195,16 +253,9 @@ impl<'a> Tally<'a> {
             if let Attachment::Switch(switch) = self.graph.attachment(from) {
                 let left_out = u64::from(self.is_left_out[from.index()]);
                 let paths = self.walks_from[switch.index()] - left_out;
-                self.channel_paths[self.fabric.endpoint_channel(from).index()] = paths;
+                self.channel_paths[self.fabric.endpoint_channel(from).index()] += paths;
             }
         }
-    }
-
-    fn count(&mut self, switches: usize, pairs: u64) {
-        if self.pairs_by_switches.len() <= switches {
-            self.pairs_by_switches.resize(switches + 1, 0);
-        }
-        self.pairs_by_switches[switches] += pairs;
     }
 
     fn fewest_hops(&mut self, walk: &Walk<'_>) -> usize {
@@ -221,6 +272,12 @@ impl<'a> Tally<'a> {
     }
 }
 
+/// What a walk counts on its way.
+struct Lengths {
+    switches: usize,
+    in_transit_hosts: usize,
+}
+
 fn busiest(mut channels: Vec<ChannelId>, channel_paths: &[u64]) -> Vec<ChannelId> {
     channels.retain(|channel| channel_paths[channel.index()] > 0);
     channels.sort_by_key(|channel| (Reverse(channel_paths[channel.index()]), *channel));
@@ -228,34 +285,11 @@ fn busiest(mut channels: Vec<ChannelId>, channel_paths: &[u64]) -> Vec<ChannelId
     channels
 }
 
-fn all_to_all(fabric: &Fabric, graph: &SwitchGraph, channel_paths: &[u64]) -> Option<AllToAll> {
-    let hosts: Vec<_> = fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint)).collect();
-    let used: Vec<_> = ChannelId::first(fabric.channel_count())
-        .filter(|channel| channel_paths[channel.index()] > 0)
-        .collect();
-    let rate = |channel: ChannelId| fabric.cable_of(channel).speed.map(LinkSpeed::rate);
-    let known = used.iter().all(|channel| rate(*channel).is_some());
-    let slowest = hosts.iter().filter_map(|host| rate(fabric.endpoint_channel(*host))).min();
-    let reference = slowest.filter(|_| known);
-    let allows = |channel: ChannelId| {
-        let relative_rate = match (rate(channel), reference) {
-            (Some(own), Some(reference)) => {
-                real(own.bytes_per_second()) / real(reference.bytes_per_second())
-            }
-            _ => 1.0,
-        };
-        real(hosts.len() as u64 - 1) * relative_rate / real(channel_paths[channel.index()])
-    };
-    let bounds = used.iter().map(|channel| (allows(*channel), *channel));
-    let (fraction, bottleneck) = bounds.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    Some(AllToAll { fraction, bottleneck, reference })
-}
-
-fn ratio(numerator: u64, denominator: u64) -> Option<f64> {
+pub(super) fn ratio(numerator: u64, denominator: u64) -> Option<f64> {
     (denominator > 0).then(|| real(numerator) / real(denominator))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "statistics need few digits")]
-fn real(count: u64) -> f64 {
+pub(super) fn real(count: u64) -> f64 {
     count as f64
 }

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All pairs of channels that follow each other on the path between certain endpoints.
-fn turns(
+pub(crate) fn turns(
     fabric: &Fabric,
     routes: &Routes,
     counts: impl Fn(EndpointId) -> bool,
@@ -29,7 +29,7 @@ fn turns(
 }
 
 /// The length of a shortest cycle and the least cycle of that length, by trying all walks.
-fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Vec<ChannelId>> {
+pub(crate) fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Vec<ChannelId>> {
     let mut after: BTreeMap<ChannelId, Vec<ChannelId>> = BTreeMap::new();
     for (from, to) in turns {
         after.entry(*from).or_default().push(*to);

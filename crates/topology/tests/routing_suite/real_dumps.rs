@@ -37,7 +37,7 @@ fn assert_routable(fabric: &Fabric) {
         assert_eq!(shortest.minimal_share(), Some(1.0));
         assert!(prove_between_hosts(fabric, &routed(fabric, &shortest_path(), form)).is_free());
         let legal = Statistics::new(fabric, &routes);
-        assert!(legal.mean_switches() >= shortest.mean_switches());
+        assert!(legal.switches.mean() >= shortest.switches.mean());
         assert!(legal.all_to_all.expect("hosts send").reference.is_some(), "speeds are known");
     }
 }

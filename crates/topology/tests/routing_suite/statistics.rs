@@ -1,10 +1,11 @@
 //! Statistics against closed forms and hand counts.
 
 use crate::support::{
-    FORMS, Plan, any_plan, fabric, joins_switches, pairs, ring, routed, shortest_path, up_down,
+    FORMS, Plan, any_plan, endpoint, fabric, joins_switches, pairs, ring, routed, shortest_path,
+    up_down,
 };
-use gingham_topology::routing::{AllToAll, Form, Root, Statistics};
-use gingham_topology::{ChannelId, LinkSpeed, NodeKind};
+use gingham_topology::routing::{Algorithm, AllToAll, Detour, Form, InTransit, Root, Statistics};
+use gingham_topology::{ChannelId, Fabric, LinkSpeed, NodeKind};
 use proptest::prelude::*;
 
 #[test]
@@ -17,9 +18,9 @@ fn a_ring_of_odd_size() {
             let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
             let mut lengths = vec![2 * n as u64; n / 2 + 2];
             lengths[..2].fill(0);
-            assert_eq!(statistics.pairs_by_switches, lengths);
-            assert_eq!(statistics.mean_switches(), Some(mean_switches));
-            assert_eq!(statistics.max_switches(), Some(n / 2 + 1));
+            assert_eq!(statistics.switches.pairs(), lengths);
+            assert_eq!(statistics.switches.mean(), Some(mean_switches));
+            assert_eq!(statistics.switches.max(), Some(n / 2 + 1));
             assert_eq!(statistics.max_channel_paths(), u64::from(paths));
             assert_eq!(statistics.mean_channel_paths(), Some(f64::from(paths)));
             assert_eq!(statistics.minimal_share(), Some(1.0));
@@ -44,7 +45,7 @@ fn a_star_is_bounded_by_its_hosts_links() {
     let fabric = fabric(1, &[0, 0, 0, 0], &[]);
     for form in FORMS {
         let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
-        assert_eq!(statistics.pairs_by_switches, [0, 12]);
+        assert_eq!(statistics.switches.pairs(), [0, 12]);
         assert_eq!(statistics.channel_paths, [3; 8], "every channel, both ways");
         assert_eq!(statistics.all_to_all.map(|bound| bound.fraction), Some(1.0));
         assert_eq!(statistics.mean_channel_paths(), None, "no channels between switches");
@@ -61,7 +62,7 @@ fn detours_lower_the_share_of_minimal_paths() {
         let statistics = Statistics::new(&fabric, &routes);
         assert_eq!(statistics.minimal_share(), Some(28.0 / 30.0));
         // Hops: 12 pairs at 1, 10 at 2, 6 at 3, 2 at 4.
-        assert_eq!(statistics.pairs_by_switches, [0, 0, 12, 10, 6, 2]);
+        assert_eq!(statistics.switches.pairs(), [0, 0, 12, 10, 6, 2]);
     }
 }
 
@@ -111,8 +112,8 @@ fn nothing_to_count() {
     for fabric in [fabric(0, &[], &[]), fabric(2, &[0], &[(0, 1)])] {
         let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), Form::Table));
         assert_eq!(statistics.host_pairs, 0);
-        assert_eq!(statistics.mean_switches(), None);
-        assert_eq!(statistics.max_switches(), None);
+        assert_eq!(statistics.switches.mean(), None);
+        assert_eq!(statistics.switches.max(), None);
         assert_eq!(statistics.minimal_share(), None);
         assert_eq!(statistics.all_to_all, None);
     }
@@ -142,7 +143,7 @@ proptest! {
                 lengths.pop();
             }
             prop_assert_eq!((statistics.host_pairs, statistics.joined_pairs()), (all, joined));
-            prop_assert_eq!(&statistics.pairs_by_switches, &lengths);
+            prop_assert_eq!(statistics.switches.pairs(), &lengths[..]);
             prop_assert_eq!(&statistics.channel_paths, &channel_paths);
             let between = |channel: &ChannelId| joins_switches(&fabric, *channel);
             let max = ChannelId::first(fabric.channel_count())
@@ -153,4 +154,46 @@ proptest! {
             prop_assert_eq!(statistics.max_channel_paths(), max.unwrap_or(0));
         }
     }
+}
+
+fn in_transit() -> Algorithm {
+    Algorithm::InTransit(InTransit::default())
+}
+
+#[test]
+fn in_transit_hosts_carry_what_comes_through_them() {
+    // A ring of five, up towards s0: 10 pairs at distance 1, 10 at distance 2, of which s2 - s4 and
+    // back come through h3. h3's channels carry its own four paths and these two, each way.
+    let fabric = ring(5, 1);
+    let statistics = Statistics::new(&fabric, &routed(&fabric, &in_transit(), Form::Source));
+    assert_eq!(statistics.distance.pairs(), [0, 10, 10]);
+    assert_eq!(statistics.in_transit_hosts.pairs(), [18, 2]);
+    assert_eq!(statistics.in_transit_hosts.mean(), Some(0.1));
+    assert_eq!(statistics.switches.pairs(), [0, 0, 10, 8, 2], "s3 counts twice on two paths");
+    assert_eq!(statistics.minimal_share(), Some(1.0));
+    assert_eq!((statistics.detour_pairs(), statistics.detour), (0, None));
+    let h3 = endpoint(&fabric, "h3");
+    let own = fabric.endpoint_channel(h3);
+    assert_eq!(statistics.channel_paths[own.index()], 6);
+    assert_eq!(statistics.channel_paths[Fabric::reverse(own).index()], 6);
+    assert_eq!(statistics.in_transit_paths[h3.index()], 2);
+    assert_eq!(statistics.busiest_in_transit_hosts(), [h3]);
+    assert_eq!(statistics.max_channel_paths(), 3, "between switches nothing is as busy");
+    let bound = statistics.all_to_all.unwrap();
+    assert_eq!((bound.fraction, fabric.cable_of(bound.bottleneck).ends.map(|end| end.node)), {
+        (4.0 / 6.0, fabric.cable_of(own).ends.map(|end| end.node))
+    });
+}
+
+#[test]
+fn fall_backs_are_counted_by_distance_and_named() {
+    // The same ring without a host on s3: s2 - s4 goes round by s1 and s0.
+    let fabric = fabric(5, &[0, 1, 2, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
+    let statistics = Statistics::new(&fabric, &routed(&fabric, &in_transit(), Form::Source));
+    assert_eq!(statistics.least_distance.pairs(), [0, 6, 6]);
+    assert_eq!(statistics.minimal.pairs(), [0, 6, 4]);
+    assert_eq!(statistics.distance.pairs(), [0, 6, 4, 2]);
+    assert_eq!(statistics.detour_pairs(), 2);
+    let [from, to] = ["h3", "h2"].map(|name| endpoint(&fabric, name));
+    assert_eq!(statistics.detour, Some(Detour { from, to, distance: 3, least: 2 }));
 }

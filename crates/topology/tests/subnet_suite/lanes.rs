@@ -105,7 +105,11 @@ fn alternatives_are_proved_together() {
     // each, with datelines for both, they are free.
     let fabric = ring(1);
     let routes = joined(&fabric, &ring_tables(1)).alternatives;
-    let both = gingham_topology::routing::RouteSet { alternatives: &routes, lanes: None };
+    let both = gingham_topology::routing::RouteSet {
+        alternatives: &routes,
+        lanes: None,
+        hosts: gingham_topology::routing::TakeIn::Always,
+    };
     assert!(!prove(&fabric, both).is_free());
     let level = |from: usize, to: usize, alternative| match alternative {
         0 => dateline(from, to),

@@ -4,7 +4,7 @@
 use crate::support::{ring, ring_tables};
 use gingham_topology::Fabric;
 use gingham_topology::format::FormatError;
-use gingham_topology::routing::{LaneMap, Lanes, RouteSet, ServiceLevels, prove};
+use gingham_topology::routing::{LaneMap, Lanes, RouteSet, ServiceLevels, TakeIn, prove};
 use gingham_topology::subnet::{
     LaneDump, LevelDump, Lids, TableDump, arbitration, join, join_lanes, join_levels,
 };
@@ -123,7 +123,7 @@ proptest! {
                 let strayed: u64 = trace.faults.iter().map(|fault| fault.sources).sum();
                 prop_assert_eq!(trace.arrived_pairs + strayed, 12);
             }
-            prove(&fabric, RouteSet { alternatives: &forwarding.alternatives, lanes: None });
+            prove(&fabric, RouteSet { alternatives: &forwarding.alternatives, lanes: None, hosts: TakeIn::Always });
         }
     }
 
@@ -144,7 +144,7 @@ proptest! {
             let routes = TableDump::read(&ring_tables(0)).and_then(|d| join(&fabric, &lids, &d));
             let lanes = Lanes::new(&fabric, map, ServiceLevels::zero(&fabric));
             let alternatives = routes.expect("sound tables").alternatives;
-            prove(&fabric, RouteSet { alternatives: &alternatives, lanes: Some(&lanes) });
+            prove(&fabric, RouteSet { alternatives: &alternatives, lanes: Some(&lanes), hosts: TakeIn::Always });
         }
     }
 

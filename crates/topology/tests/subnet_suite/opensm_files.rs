@@ -4,7 +4,7 @@
 
 use gingham_topology::Fabric;
 use gingham_topology::format::{self, Format};
-use gingham_topology::routing::{Lanes, Proof, RouteSet, prove};
+use gingham_topology::routing::{Lanes, Proof, RouteSet, TakeIn, prove};
 use gingham_topology::subnet::{
     Forwarding, LaneDump, LevelDump, Lids, TableDump, join, join_lanes, join_levels, write_tables,
 };
@@ -60,7 +60,7 @@ fn its_levels_and_lanes_make_the_ring_free_and_one_lane_does_not() {
     let (levels, findings) = join_levels(&fabric, &lids, &levels).unwrap();
     assert_eq!(findings, vec![]);
     let lanes = Lanes::new(&fabric, map, levels);
-    let set = RouteSet { alternatives: &routes, lanes: Some(&lanes) };
+    let set = RouteSet { alternatives: &routes, lanes: Some(&lanes), hosts: TakeIn::Always };
     assert!(prove(&fabric, set).is_free());
     assert_eq!(set.lane_use(&fabric).lanes, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(set.lane_use(&fabric).drops, vec![]);

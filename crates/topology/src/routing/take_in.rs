@@ -1,0 +1,84 @@
+//! Whether an in-transit host always takes a packet in, and what waits for what if not.
+//!
+//! ```text
+//!   s0 ──► s1 ──► h1 ──► s1 ──► s2       h1 takes a packet in and sends it on
+//!
+//!   always:      s0 -> s1 ends its wait at h1           two legs, nothing between them
+//!   until full:  s1 -> h1 waits for h1 -> s1            no room before the host has sent on
+//! ```
+//!
+//! A host with memory to spare can take every packet in, so dependencies end there. One that
+//! stops its input when its pool is full leaves packets in the channel into it: the one in
+//! transit, and behind it those that are for the host itself. They go on when the host has sent on what
+//! is in its pool, so its own channel is what they wait for; and whatever the host has begun to send,
+//! packets of its own among them, waits for the next channel. At hosts where no route is in
+//! transit dependencies end in either case.
+
+use super::graph::SwitchGraph;
+use super::route_set::{Buffer, LanedWalk, Lanes, RouteSet};
+use crate::{EndpointId, Fabric};
+
+/// What an in-transit host does with a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TakeIn {
+    /// Takes it in, whatever it holds already.
+    #[default]
+    Always,
+    /// Takes it in while there is room.
+    UntilFull,
+}
+
+/// The hosts that may leave packets in the channel into them.
+#[derive(Debug)]
+pub(super) struct Stopping {
+    /// By endpoint.
+    may_stop: Vec<bool>,
+    /// Whether there is any.
+    any: bool,
+}
+
+impl Stopping {
+    /// The hosts at which any route is in transit, if they take in until they are full.
+    pub(super) fn new(fabric: &Fabric, graph: &SwitchGraph, routes: RouteSet<'_>) -> Self {
+        let mut may_stop = vec![false; graph.endpoint_count()];
+        if routes.hosts == TakeIn::UntilFull {
+            routes.walk_all(fabric, graph, |laned| {
+                let before_last = laned.walk.channels.iter().rev().skip(1);
+                for host in before_last.filter_map(|on| fabric.endpoint_at(fabric.target(*on))) {
+                    may_stop[host.index()] = true;
+                }
+            });
+        }
+        let any = may_stop.contains(&true);
+        Self { may_stop, any }
+    }
+
+    /// Whether packets may have to wait at the end of the channel into an endpoint.
+    pub(super) fn may_stop(&self, endpoint: EndpointId) -> bool {
+        self.may_stop[endpoint.index()]
+    }
+
+    /// The buffers that follow each other on a walk, each time with an endpoint that sends along
+    /// it; among them the own channels of senders that may stop others.
+    pub(super) fn turns(
+        &self,
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        routes: RouteSet<'_>,
+        laned: &LanedWalk<'_>,
+        mut visit: impl FnMut(EndpointId, Buffer, Buffer),
+    ) {
+        if self.any
+            && let Some(first) = laned.buffers().next()
+        {
+            for sender in laned.walk.senders(graph).filter(|sender| self.may_stop(*sender)) {
+                // Senders of other levels are counted in: that may only add dependencies.
+                let map = routes.lanes.map(Lanes::map);
+                let lane = map.map_or(Some(0), |map| map.first_lane(sender, laned.level));
+                let Some(lane) = lane else { continue };
+                visit(sender, Buffer { channel: fabric.endpoint_channel(sender), lane }, first);
+            }
+        }
+        laned.turns().for_each(|(held, wanted)| visit(laned.sender, held, wanted));
+    }
+}
