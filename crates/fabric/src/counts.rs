@@ -82,14 +82,22 @@ impl Simulation {
     /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds, when so many
     /// flits have arrived from `sender`.
     fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
-        let latencies = i128::from(arrived) * i128::from(sender.latency);
-        let arrivals = sender.schedule.sum_before(arrived) + latencies;
+        let latency = i128::from(sender.latency);
+        let arrivals = sender.schedule.sum_before(arrived) + i128::from(arrived) * latency;
         let (mut left, mut departures) = (input.taken, input.taken_sum);
-        if let Head::Connected { output } = input.head {
-            let output = &self.senders[output.index()];
-            let end = output.schedule.started_by(time).max(output.worm_first);
-            left += end - output.worm_first;
-            departures += output.schedule.sum_before(end);
+        match (input.head, sender.feeds) {
+            (Head::Connected, Some(output)) => {
+                let output = &self.senders[output.index()];
+                let end = output.schedule.started_by(time).max(output.worm_first);
+                left += end - output.worm_first;
+                departures += output.schedule.sum_before(end);
+            }
+            (Head::Open, _) => {
+                let before = sender.schedule.sum_before(left) + i128::from(left) * latency;
+                departures += arrivals - before;
+                left = arrived;
+            }
+            _ => {}
         }
         let present = i128::from(time) * i128::from(arrived - left);
         u128::try_from(departures - arrivals + present).expect("a flit leaves after it arrived")

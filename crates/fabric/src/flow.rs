@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::excess::first_lead;
 use crate::run::Pieces;
 use crate::simulation::Simulation;
-use crate::state::{Head, Input, Sender};
+use crate::state::{Feed, Head, Input, Sender};
 use gingham_topology::ChannelId;
 
 impl Simulation {
@@ -28,7 +28,8 @@ impl Simulation {
     pub(crate) fn extend(&mut self, channel: ChannelId) {
         let mut next = Some(channel);
         while let Some(channel) = next {
-            next = if self.schedule_flits(channel) { self.connected_output(channel) } else { None };
+            let grows = self.schedule_flits(channel);
+            next = if grows { self.senders[channel.index()].feeds } else { None };
         }
     }
 
@@ -39,22 +40,23 @@ impl Simulation {
             return false;
         }
         let begin = sender.schedule.end();
-        match sender.owner {
-            None => self.schedule_from_host(channel),
-            Some(input) => self.schedule_from_input(channel, input),
+        match sender.feed {
+            None => self.schedule_at_once(channel),
+            Some(feed) => self.schedule_from_feed(channel, feed),
         }
         let sender = &self.senders[channel.index()];
         if sender.schedule.end() == begin {
             return false;
         }
-        if begin == sender.worm_first && self.inputs[channel.index()].is_some() {
+        let is_read = sender.in_transit || self.inputs[channel.index()].is_some();
+        if begin == sender.worm_first && is_read {
             let head = sender.schedule.start_of(begin).expect("it was scheduled now");
             let arrival = head + sender.latency;
             self.schedule(arrival, Event::ReadHead { channel });
         }
         self.schedule_release(channel);
-        if let Some(input) = self.senders[channel.index()].owner {
-            self.unsettle(input);
+        if let Some(feed) = self.senders[channel.index()].feed {
+            self.unsettle(feed.channel);
         }
         let waits_for_head = |input: &Input| {
             input.head == Head::Idle && input.incoming.front().is_some_and(|i| i.first >= begin)
@@ -76,17 +78,18 @@ impl Simulation {
         let left = sender.schedule.last_start().expect("a worm has flits") + sender.flit;
         if sender.release_at.is_none_or(|at| left < at) {
             sender.release_at = Some(left);
-            let arriving = sender.worm.filter(|_| !sender.has_delay());
+            let arriving = sender.worm.filter(|_| !(sender.has_delay() || sender.in_transit));
             self.schedule(left, Event::Release { output: channel });
             if let Some(worm) = arriving
-                && self.inputs[channel.index()].is_none()
+                && self.inputs[channel.index()].as_ref().is_none_or(Input::is_at_host)
             {
                 self.schedule(left, Event::Deliver { channel, worm });
             }
         }
     }
 
-    fn schedule_from_host(&mut self, channel: ChannelId) {
+    /// Schedules all that is left of a worm that is there whole.
+    fn schedule_at_once(&mut self, channel: ChannelId) {
         let now = self.now;
         let sender = &mut self.senders[channel.index()];
         let start = sender.free_at().max(sender.ready).max(now);
@@ -95,12 +98,11 @@ impl Simulation {
     }
 
     /// Schedules departures at the later of arrival and the end of the flit before.
-    fn schedule_from_input(&mut self, channel: ChannelId, input: ChannelId) {
+    fn schedule_from_feed(&mut self, channel: ChannelId, feed: Feed) {
         let now = self.now;
-        let taken = self.inputs[input.index()].as_ref().expect("a switch input").taken;
-        let (sender, feeder) = two(&mut self.senders, channel, input);
+        let (sender, feeder) = two(&mut self.senders, channel, feed.channel);
         let mut start = sender.free_at().max(sender.ready).max(now);
-        let first = taken + (sender.schedule.end() - sender.worm_first);
+        let first = feed.first + (sender.schedule.end() - sender.worm_first);
         for piece in feeder.schedule.pieces_from(first, feeder.latency) {
             let mut piece = piece;
             while piece.count > 0 && sender.left > 0 {
@@ -133,15 +135,15 @@ impl Simulation {
     fn cut_behind(&mut self, channel: ChannelId) {
         let mut changed = channel;
         loop {
-            if let Some(input) = self.senders[changed.index()].owner {
-                self.unsettle(input);
+            let sender = &self.senders[changed.index()];
+            let (end, feeds) = (sender.schedule.end(), sender.feeds);
+            if let Some(feed) = sender.feed {
+                self.unsettle(feed.channel);
             }
-            let Some(output) = self.connected_output(changed) else { break };
-            let end = self.senders[changed.index()].schedule.end();
-            let taken = self.inputs[changed.index()].as_ref().expect("a switch input").taken;
+            let Some(output) = feeds else { break };
             let sender = &mut self.senders[output.index()];
             // Flits of the next worm may stand behind this one's in the same buffer.
-            let available = sender.worm_first + (end - taken);
+            let available = sender.available(end);
             let count = sender.schedule.cut_from_number(available);
             sender.left += count;
             if count == 0 {
@@ -150,14 +152,6 @@ impl Simulation {
             changed = output;
         }
         self.unsettle(changed);
-    }
-
-    /// The output that the worm at the head of the input at the end of `channel` holds.
-    fn connected_output(&self, channel: ChannelId) -> Option<ChannelId> {
-        match self.inputs[channel.index()].as_ref()?.head {
-            Head::Connected { output } => Some(output),
-            _ => None,
-        }
     }
 
     /// Flits in the buffer at the end of `channel` once everything of this instant has happened.
@@ -171,11 +165,12 @@ impl Simulation {
 
     pub(crate) fn gone(&self, channel: ChannelId) -> u64 {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");
-        match input.head {
-            Head::Connected { output } => {
+        match (input.head, self.senders[channel.index()].feeds) {
+            (Head::Connected, Some(output)) => {
                 let sender = &self.senders[output.index()];
                 input.taken + sender.schedule.started_by(self.now).saturating_sub(sender.worm_first)
             }
+            (Head::Open, _) => self.arrived(channel),
             _ => input.taken,
         }
     }
@@ -236,7 +231,9 @@ impl Simulation {
     /// first of the run did, so that those that wait together arrived within that time; what follows the run
     /// may come on top.
     fn streams_through(&self, sender: &Sender, input: &Input) -> bool {
-        let Head::Connected { output } = input.head else { return false };
+        let Some(output) = sender.feeds.filter(|_| input.head == Head::Connected) else {
+            return false;
+        };
         let output = &self.senders[output.index()];
         let (Some(arriving), Some(leaving)) =
             (sender.schedule.last_run(), output.schedule.last_run())
@@ -263,8 +260,8 @@ impl Simulation {
         let sender = &self.senders[channel.index()];
         let arrivals = sender.schedule.pieces_from(fill + gone, sender.latency);
         let (stop, go) = (u64::from(input.slack.stop), u64::from(input.slack.go));
-        let Some(output) = self.connected_output(channel) else {
-            return if input.wants_stop {
+        let Some(output) = sender.feeds.filter(|_| input.head == Head::Connected) else {
+            return if input.wants_stop || input.head == Head::Open {
                 None
             } else {
                 first_lead(arrivals, std::iter::empty(), stop - fill + 1)

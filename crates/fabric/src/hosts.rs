@@ -4,8 +4,8 @@ use crate::event::Event;
 use crate::simulation::Simulation;
 use crate::state::Incoming;
 use crate::worm::{Worm, WormId};
-use gingham_kernel::Time;
-use gingham_model::{Admission, ClassId, Message, MessageId, Turn};
+use gingham_kernel::{Span, Time};
+use gingham_model::{Admission, ClassId, Message, MessageId, PathChoice, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
@@ -70,6 +70,9 @@ impl Simulation {
     /// The tail of `worm` has arrived. On a cable without delay that was a prediction, and the release, a later
     /// phase of this instant, is still to come.
     pub(crate) fn tail_arrives(&mut self, channel: ChannelId, worm: WormId) {
+        if self.inputs[channel.index()].is_some() {
+            return self.close_port(channel);
+        }
         let sender = &mut self.senders[channel.index()];
         if !sender.has_delay() {
             let is_there = sender.worm == Some(worm) && sender.tail_left_at(self.now);
@@ -81,7 +84,7 @@ impl Simulation {
         self.deliver(channel, worm);
     }
 
-    fn deliver(&mut self, channel: ChannelId, worm: WormId) {
+    pub(crate) fn deliver(&mut self, channel: ChannelId, worm: WormId) {
         let worm = self.worms.remove(worm);
         debug_assert_eq!(
             self.plan.fabric.endpoint_at(self.plan.ends(channel).target),
@@ -96,12 +99,61 @@ impl Simulation {
         }
     }
 
+    // Phase 4: release.
+
+    /// The tail of `worm` has left on `channel` into a host that takes in all that comes.
+    pub(crate) fn leave_for_host(&mut self, channel: ChannelId, worm: WormId) {
+        let sender = &mut self.senders[channel.index()];
+        let arrival = self.now + (sender.latency - sender.flit);
+        if sender.in_transit {
+            return self.tail_of_transit_left(channel, arrival);
+        }
+        let head_arrival = sender.head_arrival();
+        let delivered = std::mem::take(&mut sender.delivered);
+        if self.transits.is_empty() {
+            sender.schedule.forget_before(sender.schedule.end());
+        } else {
+            self.forget_at_host(channel);
+        }
+        if !delivered {
+            self.worms.set_head_arrived(worm, head_arrival);
+            self.schedule(arrival, Event::Deliver { channel, worm });
+        }
+    }
+
+    /// The tail of a worm of so many flits has left the host at the start of `channel`.
+    pub(crate) fn leave_host(&mut self, channel: ChannelId, worm: WormId, flits: u64) {
+        let is_local = self.transits.is_empty() || !self.leave_pool(channel);
+        if is_local && matches!(self.plan.path_choice, PathChoice::ByContention(_)) {
+            self.weigh_contention(channel, worm, flits);
+        }
+        self.start_soon(channel);
+    }
+
+    /// Tells the adapter how long a packet of its own took to leave.
+    #[inline(never)]
+    fn weigh_contention(&mut self, channel: ChannelId, worm: WormId, flits: u64) {
+        let host = self.places[channel.index()].sender.expect("a host sends");
+        let sender = &self.senders[channel.index()];
+        // The first flit starts when the host begins to send the worm.
+        let (started, now) = (Time::from_ps(sender.ready), Time::from_ps(self.now));
+        let flit = Span::from_ps(sender.flit);
+        let packet = &self.worms.get(worm).packet;
+        let adapter = &mut self.adapters[host.index()];
+        if let Some(found) = adapter.on_left(packet, started, now, flits, flit) {
+            self.ledger.on_contention(host, now, found);
+        }
+    }
+
     // Phase 6: transfer.
 
     /// Starts the next worm of the host at the start of `channel`, if there is one and it may.
     pub(crate) fn start_worm(&mut self, channel: ChannelId) {
         let sender = &self.senders[channel.index()];
         if sender.worm.is_some() || sender.stopped_since.is_some() || sender.free_at() > self.now {
+            return;
+        }
+        if !self.transits.is_empty() && (self.control_waits(channel) || self.send_on(channel)) {
             return;
         }
         let endpoint = self.places[channel.index()].sender.expect("a worm starts at a host");
@@ -115,7 +167,7 @@ impl Simulation {
         let worm = Worm::new(&self.plan, packet, self.places[channel.index()].target);
         let flits = worm.flits(&self.wormhole);
         let worm = self.worms.insert(worm);
-        self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, self.now);
+        self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, None, self.now);
         if packet.is_first && !self.backlogged[endpoint.index()].is_empty() {
             self.refill(endpoint, packet.class);
         }

@@ -14,6 +14,7 @@
 //!   link      STOP and GO
 //!   counts    what channels carried, and how full buffers were
 //!   hosts     messages become worms and arrive
+//!   transit   hosts send on what is on its way, and host_port stops what they have no room for
 //!   event     a worm's life, drawn
 //! ```
 //!
@@ -25,12 +26,14 @@ mod counts;
 mod event;
 mod excess;
 mod flow;
+mod host_port;
 mod hosts;
 mod link;
 mod run;
 mod simulation;
 mod state;
 mod switch;
+mod transit;
 mod worm;
 
 pub use simulation::Simulation;

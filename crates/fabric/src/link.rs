@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::simulation::Simulation;
+use crate::state::Input;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Simulation {
@@ -21,7 +22,7 @@ impl Simulation {
             self.counts[channel.index()].stopped_ps += stopped;
             self.senders[channel.index()].stopped_since = None;
             // A long worm is many runs when it is stopped often; those that are over can go.
-            if self.inputs[channel.index()].is_some() {
+            if self.inputs[channel.index()].as_ref().is_some_and(|input| !input.is_at_host()) {
                 let gone = self.gone(channel);
                 let schedule = &mut self.senders[channel.index()].schedule;
                 schedule.sum_up_to(gone);
@@ -44,7 +45,15 @@ impl Simulation {
         if input.control_pending() {
             debug_assert!(self.senders[channel.index()].busy_until(self.now - 1) <= self.now);
             self.send_control(about, self.now);
+        } else if input.is_at_host() {
+            self.start_soon(channel);
         }
+    }
+
+    /// Whether a control flit is to start on a host's `channel` before anything else does.
+    pub(crate) fn control_waits(&self, channel: ChannelId) -> bool {
+        let port = self.inputs[Fabric::reverse(channel).index()].as_ref();
+        port.is_some_and(Input::control_pending)
     }
 
     // Phase 7: emit control.
@@ -73,7 +82,7 @@ impl Simulation {
     /// which would start at `from` or later, and before the control flit has left, are put off.
     fn send_control(&mut self, channel: ChannelId, from: u64) {
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
-        let stop = input.wants_stop;
+        let (stop, is_host) = (input.wants_stop, input.is_at_host());
         input.announced_stop = stop;
         let speaking = Fabric::reverse(channel);
         let sender = &mut self.senders[speaking.index()];
@@ -84,6 +93,9 @@ impl Simulation {
         self.counts[speaking.index()].control_flits += 1;
         self.touch(speaking);
         self.schedule(arrival, Event::ControlArrives { channel, stop });
+        if is_host {
+            self.schedule(until, Event::StartWorm { channel: speaking });
+        }
         if collides && self.cut(speaking, from) {
             self.extend(speaking);
         }

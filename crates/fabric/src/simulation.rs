@@ -2,7 +2,8 @@
 
 use crate::arbiter::Arbiter;
 use crate::event::{Event, INDEX_MAX, Packed};
-use crate::state::{Head, Input, Sender};
+use crate::state::{Head, Input, Owner, Sender};
+use crate::transit::Transit;
 use crate::worm::Worms;
 use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
@@ -10,7 +11,7 @@ use gingham_model::traffic::Source;
 use gingham_model::{
     Adapter, Assemblies, Delivery, Plan, Status, Switching, Wait, WaitCycle, WormholePlan,
 };
-use gingham_topology::{ChannelId, EndpointId, NodeId};
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
 /// Deadlocks are looked for this many times a run.
@@ -32,6 +33,8 @@ pub struct Simulation {
     pub(crate) backlogged: Vec<Vec<u32>>,
     /// By endpoint.
     pub(crate) adapters: Vec<Adapter>,
+    /// By endpoint; empty where no path visits a host.
+    pub(crate) transits: Vec<Transit>,
     pub(crate) worms: Worms,
     pub(crate) assemblies: Assemblies,
     /// By channel.
@@ -87,10 +90,11 @@ impl Simulation {
             sources,
             backlogged,
             adapters: Adapter::all(&plan),
+            transits: Transit::all(&plan),
             worms: Worms::default(),
             assemblies: Assemblies::default(),
             senders: plan.channels.iter().map(Sender::new).collect(),
-            inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
+            inputs: channels().map(|channel| input_of(&plan, channel)).collect(),
             arbiters: channels().map(|channel| Arbiter::new(ports(channel), levels)).collect(),
             places: channels().map(|channel| Place::of(&plan, channel)).collect(),
             ledger: Ledger::new(&plan),
@@ -157,12 +161,16 @@ impl Simulation {
             let Some(input) = &self.inputs[channel.index()] else { continue };
             let fill = self.fill(channel);
             assert!(fill <= u64::from(input.slack.capacity), "a slack buffer holds {fill} flits");
-            if let Head::Connected { output } = input.head {
-                let sender = &self.senders[output.index()];
-                let taken = input.taken + sender.schedule.end() - sender.worm_first;
-                let known = self.senders[channel.index()].schedule.end();
-                assert!(taken <= known, "an output sends {taken} of {known} flits");
-            }
+        }
+        for sender in &self.senders {
+            let Some(feed) = sender.feed else { continue };
+            let sent = sender.schedule.end() - sender.worm_first;
+            let known = self.senders[feed.channel.index()].schedule.end();
+            assert!(
+                sent == 0 || feed.first + sent <= known,
+                "{sent} flits from {} on are sent of {known}",
+                feed.first
+            );
         }
     }
 
@@ -267,15 +275,26 @@ impl Simulation {
     /// The input that the one at the end of `channel` waits for, if any.
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         match self.inputs[channel.index()].as_ref()?.head {
-            Head::Idle | Head::Routing { .. } => None,
-            Head::Waiting { output } => self.senders[output.index()].owner,
-            Head::Connected { output } => {
-                let blocker = self.inputs[output.index()].as_ref()?;
-                let stopped = self.senders[output.index()].stopped_since.is_some();
-                (stopped && blocker.wants_stop && blocker.announced_stop).then_some(output)
-            }
+            Head::Idle | Head::Routing { .. } | Head::Open => None,
+            Head::Waiting { output } => Some(self.senders[output.index()].feed?.channel),
+            Head::Connected => self.stopped_by(self.senders[channel.index()].feeds?),
+            Head::Full { .. } => self.stopped_by(Fabric::reverse(channel)),
         }
     }
+
+    /// The input at the end of `channel`, if it stops the channel and goes on to.
+    fn stopped_by(&self, channel: ChannelId) -> Option<ChannelId> {
+        let blocker = self.inputs[channel.index()].as_ref()?;
+        let stopped = self.senders[channel.index()].stopped_since.is_some();
+        (stopped && blocker.wants_stop && blocker.announced_stop).then_some(channel)
+    }
+}
+
+/// The input port at the end of a channel, if there is one.
+fn input_of(plan: &Plan, channel: ChannelId) -> Option<Input> {
+    let is_switch = plan.is_switch(plan.ends(channel).target.node);
+    let owner = if is_switch { Owner::Switch } else { Owner::Host };
+    Some(Input::new(plan.channel(channel).slack?, owner))
 }
 
 /// Where a channel begins and ends, as often asked.
@@ -283,6 +302,8 @@ impl Simulation {
 pub(crate) struct Place {
     /// The endpoint that sends on it, if a host does.
     pub(crate) sender: Option<EndpointId>,
+    /// The endpoint at its end, if it ends at a host.
+    pub(crate) receiver: Option<EndpointId>,
     /// The node at its end.
     pub(crate) target: NodeId,
     /// The port there.
@@ -293,6 +314,7 @@ impl Place {
     fn of(plan: &Plan, channel: ChannelId) -> Self {
         let ends = plan.ends(channel);
         let sender = plan.fabric.endpoint_at(ends.source);
-        Self { sender, target: ends.target.node, target_port: ends.target.port }
+        let receiver = plan.fabric.endpoint_at(ends.target);
+        Self { sender, receiver, target: ends.target.node, target_port: ends.target.port }
     }
 }

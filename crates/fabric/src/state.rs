@@ -4,12 +4,29 @@
 //!   sender ── schedule: starts of flits ──►  + flit + delay = arrivals ──► input ──► the next sender
 //!     worm, left                                                    fill = arrived - taken
 //! ```
+//!
+//! Whatever sends on what arrives, an output of a switch or a host on the way, is fed in the same manner: the two
+//! senders know each other, and the second the number that its first flit has in the schedule of the first.
+//!
+//! ```text
+//!   feeder   ... 40 41 42 43 44 ...      feeds ──► the fed sender
+//!   fed           7  8  9 10             feed: the feeder, first 40; worm_first 7
+//! ```
 
 use crate::run::Schedule;
 use crate::worm::WormId;
 use gingham_model::{ChannelPlan, SlackBuffer};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
+
+/// Where the flits come from that a sender sends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Feed {
+    /// The channel on which they arrive.
+    pub(crate) channel: ChannelId,
+    /// Number there of the first that is sent on.
+    pub(crate) first: u64,
+}
 
 /// The sending end of a channel. Times in picoseconds.
 #[derive(Clone, Debug)]
@@ -26,10 +43,14 @@ pub(crate) struct Sender {
     pub(crate) worm_first: u64,
     /// Its flits that are not scheduled yet.
     pub(crate) left: u64,
-    /// The input that feeds it; `None` at a host.
-    pub(crate) owner: Option<ChannelId>,
+    /// What arrives of the worm while it is sent; `None` if all of it is there, as at the host where it begins.
+    pub(crate) feed: Option<Feed>,
+    /// The channel that what arrives at this one's end is sent on at.
+    pub(crate) feeds: Option<ChannelId>,
     /// When the worm's first flit may start.
     pub(crate) ready: u64,
+    /// Whether the worm goes on from the host at the end of the channel.
+    pub(crate) in_transit: bool,
     /// Whether it was delivered: on a cable without delay that is before its release, in the same instant.
     pub(crate) delivered: bool,
     /// A control flit keeps the channel busy until then.
@@ -52,8 +73,10 @@ impl Sender {
             worm: None,
             worm_first: 0,
             left: 0,
-            owner: None,
+            feed: None,
+            feeds: None,
             ready: 0,
+            in_transit: false,
             delivered: false,
             control_until: 0,
             stopped_since: None,
@@ -84,6 +107,12 @@ impl Sender {
         data.max(self.control_until)
     }
 
+    /// Number of the first flit of its worm that it cannot send yet, if its feeder schedules flits up to `end`.
+    pub(crate) fn available(&self, end: u64) -> u64 {
+        let first = self.feed.map_or(end, |feed| feed.first);
+        self.worm_first + end.saturating_sub(first)
+    }
+
     /// Whether a flit arrives later than it has left.
     pub(crate) const fn has_delay(&self) -> bool {
         self.latency > self.flit
@@ -111,26 +140,39 @@ pub(crate) enum Head {
     Routing { output: ChannelId },
     /// It requests this output.
     Waiting { output: ChannelId },
-    /// It holds this output.
-    Connected { output: ChannelId },
+    /// It holds the output that it feeds.
+    Connected,
+    /// At a host: since `read`, the worm waits for room in the pool.
+    Full { read: u64 },
+    /// At a host: what arrives of the worm goes through in no time.
+    Open,
 }
 
 /// A worm that comes in, or will.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Incoming {
     pub(crate) worm: WormId,
     /// Number of its first flit on the channel.
     pub(crate) first: u64,
     /// Its flits on this channel.
     pub(crate) flits: u64,
-    /// The place of this switch on its route, from 0.
+    /// The place of this switch or in-transit host on its route, from 0.
     pub(crate) position: u16,
+}
+
+/// What an input port belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    Switch,
+    /// One that stops its sender while a worm finds no room in its pool.
+    Host,
 }
 
 /// The input port at the end of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
+    pub(crate) owner: Owner,
     pub(crate) head: Head,
     /// The worm whose header was read.
     pub(crate) current: Option<Incoming>,
@@ -152,9 +194,10 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn new(slack: SlackBuffer) -> Self {
+    pub(crate) fn new(slack: SlackBuffer, owner: Owner) -> Self {
         Self {
             slack,
+            owner,
             head: Head::Idle,
             current: None,
             incoming: VecDeque::with_capacity(4),
@@ -165,6 +208,11 @@ impl Input {
             emit_at: None,
             unsettled: false,
         }
+    }
+
+    /// Whether it is the port of a host.
+    pub(crate) fn is_at_host(&self) -> bool {
+        self.owner == Owner::Host
     }
 
     /// Whether a control flit waits to be sent.

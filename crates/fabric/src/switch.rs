@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::simulation::Simulation;
-use crate::state::{Head, Incoming};
+use crate::state::{Feed, Head, Incoming};
 use gingham_model::Arbitration;
 use gingham_topology::{ChannelId, Fabric};
 
@@ -19,23 +19,22 @@ impl Simulation {
             return self.schedule_release(output);
         }
         let worm = sender.worm.take().expect("a tail has a worm");
-        let owner = sender.owner.take();
+        let feed = sender.feed.take();
         let flits = sender.schedule.end() - sender.worm_first;
         let sum = sender.schedule.sum_all();
-        if self.inputs[output.index()].is_none() {
-            let head_arrival = sender.head_arrival();
-            let arrival = self.now + (sender.latency - sender.flit);
-            let delivered = std::mem::take(&mut sender.delivered);
-            sender.schedule.forget_before(sender.schedule.end());
-            if !delivered {
-                self.worms.set_head_arrived(worm, head_arrival);
-                self.schedule(arrival, Event::Deliver { channel: output, worm });
-            }
+        match &self.inputs[output.index()] {
+            None => self.leave_for_host(output, worm),
+            Some(port) if port.is_at_host() => self.leave_for_port(output, worm),
+            Some(_) => {}
         }
-        let Some(channel) = owner else {
-            return self.start_soon(output);
+        let Some(Feed { channel, .. }) = feed else {
+            return self.leave_host(output, worm, flits);
         };
-        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
+        self.senders[channel.index()].feeds = None;
+        let Some(input) = self.inputs[channel.index()].as_mut().filter(|input| !input.is_at_host())
+        else {
+            return self.leave_host(output, worm, flits);
+        };
         input.taken += flits;
         input.taken_sum += sum;
         input.head = Head::Idle;
@@ -48,7 +47,12 @@ impl Simulation {
     /// Reads the header at the head of the input at the end of `channel`, if one is there and the
     /// input is free.
     pub(crate) fn read_head(&mut self, channel: ChannelId) {
-        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
+        let Some(input) = self.inputs[channel.index()].as_mut() else {
+            return self.recognise(channel);
+        };
+        if input.is_at_host() {
+            return self.read_at_host(channel);
+        }
         if input.head != Head::Idle {
             return;
         }
@@ -117,7 +121,8 @@ impl Simulation {
         let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");
         let channel = Fabric::reverse(leaving);
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
-        input.head = Head::Connected { output };
+        input.head = Head::Connected;
+        let feed = Feed { channel, first: input.taken };
         input.taken_sum -= self.senders[output.index()].schedule.sum();
         let read = input.current.expect("the header was read");
         let next = Incoming {
@@ -125,21 +130,33 @@ impl Simulation {
             position: read.position + 1,
             ..read
         };
-        self.senders[output.index()].owner = Some(channel);
-        self.begin(output, next, self.now + self.wormhole.setup_delay.as_ps());
+        self.begin(output, next, Some(feed), self.now + self.wormhole.setup_delay.as_ps());
     }
 
     /// Gives `channel` to a worm, whose first flit may start at `ready`.
-    pub(crate) fn begin(&mut self, channel: ChannelId, worm: Incoming, ready: u64) {
+    pub(crate) fn begin(
+        &mut self,
+        channel: ChannelId,
+        worm: Incoming,
+        feed: Option<Feed>,
+        ready: u64,
+    ) {
         self.touch(channel);
+        if let Some(feed) = feed {
+            self.senders[feed.channel.index()].feeds = Some(channel);
+        }
         let sender = &mut self.senders[channel.index()];
         let first = sender.schedule.end();
         sender.worm = Some(worm.worm);
         sender.worm_first = first;
         sender.left = worm.flits;
         sender.ready = ready;
+        sender.feed = feed;
+        let worm = Incoming { first, ..worm };
         if let Some(input) = self.inputs[channel.index()].as_mut() {
-            input.incoming.push_back(Incoming { first, ..worm });
+            input.incoming.push_back(worm);
+        } else if !self.transits.is_empty() {
+            self.await_transit(channel, worm);
         }
         self.extend(channel);
     }

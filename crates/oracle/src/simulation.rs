@@ -10,7 +10,7 @@ use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
 use gingham_model::{Adapter, Assemblies, Delivery, Plan, Status, Switching, WormholePlan};
-use gingham_topology::ChannelId;
+use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
 /// Deadlocks are looked for this many times a run.
@@ -26,6 +26,8 @@ pub struct Simulation {
     pub(crate) status: Status,
     pub(crate) sources: Vec<Source>,
     pub(crate) senders: Vec<Sender>,
+    /// By channel: the endpoint that sends on it, if one does.
+    pub(crate) endpoints: Vec<Option<EndpointId>>,
     /// By endpoint: what comes in at hosts.
     pub(crate) transits: Vec<Transit>,
     pub(crate) worms: Worms,
@@ -67,6 +69,9 @@ impl Simulation {
             status: Status::Running,
             sources: Source::all(&plan),
             senders: Adapter::all(&plan).into_iter().map(sender).collect(),
+            endpoints: channels()
+                .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
+                .collect(),
             transits: vec![Transit::default(); plan.fabric.endpoints().len()],
             worms: Worms::default(),
             assemblies: Assemblies::default(),

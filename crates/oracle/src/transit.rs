@@ -310,7 +310,7 @@ impl Simulation {
     }
 
     pub(crate) fn ends_at_host(&self, channel: ChannelId) -> bool {
-        self.plan.fabric.endpoint_at(self.plan.ends(channel).target).is_some()
+        self.endpoints[Fabric::reverse(channel).index()].is_some()
     }
 
     fn host_at(&self, channel: ChannelId) -> EndpointId {
@@ -318,6 +318,6 @@ impl Simulation {
     }
 
     fn host_of(&self, channel: ChannelId) -> EndpointId {
-        self.plan.fabric.endpoint_at(self.plan.ends(channel).source).expect("a host sends here")
+        self.endpoints[channel.index()].expect("a host sends here")
     }
 }

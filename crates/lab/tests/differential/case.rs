@@ -1,5 +1,6 @@
 //! Random scenarios, and how to make a failing one smaller.
 
+use crate::in_transit;
 use gingham_kernel::{Purpose, Stream};
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
@@ -15,7 +16,7 @@ pub(crate) struct Case {
     nodes: Vec<(NodeKind, String)>,
     /// Two ends, each a node's name; rate in bytes per second; length in millimetres.
     cables: Vec<(String, String, u64, u64)>,
-    routing: String,
+    routing: Vec<String>,
     form: &'static str,
     network: Vec<String>,
     classes: Vec<String>,
@@ -30,6 +31,37 @@ impl Case {
     pub(crate) fn random(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "differential", Purpose::Shuffle);
         let fabric = random_fabric(&mut draw, seed);
+        Self::over(&fabric, draw, seed)
+    }
+
+    /// One with in-transit hosts.
+    pub(crate) fn in_transit(seed: u64) -> Self {
+        let mut draw = Stream::new(seed, "in transit", Purpose::Shuffle);
+        let fabric = in_transit::random_fabric(&mut draw, seed);
+        let routing = in_transit::random_routing(&mut draw);
+        let adapters = in_transit::random_adapters(&mut draw);
+        let mark = format!(", mark_bytes = \"{} B\" }}", draw.below(4));
+        let crowd = (draw.below(6) > 0).then(|| in_transit::random_crowd(&mut draw));
+        let mut case = Self::over(&fabric, draw, seed);
+        case.classes.extend(crowd);
+        case.form = "source";
+        case.routing = routing;
+        let is_header = |line: &&mut String| line.starts_with("header");
+        let header = case.network.iter_mut().find(is_header).unwrap();
+        *header = header.replace(" }", &mark);
+        case.network.push(String::new());
+        for line in adapters {
+            *case.network.last_mut().unwrap() = line;
+            match compile(&case.source(), true) {
+                Ok(_) => break,
+                Err(error) if error.to_string().contains("in_transit.pool") => {}
+                Err(error) => panic!("{error}\n{}", case.to_toml()),
+            }
+        }
+        case
+    }
+
+    fn over(fabric: &Fabric, mut draw: Stream, seed: u64) -> Self {
         let nodes = fabric.nodes().iter().map(|n| (n.kind, n.name.clone())).collect();
         let (uniform_rate, uniform_length) = (draw.below(2) == 0, draw.below(2) == 0);
         let rates = [1_000_000_000, 500_000_000, 250_000_000, 333_000_000, 2_000_000_000];
@@ -55,7 +87,10 @@ impl Case {
             seed,
             nodes,
             cables,
-            routing: pick(&mut draw, &["up-down", "shortest-path"]).to_owned(),
+            routing: vec![format!(
+                "algorithm = \"{}\"",
+                pick(&mut draw, &["up-down", "shortest-path"])
+            )],
             form: pick(&mut draw, &["source", "source", "table"]),
             network: random_network(&mut draw),
             classes,
@@ -160,8 +195,8 @@ impl Case {
             )
             .unwrap();
         }
-        let (routing, form) = (&self.routing, self.form);
-        writeln!(text, "'''\n[routing]\nalgorithm = \"{routing}\"\nform = \"{form}\"").unwrap();
+        let (routing, form) = (self.routing.join("\n"), self.form);
+        writeln!(text, "'''\n[routing]\n{routing}\nform = \"{form}\"").unwrap();
         writeln!(text, "[network]\n{}", self.network.join("\n")).unwrap();
         for class in &self.classes {
             writeln!(text, "[[traffic]]\n{class}").unwrap();
@@ -233,7 +268,7 @@ impl Case {
     }
 }
 
-fn pick<T: Copy>(draw: &mut Stream, from: &[T]) -> T {
+pub(crate) fn pick<T: Copy>(draw: &mut Stream, from: &[T]) -> T {
     from[usize::try_from(draw.below(from.len() as u64)).unwrap()]
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a case that cannot be set up has failed")]
 
 mod case;
+mod in_transit;
 
 use case::Case;
 use gingham_kernel::Time;
@@ -10,8 +11,9 @@ use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::measure::ChannelCount;
 use gingham_model::{
-    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Plan, Status, Switching,
+    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Plan, Status, Switching, WhenFull,
 };
+use gingham_topology::{ChannelId, EndpointId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
@@ -99,9 +101,18 @@ fn engine_and_oracle_agree_on_kept_cases() {
 
 #[test]
 fn engine_and_oracle_agree_on_random_scenarios() {
+    agree_on_random(Case::random);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_random_scenarios_with_in_transit_hosts() {
+    agree_on_random(Case::in_transit);
+}
+
+fn agree_on_random(draw: impl Fn(u64) -> Case) {
     let (cases, first) = (number("CASES", 300), number("FIRST", 0));
     for seed in first..first + cases {
-        let case = Case::random(seed);
+        let case = draw(seed);
         if let Some(found) = disagreement(&case) {
             let (smaller, found) = case.shrunk(found, disagreement);
             panic!("seed {seed}: {found}\n--- replay ---\n{}", smaller.to_toml());
@@ -174,6 +185,40 @@ fn random_scenarios_cut_messages_and_overtake() {
         }
     }
     assert!(reached.values().all(|cases| *cases >= 20), "{reached:?}");
+}
+
+/// And here, what in-transit hosts do: in how many of 300 cases each mechanism is at work.
+#[test]
+fn random_scenarios_meet_all_that_in_transit_hosts_do() {
+    let mut reached = BTreeMap::new();
+    for seed in 0..300 {
+        let plan = compile(&Case::in_transit(seed).source(), true).unwrap().plan;
+        let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+        let is_knot = matches!(simulation.advance(u64::MAX), Status::Deadlocked(_));
+        let ledger = simulation.ledger().measured();
+        let hosts =
+            || EndpointId::first(plan.fabric.endpoints().len()).map(|host| ledger.transit(host));
+        let counts = simulation.channel_counts();
+        let stops = plan.in_transit.when_full == WhenFull::Stop;
+        let into_host = |channel: &ChannelId| !plan.is_switch(plan.ends(*channel).target.node);
+        let mut ports = ChannelId::first(plan.channels.len()).filter(into_host);
+        for (what, holds) in [
+            ("sent on", hosts().any(|host| host.reinjected_packets > 0)),
+            ("often", hosts().map(|host| host.reinjected_packets).sum::<u64>() > 50),
+            (
+                "waited for the link",
+                hosts().any(|host| host.wait_mean_ps.is_some_and(|wait| wait > 0.0)),
+            ),
+            ("spilled", hosts().any(|host| host.spilled_packets > 0)),
+            ("waited for room", ports.any(|port| counts[port.index()].occupancy_flit_ps > 0)),
+            ("stopped by a host", ports.any(|port| counts[port.index()].stops > 0)),
+            ("a knot with hosts in it", stops && is_knot),
+            ("two path sets", plan.path_sets.len() == 2),
+        ] {
+            *reached.entry(what).or_insert(0_u32) += u32::from(holds);
+        }
+    }
+    assert!(reached.values().all(|cases| *cases >= 15), "{reached:?}");
 }
 
 /// How many cases to try, and from which seed on, as `make oracle` says.

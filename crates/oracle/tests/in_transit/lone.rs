@@ -1,8 +1,8 @@
 //! A worm alone, over in-transit hosts.
 
 use super::common::{
-    DELAY, FLIT, along, deliveries, in_transit, quiet_plan, row, scheduled, stopping, story,
-    wormhole,
+    DELAY, FLIT, along, deliveries, in_transit, quiet_plan, row, scheduled, spilling, stopping,
+    story, wormhole,
 };
 use super::{DETECTION, POOL, PROGRAMMING, measured, over_h1};
 use gingham_kernel::{Purpose, Span, Stream};
@@ -66,6 +66,8 @@ fn over_two_hosts_without_route_bytes() {
 /// What a random worm meets: a row of switches with two hosts on each that it may visit, or not.
 struct Way {
     plan: Plan,
+    /// For each in-transit host on it, the switches that it has come through by then.
+    before: Vec<u64>,
     payload: u64,
     switches: u64,
     hosts: u64,
@@ -78,11 +80,12 @@ fn random_way(draw: &mut Stream) -> Way {
     let mut switch_of = vec![0, switches - 1];
     switch_of.extend((0..switches).flat_map(|switch| [switch, switch]));
     let mut plan = quiet_plan(row(switches, &switch_of));
-    let mut names = Vec::new();
+    let (mut names, mut before) = (Vec::new(), Vec::new());
     for switch in 0..switches {
         names.push(format!("s{switch}"));
         for host in [2 + 2 * switch, 3 + 2 * switch] {
             if draw.below(2) == 1 {
+                before.push((names.len() - before.len()) as u64);
                 names.extend([format!("h{host}"), format!("s{switch}")]);
             }
         }
@@ -93,33 +96,44 @@ fn random_way(draw: &mut Stream) -> Way {
     along(&mut plan, &[&names]);
     let payload = 1 + draw.below(80);
     scheduled(&mut plan, 0, 1, &[(0, u32::try_from(payload).unwrap())]);
-    Way { plan, payload, switches: length + hosts, hosts }
+    Way { plan, before, payload, switches: length + hosts, hosts }
 }
 
 #[test]
 fn over_any_way_by_the_formula() {
     let mut draw = Stream::new(1, "lone worms", Purpose::Length);
     let mut most_hosts = 0;
-    for _ in 0..200 {
-        let Way { mut plan, payload, switches: n, hosts: k } = random_way(&mut draw);
+    for case in 0..300 {
+        let Way { mut plan, before, payload, switches: n, hosts: k } = random_way(&mut draw);
         let [m, overhead] = [draw.below(4), draw.below(4)];
         let route_bytes = draw.below(2) == 1;
         let first_flit = FLIT + draw.below(100);
         let [detection, programming] = [m * FLIT + draw.below(70), draw.below(70)];
-        in_transit(&mut plan, [detection, programming, POOL]);
-        if draw.below(2) == 1 {
-            stopping(&mut plan);
-        }
         wormhole(&mut plan, |wormhole| {
             wormhole.route_bytes = route_bytes;
             wormhole.mark_bytes = u32::try_from(m).unwrap();
             wormhole.overhead_bytes = u32::try_from(overhead).unwrap();
             wormhole.setup_delay = Span::from_ps(first_flit);
         });
-        // `A lone worm` of docs/concepts/timing.md.
-        let w = if route_bytes { n } else { 0 } + k * m + overhead + payload;
-        let held_flits = if route_bytes { 0 } else { n };
-        let handling = n * first_flit + k * (detection + programming);
+        let stripped = |switches: u64| if route_bytes { switches } else { 0 };
+        let w = stripped(n) + k * m + overhead + payload;
+        // `A lone worm` of docs/concepts/timing.md: each host handles the worm for so long, in one of three ways.
+        in_transit(&mut plan, [detection, programming, if case % 3 == 0 { 0 } else { POOL }]);
+        let mut handling = k * (detection + programming);
+        if case % 3 == 0 {
+            let [delay, byte] = [draw.below(200), draw.below(4)];
+            spilling(&mut plan, [delay, byte]);
+            let spilled = |(host, switches): (u64, &u64)| {
+                let there = w - stripped(*switches) - host * m;
+                let spilled = (there - 1) * FLIT + delay + 2 * (there - m) * byte;
+                spilled.max(detection + programming)
+            };
+            handling = (0..).zip(&before).map(spilled).sum();
+        } else if case % 3 == 1 {
+            stopping(&mut plan);
+        }
+        handling += n * first_flit;
+        let held_flits = n - stripped(n);
         let delivered = (w + held_flits + k - k * m) * FLIT + (n + k + 1) * DELAY + handling;
         let head = (n + k + 1) * (FLIT + DELAY) + handling;
         let delivery = deliveries(plan, 1)[0];

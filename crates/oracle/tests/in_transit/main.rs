@@ -13,6 +13,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
+mod choice;
 #[path = "../common/mod.rs"]
 mod common;
 mod lone;

@@ -84,6 +84,23 @@ fn a_spilled_worm_is_overtaken_by_one_that_fits() {
 }
 
 #[test]
+fn of_two_that_wait_for_the_cable_the_first_to_be_ready_goes_first() {
+    let mut plan = over_h1();
+    in_transit(&mut plan, [DETECTION, PROGRAMMING, 5]);
+    spilling(&mut plan, [1_000, 3]);
+    scheduled(&mut plan, 0, 2, &[(0, 8)]);
+    scheduled(&mut plan, 3, 2, &[(0, 5)]);
+    scheduled(&mut plan, 1, 3, &[(400, 100)]);
+    // As before, but that h1's own has its cable from 400 to 1,400: then the 5, ready since 450, go until 1,450, and the 8, ready
+    // since 1,288. At s0 h1's own is off at 535 to 1,535, the 5 at 1,635 to 1,685, the 8 at 1,785 to 1,865.
+    let stories: Vec<_> = deliveries(plan.clone(), 3).iter().map(story).collect();
+    let expected = [(1, 400, 570, 1_560), (3, 0, 1_670, 1_710), (0, 0, 1_820, 1_890)];
+    assert_eq!(stories, expected);
+    // 1,400 - 450 and 1,450 - 1,288.
+    assert_eq!(measured(plan, 1).wait_mean_ps, Some(f64::midpoint(950.0, 162.0)));
+}
+
+#[test]
 fn of_two_that_are_ready_at_the_same_instant_the_first_to_arrive_goes_first() {
     let mut plan = over_h1();
     along(&mut plan, &[&["s0", "h1", "s0", "h2"], &["s0", "h1", "s0", "h3"]]);

@@ -5,6 +5,7 @@ use super::common::{
     story,
 };
 use super::{DETECTION, measured, over_h1};
+use gingham_kernel::Time;
 use gingham_model::{Plan, Status};
 use gingham_oracle::Simulation;
 use gingham_topology::{ChannelId, FabricBuilder, Guid, NodeKind};
@@ -75,7 +76,7 @@ fn a_long_worm_that_waits_stops_its_sender_until_it_has_room() {
 ///   h0 ─ s0 ──► s1 ─ x1 ─ s1 ──► s2 ─ h2        first leg and second leg of different messages share each
 ///               h1 ─ s1 ──► s2 ─ x2 ─ s2 ──► s3      channel from switch to switch
 /// ```
-fn ring(pool_bytes: u64) -> Plan {
+fn ring(pool_bytes: u64, lengths: [u32; 3]) -> Plan {
     let mut builder = FabricBuilder::new();
     let switches: Vec<_> = (0..4_u64)
         .map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(0x100 + n), 8))
@@ -105,7 +106,7 @@ fn ring(pool_bytes: u64) -> Plan {
     // The second message of each host has taken the channel to the next switch before the first is sent on there.
     in_transit(&mut plan, [60, 2_000, pool_bytes]);
     for host in 0..4 {
-        scheduled(&mut plan, host, (host + 2) % 4, &[(0, 100), (0, 100), (0, 100)]);
+        scheduled(&mut plan, host, (host + 2) % 4, &lengths.map(|bytes| (0, bytes)));
     }
     plan.stop = stop_at(1_000_000);
     plan
@@ -121,7 +122,7 @@ fn ends_as(plan: &Plan) -> Status {
 
 #[test]
 fn back_pressure_alone_ties_a_knot() {
-    let mut plan = ring(150);
+    let mut plan = ring(150, [100; 3]);
     stopping(&mut plan);
     let Status::Deadlocked(cycle) = ends_as(&plan) else { panic!("the pools hold one worm each") };
     // The port of x1 waits for s1's input from x1, that for the way to s2, which s1's input from h1 has; that is stopped by
@@ -145,12 +146,29 @@ fn back_pressure_alone_ties_a_knot() {
 
 #[test]
 fn pools_with_room_for_all_or_memory_behind_them_tie_none() {
-    let mut plan = ring(300);
+    let mut plan = ring(300, [100; 3]);
     stopping(&mut plan);
     assert_eq!(ends_as(&plan), Status::Drained);
-    let mut plan = ring(150);
+    let mut plan = ring(150, [100; 3]);
     spilling(&mut plan, [1_000, 3]);
     assert_eq!(ends_as(&plan), Status::Drained);
     let spilled: u64 = (0..8).map(|host| measured(plan.clone(), host).spilled_packets).sum();
     assert!(spilled > 0, "the pools were too small");
+}
+
+#[test]
+fn who_waits_for_a_worm_that_is_not_ready_yet_waits_for_nobody() {
+    // The 8 are whole at x1 from 305 on, ready at 2,365 and gone at 2,445. The 5 behind them have left s0 at 325 to 375, are whole
+    // at x1 from 495 on, ready at 2,555 and gone at 2,605. Until then the 100 behind both wait at x1, which holds 104 and so not
+    // 105, and have the channel from s0 to s1, for which the 8 of x0 wait at s0. All that looks like the knot, but the cable of
+    // x1 is not stopped: 13 fit into the buffer at its end.
+    let mut plan = ring(104, [8, 5, 100]);
+    stopping(&mut plan);
+    plan.stop = stop_at(64 * 2_500);
+    let mut simulation = Simulation::new(Arc::new(plan));
+    while simulation.now() < Time::from_ps(2_600) {
+        assert_eq!(*simulation.advance(1), Status::Running);
+    }
+    assert_eq!(simulation.ledger().delivered_messages(), 0);
+    assert_eq!(*simulation.advance(u64::MAX), Status::Drained);
 }
