@@ -9,7 +9,9 @@
 //!
 //! The doc comments of [`Algorithm`] are what users read as help.
 
-use super::parameters::{DimensionOrder, InTransit, ShortestPath, SimpleRoutes, Smart, UpDown};
+use super::parameters::{
+    DimensionOrder, InTransit, ShortestPath, SimpleRoutes, Smart, Spread, UpDown,
+};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
@@ -38,6 +40,19 @@ pub enum Algorithm {
     /// Paths that share the load evenly, with every cycle of dependencies broken where it costs
     /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches.
     Smart(Smart),
+}
+
+impl Algorithm {
+    /// Whether all endpoints of a switch are reached by the same paths.
+    pub(super) fn shares_paths(&self) -> bool {
+        match self {
+            Self::ShortestPath(_) | Self::DimensionOrder(_) | Self::UpDown(_) | Self::Smart(_) => {
+                false
+            }
+            Self::SimpleRoutes(parameters) => parameters.spread == Spread::Switches,
+            Self::InTransit(parameters) => parameters.spread == Spread::Switches,
+        }
+    }
 }
 
 /// The names alone.

@@ -13,7 +13,7 @@
 //! are legal paths of up*/down* (`proof.rs` checks it all the same). A turn needs a host on its
 //! switch; aggregation nodes and routers send nothing on. Where every shortest path would turn at
 //! a switch without hosts, the path is the shortest that does not, which exists because
-//! that of up*/down* is one: a **fall-back**, longer than the cables would allow.
+//! that of up*/down* is one: a fall-back, longer than the cables would allow (`fall_backs.rs`).
 //!
 //! Among shortest paths `balance.rs` chooses by load; with [`TransitHosts::Fewest`] only those
 //! are left to it that have the fewest turns. Of the hosts at a turn the one with the fewest
@@ -31,7 +31,7 @@ use super::graph::{SwitchGraph, UNREACHED};
 use super::orientation::Orientation;
 use super::phases::{self, is_turn};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
-use super::{InTransit, RouteError, TransitHosts};
+use super::{FallBacks, InTransit, RouteError, TransitHosts};
 use crate::{EndpointId, Fabric, NodeId};
 
 /// One path from every switch with endpoints to every endpoint, with its in-transit hosts.
@@ -73,6 +73,7 @@ pub(super) fn routes(
             }
         }
     }
+    routes.set_fall_backs(FallBacks::new(graph, &orientation));
     Ok(routes.finish())
 }
 

@@ -14,19 +14,18 @@
 //! port per switch and destination ([`TableRoutes`]). Everything after that reads [`Routes`]
 //! by one walk over all source switches and destinations, whatever their form and origin.
 //!
+//! Two algorithms lay whole paths themselves, so they have source form alone: `in_transit` has
+//! choices over which `balance` finds the best paths and lays them anew in passes, `simple_routes`
+//! searches for the cheapest. Both move over switch and phase as up*/down* does (`phases`); which
+//! channels go up, `root` decides with the ranks of a tree (`orientation`, `depth_first`).
+//!
 //! Where more would go:
 //!
 //! * **Several roots**, as fat trees want: another variant of [`Root`]; ranks are taken from any
 //!   number of roots already (`orientation.rs`), but then an island may have pairs that no
 //!   legal path joins.
-//! * **A tree searched depth first**: another ranking in `orientation.rs`, another variant of
-//!   [`Algorithm`] in `algorithm.rs`, an arm in [`route`]. The legal search is up*/down*'s.
-//! * **Smart routing, weighted simple routes**: a file each that fills a [`SourceRoutes`] through
-//!   its builder; they choose paths, not choices, and so stand beside `assignment.rs`.
-//! * **In-transit hosts**: `in_transit.rs` takes the choices of `shortest_path.rs` and the
-//!   orientation of `up_down.rs`, and puts a host where a path would turn from down to up. A
-//!   path is a list of channels whatever it visits; dependencies and [`Path::legs`] already end
-//!   where a channel ends at an endpoint.
+//! * **Smart routing**: a file that fills a [`SourceRoutes`] through its builder; it chooses
+//!   paths, not choices, and so stands beside `simple_routes.rs`.
 //!
 //! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each alternative, the
 //! service level of each pair, and the map from level to lane at each hop. The proof is of all
@@ -48,6 +47,7 @@ mod dependency;
 mod depth_first;
 mod dimension_order;
 mod distribution;
+mod fall_backs;
 mod given_paths;
 mod graph;
 mod in_transit;
@@ -79,6 +79,7 @@ pub use bisection::{Bisection, SampleMean};
 pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
 pub use dependency::DependencyGraph;
 pub use distribution::Distribution;
+pub use fall_backs::FallBacks;
 pub use lane_map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 pub use lane_use::{LaneDrop, LaneUse};
 pub use parameters::{
@@ -181,7 +182,8 @@ fn suggestion(nearest: Option<&str>) -> String {
 /// no error.
 pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
     let (switches, endpoints) = (fabric.switches().len(), fabric.endpoints().len());
-    if switches.saturating_mul(endpoints) > ROUTES_MAX {
+    let rows = if algorithm.shares_paths() { switches } else { endpoints };
+    if switches.saturating_mul(rows) > ROUTES_MAX {
         return Err(RouteError::TooLarge { switches, endpoints });
     }
     let graph = SwitchGraph::new(fabric);

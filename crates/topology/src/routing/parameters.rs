@@ -37,6 +37,9 @@ pub struct SimpleRoutes {
     pub weight: f64,
     /// Whether the hosts of a switch may be reached by paths of their own.
     pub spread: Spread,
+    /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
+    /// nothing changes any more.
+    pub passes: u32,
 }
 
 impl Default for SimpleRoutes {
@@ -46,6 +49,7 @@ impl Default for SimpleRoutes {
             tree: Tree::default(),
             weight: 0.5,
             spread: Spread::default(),
+            passes: 3,
         }
     }
 }

@@ -14,7 +14,9 @@
 //! between switches at the moment, and a pair counts as often as hosts at both ends share its
 //! path. Weight 0 gives shortest legal paths, the first that the search finds.
 //!
-//! Pairs are taken by the switch of the destination, the destination and the source. The search
+//! Pairs are taken by the switch of the destination, the destination and the source; then, in
+//! passes over all in the same order, each path is taken up and searched for again, because the
+//! first ones were laid when nothing had any load. The search
 //! goes forwards over (switch, phase) with the hops of the shortest legal path as what is
 //! at least still to pay (A*: Hart, Nilsson and Raphael 1968), so it looks at little beside
 //! the paths that are nearly as short as any. Costs are integers, in units of 2^-20.
@@ -45,31 +47,63 @@ pub(super) fn routes(
     graph: &SwitchGraph,
     parameters: &SimpleRoutes,
 ) -> Result<SourceRoutes, RouteError> {
-    let SimpleRoutes { root, tree, weight, spread } = parameters;
+    let SimpleRoutes { root, tree, weight, spread, passes } = parameters;
     if !(0.0..=WEIGHT_MAX).contains(weight) {
         return Err(RouteError::Weight { given: weight.to_string() });
     }
     let orientation = Orientation::new(fabric, graph, root, *tree)?;
-    let mut prices = Prices::new(fabric, graph, *weight);
-    let mut search = Search::new(graph, &orientation);
+    let paths = lay(fabric, graph, &orientation, parameters);
     let mut routes = SourceRoutesBuilder::new(graph);
-    let mut path = Vec::new();
-    for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
-        let hops = phases::hops(graph, &orientation, switch, |_| false);
+    let mut laid = paths.iter();
+    for switch in graph.switches() {
         for row in rows(graph, switch, *spread) {
             routes.begin_row(graph, row);
-            for source in graph.switches() {
-                path.clear();
-                if !graph.residents(source).is_empty() {
-                    search.cheapest(source, &hops, &prices, &mut path);
-                }
-                prices.add(&path, row_weight(graph, source, row));
-                routes.extend(&path);
+            for path in laid.by_ref().take(graph.switch_count()) {
+                routes.extend(path);
                 routes.end_path();
             }
         }
     }
     Ok(routes.finish())
+}
+
+/// The channels between switches of every path, by row and then by source switch.
+fn lay(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    orientation: &Orientation,
+    parameters: &SimpleRoutes,
+) -> Vec<Vec<ChannelId>> {
+    let mut prices = Prices::new(fabric, graph, parameters.weight);
+    let mut search = Search::new(graph, orientation);
+    let mut laid: Vec<Vec<ChannelId>> = Vec::new();
+    for pass in 0..=parameters.passes {
+        let (mut number, mut has_changed) = (0, false);
+        for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
+            let hops = phases::hops(graph, orientation, switch, |_| false);
+            for row in rows(graph, switch, parameters.spread) {
+                for source in graph.switches() {
+                    if pass == 0 {
+                        laid.push(Vec::new());
+                    }
+                    let paths = row_weight(graph, source, row);
+                    let old = std::mem::take(&mut laid[number]);
+                    prices.take_up(&old, paths);
+                    let path = &mut laid[number];
+                    if !graph.residents(source).is_empty() {
+                        search.cheapest(source, &hops, &prices, path);
+                    }
+                    prices.lay(path, paths);
+                    has_changed |= *path != old;
+                    number += 1;
+                }
+            }
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    laid
 }
 
 /// What channels cost.
@@ -93,9 +127,14 @@ impl Prices {
         UNIT + (self.weight * relative).round() as u64
     }
 
-    fn add(&mut self, path: &[ChannelId], paths: u64) {
+    fn lay(&mut self, path: &[ChannelId], paths: u64) {
         self.load.lay(path, paths);
         self.total += paths * path.len() as u64;
+    }
+
+    fn take_up(&mut self, path: &[ChannelId], paths: u64) {
+        self.load.take_up(path, paths);
+        self.total -= paths * path.len() as u64;
     }
 }
 

@@ -15,6 +15,7 @@
 //! Invariant: each channel begins where the one before ends; the kept part is empty only
 //! at the switch of the destination, and where there is no path.
 
+use super::FallBacks;
 use super::graph::{Attachment, SwitchGraph};
 use crate::{ChannelId, EndpointId, NodeId};
 
@@ -29,6 +30,7 @@ pub struct SourceRoutes {
     channels: Vec<ChannelId>,
     /// In-transit hosts by row and switch; nothing at all if no path visits one.
     in_transit_hosts: Vec<u16>,
+    fall_backs: FallBacks,
 }
 
 /// What is known of a destination.
@@ -95,6 +97,12 @@ impl SourceRoutes {
         exists.then_some(Onward { channels, ejection, in_transit_hosts })
     }
 
+    /// The pairs that take a longer path than the cables would allow, because no host could take
+    /// their packets in where a shorter one turns from down to up. None but with in-transit hosts.
+    pub fn fall_backs(&self) -> &FallBacks {
+        &self.fall_backs
+    }
+
     /// Whether any path leads through an in-transit host.
     #[inline]
     pub fn has_in_transit_hosts(&self) -> bool {
@@ -120,6 +128,7 @@ impl SourceRoutesBuilder {
             first: vec![0],
             channels: Vec::new(),
             in_transit_hosts: Vec::new(),
+            fall_backs: FallBacks::default(),
         };
         Self { routes, rows: 0, in_transit_hosts: 0 }
     }
@@ -158,6 +167,11 @@ impl SourceRoutesBuilder {
     pub(super) fn end_path(&mut self) {
         self.routes.first.push(self.routes.channels.len());
         self.routes.in_transit_hosts.push(std::mem::take(&mut self.in_transit_hosts));
+    }
+
+    /// Which pairs take a longer path for want of a host on the way.
+    pub(super) fn set_fall_backs(&mut self, fall_backs: FallBacks) {
+        self.routes.fall_backs = fall_backs;
     }
 
     /// All paths.

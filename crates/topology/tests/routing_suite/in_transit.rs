@@ -1,10 +1,14 @@
 //! In-transit hosts: hand-drawn paths, and what holds on any fabric.
 
-use crate::support::{any_plan, endpoint, fabric, hops, pairs, ring, routed, switch_of, way};
-use gingham_topology::routing::{
-    Algorithm, Form, InTransit, Path, RouteError, Routes, Spread, TransitHosts, prove, route,
+use crate::support::{
+    any_plan, endpoint, fabric, generated, hops, pairs, ring, routed, switch_of, way,
 };
-use gingham_topology::{EndpointId, Fabric};
+use gingham_topology::generate::{Generator, Irregular};
+use gingham_topology::routing::{
+    Algorithm, Form, InTransit, Path, Root, RouteError, Routes, Spread, TransitHosts, Tree, prove,
+    route,
+};
+use gingham_topology::{EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
 use proptest::prelude::*;
 
 fn in_transit(hosts: TransitHosts) -> Algorithm {
@@ -56,11 +60,113 @@ fn the_hosts_of_a_switch_take_turns() {
 }
 
 #[test]
+fn a_busy_way_makes_a_packet_turn() {
+    // Ring of four, ranks 0 1 2 1 from s0. Loads of channels as paths are laid, by destination:
+    //
+    //   h0: h1 by s1s0. h2: by s1 the busiest has 1, by s3 0, so s2s3 s3s0. h3 by s3s0, now 2.
+    //   h1: h0 by s0s1, h2 by s2s1. h3: by s0 the busiest has 2 (s3s0), by s2 1 (s2s1), so
+    //       s3s2 s2s1, which turns from down to up at s2.
+    //   h2: h0: by s1 0 + 1, by s3 0 + 1, no turns: the lower channel, s0s1 s1s2. h1 and h3 straight.
+    //   h3: h0 straight. h1: by s0 1 and 1, by s2 2 (s1s2 of h0 and h1), so s1s0 s0s3. h2 straight.
+    let fabric = ring(4, 1);
+    let with = |hosts| Algorithm::InTransit(InTransit { hosts, passes: 0, ..InTransit::default() });
+    let routes = routed(&fabric, &with(TransitHosts::Any), Form::Source);
+    assert_eq!(way(&fabric, &routes, "h2", "h0"), "h2 s2 s3 s0 h0");
+    assert_eq!(way(&fabric, &routes, "h3", "h1"), "h3 s3 s2 h2 s2 s1 h1");
+    assert_eq!(way(&fabric, &routes, "h0", "h2"), "h0 s0 s1 s2 h2");
+    assert_eq!(way(&fabric, &routes, "h1", "h3"), "h1 s1 s0 s3 h3");
+    // With the fewest in-transit hosts h3 goes by the root.
+    let routes = routed(&fabric, &with(TransitHosts::Fewest), Form::Source);
+    assert_eq!(way(&fabric, &routes, "h3", "h1"), "h3 s3 s0 s1 h1");
+    assert_eq!(way(&fabric, &routes, "h1", "h3"), "h1 s1 s0 s3 h3");
+}
+
+#[test]
+fn a_host_with_two_cables_sends_on_by_the_one_a_packet_came_by() {
+    // The ring of six; the only host near s3 hangs on s3 by its second port and on s0 by its first.
+    let mut builder = FabricBuilder::new();
+    let switches: Vec<_> = (0..6_u64)
+        .map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(n + 1), 8))
+        .collect();
+    let twin = builder.add_plain(NodeKind::Host, "twin", Guid(100), 2);
+    let mut ends = vec![(twin, switches[0]), (twin, switches[3])];
+    for n in [1, 2, 4, 5] {
+        let host = builder.add_plain(NodeKind::Host, &format!("h{n}"), Guid(100 + n), 1);
+        ends.push((host, switches[usize::try_from(n).unwrap()]));
+    }
+    ends.extend((0..6).map(|n| (switches[n], switches[(n + 1) % 6])));
+    for (a, b) in ends {
+        let ports = [a, b].map(|node| builder.free_port(node).expect("a free port"));
+        builder.add_cable([(a, ports[0]), (b, ports[1])], None, None).expect("free ports");
+    }
+    let fabric = builder.build();
+    let routes = routed(&fabric, &in_transit(TransitHosts::Any), Form::Source);
+    assert_eq!(way(&fabric, &routes, "h2", "h4"), "h2 s2 s3 twin s3 s4 h4");
+    let path = routes.path(&fabric, endpoint(&fabric, "h2"), endpoint(&fabric, "h4")).unwrap();
+    assert_eq!(hosts_on_the_way(&fabric, &path), [endpoint(&fabric, "twin[2]")]);
+    assert_sound(&fabric, &routes);
+}
+
+#[test]
 fn a_switch_without_hosts_is_gone_round() {
     // Nothing at s3 could take the packet in, so the way from s2 to s4 is that of up*/down*.
     let fabric = fabric(6, &[0, 1, 2, 4, 5], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]);
     let routes = routed(&fabric, &in_transit(TransitHosts::Any), Form::Source);
     assert_eq!(way(&fabric, &routes, "h2", "h3"), "h2 s2 s1 s0 s5 s4 h3");
+    let Routes::Source(routes) = routes else { panic!("asked for source routes") };
+    assert_eq!(routes.fall_backs().pairs, 2, "h2 and h3 to each other");
+    let names = routes.fall_backs().switches.iter().map(|s| fabric.node(*s).name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["s3"]);
+}
+
+#[test]
+fn a_packet_may_come_back_to_a_switch_to_find_a_host() {
+    // s2 has no host. From s1 down to s2 and up to s0 would turn there; the packet goes on down to s3,
+    // into its host, and comes back up through s2.
+    //
+    //   s4 root ─ s5 ─ s6 ─ s7 ─ s8 ─ s0     s0 is far from the root by itself, and above s2
+    //      └──── s9 ─ s10 ─ s11 ─ s12 ─ s1   as s1 is; s2 hangs under both, s3 under s2
+    let cables = [
+        (4, 5),
+        (5, 6),
+        (6, 7),
+        (7, 8),
+        (8, 0),
+        (4, 9),
+        (9, 10),
+        (10, 11),
+        (11, 12),
+        (12, 1),
+        (0, 2),
+        (1, 2),
+        (2, 3),
+    ];
+    let fabric = fabric(13, &[0, 1, 3], &cables);
+    let root = Root::Named("s4".to_owned());
+    let algorithm = Algorithm::InTransit(InTransit { root, ..InTransit::default() });
+    let routes = routed(&fabric, &algorithm, Form::Source);
+    assert_eq!(way(&fabric, &routes, "h1", "h0"), "h1 s1 s2 s3 h2 s3 s2 s0 h0");
+    assert_eq!(way(&fabric, &routes, "h0", "h1"), "h0 s0 s2 s3 h2 s3 s2 s1 h1");
+    assert!(prove(&fabric, &routes).is_free());
+    let Routes::Source(routes) = routes else { panic!("asked for source routes") };
+    assert_eq!(routes.fall_backs().pairs, 2);
+}
+
+#[test]
+fn irregular_fabrics_get_sound_routes_with_either_tree() {
+    for seed in 0..4 {
+        let shape =
+            Irregular { switches: 24, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 2 };
+        let fabric = generated(&Generator::Irregular(shape), seed);
+        for tree in [Tree::BreadthFirst, Tree::DepthFirst] {
+            let parameters =
+                InTransit { tree, root: Root::LargestTotalDistance, ..InTransit::default() };
+            let algorithm = Algorithm::InTransit(parameters);
+            let routes = routed(&fabric, &algorithm, Form::Source);
+            assert_sound(&fabric, &routes);
+            assert_eq!(routes, routed(&fabric, &algorithm, Form::Source));
+        }
+    }
 }
 
 #[test]
@@ -91,7 +197,9 @@ fn assert_sound(fabric: &Fabric, routes: &Routes) {
         assert!(hosts.iter().all(|host| fabric.is_host_endpoint(*host)));
         assert!(!hosts.contains(&from) && !hosts.contains(&to));
         for pair in path.channels().windows(2) {
-            assert_eq!(fabric.target(pair[0]).node, fabric.source(pair[1]).node);
+            let (arrives, leaves) = (fabric.target(pair[0]), fabric.source(pair[1]));
+            assert_eq!(arrives.node, leaves.node, "a channel begins where the one before ends");
+            assert!(fabric.node(arrives.node).is_switch() || arrives == leaves, "the same port");
         }
         let between = path.switches(fabric) - 1 - hosts.len();
         assert!(between >= distance);

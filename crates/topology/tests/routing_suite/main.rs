@@ -3,10 +3,12 @@
 mod dimension_order;
 mod in_transit;
 mod irregular_bands;
+mod laid_paths;
 mod lanes;
 mod proof;
 mod real_dumps;
 mod shortest_path;
+mod simple_routes;
 mod smart;
 mod statistics;
 mod support;

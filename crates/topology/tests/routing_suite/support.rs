@@ -9,6 +9,7 @@ use gingham_topology::{
     ChannelId, EndpointId, Fabric, FabricBuilder, Guid, LinkSpeed, NodeId, NodeKind,
 };
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 pub(crate) const FORMS: [Form; 2] = [Form::Source, Form::Table];
 
@@ -208,4 +209,19 @@ pub(crate) fn assert_leads(
         assert!(!visited.contains(&arrives), "a switch is met once");
         visited.push(arrives);
     }
+}
+
+/// Which channels go up, from the definition: towards the lowest switch of the island.
+pub(crate) fn up_channels(fabric: &Fabric) -> BTreeSet<ChannelId> {
+    let hops = hops(fabric);
+    let height = |switch: NodeId| {
+        let from_lowest = hops[switch.index()].iter().copied().flatten().next();
+        (from_lowest.expect("a switch reaches itself"), switch)
+    };
+    ChannelId::first(fabric.channel_count())
+        .filter(|channel| joins_switches(fabric, *channel))
+        .filter(|channel| {
+            height(fabric.target(*channel).node) < height(fabric.source(*channel).node)
+        })
+        .collect()
 }

@@ -1,8 +1,8 @@
 //! Up*/down*: hand-drawn detours, and legality as a property.
 
 use crate::support::{
-    FORMS, any_plan, assert_leads, fabric, generated, hops, joins_switches, pairs, ring, routed,
-    switch_of, up_down, way,
+    FORMS, any_plan, assert_leads, fabric, generated, joins_switches, pairs, ring, routed,
+    switch_of, up_channels, up_down, way,
 };
 use gingham_topology::generate::{Generator, Irregular, Torus};
 use gingham_topology::routing::{Form, Root, RouteError, Statistics, prove, route};
@@ -98,21 +98,6 @@ fn every_island_has_a_root() {
         assert_eq!(way(&fabric, &routes, "h1", "h5"), "none");
         assert!(prove(&fabric, &routes).is_free());
     }
-}
-
-/// Which channels go up, from the definition: towards the lowest switch of the island.
-fn up_channels(fabric: &Fabric) -> BTreeSet<ChannelId> {
-    let hops = hops(fabric);
-    let height = |switch: NodeId| {
-        let from_lowest = hops[switch.index()].iter().copied().flatten().next();
-        (from_lowest.expect("a switch reaches itself"), switch)
-    };
-    ChannelId::first(fabric.channel_count())
-        .filter(|channel| joins_switches(fabric, *channel))
-        .filter(|channel| {
-            height(fabric.target(*channel).node) < height(fabric.source(*channel).node)
-        })
-        .collect()
 }
 
 /// Hops of the shortest legal path from a switch to every other, searched forwards.
