@@ -1,4 +1,4 @@
-"""Measure the speed of engine, oracle and striping protocol: one process a row, in sequence.
+"""Measure the speed of engine, oracle, stripes and routing: one process a row, in sequence.
 
     python benches/bench.py                 the table; --json for programs
     python benches/bench.py --baseline      the same, and record the instruction counts
@@ -8,8 +8,8 @@ A row is a scenario of `benches/rows` at a fraction of its fabric's own saturati
 measured once and stands in `benches/loads.json`. Instructions are counted by valgrind, which gives
 the same number whatever else the machine does; times are of a run without it. What setting up
 costs is measured by itself and taken off. `measuring` is the share of the instructions that the
-ledger takes, with the counts of channels that it asks for. The row `stripe-8` is of another kind:
-`benches/stripe.py` says what it measures.
+ledger takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64` and
+`routes-1000` are of other kinds: `benches/stripe.py` and `benches/routes.py` say what they measure.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> int:
         return 0
     loads = json.loads(LOADS.read_text())
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    results = stripe_rows(binary, options, baseline)
+    results = [*stripe_rows(binary, options, baseline), *routes_rows(binary, options)]
     for path in rows:
         for engine in ("runs", "oracle"):
             if row := measure(binary, path, engine, loads[path.stem], count=not options.quick):
@@ -106,6 +106,19 @@ def stripe_rows(binary: Path, options: argparse.Namespace, baseline: Row) -> lis
         row["baseline"] = baseline.get(f"{stripe.NAME}/{mode}")
         results.append(row)
         print(stripe.line_of(row) if not options.json else json.dumps(row), flush=True)
+    return results
+
+
+def routes_rows(binary: Path, options: argparse.Namespace) -> list[Row]:
+    """Measure and print the rows of routing, if they are wanted."""
+    import routes
+
+    results = []
+    for name in routes.ROWS:
+        for mode in routes.MODES if not options.rows or name in options.rows else ():
+            row = routes.measure(binary.with_name("gingham-bench-routes"), name, mode)
+            results.append(row)
+            print(routes.line_of(row) if not options.json else json.dumps(row), flush=True)
     return results
 
 

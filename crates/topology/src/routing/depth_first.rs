@@ -78,3 +78,56 @@ impl Search<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FabricBuilder, Guid, NodeKind};
+
+    fn graph(switches: u64, cables: &[(usize, usize)]) -> SwitchGraph {
+        let mut builder = FabricBuilder::new();
+        let add = |n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(n + 1), 9);
+        let nodes: Vec<_> = (0..switches).map(add).collect();
+        for (a, b) in cables {
+            let ends = [nodes[*a], nodes[*b]];
+            let ports = ends.map(|node| builder.free_port(node).expect("a free port"));
+            let ends = [(ends[0], ports[0]), (ends[1], ports[1])];
+            builder.add_cable(ends, None, None).expect("the ports are free");
+        }
+        SwitchGraph::new(&builder.build())
+    }
+
+    fn ranks_from(root: usize, graph: &SwitchGraph) -> Vec<u32> {
+        ranks(graph, &[NodeId::new(root)])
+    }
+
+    #[test]
+    fn a_ring_is_gone_round() {
+        // Both neighbours of s0 are alike, so s1; then s3, which is its only unmet neighbour. From s3:
+        // s1, s0, s2.
+        let ring = graph(4, &[(0, 1), (1, 3), (3, 2), (2, 0)]);
+        assert_eq!(ranks_from(0, &ring), [0, 1, 3, 2]);
+        assert_eq!(ranks_from(3, &ring), [2, 1, 3, 0]);
+    }
+
+    #[test]
+    fn the_neighbour_with_most_cables_to_what_was_met_comes_first() {
+        // s0 to s1 (two cables) and to s2 (one): s1. From s1 to s3 and s4; s4 has a second cable,
+        // to s0, so s4 comes before s3. From s4 nothing is left but s2.
+        let graph = graph(5, &[(0, 1), (0, 1), (0, 2), (1, 3), (1, 4), (4, 0), (4, 2)]);
+        assert_eq!(ranks_from(0, &graph), [0, 1, 3, 4, 2]);
+    }
+
+    #[test]
+    fn of_equals_the_one_farthest_from_all_comes_first() {
+        // Sums of hops: s1 and s3 1 + 2 + 2 + 3 = 8, s2 1 + 1 + 2 + 2 = 6, each with one cable to s0.
+        let graph = graph(5, &[(0, 2), (0, 1), (0, 3), (2, 4)]);
+        assert_eq!(ranks_from(0, &graph), [0, 1, 3, 2, 4]);
+    }
+
+    #[test]
+    fn every_island_is_searched_from_its_root() {
+        let graph = graph(4, &[(0, 1), (2, 3)]);
+        assert_eq!(ranks(&graph, &[NodeId::new(1), NodeId::new(2)]), [1, 0, 2, 3]);
+    }
+}

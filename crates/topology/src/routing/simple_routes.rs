@@ -47,7 +47,7 @@ pub(super) fn routes(
     graph: &SwitchGraph,
     parameters: &SimpleRoutes,
 ) -> Result<SourceRoutes, RouteError> {
-    let SimpleRoutes { root, tree, weight, spread, passes } = parameters;
+    let SimpleRoutes { root, tree, weight, spread, .. } = parameters;
     if !(0.0..=WEIGHT_MAX).contains(weight) {
         return Err(RouteError::Weight { given: weight.to_string() });
     }

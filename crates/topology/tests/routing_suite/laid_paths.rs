@@ -54,13 +54,13 @@ impl World {
         hosts * self.hosts[source.index()]
     }
 
-    /// All paths of `length` channels on which every turn up has a host, or that never turn up.
+    /// All paths of `length` channels that go up after down only where they may.
     fn paths(
         &self,
         from: NodeId,
         to: NodeId,
         length: usize,
-        may_turn: bool,
+        may_turn: &dyn Fn(NodeId) -> bool,
     ) -> Vec<Vec<ChannelId>> {
         let (mut found, mut path) = (Vec::new(), Vec::new());
         self.extend(from, to, length, may_turn, &mut path, &mut found);
@@ -72,7 +72,7 @@ impl World {
         at: NodeId,
         to: NodeId,
         left: usize,
-        may_turn: bool,
+        may_turn: &dyn Fn(NodeId) -> bool,
         path: &mut Vec<ChannelId>,
         found: &mut Vec<Vec<ChannelId>>,
     ) {
@@ -86,7 +86,7 @@ impl World {
         for channel in self.fabric.channels_from(at) {
             let next = self.fabric.target(channel).node;
             let turns = path.last().is_some_and(|last| self.turns(*last, channel));
-            let lawful = !turns || may_turn && self.hosts[at.index()] > 0;
+            let lawful = !turns || may_turn(at);
             if self.fabric.node(next).is_switch() && next != at && lawful {
                 path.push(channel);
                 self.extend(next, to, left - 1, may_turn, path, found);
@@ -125,12 +125,20 @@ impl Loads {
     }
 
     fn lay(&mut self, path: &[ChannelId], paths: u64) {
-        path.iter().for_each(|channel| *self.0.entry(*channel).or_default() += paths);
+        for channel in path {
+            *self.0.entry(*channel).or_default() += paths;
+        }
     }
 
     fn take_up(&mut self, path: &[ChannelId], paths: u64) {
-        path.iter().for_each(|channel| *self.0.get_mut(channel).unwrap() -= paths);
+        for channel in path {
+            *self.0.get_mut(channel).expect("it was laid") -= paths;
+        }
     }
+}
+
+fn real(count: u64) -> f64 {
+    f64::from(u32::try_from(count).expect("a small number"))
 }
 
 fn source_routes(fabric: &Fabric, algorithm: &Algorithm) -> SourceRoutes {
@@ -176,10 +184,11 @@ fn check_in_transit(world: &World, hosts: TransitHosts, spread: Spread) {
         let parameters = InTransit { hosts, spread, passes, ..InTransit::default() };
         source_routes(&world.fabric, &Algorithm::InTransit(parameters))
     });
+    let has_hosts = |switch: NodeId| world.hosts[switch.index()] > 0;
     replay(world, spread, &rounds, |loads, source, last, path| {
         let distance = world.hops[source.index()][last.index()].expect("joined");
         let lengths = distance..=2 * world.hosts.len();
-        let of_length = lengths.map(|length| world.paths(source, last, length, true));
+        let of_length = lengths.map(|length| world.paths(source, last, length, &has_hosts));
         let mut candidates =
             of_length.into_iter().find(|found| !found.is_empty()).expect("one exists");
         if hosts == TransitHosts::Fewest {
@@ -212,8 +221,7 @@ fn check_fall_backs(world: &World, spread: Spread, routes: &SourceRoutes) {
         let weight = world.weight(&row, source);
         if world.kept(routes, source, row[0]).len() > distance && weight > 0 {
             pairs += weight;
-            let all_hosted = World { hosts: vec![1; world.hosts.len()], ..world.again() };
-            for path in all_hosted.paths(source, last, distance, true) {
+            for path in world.paths(source, last, distance, &|_| true) {
                 let turns = path.windows(2).filter(|pair| world.turns(pair[0], pair[1]));
                 let at = turns.map(|pair| world.fabric.target(pair[0]).node);
                 switches.extend(at.filter(|switch| world.hosts[switch.index()] == 0));
@@ -222,12 +230,6 @@ fn check_fall_backs(world: &World, spread: Spread, routes: &SourceRoutes) {
     }
     assert_eq!(routes.fall_backs().pairs, pairs);
     assert_eq!(routes.fall_backs().switches, switches.into_iter().collect::<Vec<_>>());
-}
-
-impl World {
-    fn again(&self) -> Self {
-        Self::new(self.fabric.clone())
-    }
 }
 
 fn check_simple_routes(world: &World, weight: f64, spread: Spread) {
@@ -241,19 +243,21 @@ fn check_simple_routes(world: &World, weight: f64, spread: Spread) {
         let ends = [world.fabric.source(*channel).node, world.fabric.target(*channel).node];
         ends[0] != ends[1] && ends.into_iter().all(is_switch)
     });
-    let channels = channels.count() as f64;
+    let channels = real(channels.count() as u64);
     replay(world, spread, &rounds, |loads, source, last, path| {
-        let total = loads.0.values().sum::<u64>().max(1) as f64;
+        let total = real(loads.0.values().sum::<u64>().max(1));
         let price =
-            |channel: &ChannelId| 1.0 + weight * loads.on(*channel) as f64 / total * channels;
+            |channel: &ChannelId| 1.0 + weight * real(loads.on(*channel)) / total * channels;
         let cost = |path: &Vec<ChannelId>| path.iter().map(price).sum::<f64>();
         // A legal path comes through a switch once.
-        let candidates = (0..count).flat_map(|length| world.paths(source, last, length, false));
+        let candidates =
+            (0..count).flat_map(|length| world.paths(source, last, length, &|_| false));
         let best = candidates.map(|path| cost(&path)).fold(f64::INFINITY, f64::min);
         assert_eq!(world.turn_count(path), 0, "up, then down");
         assert!((cost(&path.to_vec()) - best).abs() < 1e-4 * best.max(1.0));
         if weight == 0.0 {
-            let shortest = (0..count).find(|n| !world.paths(source, last, *n, false).is_empty());
+            let shortest =
+                (0..count).find(|n| !world.paths(source, last, *n, &|_| false).is_empty());
             assert_eq!(Some(path.len()), shortest);
         }
     });

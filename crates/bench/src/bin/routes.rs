@@ -1,0 +1,81 @@
+//! What routing a random irregular fabric costs.
+//!
+//! `gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)` joins so many switches at random, each with
+//! so many ports, of which so many have hosts, routes it, and prints one line of JSON. Peak
+//! memory is the process's; it holds the fabric as well.
+//!
+//! | mode | routes |
+//! |---|---|
+//! | `any` | with in-transit hosts, over all shortest paths |
+//! | `fewest` | with in-transit hosts, over those with the fewest of them |
+//! | `simple` | simple routes |
+
+use gingham_topology::generate::{Generator, Irregular};
+use gingham_topology::routing::{
+    Algorithm, Form, InTransit, Onward, Routes, SimpleRoutes, Spread, TransitHosts, route,
+};
+use gingham_topology::{EndpointId, NodeId};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+const USAGE: &str =
+    "usage: gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match measure(&arguments) {
+        Ok(line) => {
+            print(&line.to_string());
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            print(&message);
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the one line that the driver reads")]
+fn print(line: &str) {
+    println!("{line}");
+}
+
+fn measure(arguments: &[String]) -> Result<Value, String> {
+    let [switches, ports, hosts, mode, spread] = arguments else { return Err(USAGE.into()) };
+    let number = |text: &String| text.parse().map_err(|_| USAGE.to_owned());
+    let shape = Irregular {
+        switches: number(switches)?,
+        ports: number(ports)?,
+        hosts_per_switch: number(hosts)?,
+        cables_per_pair_max: 1,
+    };
+    let spread = match spread.as_str() {
+        "hosts" => Spread::Hosts,
+        "switches" => Spread::Switches,
+        _ => return Err(USAGE.into()),
+    };
+    let over = |hosts| Algorithm::InTransit(InTransit { hosts, spread, ..InTransit::default() });
+    let algorithm = match mode.as_str() {
+        "any" => over(TransitHosts::Any),
+        "fewest" => over(TransitHosts::Fewest),
+        "simple" => Algorithm::SimpleRoutes(SimpleRoutes { spread, ..SimpleRoutes::default() }),
+        _ => return Err(USAGE.into()),
+    };
+    let fabric = Generator::Irregular(shape).generate(1).map_err(|error| error.to_string())?;
+    let mut routes = None;
+    let seconds = seconds_of(|| routes = Some(route(&fabric, &algorithm, Form::Source)));
+    let Some(Ok(Routes::Source(routes))) = routes else { return Err("no source routes".into()) };
+    let far = routes.path(NodeId::new(0), EndpointId::new(fabric.endpoints().len() - 1));
+    Ok(json!({
+        "seconds": seconds,
+        "hosts": fabric.endpoints().len(),
+        "switches_on_a_path": far.map(Onward::switches),
+    }))
+}
+
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
+fn seconds_of(work: impl FnOnce()) -> f64 {
+    let start = std::time::Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
