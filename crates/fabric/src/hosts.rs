@@ -122,25 +122,24 @@ impl Simulation {
     }
 
     /// The tail of a worm of so many flits has left the host at the start of `channel`.
-    pub(crate) fn leave_host(&mut self, channel: ChannelId, worm: WormId, flits: u64) {
+    pub(crate) fn leave_host(&mut self, channel: ChannelId, flits: u64) {
         let is_local = self.transits.is_empty() || !self.leave_pool(channel);
         if is_local && matches!(self.plan.path_choice, PathChoice::ByContention(_)) {
-            self.weigh_contention(channel, worm, flits);
+            self.weigh_contention(channel, flits);
         }
         self.start_soon(channel);
     }
 
     /// Tells the adapter how long a packet of its own took to leave.
     #[inline(never)]
-    fn weigh_contention(&mut self, channel: ChannelId, worm: WormId, flits: u64) {
+    fn weigh_contention(&mut self, channel: ChannelId, flits: u64) {
         let host = self.places[channel.index()].sender.expect("a host sends");
         let sender = &self.senders[channel.index()];
         // The first flit starts when the host begins to send the worm.
         let (started, now) = (Time::from_ps(sender.ready), Time::from_ps(self.now));
         let flit = Span::from_ps(sender.flit);
-        let packet = &self.worms.get(worm).packet;
         let adapter = &mut self.adapters[host.index()];
-        if let Some(found) = adapter.on_left(packet, started, now, flits, flit) {
+        if let Some(found) = adapter.on_left(started, now, flits, flit) {
             self.ledger.on_contention(host, now, found);
         }
     }

@@ -28,12 +28,12 @@ impl Simulation {
             Some(_) => {}
         }
         let Some(Feed { channel, .. }) = feed else {
-            return self.leave_host(output, worm, flits);
+            return self.leave_host(output, flits);
         };
         self.senders[channel.index()].feeds = None;
         let Some(input) = self.inputs[channel.index()].as_mut().filter(|input| !input.is_at_host())
         else {
-            return self.leave_host(output, worm, flits);
+            return self.leave_host(output, flits);
         };
         input.taken += flits;
         input.taken_sum += sum;

@@ -195,14 +195,11 @@ impl Adapter {
         }
         packet
     }
-}
 
-impl Adapter {
-    /// The tail of a packet of `flits` flits, which it sent at `started`, has left at `left` by a link of that flit time: what
-    /// it makes of the network, if it looks at it.
+    /// The tail of a packet of its own of `flits` flits, whose first started at `started`, has left at `left` by a link of that
+    /// flit time: what it makes of the network, if it looks at it.
     pub fn on_left(
         &mut self,
-        _packet: &Packet,
         started: Time,
         left: Time,
         flits: u64,

@@ -105,7 +105,7 @@ impl Simulation {
         };
         let worm = self.worms.insert(worm);
         self.refill(&packet, endpoint);
-        Some(Sending::Own(Own { worm, packet, next: 0, flits, started: self.now }))
+        Some(Sending::Own(Own { worm, next: 0, flits, started: self.now }))
     }
 
     fn refill(&mut self, packet: &Packet, endpoint: EndpointId) {

@@ -123,7 +123,7 @@ impl Simulation {
             Sending::Own(own) => {
                 let flit = self.plan.channel(channel).flit;
                 let queue = &mut self.senders[host.index()].queue;
-                let contention = queue.on_left(&own.packet, own.started, self.now, own.flits, flit);
+                let contention = queue.on_left(own.started, self.now, own.flits, flit);
                 if let Some(contention) = contention {
                     self.ledger.on_contention(host, self.now, contention);
                 }

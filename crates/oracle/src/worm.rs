@@ -107,7 +107,6 @@ pub(crate) enum Sending {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
     pub(crate) worm: WormId,
-    pub(crate) packet: Packet,
     /// The next flit.
     pub(crate) next: u64,
     pub(crate) flits: u64,
