@@ -130,6 +130,8 @@ def summary() -> Iterator[str]:
     yield from fields(one_class["properties"]["percentiles"]["items"]["properties"])
     yield from ["### `links`: sums over all links", ""]
     yield from fields(properties["links"]["properties"])
+    yield from ["### `in_transit`: sums over all in-transit hosts", ""]
+    yield from fields(properties["in_transit"]["properties"])
 
 
 def fields(properties: Schema) -> Iterator[str]:

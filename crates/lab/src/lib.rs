@@ -26,8 +26,8 @@ pub use fabric_file::{LoadedFabric, load_fabric};
 pub use gingham_input::FileRead;
 pub use gingham_model::measure::student_t;
 pub use record::{
-    ClassSummary, Column, ColumnData, LinkTotals, PercentileSummary, Record, Table, Verdict,
-    result_tables, summary_schema,
+    ClassSummary, Column, ColumnData, InTransitTotals, LinkTotals, PercentileSummary, Record,
+    Table, Verdict, result_tables, summary_schema,
 };
 pub use run::{Engine, Progress, Run};
 pub use sending::{LongestPayload, Sending};

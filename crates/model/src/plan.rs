@@ -221,6 +221,14 @@ impl Plan {
         [PathSet::First, PathSet::Second].into_iter().take(self.path_sets.len())
     }
 
+    /// Whether any path leads through an in-transit host.
+    pub fn has_in_transit_hosts(&self) -> bool {
+        self.path_sets.iter().any(|routes| match routes {
+            Routes::Source(routes) => routes.has_in_transit_hosts(),
+            Routes::Table(_) => false,
+        })
+    }
+
     /// Every channel of the path of a set between two endpoints; `None` where there is none.
     pub fn path(
         &self,

@@ -155,7 +155,7 @@ def report(result: Result) -> OSError | None:
         warn(note)
     try:
         print_classes(result)
-        for line in policing(result.classes):
+        for line in [*policing(result.classes), *in_transit(result.summary)]:
             show(text(line))
         show(text(f"verdict: {result.verdict}", "bold"))
         for line in wrap(result.summary["verdict_reason"], WIDTH - 2):
@@ -176,6 +176,17 @@ def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if told:
             created = f"{numbers['messages_created']:,} messages"
             yield f"policing of {numbers['name']}: of {created} {told}"
+
+
+def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line on hosts that sent packets on, if any did."""
+    totals = summary["in_transit"]
+    if totals["packets"]:
+        yield (
+            f"in transit: hosts sent {totals['packets']:,} packets on, which waited "
+            f"{time_text(totals['wait_mean_ns'])} on average; their buffers held "
+            f"{totals['pool_peak_bytes']:,} B at most"
+        )
 
 
 def finding_note(findings: list[str]) -> list[str]:

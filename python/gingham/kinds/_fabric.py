@@ -35,7 +35,7 @@ SUMMARY = ["verdict", "verdict_reason", "warm_up_ps", "window_end_ps", "end_ps"]
 # What of a class is no number of a row.
 NOT_COLUMNS = {"name", "percentiles"}
 # Endings of what a class has a mean of, over its messages.
-MEANS = ("latency_mean_ns", "hops_mean")
+MEANS = ("latency_mean_ns", "hops_mean", "in_transit_hosts_mean")
 
 
 class Fabrics(Kind):

@@ -67,7 +67,7 @@ pub(super) fn note_unused(source: &ScenarioSource, sets: &[Routes], gathered: &m
 }
 
 /// Whether any path leads through an in-transit host.
-pub(super) fn visit_hosts(sets: &[Routes]) -> bool {
+fn visit_hosts(sets: &[Routes]) -> bool {
     sets.iter().any(|routes| match routes {
         Routes::Source(routes) => routes.has_in_transit_hosts(),
         Routes::Table(_) => false,

@@ -3,7 +3,6 @@
 //! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill` only a class whose
 //! messages may be of any length has packets for which there never is room.
 
-use super::in_transit::visit_hosts;
 use super::paths::{hosts, sets_used};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
@@ -15,7 +14,7 @@ use gingham_topology::routing::{Onward, Routes};
 
 /// Refuses a pool in which a packet that may be in transit has no room.
 pub(super) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
-    if !visit_hosts(&plan.path_sets) {
+    if !plan.has_in_transit_hosts() {
         return Ok(());
     }
     for class in &plan.classes {

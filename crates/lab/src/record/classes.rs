@@ -72,6 +72,10 @@ pub struct ClassSummary {
     pub hops_mean: Option<f64>,
     /// Half-width of the mean number of switches.
     pub hops_half_width: Option<f64>,
+    /// Mean number of hosts that took a message in and sent it on.
+    pub in_transit_hosts_mean: Option<f64>,
+    /// Half-width of the mean number of in-transit hosts.
+    pub in_transit_hosts_half_width: Option<f64>,
     /// The percentiles of latency that were asked for and can be told.
     pub percentiles: Vec<PercentileSummary>,
 }
@@ -139,6 +143,8 @@ fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
         head_latency_half_width_ns: half_width(head_latency),
         hops_mean: mean(of.hops),
         hops_half_width: half_width(of.hops),
+        in_transit_hosts_mean: mean(of.in_transit_hosts),
+        in_transit_hosts_half_width: half_width(of.in_transit_hosts),
         percentiles: percentiles(reading, id),
     }
 }
@@ -246,6 +252,12 @@ pub(super) fn table(classes: &[ClassSummary]) -> Table {
         .known(("hops_mean", "switches"), "mean number of switches traversed", |c| c.hops_mean)
         .known(("hops_half_width", "switches"), "half-width of its 95 % interval", |c| {
             c.hops_half_width
+        })
+        .known(("in_transit_hosts_mean", "hosts"), "mean number of in-transit hosts", |c| {
+            c.in_transit_hosts_mean
+        })
+        .known(("in_transit_hosts_half_width", "hosts"), "half-width of its 95 % interval", |c| {
+            c.in_transit_hosts_half_width
         })
         .build("classes", "a row a traffic class: the numbers of the summary")
 }

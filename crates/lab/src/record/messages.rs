@@ -46,6 +46,9 @@ pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
         .integers(("payload_bytes", "B"), "payload", |d| u64::from(d.message.payload_bytes))
         .integers(("packets", "packets"), "packets that carried it", |d| u64::from(d.packets))
         .integers(("switches", "switches"), "switches traversed", |d| u64::from(d.hops))
+        .integers(("in_transit_hosts", "hosts"), "hosts that took it in and sent it on", |d| {
+            u64::from(d.in_transit_hosts)
+        })
         .words("policing", "what policing did to it", POLICING.map(str::to_owned).into(), policing)
         .integers(("created_ps", "ps"), "created at its source", |d| d.message.created.as_ps())
         .integers(

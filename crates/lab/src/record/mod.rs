@@ -12,6 +12,7 @@
 mod advice;
 mod classes;
 mod distributions;
+mod in_transit;
 mod links;
 mod load;
 mod messages;
@@ -22,6 +23,7 @@ mod verdict;
 pub(crate) use classes::estimate_of;
 pub use classes::{ClassSummary, PercentileSummary};
 pub use gingham_results::{Column, ColumnData, Table};
+pub use in_transit::InTransitTotals;
 pub use links::LinkTotals;
 pub(crate) use messages::Names;
 pub use verdict::Verdict;
@@ -55,7 +57,9 @@ pub struct Record {
     pub classes: Vec<ClassSummary>,
     /// Over all links.
     pub links: LinkTotals,
-    /// Notes of the compilation: what was decided there and could surprise.
+    /// Over all in-transit hosts.
+    pub in_transit: InTransitTotals,
+    /// What was decided when the scenario was compiled, or happened in the run, and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<String>,
@@ -97,7 +101,14 @@ impl Record {
         let classes = classes::summaries(&reading);
         let (verdict, verdict_reason) = verdict::of_run(&reading, &classes);
         let links = links::rows(&reading);
-        let tables = if with_tables { tables(&reading, &classes, &links) } else { Vec::new() };
+        let hosts_in_transit = in_transit::rows(&reading);
+        let tables = if with_tables {
+            tables(&reading, &classes, &links, &hosts_in_transit)
+        } else {
+            Vec::new()
+        };
+        let mut notes = compiled.notes.clone();
+        notes.extend(in_transit::note(&reading, &hosts_in_transit));
         Self {
             verdict,
             verdict_reason,
@@ -106,7 +117,8 @@ impl Record {
             end_ps: simulation.now().as_ps(),
             hosts: hosts(reading.plan()),
             links: links::totals(&links),
-            notes: compiled.notes.clone(),
+            in_transit: in_transit::totals(&hosts_in_transit),
+            notes,
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
             deadlock: reading.deadlock(),
             classes,
@@ -120,7 +132,12 @@ fn hosts(plan: &Plan) -> usize {
     sources.map(|source| source.endpoint).collect::<BTreeSet<_>>().len()
 }
 
-fn tables(reading: &Reading<'_>, classes: &[ClassSummary], links: &[links::Link]) -> Vec<Table> {
+fn tables(
+    reading: &Reading<'_>,
+    classes: &[ClassSummary],
+    links: &[links::Link],
+    hosts_in_transit: &[in_transit::Host],
+) -> Vec<Table> {
     let plan = reading.plan();
     vec![
         message_table(&Names::of(plan), &reading.measured.sample()),
@@ -130,6 +147,8 @@ fn tables(reading: &Reading<'_>, classes: &[ClassSummary], links: &[links::Link]
         distributions::series(reading),
         links::table(plan, links),
         nodes::table(&plan.fabric),
+        in_transit::table(reading, hosts_in_transit),
+        in_transit::contention(&reading.measured.contention()),
     ]
 }
 
@@ -141,6 +160,7 @@ pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
 /// Every table that a run leaves behind, without rows: what its columns are, mean and count.
 pub fn result_tables() -> Vec<Table> {
     let no_ends = |_: &links::Link| unreachable!("a table without rows asks for no end");
+    let no_host = |_| unreachable!("a table without rows asks for no host");
     vec![
         messages::table(&Names::default(), &[]),
         classes::table(&[]),
@@ -149,6 +169,8 @@ pub fn result_tables() -> Vec<Table> {
         distributions::series_columns(Vec::new(), &[]),
         links::columns(Vec::new(), &[], no_ends),
         nodes::columns(&[]),
+        in_transit::columns(&[], no_host),
+        in_transit::contention(&[]),
     ]
 }
 

@@ -19,6 +19,7 @@
 use super::ChannelCount;
 use super::channels::ChannelLedger;
 use super::class::ClassLedger;
+use super::contention::ContentionLedger;
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::measured::Measured;
 use super::records::Records;
@@ -38,6 +39,7 @@ pub struct Ledger {
     pub(super) classes: Vec<ClassLedger>,
     pub(super) channels: ChannelLedger,
     pub(super) transit: TransitLedger,
+    pub(super) contention: ContentionLedger,
     pub(super) records: Records,
     /// Sections of the window and the warm-up, once the window is closed.
     pub(super) closed: Option<usize>,
@@ -61,6 +63,7 @@ impl Ledger {
             classes: plan.classes.iter().map(class).collect(),
             channels: ChannelLedger::new(&plan.channels),
             transit: TransitLedger::new(plan.fabric.endpoints().len()),
+            contention: ContentionLedger::new(plan),
             records: Records::new(plan.seed, &plan.measure),
             closed: None,
             followed_left: 0,
@@ -124,7 +127,11 @@ impl Ledger {
     }
 
     /// A packet of a host has left at `now`: what the host makes of the network.
-    pub fn on_contention(&mut self, _host: EndpointId, _now: Time, _contention: Contention) {}
+    pub fn on_contention(&mut self, host: EndpointId, now: Time, contention: Contention) {
+        if self.closed.is_none() {
+            self.contention.note(&self.grid, host, now, contention);
+        }
+    }
 
     /// The next section end: the simulation calls [`Self::on_section_end`] when everything before that instant,
     /// and nothing of that instant, has happened. `None` once the window is closed.
@@ -246,6 +253,7 @@ impl Ledger {
         self.grid.double();
         self.channels.double();
         self.transit.double();
+        self.contention.double();
         for class in &mut self.classes {
             class.double();
         }

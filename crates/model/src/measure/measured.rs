@@ -8,7 +8,8 @@ use super::percentile::percentile;
 use super::slices::Slice;
 use super::window::after_warm_up;
 use super::{
-    Bar, ChannelMeasured, Count, Estimate, Percentile, Step, TransitMeasured, WarmUp, Window,
+    Bar, ChannelMeasured, ContentionStep, Count, Estimate, Percentile, Step, TransitMeasured,
+    WarmUp, Window,
 };
 use crate::{ClassId, Delivery, Quantity};
 use gingham_kernel::{Span, Time};
@@ -43,6 +44,8 @@ pub struct ClassMeasured {
     pub head_latency_ps: Option<Estimate>,
     /// Switches traversed; of messages created in the window.
     pub hops: Option<Estimate>,
+    /// Hosts that took it in and sent it on; of messages created in the window.
+    pub in_transit_hosts: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
     /// Whether less was delivered than created and not dropped, in both halves of the window and by more than the interval of
@@ -104,6 +107,8 @@ impl<'a> Measured<'a> {
             network_latency_ps: self.over_messages(class, |slice| slice.network_latency_sum_ps),
             head_latency_ps: self.over_messages(class, |slice| slice.head_latency_sum_ps),
             hops: self.over_messages(class, |slice| u128::from(slice.hops_sum)),
+            in_transit_hosts: self
+                .over_messages(class, |slice| u128::from(slice.in_transit_hosts_sum)),
             accepted_bytes_per_ps: accepted,
             is_saturated: self.is_saturated(class, accepted),
         }
@@ -150,6 +155,13 @@ impl<'a> Measured<'a> {
     /// What a host did as an in-transit host.
     pub fn transit(&self, host: EndpointId) -> TransitMeasured {
         self.ledger.transit.measured(host, self.first, self.sections)
+    }
+
+    /// What hosts made of the network step by step, from time zero to the end of the window, in the steps of
+    /// [`Self::series`]; nothing where packets do not choose by contention.
+    pub fn contention(&self) -> Vec<ContentionStep> {
+        let Ledger { grid, stop, contention, .. } = self.ledger;
+        contention.series(grid, self.window().end, stop.time)
     }
 
     /// The sampled messages that were created in the window, in order of creation.

@@ -18,8 +18,8 @@
 
 mod channels;
 mod class;
+mod contention;
 mod count;
-
 mod grid;
 mod latencies;
 mod ledger;
@@ -33,6 +33,7 @@ mod warm_up;
 mod window;
 
 pub use channels::ChannelMeasured;
+pub use contention::ContentionStep;
 pub use count::{ChannelCount, Count};
 pub use gingham_results::{Estimate, student_t};
 pub use latencies::Bar;

@@ -32,6 +32,8 @@ pub(super) struct Slice {
     pub(super) head_latency_sum_ps: u128,
     /// Switches that they traversed.
     pub(super) hops_sum: u64,
+    /// In-transit hosts that they came through.
+    pub(super) in_transit_hosts_sum: u64,
 }
 
 impl Slice {
@@ -48,6 +50,7 @@ impl Slice {
         self.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());
         self.head_latency_sum_ps += u128::from(delivery.head_latency().as_ps());
         self.hops_sum += u64::from(delivery.hops);
+        self.in_transit_hosts_sum += u64::from(delivery.in_transit_hosts);
     }
 
     /// Mean latency of the messages created in the slice and delivered, in picoseconds.
@@ -77,6 +80,7 @@ impl Add for Slice {
             network_latency_sum_ps: self.network_latency_sum_ps + other.network_latency_sum_ps,
             head_latency_sum_ps: self.head_latency_sum_ps + other.head_latency_sum_ps,
             hops_sum: self.hops_sum + other.hops_sum,
+            in_transit_hosts_sum: self.in_transit_hosts_sum + other.in_transit_hosts_sum,
         }
     }
 }

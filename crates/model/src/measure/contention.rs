@@ -1,0 +1,214 @@
+//! What hosts make of the network, step by step: their contention coefficients.
+//!
+//! ```text
+//!   h0    1 ──┬──────── 1.3 ──────┬─ 1.51 ──────
+//!   h1    1 ──│────┬────────── 1.2│─────────────
+//!             └ a packet left     │
+//!   step  |         0         |         1         |     mean and highest at the end of each
+//! ```
+//!
+//! A step is summed up when the first packet leaves after it, or when it is asked for. Where steps are slices, two of
+//! them merge into what was at the end of the second.
+//!
+//! Invariant: what a step says depends on what each host held at its end, and not on the order in which hosts told.
+
+use super::grid::Grid;
+use crate::{Contention, PathChoice, PathSet, Plan};
+use gingham_kernel::{Span, Time};
+use gingham_results::real;
+use gingham_topology::EndpointId;
+use std::collections::BTreeSet;
+
+/// The contention coefficients of all sending hosts at the end of a step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ContentionStep {
+    /// The step begins here.
+    pub from: Time,
+    /// It ends here.
+    pub to: Time,
+    /// Their mean.
+    pub coefficient_mean: f64,
+    /// The highest.
+    pub coefficient_max: f64,
+    /// The share of the hosts whose packets take second paths.
+    pub second_share: f64,
+}
+
+/// Mean, highest and share at one instant.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Reading {
+    mean: f64,
+    highest: f64,
+    second_share: f64,
+}
+
+/// The coefficients of a run; nothing where packets do not choose by them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ContentionLedger {
+    /// The hosts that send, in ascending order.
+    senders: Box<[EndpointId]>,
+    /// By sender.
+    now: Vec<Contention>,
+    /// Steps that have ended and whose end was passed.
+    steps: Vec<Reading>,
+    /// Width of a step, if steps are not slices.
+    width: Option<Span>,
+}
+
+impl ContentionLedger {
+    pub(super) fn new(plan: &Plan) -> Self {
+        if !matches!(plan.path_choice, PathChoice::ByContention(_)) {
+            return Self::default();
+        }
+        let sources = plan.classes.iter().flat_map(|class| &class.sources);
+        let senders: BTreeSet<EndpointId> = sources.map(|source| source.endpoint).collect();
+        Self {
+            now: vec![Contention::default(); senders.len()],
+            senders: senders.into_iter().collect(),
+            steps: Vec::new(),
+            width: plan.measure.step,
+        }
+    }
+
+    /// What a host makes of the network from `now` on.
+    pub(super) fn note(
+        &mut self,
+        grid: &Grid,
+        host: EndpointId,
+        now: Time,
+        contention: Contention,
+    ) {
+        let step = now.as_ps() / self.width(grid).as_ps();
+        self.end_steps(usize::try_from(step).expect("64-bit platform"));
+        let place = self.senders.binary_search(&host).expect("a host that sends is a sender");
+        self.now[place] = contention;
+    }
+
+    /// Sums up all steps before this one.
+    fn end_steps(&mut self, step: usize) {
+        if self.steps.len() < step {
+            self.steps.resize(step, self.reading());
+        }
+    }
+
+    /// Neighbours merge.
+    pub(super) fn double(&mut self) {
+        if self.width.is_none() {
+            let seconds = self.steps.iter().skip(1).step_by(2);
+            self.steps = seconds.copied().collect();
+        }
+    }
+
+    /// Step by step from time zero to `end`, the last cut short by `last`.
+    pub(super) fn series(&self, grid: &Grid, end: Time, last: Time) -> Vec<ContentionStep> {
+        if self.senders.is_empty() {
+            return Vec::new();
+        }
+        let (width, latest) = (self.width(grid), self.reading());
+        let step = |index: usize| {
+            let [from, to] =
+                [index, index + 1].map(|at| (Time::ZERO + width * at as u64).min(last));
+            let reading = self.steps.get(index).copied().unwrap_or(latest);
+            ContentionStep {
+                from,
+                to,
+                coefficient_mean: reading.mean,
+                coefficient_max: reading.highest,
+                second_share: reading.second_share,
+            }
+        };
+        (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
+    }
+
+    fn width(&self, grid: &Grid) -> Span {
+        self.width.unwrap_or(grid.slice())
+    }
+
+    fn reading(&self) -> Reading {
+        let hosts = real(self.now.len() as u128);
+        let coefficients = || self.now.iter().map(|now| now.coefficient);
+        let second = self.now.iter().filter(|now| now.path_set == PathSet::Second).count();
+        Reading {
+            mean: coefficients().sum::<f64>() / hosts,
+            highest: coefficients().fold(1.0, f64::max),
+            second_share: real(second as u128) / hosts,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ledger of three senders, one of which is endpoint 5, in steps of 100 ps or in slices.
+    fn ledger(width: Option<u64>) -> ContentionLedger {
+        ContentionLedger {
+            senders: [0, 1, 5].map(EndpointId::new).into(),
+            now: vec![Contention::default(); 3],
+            steps: Vec::new(),
+            width: width.map(Span::from_ps),
+        }
+    }
+
+    fn note(ledger: &mut ContentionLedger, host: usize, now: u64, coefficient: f64, second: bool) {
+        let path_set = if second { PathSet::Second } else { PathSet::First };
+        let grid = Grid::new(Time::from_ps(102_400));
+        let contention = Contention { coefficient, path_set };
+        ledger.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
+    }
+
+    /// (start, mean, highest, share) of the steps that end by `end`.
+    fn series(ledger: &ContentionLedger, end: u64) -> Vec<(u64, f64, f64, f64)> {
+        let grid = Grid::new(Time::from_ps(102_400));
+        let steps = ledger.series(&grid, Time::from_ps(end), Time::from_ps(1_050));
+        let row = |step: ContentionStep| {
+            let ContentionStep { from, coefficient_mean, coefficient_max, second_share, .. } = step;
+            (from.as_ps(), coefficient_mean, coefficient_max, second_share)
+        };
+        steps.into_iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_step_says_what_was_at_its_end() {
+        let mut ledger = ledger(Some(100));
+        note(&mut ledger, 1, 99, 1.6, true);
+        // What happens at the end of a step happens in the next.
+        note(&mut ledger, 5, 100, 2.2, true);
+        note(&mut ledger, 5, 150, 1.0, false);
+        note(&mut ledger, 0, 410, 4.0, true);
+        let mean = |sum: f64| sum / 3.0;
+        let third = 1.0 / 3.0;
+        let expected = [
+            (0, mean(1.0 + 1.6 + 1.0), 1.6, third),
+            (100, mean(1.0 + 1.6 + 1.0), 1.6, third),
+            (200, mean(1.0 + 1.6 + 1.0), 1.6, third),
+            (300, mean(1.0 + 1.6 + 1.0), 1.6, third),
+            (400, mean(4.0 + 1.6 + 1.0), 4.0, 2.0 * third),
+            (500, mean(4.0 + 1.6 + 1.0), 4.0, 2.0 * third),
+        ];
+        assert_eq!(series(&ledger, 600), expected);
+        assert_eq!(series(&ledger, 599), expected[..5], "a step that reaches beyond is left out");
+        // The run ends with 1,050 ps, and cuts its last step short.
+        assert_eq!(series(&ledger, 1_050).len(), 11);
+    }
+
+    #[test]
+    fn slices_merge_into_what_was_at_the_end_of_the_second() {
+        // Slices of 100 ps.
+        let mut ledger = ledger(None);
+        for (slice, coefficient) in [(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0), (4, 6.0)] {
+            note(&mut ledger, 0, 100 * slice + 50, coefficient, false);
+        }
+        // Slice 4 has not been passed: what it holds is what is now.
+        ledger.double();
+        let highest: Vec<f64> = ledger.steps.iter().map(|step| step.highest).collect();
+        assert_eq!(highest, [3.0, 5.0]);
+        assert!((ledger.reading().highest - 6.0).abs() < 1e-12, "nobody else is higher");
+    }
+
+    #[test]
+    fn without_a_choice_by_contention_there_is_no_series() {
+        let none = ContentionLedger::default();
+        assert_eq!(series(&none, 1_050), []);
+    }
+}
