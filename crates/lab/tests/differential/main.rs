@@ -4,6 +4,7 @@
 
 mod case;
 mod in_transit;
+mod wild;
 
 use case::Case;
 use gingham_kernel::Time;
@@ -107,6 +108,22 @@ fn engine_and_oracle_agree_on_random_scenarios() {
 #[test]
 fn engine_and_oracle_agree_on_random_scenarios_with_in_transit_hosts() {
     agree_on_random(Case::in_transit);
+}
+
+/// The same scenarios on paths over many more hosts than any algorithm asks for.
+#[test]
+fn engine_and_oracle_agree_on_wild_paths() {
+    let (cases, first) = (number("CASES", 60), number("FIRST", 0));
+    let mut longest = 0;
+    for seed in first..first + cases {
+        let plan = compile(&Case::in_transit(seed).source(), true).unwrap().plan;
+        let plan = wild::with_wild_paths(&plan, seed);
+        assert_eq!(difference(&plan), None, "seed {seed}");
+        let paths = plan.sets().flat_map(|set| plan.routes(set).lengths(&plan.fabric));
+        let switches = paths.flatten().flatten().max().unwrap_or(0);
+        longest = switches.max(longest);
+    }
+    assert!(longest >= 10, "{longest} switches at the most");
 }
 
 fn agree_on_random(draw: impl Fn(u64) -> Case) {
