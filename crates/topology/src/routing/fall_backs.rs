@@ -2,11 +2,13 @@
 //! without hosts.
 //!
 //! ```text
-//!        s0 root            From s1 to s2 the shortest way is by s3 and turns there from down to
-//!      ↗    ↖               up. s3 has no host, so the path goes by s0: a fall-back, and s3 is
-//!    s1 ─ ...  s2           the switch that a host would have to hang on.
-//!      ↖    ↗
-//!        s3
+//!         s0 root           From s2 to s4 the shortest way is by s3 and turns there from down to
+//!       ↗    ↖              up. s3 has no host, so the path goes round by s0: a fall-back, and
+//!     s1      s5            s3 is the switch that a host would have to hang on.
+//!      ↑      ↑
+//!     s2      s4
+//!       ↖    ↗
+//!         s3
 //! ```
 
 use super::choices::State;

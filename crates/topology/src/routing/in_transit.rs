@@ -1,11 +1,13 @@
 //! In-transit hosts: shortest paths on any fabric, free of deadlock.
 //!
 //! ```text
-//!        s0 root        up*/down* sends h1 to h2 by s0, three hops more than needed if s0 is far.
-//!      ↗    ↖           Here: s1 -> s3 down, s3 -> s2 up, with a host of s3 between them:
-//!    s1       s2
-//!      ↖    ↗             h1  s1  s3 │ h3 │ s3  s2  h2        two legs, each up and then down
-//!        s3 ── h3
+//!         s0 root         From s2 to s4, up*/down* allows only the way round by the root.
+//!       ↗    ↖            Two hops are enough: down to s3 and up to s4, with a host of s3 between:
+//!     s1      s5
+//!      ↑      ↑             h2  s2  s3 │ h3 │ s3  s4  h4      two legs, each up and then down
+//!     s2      s4
+//!       ↖    ↗
+//!         s3 ── h3
 //! ```
 //!
 //! At each switch where a path turns from down to up, a host takes the packet in and sends it
@@ -32,7 +34,7 @@ use super::orientation::Orientation;
 use super::phases::{self, is_turn};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use super::{FallBacks, InTransit, RouteError, TransitHosts};
-use crate::{EndpointId, Fabric, NodeId};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 /// One path from every switch with endpoints to every endpoint, with its in-transit hosts.
 pub(super) fn routes(
@@ -50,24 +52,14 @@ pub(super) fn routes(
         }
         choices
     });
-    let mut hosts = Passing::new(graph);
+    let mut passing = Passing::new(fabric, graph, &orientation);
     let mut routes = SourceRoutesBuilder::new(graph);
     let mut number = 0;
     for switch in graph.switches() {
         for row in rows(graph, switch, *spread) {
             routes.begin_row(graph, row);
             for source in graph.switches() {
-                let paths = row_weight(graph, source, row);
-                let mut has_gone_down = false;
-                for &channel in laid.path(number) {
-                    let up = orientation.is_up(channel);
-                    if has_gone_down && up {
-                        let host = hosts.take(fabric.source(channel).node, paths);
-                        routes.push_in_transit(graph.ejection(host));
-                    }
-                    routes.push(channel);
-                    has_gone_down = !up;
-                }
+                passing.push(laid.path(number), row_weight(graph, source, row), &mut routes);
                 routes.end_path();
                 number += 1;
             }
@@ -90,24 +82,40 @@ fn keep_fewest_turns(choices: &mut Choices) {
     choices.retain(|from, choice| after(&fewest, from, choice.to) == fewest[from.index()]);
 }
 
-/// How many paths pass through each host.
+/// Puts hosts where paths turn, and knows how many paths pass through each.
 struct Passing<'a> {
+    fabric: &'a Fabric,
     graph: &'a SwitchGraph,
+    orientation: &'a Orientation,
     /// By endpoint.
-    passing: Vec<u64>,
+    paths: Vec<u64>,
 }
 
 impl<'a> Passing<'a> {
-    fn new(graph: &'a SwitchGraph) -> Self {
-        Self { graph, passing: vec![0; graph.endpoint_count()] }
+    fn new(fabric: &'a Fabric, graph: &'a SwitchGraph, orientation: &'a Orientation) -> Self {
+        Self { fabric, graph, orientation, paths: vec![0; graph.endpoint_count()] }
+    }
+
+    /// Appends a path that counts as `paths`, with the hosts that it needs.
+    fn push(&mut self, path: &[ChannelId], paths: u64, routes: &mut SourceRoutesBuilder) {
+        let mut has_gone_down = false;
+        for &channel in path {
+            let up = self.orientation.is_up(channel);
+            if has_gone_down && up {
+                let host = self.take(self.fabric.source(channel).node, paths);
+                routes.push_in_transit(self.graph.ejection(host));
+            }
+            routes.push(channel);
+            has_gone_down = !up;
+        }
     }
 
     /// The host of a switch that takes `paths` more paths.
     fn take(&mut self, switch: NodeId, paths: u64) -> EndpointId {
         let hosts = self.graph.residents(switch).iter().filter(|host| self.graph.is_host(**host));
-        let least = hosts.min_by_key(|host| (self.passing[host.index()], **host));
+        let least = hosts.min_by_key(|host| (self.paths[host.index()], **host));
         let host = *least.expect("paths turn only at switches with hosts");
-        self.passing[host.index()] += paths;
+        self.paths[host.index()] += paths;
         host
     }
 }

@@ -14,18 +14,19 @@
 //! port per switch and destination ([`TableRoutes`]). Everything after that reads [`Routes`]
 //! by one walk over all source switches and destinations, whatever their form and origin.
 //!
-//! Two algorithms lay whole paths themselves, so they have source form alone: `in_transit` has
+//! Three algorithms lay whole paths themselves, so they have source form alone: `in_transit` has
 //! choices over which `balance` finds the best paths and lays them anew in passes, `simple_routes`
-//! searches for the cheapest. Both move over switch and phase as up*/down* does (`phases`); which
-//! channels go up, `root` decides with the ranks of a tree (`orientation`, `depth_first`).
+//! searches for the cheapest, and `smart` breaks cycles. The first two move over switch and phase
+//! as up*/down* does (`phases`); which channels go up, `root` decides with the ranks of a tree
+//! (`orientation`, `depth_first`).
 //!
 //! Where more would go:
 //!
 //! * **Several roots**, as fat trees want: another variant of [`Root`]; ranks are taken from any
 //!   number of roots already (`orientation.rs`), but then an island may have pairs that no
 //!   legal path joins.
-//! * **Smart routing**: a file that fills a [`SourceRoutes`] through its builder; it chooses
-//!   paths, not choices, and so stands beside `simple_routes.rs`.
+//! * **Another rule for whole paths**: a file beside `simple_routes.rs` that fills a
+//!   [`SourceRoutes`] through its builder, an arm in [`route`].
 //!
 //! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each alternative, the
 //! service level of each pair, and the map from level to lane at each hop. The proof is of all

@@ -3,8 +3,8 @@
 //! ```text
 //!   cost of a channel:  1 + weight x (paths on it) / (mean number of paths on a channel)
 //!
-//!   s1 ── s0 ── s2      with weight 0.5 a second way of two hops is taken before the first one has
-//!     └─ s3 ─ s4 ┘      twice the mean load; one of three hops, when the first has thrice the mean
+//!   s1 ── s0 ── s2      with weight 0.5 the way by s0 costs 2 without load and 3 where both its
+//!     └─ s3 ─ s4 ┘      channels carry the mean; then that by s3 and s4, if idle, costs no more
 //! ```
 //!
 //! Myrinet's own software spread its one path a pair over weighted links, and could choose

@@ -5,8 +5,8 @@ use crate::support::{
 };
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{
-    Algorithm, Form, InTransit, Path, Root, RouteError, Routes, Spread, TransitHosts, Tree, prove,
-    route,
+    Algorithm, Form, InTransit, Path, Root, RouteError, Routes, Spread, Statistics, TransitHosts,
+    Tree, prove, route,
 };
 use gingham_topology::{EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
 use proptest::prelude::*;
@@ -173,6 +173,23 @@ fn irregular_fabrics_get_sound_routes_with_either_tree() {
 fn tables_are_refused() {
     let error = route(&ring(3, 1), &in_transit(TransitHosts::Any), Form::Table).unwrap_err();
     assert_eq!(error, RouteError::SourceFormOnly { algorithm: "in-transit" });
+}
+
+#[test]
+fn passes_relieve_the_busiest_channel_and_never_burden_it() {
+    for seed in 0..4 {
+        let shape =
+            Irregular { switches: 24, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 2 };
+        let fabric = generated(&Generator::Irregular(shape), seed);
+        let busiest = |passes| {
+            let parameters = InTransit { passes, ..InTransit::default() };
+            let routes = routed(&fabric, &Algorithm::InTransit(parameters), Form::Source);
+            Statistics::new(&fabric, &routes).max_channel_paths()
+        };
+        let by_passes: Vec<_> = (0..6).map(busiest).collect();
+        assert!(by_passes.is_sorted_by(|before, after| before >= after), "{by_passes:?}");
+        assert!(by_passes[5] < by_passes[0], "{by_passes:?}");
+    }
 }
 
 /// Checks what must hold of any routes with in-transit hosts.
