@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -11,19 +13,36 @@ from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, force_option, output_option
 from gingham.cli._output import json_option, print_json
 from gingham.cli._route_check import DEADLOCK_EXIT, check
+from gingham.cli._route_compare import compare_all, require_comparison
 from gingham.cli._route_facts import print_routes
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from gingham.routes import Routes
 
-ROOTS = ("lowest-id", "smallest-distance")
+ROOTS = ("lowest-id", "smallest-distance", "largest-distance")
 
 
 def names() -> list[str]:
     """Return the names of all algorithms."""
     return [line["name"] for line in catalogue() if line["concept"] == "routing"]
+
+
+def parameter(
+    _ctx: click.Context, _param: click.Parameter, values: Sequence[str]
+) -> dict[str, Any]:
+    """Return KEY=VALUE options as a dict; values are TOML, and what is no TOML is text."""
+    given: dict[str, Any] = {}
+    for text in values:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise click.BadParameter(f'"{text}" is no KEY=VALUE such as hosts=fewest')
+        try:
+            given[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            given[key.strip()] = value.strip()
+    return given
 
 
 class WithDefault(click.Group):
@@ -45,6 +64,7 @@ def route() -> None:
     \b
     Examples:
       gingham route net.ibnetdiscover --algorithm up-down
+      gingham route net.ibnetdiscover --compare
       gingham route check net.ibnetdiscover --lfts lfts.txt
     """
 
@@ -54,12 +74,8 @@ route.add_command(check)
 
 @route.command()
 @click.argument("file", type=FABRIC_FILE)
-@click.option(
-    "--algorithm",
-    required=True,
-    type=click.Choice(names()),
-    help="How paths are chosen.",
-)
+@click.option("--algorithm", type=click.Choice(names()), help="How paths are chosen.")
+@click.option("--compare", is_flag=True, help="Put all algorithms side by side instead.")
 @click.option(
     "--form",
     type=click.Choice(["source", "table"]),
@@ -70,17 +86,54 @@ route.add_command(check)
 @click.option(
     "--root",
     metavar="NAME",
-    help="Root of up-down: lowest-id, smallest-distance, or the name of a switch.",
+    help=f"Where up* leads: {', '.join(ROOTS)}, or the name of a switch.",
+)
+@click.option(
+    "--tree",
+    type=click.Choice(["breadth-first", "depth-first"]),
+    help="How up*/down* ranks the switches from its root on.",
+)
+@click.option(
+    "--hosts",
+    type=click.Choice(["any", "fewest"]),
+    help="In-transit hosts: as many as balance asks for, or the fewest.",
+)
+@click.option(
+    "--set",
+    "parameters",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=parameter,
+    help="Any parameter of the algorithm, such as weight=0.3; `gingham explain NAME` lists them.",
+)
+@click.option(
+    "--when-full",
+    type=click.Choice(["spill", "stop"]),
+    default="spill",
+    show_default=True,
+    help="What in-transit hosts do whose pool is full; the proof takes it into account.",
 )
 @output_option(help="File of tables to write, for `opensm -R file -U FILE`; needs --form table.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Picture of the comparison to write (.png, .svg, .pdf).",
+)
 @force_option
 @json_option
 def compute(
     file: Path,
-    algorithm: str,
+    algorithm: str | None,
+    compare: bool,
     form: Literal["source", "table"],
     root: str | None,
+    tree: str | None,
+    hosts: str | None,
+    parameters: dict[str, Any],
+    when_full: Literal["spill", "stop"],
     output: Path | None,
+    plot: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -89,17 +142,40 @@ def compute(
     Shows path lengths, the loads of channels, and the proof, or else the shortest cycle of
     channels that wait for one another; then the exit code is 3.
 
+    With --compare, every algorithm that the fabric allows is routed and proved instead, and the
+    exit code is 0 whatever the proofs say:
+
+    \b
+      distance    channels between switches on a path, in the mean; at most
+      minimal     share of the paths that are as short as the cables allow
+      in transit  hosts that take a packet in and send it on, a path in the mean
+      busiest     pairs of hosts whose path takes the busiest channel between switches
+      all-to-all  what each host can send at most if all send to all, as a share of its link
+      seconds     that routing and proof took
+
     \b
     Examples:
       gingham route net.ibnetdiscover --algorithm up-down
       gingham route net.ibnetdiscover --algorithm up-down --root spine3 --form table
+      gingham route net.ibnetdiscover --algorithm in-transit --hosts fewest
+      gingham route net.ibnetdiscover --algorithm simple-routes --set weight=0.3
+      gingham route net.ibnetdiscover --compare --plot compared.png
       gingham route torus-5x5.toml --algorithm dimension-order   # can deadlock: exits with 3
       gingham route net.ibnetdiscover --algorithm up-down --form table -o tables.lfts
     """
+    named = {"root": root_of(root), "tree": tree, "hosts": hosts}
+    given = {key: value for key, value in named.items() if value is not None} | parameters
+    if compare:
+        require_comparison(algorithm, output, given)
+        compare_all(file, form, when_full, given.get("root"), plot, force=force, as_json=as_json)
+        return
+    if algorithm is None:
+        raise click.UsageError(f"give --algorithm ({', '.join(names())}) or --compare")
+    if plot is not None:
+        raise click.UsageError("only a comparison has a picture; give --compare")
     if output is not None and form != "table":
         raise click.UsageError("only tables can be written; give --form table")
-    parameters = {} if root is None else {"root": root if root in ROOTS else {"named": root}}
-    routes = load(file).route(algorithm, form=form, **parameters)
+    routes = load(file).route({algorithm: given}, form=form, when_full=when_full)
     if output is not None:
         routes.save(output, force=force)
     if as_json:
@@ -108,6 +184,11 @@ def compute(
         print_routes(routes)
     if not routes.is_deadlock_free:
         raise click.exceptions.Exit(DEADLOCK_EXIT)
+
+
+def root_of(name: str | None) -> str | dict[str, str] | None:
+    """Return a root as the core reads it: a rule, or a switch by its name."""
+    return name if name is None or name in ROOTS else {"named": name}
 
 
 def as_facts(routes: Routes) -> dict[str, Any]:

@@ -23,7 +23,13 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
         return
     mean, most = statistics["mean_switches"], statistics["max_switches"]
     yield "switches on a path", f"{mean:.3f} in the mean, {most} at most"
+    yield "channels between them", f"{statistics['mean_distance']:.3f} in the mean"
     yield "shortest possible", f"{statistics['minimal_share']:.1%} of the paths"
+    if statistics["longest_detour"]:
+        yield "longest detour", detour(statistics["longest_detour"])
+    if statistics["max_in_transit_hosts"]:
+        mean, most = statistics["mean_in_transit_hosts"], statistics["max_in_transit_hosts"]
+        yield "in-transit hosts on a path", f"{mean:.3f} in the mean, {most} at most"
     if statistics["mean_channel_paths"] is not None:
         mean, most = statistics["mean_channel_paths"], statistics["max_channel_paths"]
         yield "paths over a channel", f"{mean:.1f} in the mean, {most} at most"
@@ -33,11 +39,24 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "bound on all-to-all load", f"{bound['load']:.3f}{rate}, by {bound['bottleneck']}"
 
 
+def detour(longest: dict[str, Any]) -> str:
+    """Return a path that is longer than the cables ask for, in words."""
+    more, ends = longest["distance"] - longest["least"], f"{longest['from']} to {longest['to']}"
+    return f"{more} {'channel' if more == 1 else 'channels'} more than needed, from {ends}"
+
+
 def print_loads(statistics: dict[str, Any]) -> None:
     """Print lengths of paths and the busiest channels."""
     lengths = enumerate(statistics["pairs_by_switches"])
     rows: list[tuple[object, ...]] = [(switches, pairs) for switches, pairs in lengths if pairs]
     print_table("Path lengths", ["switches", "pairs"], rows, numbers="switches pairs")
+    if statistics["max_in_transit_hosts"]:
+        counts = enumerate(statistics["pairs_by_in_transit_hosts"])
+        rows = [(hosts, pairs) for hosts, pairs in counts if pairs]
+        columns = ["in-transit hosts", "pairs"]
+        print_table("In-transit hosts", columns, rows, numbers=columns)
+        rows = [(one["host"], one["paths"]) for one in statistics["busiest_in_transit_hosts"]]
+        print_table("Busiest in-transit hosts", ["host", "paths"], rows, numbers="paths")
     rows = [(entry["channel"], entry["paths"]) for entry in statistics["busiest"]]
     print_table("Busiest channels", ["channel", "paths"], rows, numbers="paths")
 

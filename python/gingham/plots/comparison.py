@@ -1,4 +1,4 @@
-"""Routing engines side by side, as a picture: a panel a measure, a line an engine.
+"""Routings side by side, as a picture: a panel a measure, a line an engine or algorithm.
 
 ::
 
@@ -41,6 +41,7 @@ class Measure:
     integer: bool = False
 
 
+# What engines of a subnet manager are compared by.
 MEASURES = (
     Measure("mean_switches", "switches on a path\n(mean)"),
     Measure("lanes", "lanes in use", integer=True),
@@ -49,9 +50,19 @@ MEASURES = (
 )
 
 
+# What algorithms are compared by.
+ROUTING_MEASURES = (
+    Measure("mean_distance", "channels between switches\non a path (mean)"),
+    Measure("minimal_percent", "minimal paths (%)"),
+    Measure("mean_in_transit_hosts", "in-transit hosts\non a path (mean)"),
+    Measure("max_channel_paths", "pairs on the busiest link\n(all to all)"),
+    Measure("all_to_all", "bound on\nall-to-all load"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one engine made of the fabric."""
+    """What one engine or algorithm made of the fabric."""
 
     # The same before and after something broke.
     key: str
@@ -68,15 +79,20 @@ def write(handle: BinaryIO, title: str, lines: Sequence[Line], broken: Sequence[
     figure.savefig(handle, format="png")
 
 
-def draw(title: str, lines: Sequence[Line], broken: Sequence[Line] = ()) -> Figure:
+def draw(
+    title: str,
+    lines: Sequence[Line],
+    broken: Sequence[Line] = (),
+    measures: Sequence[Measure] = MEASURES,
+) -> Figure:
     """Return the picture as a figure."""
-    width = MARGIN_INCHES + PANEL_INCHES * len(MEASURES)
+    width = MARGIN_INCHES + PANEL_INCHES * len(measures)
     height = MARGIN_INCHES + LINE_INCHES * len(lines)
     figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
     figure.suptitle(title)
-    panels = figure.subplots(1, len(MEASURES), sharey=True, squeeze=False)[0]
+    panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
     places = {line.key: place for place, line in enumerate(lines)}
-    for axis, measure in zip(panels, MEASURES, strict=True):
+    for axis, measure in zip(panels, measures, strict=True):
         panel(axis, measure, places, lines, hollow=False)
         panel(axis, measure, places, broken, hollow=True)
         axis.set_xlim(0, reach(measure, [*lines, *broken]))
@@ -116,6 +132,8 @@ def panel(
             color=colour,
             markerfacecolor="white" if hollow else colour,
             linestyle="none",
+            # A mark at zero is seen whole.
+            clip_on=False,
             zorder=2 if hollow else 3,
         )
 

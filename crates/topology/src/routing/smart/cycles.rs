@@ -110,7 +110,7 @@ impl<'a> Breaking<'a> {
         self.is_allowed[self.paths.index.of(turn)] = false;
         let corner = self.corner(turn);
         if let Some(order) = &mut self.order {
-            order.forbid(corner);
+            order.forbid(self.paths.graph, corner);
         }
         let demands = self.paths.makers(turn);
         for demand in &demands {

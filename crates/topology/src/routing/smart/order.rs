@@ -18,59 +18,100 @@ use crate::NodeId;
 use crate::routing::graph::SwitchGraph;
 use std::collections::BTreeSet;
 
-/// What is demanded of the order.
+/// What is demanded of the order, and one that meets it.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     /// The first switch of each switch's island.
     islands: Vec<NodeId>,
     /// By switch: those that must come earlier.
     earlier: Vec<BTreeSet<NodeId>>,
+    /// By switch: its place in an order of its island that will do.
+    place: Vec<usize>,
 }
 
 impl Order {
-    /// Any order.
+    /// Nothing is demanded yet.
     pub(super) fn new(graph: &SwitchGraph) -> Self {
-        Self { islands: graph.islands(), earlier: vec![BTreeSet::new(); graph.switch_count()] }
+        let islands = graph.islands();
+        let earlier = vec![BTreeSet::new(); graph.switch_count()];
+        let mut order = Self { place: vec![0; islands.len()], islands, earlier };
+        for first in graph.switches() {
+            if order.islands[first.index()] == first {
+                let places = order.places(graph, first).expect("any order will do");
+                order.keep(&places);
+            }
+        }
+        order
     }
 
     /// The turn from the first switch over the second to the third is forbidden.
-    pub(super) fn forbid(&mut self, [from, at, to]: [NodeId; 3]) {
+    pub(super) fn forbid(&mut self, graph: &SwitchGraph, turn: [NodeId; 3]) {
+        let places = self.places_without(graph, turn).expect("an order remains");
+        let [from, at, to] = turn;
         self.earlier[at.index()].extend([from, to]);
+        self.keep(&places);
     }
 
     /// Whether an order remains if this turn is forbidden, too.
     pub(super) fn stands_without(&self, graph: &SwitchGraph, turn: [NodeId; 3]) -> bool {
-        let mut wished = self.clone();
-        wished.forbid(turn);
-        let island = self.islands[turn[1].index()];
-        let members: Vec<_> =
-            graph.switches().filter(|switch| self.islands[switch.index()] == island).collect();
-        let may_begin = |switch: &&NodeId| wished.earlier[switch.index()].is_empty();
-        members.iter().filter(may_begin).any(|root| wished.takes_in(graph, *root) == members.len())
+        self.places_without(graph, turn).is_some()
     }
 
-    /// How many switches an order takes in that begins with `root`. Taking one in never keeps
+    /// The places in an order of the turn's island without this turn; empty if those known
+    /// will do.
+    fn places_without(
+        &self,
+        graph: &SwitchGraph,
+        turn: [NodeId; 3],
+    ) -> Option<Vec<(NodeId, usize)>> {
+        let [from, at, to] = turn.map(|switch| self.place[switch.index()]);
+        if from < at && to < at {
+            return Some(Vec::new());
+        }
+        let [from, at, to] = turn;
+        let mut wished = self.clone();
+        wished.earlier[at.index()].extend([from, to]);
+        wished.places(graph, self.islands[at.index()])
+    }
+
+    fn keep(&mut self, places: &[(NodeId, usize)]) {
+        for (switch, place) in places {
+            self.place[switch.index()] = *place;
+        }
+    }
+
+    /// The places in an order of an island that meets all demands, if there is one.
+    fn places(&self, graph: &SwitchGraph, island: NodeId) -> Option<Vec<(NodeId, usize)>> {
+        let members: Vec<_> =
+            graph.switches().filter(|switch| self.islands[switch.index()] == island).collect();
+        let may_begin = |switch: &&NodeId| self.earlier[switch.index()].is_empty();
+        let roots = members.iter().filter(may_begin);
+        let orders = roots.map(|root| self.taken_in(graph, &members, *root));
+        let whole = orders.into_iter().find(|order| order.len() == members.len())?;
+        Some(whole.into_iter().enumerate().map(|(place, switch)| (switch, place)).collect())
+    }
+
+    /// The switches that an order takes in that begins with `root`. Taking one in never keeps
     /// another out, so it does not matter which comes first.
-    fn takes_in(&self, graph: &SwitchGraph, root: NodeId) -> usize {
+    fn taken_in(&self, graph: &SwitchGraph, members: &[NodeId], root: NodeId) -> Vec<NodeId> {
         let mut is_in = vec![false; graph.switch_count()];
         is_in[root.index()] = true;
-        let mut count = 1;
+        let mut order = vec![root];
         loop {
-            let before = count;
-            for switch in graph.switches().filter(|switch| *switch != root) {
-                let has_neighbour =
-                    || graph.steps(switch).iter().any(|step| is_in[step.to.index()]);
+            let before = order.len();
+            for &switch in members {
                 let mut earlier = self.earlier[switch.index()].iter();
+                let mut steps = graph.steps(switch).iter();
                 if !is_in[switch.index()]
                     && earlier.all(|other| is_in[other.index()])
-                    && has_neighbour()
+                    && steps.any(|step| is_in[step.to.index()])
                 {
                     is_in[switch.index()] = true;
-                    count += 1;
+                    order.push(switch);
                 }
             }
-            if count == before {
-                return count;
+            if order.len() == before {
+                return order;
             }
         }
     }

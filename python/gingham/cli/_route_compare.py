@@ -1,0 +1,139 @@
+"""`gingham route --compare`: every algorithm that a fabric allows, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from gingham import comparison, plots
+from gingham.cli._fabric import load
+from gingham.cli._output import print_json, print_table, show, text
+from gingham.cli._progress import steps_shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from gingham.comparison import Row
+    from gingham.plots.comparison import Line
+
+COLUMNS = ("routes", "distance", "most", "minimal", "in transit", "busiest", "all-to-all")
+
+
+def require_comparison(
+    algorithm: str | None, output: Path | None, given: Mapping[str, Any]
+) -> None:
+    """Refuse what a comparison of all algorithms has no use for."""
+    if algorithm is not None:
+        raise click.UsageError("--compare routes by every algorithm: leave --algorithm out")
+    if output is not None:
+        raise click.UsageError("a comparison writes no tables; give --algorithm and --form table")
+    superfluous = sorted(set(given) - {"root"})
+    if superfluous:
+        raise click.UsageError(
+            f"--compare gives {superfluous[0]} to no algorithm: of their parameters only --root"
+        )
+
+
+def compare_all(
+    file: Path,
+    form: Literal["source", "table"],
+    when_full: Literal["spill", "stop"],
+    root: str | Mapping[str, str] | None,
+    plot: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Route by every algorithm, with progress; print a table or JSON, and draw."""
+    if plot is not None:
+        plots.require_ending(plot)
+    fabric = load(file)
+    with steps_shown(len(comparison.CANDIDATES)) as on_step:
+        rows = comparison.compare(
+            fabric, form=form, when_full=when_full, root=root, on_step=on_step
+        )
+    if plot is not None:
+        plots.save(picture(file.name, rows), plot, force=force)
+    if as_json:
+        report = {"kind": "route-comparison", "file": str(file), "form": form}
+        print_json({**report, "rows": [row.as_json() for row in rows]})
+        return
+    print_rows(str(file), rows)
+    if plot is not None:
+        show(text(f"written: {plot}"))
+
+
+def picture(title: str, rows: Iterable[Row]) -> Any:
+    """Return the comparison as a figure."""
+    from gingham.plots import comparison as drawn
+
+    lines = [line(row) for row in rows if row.facts]
+    return drawn.draw(title, lines, measures=drawn.ROUTING_MEASURES)
+
+
+def line(row: Row) -> Line:
+    """Return the line of a row in the picture."""
+    from gingham.plots.comparison import Line
+
+    statistics = row.facts["statistics"]
+    share, bound = statistics["minimal_share"], statistics["all_to_all"]
+    numbers = {
+        **{key: statistics[key] for key in ("mean_distance", "mean_in_transit_hosts")},
+        "max_channel_paths": statistics["max_channel_paths"],
+        "minimal_percent": None if share is None else 100 * share,
+        "all_to_all": None if bound is None else bound["load"],
+    }
+    values = {key: value for key, value in numbers.items() if value is not None}
+    return Line(row.label, row.label, values, row.facts["deadlock_free"])
+
+
+def print_rows(title: str, rows: Sequence[Row]) -> None:
+    """Print the table, and below it what does not apply and whose paths had to be longer."""
+    columns = [*COLUMNS, "seconds", "packets"]
+    routed = [row for row in rows if row.facts]
+    print_table(title, columns, map(cells, routed), numbers=[*COLUMNS[1:], "seconds"])
+    for row in rows:
+        if row.refused:
+            show(text(f"{row.label} does not apply: {first_line(row.refused)}"))
+        elif row.algorithm == "in-transit" and row.facts["statistics"]["detour_pairs"]:
+            show(text(f"{row.label}: {fall_back(row.facts['statistics'])}"))
+
+
+def cells(row: Row) -> list[str]:
+    """Return a row as a person reads it."""
+    return [row.label, *numbers_of(row.facts["statistics"]), f"{row.seconds:.2f}", verdict(row)]
+
+
+def numbers_of(statistics: Mapping[str, Any]) -> Iterator[str]:
+    """Return the numbers of a row in words."""
+    mean, bound = statistics["mean_distance"], statistics["all_to_all"]
+    yield "" if mean is None else f"{mean:.3f}"
+    yield "" if mean is None else f"{statistics['max_distance']}"
+    yield "" if mean is None else f"{statistics['minimal_share']:.1%}"
+    yield "" if mean is None else f"{statistics['mean_in_transit_hosts']:.3f}"
+    yield f"{statistics['max_channel_paths']:,}"
+    yield "" if bound is None else f"{bound['load']:.3f}"
+
+
+def verdict(row: Row) -> str:
+    """Return whether packets can deadlock."""
+    if row.facts["deadlock_free"]:
+        return "free of deadlock"
+    return f"can deadlock, in a cycle of {len(row.facts['cycle'])}"
+
+
+def fall_back(statistics: Mapping[str, Any]) -> str:
+    """Return which paths are longer than the cables ask for, and why."""
+    count, longest = statistics["detour_pairs"], statistics["longest_detour"]
+    return (
+        f"{count:,} pairs take a longer path, because every shortest one turns at a switch without "
+        f"hosts; from {longest['from']} to {longest['to']} {longest['distance']} channels in place "
+        f"of {longest['least']}"
+    )
+
+
+def first_line(message: str) -> str:
+    """Return a message without its place and its candidates."""
+    return message.partition("\n")[0]

@@ -1,0 +1,115 @@
+"""What each routing algorithm makes of a fabric, side by side.
+
+>>> from gingham import Fabric, comparison
+>>> fabric = Fabric.make("irregular", switches=16, seed=1)
+>>> chosen = [name for name in comparison.CANDIDATES if name.algorithm == "in-transit"]
+>>> for row in comparison.compare(fabric, chosen):
+...     print(row.label, row.facts["deadlock_free"], row.facts["statistics"]["minimal_share"])
+in-transit, fewest hosts True 1.0
+in-transit, any hosts True 1.0
+
+All candidates are routed in the same form and measured by the same code; one that the fabric does
+not allow (dimension order without a grid, smart routing on too many switches) has a row with the
+reason and without facts.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gingham.fabric import Fabric
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An algorithm with its parameters."""
+
+    label: str
+    algorithm: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    # Whether there is a root to choose; without one in `parameters`, the one asked for.
+    rooted: bool = False
+
+    def chosen(self, root: str | Mapping[str, str] | None) -> dict[str, Any]:
+        """Return the parameters with the root that was asked for."""
+        if root is None or not self.rooted:
+            return dict(self.parameters)
+        return {**self.parameters, "root": root}
+
+
+DEPTH_FIRST = {"tree": "depth-first", "root": "largest-distance"}
+CANDIDATES = (
+    Candidate("shortest-path", "shortest-path"),
+    Candidate("dimension-order", "dimension-order"),
+    Candidate("up-down", "up-down", rooted=True),
+    Candidate("up-down, depth first", "up-down", DEPTH_FIRST, rooted=True),
+    Candidate("simple-routes", "simple-routes", rooted=True),
+    Candidate("smart", "smart"),
+    Candidate("in-transit, fewest hosts", "in-transit", {"hosts": "fewest"}, rooted=True),
+    Candidate("in-transit, any hosts", "in-transit", {"hosts": "any"}, rooted=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One candidate on one fabric."""
+
+    label: str
+    algorithm: str
+    parameters: Mapping[str, Any]
+    # Seconds that routing and proof took.
+    seconds: float = 0.0
+    # Whether packets can deadlock, the cycle if so, and `Routes.statistics`; empty if refused.
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    # Why the fabric or the form does not allow the algorithm.
+    refused: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row for programs."""
+        names = ("label", "algorithm", "parameters", "seconds", "facts", "refused")
+        return {name: getattr(self, name) for name in names}
+
+
+def compare(
+    fabric: Fabric,
+    candidates: Sequence[Candidate] = CANDIDATES,
+    *,
+    form: Literal["source", "table"] = "source",
+    when_full: Literal["spill", "stop"] = "spill",
+    root: str | Mapping[str, str] | None = None,
+    on_step: Callable[[str, str], None] | None = None,
+) -> list[Row]:
+    """Return a row for each candidate, in their order.
+
+    `root` is that of all algorithms that have one. `on_step` is told which candidate is under way
+    and at what. `InputError` if the root is no switch of the fabric.
+    """
+    tell = on_step or (lambda _label, _what: None)
+    if root is not None:
+        fabric.route("up-down", root=root)
+    rows = []
+    for candidate in candidates:
+        tell(candidate.label, "routing")
+        parameters = candidate.chosen(root)
+        begin = time.perf_counter()
+        try:
+            routes = fabric.route({candidate.algorithm: parameters}, form=form, when_full=when_full)
+        except InputError as error:
+            rows.append(Row(candidate.label, candidate.algorithm, parameters, refused=str(error)))
+            continue
+        seconds = time.perf_counter() - begin
+        tell(candidate.label, "measuring")
+        facts = {
+            "deadlock_free": routes.is_deadlock_free,
+            "cycle": routes.cycle,
+            "statistics": routes.statistics(),
+        }
+        rows.append(Row(candidate.label, candidate.algorithm, parameters, seconds, facts))
+    return rows

@@ -1,0 +1,172 @@
+"""All routing algorithms side by side: `gingham.comparison` and `gingham route --compare`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gingham as package
+from gingham import comparison
+from gingham.errors import InputError
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+
+EVERYWHERE = [
+    "shortest-path",
+    "up-down",
+    "up-down, depth first",
+    "simple-routes",
+    "smart",
+    "in-transit, fewest hosts",
+    "in-transit, any hosts",
+]
+
+
+@pytest.fixture
+def ring(gingham: Command, tmp_path: Path) -> Path:
+    """A ring of five with a host on each switch."""
+    network = tmp_path / "ring.toml"
+    made = gingham(
+        "fabric", "make", "ring", "--switches", 5, "--hosts-per-switch", 1, "-o", network
+    )
+    assert made.code == 0, made.err
+    return network
+
+
+def rows_of(finished: Finished) -> dict[str, dict[str, Any]]:
+    """Return the rows of a comparison by their labels."""
+    assert finished.code == 0, finished.err
+    return {row["label"]: row for row in json.loads(finished.out)["rows"]}
+
+
+def test_a_ring_worked_out_by_hand(gingham: Command, ring: Path) -> None:
+    """Ten pairs at distance 1, ten at 2; up is towards s0, so s2 - s4 and back turn up at s3."""
+    rows = rows_of(gingham("route", ring, "--compare", "--json"))
+    statistics = {label: row["facts"].get("statistics") for label, row in rows.items()}
+    free = {label for label, row in rows.items() if row["facts"].get("deadlock_free")}
+    assert free == set(EVERYWHERE) - {"shortest-path"}, "a ring is a torus of one dimension, too"
+    assert len(rows["shortest-path"]["facts"]["cycle"]) == 5
+    assert statistics["shortest-path"]["mean_distance"] == pytest.approx(1.5)
+    assert statistics["up-down"]["minimal_share"] == pytest.approx(18 / 20)
+    assert statistics["up-down"]["mean_distance"] == pytest.approx((10 + 8 * 2 + 2 * 3) / 20)
+    assert statistics["up-down"]["longest_detour"]["distance"] == 3
+    for label in EVERYWHERE[-2:]:
+        assert statistics[label]["mean_in_transit_hosts"] == pytest.approx(2 / 20)
+        assert statistics[label]["minimal_share"] == 1
+        assert statistics[label]["busiest_in_transit_hosts"] == [{"host": "h3-0", "paths": 2}]
+        # The channels of h3 carry its own four paths and two in transit, each way.
+        assert statistics[label]["all_to_all"]["load"] == pytest.approx(4 / 6)
+
+
+def test_tables_allow_only_what_needs_no_source(gingham: Command, ring: Path) -> None:
+    rows = rows_of(gingham("route", ring, "--compare", "--json", "--form", "table"))
+    routed = {label for label, row in rows.items() if row["facts"]}
+    assert routed == {"shortest-path", "dimension-order", "up-down", "up-down, depth first"}
+    assert "source routes only" in rows["smart"]["refused"]
+
+
+def test_hosts_that_stop_when_full_can_deadlock(gingham: Command, ring: Path) -> None:
+    stops = gingham("route", ring, "--algorithm", "in-transit", "--when-full", "stop")
+    assert stops.code == 3, stops.err
+    assert "in transit at h3-0, which sends on by the next" in stops.out
+    spills = gingham("route", ring, "--algorithm", "in-transit")
+    assert spills.code == 0, spills.err
+    assert "every leg between two hosts takes ever higher ones" in spills.out
+    rows = rows_of(gingham("route", ring, "--compare", "--json", "--when-full", "stop"))
+    assert not rows["in-transit, any hosts"]["facts"]["deadlock_free"]
+
+
+def test_table_and_picture(gingham: Command, ring: Path, tmp_path: Path) -> None:
+    drawn = tmp_path / "compared.png"
+    compared = gingham("route", ring, "--compare", "--plot", drawn)
+    assert compared.code == 0, compared.err
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    lines = [
+        line for line in compared.out.splitlines() if line.strip().startswith(tuple(EVERYWHERE))
+    ]
+    assert len(lines) == len(EVERYWHERE)
+    again = gingham("route", ring, "--compare", "--plot", drawn)
+    assert again.code == 2
+    assert "--force" in again.err
+
+
+def test_any_parameter_can_be_given(gingham: Command, ring: Path) -> None:
+    def path_lengths(*options: str) -> Any:
+        routed = gingham("route", ring, "--algorithm", *options, "--json")
+        assert routed.code == 0, routed.err
+        return json.loads(routed.out)["statistics"]["mean_distance"]
+
+    assert path_lengths("simple-routes", "--set", "weight=0") == pytest.approx(1.6)
+    assert path_lengths("in-transit", "--hosts", "fewest", "--set", "passes=0") == pytest.approx(
+        1.5
+    )
+    # By s3 as root, s1 and s0 are lowest: s1 - s4 turns at s0, which has the lower id and is up.
+    named = path_lengths("up-down", "--root", "s3", "--tree", "breadth-first")
+    assert named == pytest.approx(1.6)
+    assert path_lengths("up-down", "--set", 'root={named = "s3"}') == named
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--compare", "--algorithm", "smart"), "leave --algorithm out"),
+        (("--compare", "--hosts", "any"), "--compare gives hosts to no algorithm"),
+        (("--compare", "-o", "x.lfts"), "a comparison writes no tables"),
+        (("--compare", "--plot", "x.jpg"), "the ending says no format of pictures"),
+        (("--compare", "--root", "s9"), 'the root "s9" is no node of this fabric'),
+        (("--plot", "x.png", "--algorithm", "smart"), "give --compare"),
+        ((), "give --algorithm"),
+        (("--algorithm", "smart", "--form", "table"), "source routes only"),
+        (("--algorithm", "up-down", "--hosts", "any"), "unknown key `hosts`"),
+        (("--algorithm", "in-transit", "--set", "hosts"), "is no KEY=VALUE"),
+        (("--algorithm", "in-transit", "--set", "hosts=most"), "most"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    gingham: Command, ring: Path, options: tuple[str, ...], says: str
+) -> None:
+    refused = gingham("route", ring, *options)
+    assert refused.code == 2, refused.out
+    assert says in refused.err
+
+
+def test_a_pair_that_has_to_go_round_a_switch_without_hosts_is_named(
+    gingham: Command, tmp_path: Path
+) -> None:
+    """The ring of five, s3 without a host: s2 - s4 goes round by s1 and s0."""
+    network = tmp_path / "bare.anynet"
+    network.write_text(
+        "router 0 node 0 router 1 router 4\nrouter 1 node 1 router 2\n"
+        "router 2 node 2 router 3\nrouter 3 router 4\nrouter 4 node 3\n"
+    )
+    rows = rows_of(gingham("route", network, "--compare", "--json"))
+    statistics = rows["in-transit, any hosts"]["facts"]["statistics"]
+    assert statistics["detour_pairs"] == 2
+    assert statistics["by_least_distance"] == [
+        {"distance": 1, "pairs": 6, "minimal_pairs": 6},
+        {"distance": 2, "pairs": 6, "minimal_pairs": 4},
+    ]
+    told = gingham("route", network, "--compare", "--form", "source").out
+    assert "2 pairs take a longer path" in told
+    assert "3 channels in place of 2" in told
+
+
+def test_python_compares_what_it_is_asked_for() -> None:
+    fabric = package.Fabric.make("irregular", switches=16, seed=3)
+    steps: list[tuple[str, str]] = []
+    chosen = [one for one in comparison.CANDIDATES if one.label.startswith("up-down")]
+    rows = comparison.compare(
+        fabric, chosen, root="smallest-distance", on_step=lambda *step: steps.append(step)
+    )
+    assert [row.parameters["root"] for row in rows] == ["smallest-distance"] * 2
+    assert steps[:2] == [("up-down", "routing"), ("up-down", "measuring")]
+    (refused,) = comparison.compare(fabric, comparison.CANDIDATES[1:2])
+    assert refused.refused
+    assert refused.refused.startswith("dimension order needs a mesh or torus")
+    with pytest.raises(InputError, match="no node of this fabric"):
+        comparison.compare(fabric, root={"named": "nowhere"})
