@@ -154,6 +154,7 @@ def test_a_pair_that_has_to_go_round_a_switch_without_hosts_is_named(
     told = gingham("route", network, "--compare", "--form", "source").out
     assert "2 pairs take a longer path" in told
     assert "3 channels in place of 2" in told
+    assert "turns at a switch without hosts (s3)" in told
 
 
 def test_python_compares_what_it_is_asked_for() -> None:

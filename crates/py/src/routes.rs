@@ -6,7 +6,7 @@ use gingham_topology::routing::{
     Routes as CoreRoutes, Sharing, Statistics, SwitchTables, TakeIn, prove, prove_between_hosts,
     prove_without_loops,
 };
-use gingham_topology::{ChannelId, EndpointId, Fabric, Finding};
+use gingham_topology::{ChannelId, EndpointId, Fabric, Finding, NodeId};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -129,6 +129,17 @@ impl Routes {
         })
     }
 
+    /// The switches at which shortest paths would need a host to turn, and that have none.
+    fn hostless_switches(&self) -> Vec<&str> {
+        match self.first() {
+            CoreRoutes::Source(routes) => {
+                let name = |switch: &NodeId| self.fabric.node(*switch).name.as_str();
+                routes.fall_backs().switches.iter().map(name).collect()
+            }
+            CoreRoutes::Table(_) => Vec::new(),
+        }
+    }
+
     fn endpoint(&self, py: Python<'_>, name: &str) -> PyResult<EndpointId> {
         let fabric = &self.fabric;
         fabric
@@ -248,7 +259,9 @@ impl Routes {
     /// Path lengths, loads of channels, and the bound on all-to-all traffic.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let statistics = py.detach(|| Statistics::new(&self.fabric, self.first()));
-        convert::to_python(py, &statistics_json(&self.fabric, &statistics))
+        let mut json = statistics_json(&self.fabric, &statistics);
+        json["hostless_switches"] = self.hostless_switches().into();
+        convert::to_python(py, &json)
     }
 
     /// Names of all endpoints, and for each as source the number of switches to each.

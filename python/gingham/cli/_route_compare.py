@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gingham.comparison import Row
     from gingham.plots.comparison import Line
 
+# Switches without hosts that are named.
+NAMED_MAX = 5
 COLUMNS = ("routes", "distance", "most", "minimal", "in transit", "busiest", "all-to-all")
 
 
@@ -127,10 +129,12 @@ def verdict(row: Row) -> str:
 def fall_back(statistics: Mapping[str, Any]) -> str:
     """Return which paths are longer than the cables ask for, and why."""
     count, longest = statistics["detour_pairs"], statistics["longest_detour"]
+    switches = statistics["hostless_switches"]
+    named = ", ".join(switches[:NAMED_MAX]) + (", ..." if len(switches) > NAMED_MAX else "")
     return (
         f"{count:,} pairs take a longer path, because every shortest one turns at a switch without "
-        f"hosts; from {longest['from']} to {longest['to']} {longest['distance']} channels in place "
-        f"of {longest['least']}"
+        f"hosts ({named}); from {longest['from']} to {longest['to']} {longest['distance']} "
+        f"channels in place of {longest['least']}"
     )
 
 

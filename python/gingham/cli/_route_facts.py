@@ -27,6 +27,8 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "shortest possible", f"{statistics['minimal_share']:.1%} of the paths"
     if statistics["longest_detour"]:
         yield "longest detour", detour(statistics["longest_detour"])
+    if statistics["hostless_switches"]:
+        yield "no host to turn at", ", ".join(statistics["hostless_switches"])
     if statistics["max_in_transit_hosts"]:
         mean, most = statistics["mean_in_transit_hosts"], statistics["max_in_transit_hosts"]
         yield "in-transit hosts on a path", f"{mean:.3f} in the mean, {most} at most"
