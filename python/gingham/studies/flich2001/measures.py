@@ -1,0 +1,196 @@
+"""What is measured for the claims of `expected*.toml`.
+
+Replications are topologies: the same number is the same cluster with the same messages under every
+routing, so that every ratio is taken on one cluster, and its interval is that over clusters. The
+throughput of a routing is the most that the network accepted over all loads, its low load the least
+of the sweep, a tenth of what UD takes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gingham.studies._claims import Measured
+from gingham.studies._series import mean, paired, ratio
+from gingham.studies.flich2001.routed import (
+    bound_of,
+    bound_ratio,
+    clusters,
+    follows_the_rules,
+    in_transit_hosts,
+    minimal_share,
+    path_cables,
+    zero_load_increase,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gingham.studies._evidence import Evidence
+
+__all__ = [
+    "bound_of",
+    "bound_ratio",
+    "in_transit_hosts",
+    "minimal_share",
+    "path_cables",
+    "zero_load_increase",
+]
+BASE = "UD"
+# What the calibration chose the paths of.
+CALIBRATED = "UD_ITB"
+# No way to choose minimal paths comes near the numbers of 8 switches.
+OUT_OF_REACH = "short-8"
+
+
+def rows_of(evidence: Evidence, sweep: str, routing: str) -> list[dict[str, Any]]:
+    """Return the rows of a routing, of every load and topology."""
+    return evidence.rows(sweep, None, routing=routing)
+
+
+def peaks(evidence: Evidence, sweep: str, routing: str) -> dict[int, float]:
+    """Return the most that each topology accepted under a routing, over all loads."""
+    return {
+        number: row["accepted_load"] for number, row in highest(evidence, sweep, routing).items()
+    }
+
+
+def highest(evidence: Evidence, sweep: str, routing: str) -> dict[int, dict[str, Any]]:
+    """Return the row of each topology that accepted most under a routing."""
+    found: dict[int, dict[str, Any]] = {}
+    for row in rows_of(evidence, sweep, routing):
+        best = found.setdefault(row["replication"], row)
+        if row["accepted_load"] > best["accepted_load"]:
+            found[row["replication"]] = row
+    return found
+
+
+def low_load(evidence: Evidence, sweep: str, routing: str) -> dict[int, float]:
+    """Return the mean latency of each topology at the least load, in nanoseconds."""
+    rows = rows_of(evidence, sweep, routing)
+    least = min(row["load"] for row in rows)
+    return {row["replication"]: row["latency_mean_ns"] for row in rows if row["load"] == least}
+
+
+# Tables I to III: factors and increases over UD, or over another routing.
+
+
+def throughput(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measured:
+    """Return the throughput of a routing over that of another, topology by topology."""
+    one, other = (peaks(evidence, sweep, name) for name in (routing, over))
+    found = ratio(one, other)
+    return Measured(found.value, found.low, found.high, f"peaks {shown(one)} and {shown(other)}")
+
+
+def shown(values: Mapping[int, float]) -> str:
+    """Return the mean of loads, for a note."""
+    return f"{mean(values.values()).value:.4f}"
+
+
+def latency(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measured:
+    """Return by how many per cent a routing lengthens latency at low load, against another."""
+    return mean(increases(evidence, sweep, routing, over).values())
+
+
+def increases(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> dict[int, float]:
+    """Return by how many per cent a routing lengthens latency at low load, by topology."""
+    one, other = (low_load(evidence, sweep, name) for name in (routing, over))
+    return {key: 100 * (one[key] / other[key] - 1) for key in one if key in other}
+
+
+# Relations between two mechanisms.
+
+
+def part_of_increase(evidence: Evidence, sweep: str, routing: str, of: str) -> Measured:
+    """Return the latency increase of a routing over UD as a part of that of another.
+
+    It is the ratio of the means: on a small topology there may be next to no increase at all.
+    """
+    part, whole = (increases(evidence, sweep, name) for name in (routing, of))
+    level = mean(whole.values()).value
+    share = mean(part.values()).value / level
+    # Of the ratio of two means: that of part - share x whole, which has the mean zero.
+    left = mean([part[key] - share * whole[key] for key in part])
+    return Measured.around(share, None if left.high is None else left.high / level)
+
+
+def more_latency(evidence: Evidence, sweep: str, routing: str, than: str) -> Measured:
+    """Return by how many points the latency increase of a routing exceeds that of another."""
+    return paired(*(increases(evidence, sweep, name) for name in (routing, than)))
+
+
+def latency_multiple(evidence: Evidence, sweep: str, routing: str, over: str) -> Measured:
+    """Return the latency of a routing at low load as a multiple of that of another."""
+    return ratio(*(low_load(evidence, sweep, name) for name in (routing, over)))
+
+
+def multiple_difference(
+    evidence: Evidence, sweep: str, than: str, routing: str, over: str
+) -> Measured:
+    """Return by how much the multiple of one sweep exceeds that of another, cluster by cluster."""
+    multiples = []
+    for name in (sweep, than):
+        one, other = (low_load(evidence, name, key) for key in (routing, over))
+        multiples.append({key: one[key] / other[key] for key in one})
+    return paired(*multiples)
+
+
+# The path choice of UD_ITB.
+
+
+def misfit(evidence: Evidence, routing: str) -> float:
+    """Return how far a routing is from the UD_ITB of table II.
+
+    That is the root mean square of the distances of its numbers, in units of their tolerance.
+    """
+    claims = [
+        claim
+        for claim in evidence.study.claims
+        if claim.figure == "table-2"
+        and claim.options.get("routing") == CALIBRATED
+        and claim.measure in {"throughput", "latency"}
+        and claim.options["sweep"] != OUT_OF_REACH
+    ]
+    found = [
+        {"throughput": throughput, "latency": latency}[claim.measure](
+            evidence, claim.options["sweep"], routing
+        )
+        for claim in claims
+    ]
+    distances = [
+        (one.value - (claim.low + claim.high) / 2) / ((claim.high - claim.low) / 2)
+        for one, claim in zip(found, claims, strict=True)
+    ]
+    return math.sqrt(math.fsum(one**2 for one in distances) / len(distances))
+
+
+def misfit_over_best(evidence: Evidence, others: list[str]) -> Measured:
+    """Return by how much UD_ITB is farther from table II than the nearest of other choices."""
+    own = misfit(evidence, CALIBRATED)
+    found = {name: misfit(evidence, name) for name in others}
+    told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+    return Measured(own - min(found.values()), note=f"{CALIBRATED} {own:.3f}, {told}")
+
+
+# Whether the sweep measures what it should.
+
+
+def peaks_at_an_end(evidence: Evidence, sweep: str) -> Measured:
+    """Return in how many cases the network accepts most at the last load that was tried."""
+    names = {row["routing"] for row in evidence.rows(sweep)}
+    at_end = []
+    for name in sorted(names):
+        last = max(row["load"] for row in rows_of(evidence, sweep, name))
+        at_end += [
+            f"{name} on topology {number}"
+            for number, row in highest(evidence, sweep, name).items()
+            if row["load"] == last
+        ]
+    return Measured(float(len(at_end)), note=", ".join(at_end))
+
+
+def unusual_clusters(evidence: Evidence, sweep: str) -> Measured:
+    """Return how many topologies break a rule of the paper: hosts, ports, pairs, connection."""
+    found = [follows_the_rules(cluster) for cluster in clusters(evidence, sweep).values()]
+    return Measured(float(found.count(False)), note=f"of {len(found)}")
