@@ -282,3 +282,26 @@ fn hosts_that_stop_when_full_are_part_of_the_proof() {
     );
     assert!(!compile(&source(&stops), true).unwrap().proof.is_free(), "allowed");
 }
+
+/// Five switches in a circle, of which s3 has no host and each other has one.
+const WITHOUT_A_HOST: &str = "{ inline = '''
+switch = [{ name = \"s0\" }, { name = \"s1\" }, { name = \"s2\" }, { name = \"s3\" }, { name = \"s4\" }]
+host = [{ name = \"h0\" }, { name = \"h1\" }, { name = \"h2\" }, { name = \"h4\" }]
+cable = [
+  { ends = [\"s0\", \"s1\"] }, { ends = [\"s1\", \"s2\"] }, { ends = [\"s2\", \"s3\"] },
+  { ends = [\"s3\", \"s4\"] }, { ends = [\"s4\", \"s0\"] },
+  { ends = [\"s0\", \"h0\"] }, { ends = [\"s1\", \"h1\"] }, { ends = [\"s2\", \"h2\"] }, { ends = [\"s4\", \"h4\"] },
+]
+''' }";
+
+#[test]
+fn pairs_that_go_a_longer_way_are_named_with_the_switch_where_a_host_is_missing() {
+    // From the root s0 the circle falls both ways to s2 and s3, s2 above s3: between s4 and s2 the way by s3 goes down, and
+    // then up, where nobody could take a packet in.
+    let found = notes(&[("topology", WITHOUT_A_HOST), ("routing.algorithm", "in-transit")]);
+    assert!(
+        found[0].starts_with("2 pairs of hosts go a longer way than their shortest"),
+        "{found:?}"
+    );
+    assert!(found[0].contains("without a host that could send packets on (s3)"), "{found:?}");
+}

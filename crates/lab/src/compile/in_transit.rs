@@ -5,7 +5,11 @@ use super::cables::{DELAY_MAX, RATE_MIN};
 use crate::error::LabError;
 use crate::scenario::{InTransit, ScenarioSource};
 use gingham_model::{InTransitParameters, InTransitPlan, WhenPoolFull, WormholeParameters};
-use gingham_topology::routing::{Routes, TakeIn};
+use gingham_topology::Fabric;
+use gingham_topology::routing::{FallBacks, Routes, TakeIn};
+
+/// Switches that a note names.
+const SWITCHES_NAMED: usize = 4;
 
 /// The figures in force as integers.
 pub(super) fn plan(
@@ -63,6 +67,25 @@ pub(super) fn note_unused(source: &ScenarioSource, sets: &[Routes], gathered: &m
         let note = "no path leads through an in-transit host, so that network.in_transit changes nothing; routing.algorithm \
                     = \"in-transit\" makes such paths";
         gathered.notes.push(note.to_owned());
+    }
+}
+
+/// Says which pairs go a longer way than in-transit hosts should spare them, and why.
+pub(super) fn note_fall_backs(fabric: &Fabric, sets: &[Routes], gathered: &mut Gathered) {
+    for routes in sets {
+        let Routes::Source(routes) = routes else { continue };
+        let FallBacks { pairs, switches } = routes.fall_backs();
+        if *pairs == 0 {
+            continue;
+        }
+        let named = switches.iter().take(SWITCHES_NAMED);
+        let named: Vec<_> = named.map(|switch| fabric.node(*switch).name.as_str()).collect();
+        let rest = if switches.len() > SWITCHES_NAMED { ", ..." } else { "" };
+        gathered.notes.push(format!(
+            "{pairs} pairs of hosts go a longer way than their shortest, which turns from down to up at switches without a \
+             host that could send packets on ({}{rest})",
+            named.join(", ")
+        ));
     }
 }
 

@@ -67,6 +67,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &fabric, &mut gathered)?;
     in_transit::note_unused(source, &path_sets, &mut gathered);
+    in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
     let hosts = in_transit::take_in(&parameters);
     let routes = RouteSet { alternatives: &path_sets, lanes: None, hosts };
     let proof = paths::prove(&fabric, routes, allow_deadlock)?;
