@@ -22,6 +22,9 @@ Ends = tuple[tuple[str, int], tuple[str, int]]
 class Scenario:
     title: str = "A run"
 
+    def resolved(self) -> dict[str, Any]:
+        return {"routing": {"second": None}}
+
 
 @dataclass
 class Tables:

@@ -41,16 +41,17 @@ def plot(
 ) -> None:
     """Draw the run in FOLDER, which `gingham run -o FOLDER` wrote.
 
-    Without a KIND, all pictures are drawn, and one that has nothing to show is left out. They are
-    written to the current directory as NAME-KIND.png, NAME being that of the folder; the folder
-    itself stays as the run left it.
+    Without a KIND, all pictures are drawn that belong to the run, and one that has nothing to show
+    is left out. They are written to the current directory as NAME-KIND.png, NAME being that of the
+    folder; the folder itself stays as the run left it.
 
     \b
     Kinds:
-      latency  how latencies are distributed, by class, with their tail
-      series   load and latency over time, by class
-      links    how evenly the channels are used, and which are the busiest
-      fabric   the fabric, each channel coloured by its load
+      latency     how latencies are distributed, by class, with their tail
+      series      load and latency over time, by class
+      links       how evenly the channels are used, and which are the busiest
+      fabric      the fabric, each channel coloured by its load
+      contention  what hosts made of the network, and how many took second paths for it
 
     \b
     Examples:
@@ -61,7 +62,7 @@ def plot(
     refuse_sweep(folder)
     refuse_stripe(folder)
     result = load_result(folder)
-    target, found = places(folder, kinds or plots.KINDS, output, ending)
+    target, found = places(folder, kinds or plots.usual(result), output, ending)
     if target:
         make_folder(target)
     written = []

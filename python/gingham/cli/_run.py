@@ -86,6 +86,7 @@ def run(
     \b
     Examples that ship with gingham:
       irregular       a cluster of 32 switches joined at random, loaded from a dump
+      in-transit      the same with minimal routes over in-transit hosts
       torus           a 4x4 torus
       fair-share      long against short packets at one output
       ring-deadlock   shortest paths on a ring, which can deadlock

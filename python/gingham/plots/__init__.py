@@ -1,13 +1,14 @@
 """Pictures of results, drawn without a screen.
 
-=========  ========================================================================
-picture    what it shows
-=========  ========================================================================
-`latency`  how the latencies of each traffic class are distributed, and their tail
-`series`   load and latency over the time of the run, by class
-`links`    how evenly the channels are used, and which are the busiest
-`fabric`   the fabric, each channel coloured by its load
-=========  ========================================================================
+============  =====================================================================
+picture       what it shows
+============  =====================================================================
+`latency`     how the latencies of each traffic class are distributed, and their tail
+`series`      load and latency over the time of the run, by class
+`links`       how evenly the channels are used, and which are the busiest
+`fabric`      the fabric, each channel coloured by its load
+`contention`  what hosts made of the network, and how many took second paths for it
+============  =====================================================================
 
 `curve` draws latency against accepted load, of a table of `gingham.loads.curve`; `channels` and
 `rounds` draw results of `gingham.stripe`.
@@ -40,10 +41,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "KINDS", "Kind", "Measured", "channels", "curve", "draw", "fabric", "latency"]
-__all__ += ["links", "picture", "require_ending", "require_rows", "rounds", "save", "series"]
+__all__ = ["ENDINGS", "KINDS", "Kind", "Measured", "channels", "contention", "curve", "draw"]
+__all__ += ["fabric", "latency", "links", "picture", "require_ending", "require_rows", "rounds"]
+__all__ += ["save", "series", "usual"]
 
-Kind: TypeAlias = Literal["latency", "series", "links", "fabric"]
+Kind: TypeAlias = Literal["latency", "series", "links", "fabric", "contention"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # What a picture may be written as, by the ending of its file.
 ENDINGS = ("png", "svg", "pdf")
@@ -54,6 +56,7 @@ MAIN_TABLES: dict[Kind, tuple[str, str]] = {
     "series": ("series", "no slice of time was recorded"),
     "links": ("links", "the fabric has no channels"),
     "fabric": ("links", "the fabric has no cables"),
+    "contention": ("contention", "no packet chose its path by contention"),
 }
 
 
@@ -63,6 +66,9 @@ class Titled(Protocol):
     @property
     def title(self) -> str:
         """What stands above the picture."""
+
+    def resolved(self) -> Mapping[str, Any]:
+        """Return what it says, defaults included."""
 
 
 class Measured(Protocol):
@@ -129,6 +135,34 @@ def fabric(result: Measured) -> Figure:
     return _fabric.draw(*tables, title=result.scenario.title)
 
 
+def contention(result: Measured) -> Figure:
+    """Draw the contention coefficients of the hosts over time, and the share on second paths.
+
+    For runs in which packets choose between two paths by contention; dashed lines are the
+    thresholds of the choice.
+    """
+    from gingham.plots import _contention
+
+    chosen = by_contention(result) or {}
+    thresholds = {name: chosen[name] for name in ("above", "below") if name in chosen}
+    title = result.scenario.title
+    table = result.table("contention")
+    return _contention.draw(table, result.summary, title=title, thresholds=thresholds)
+
+
+def by_contention(result: Measured) -> Mapping[str, Any] | None:
+    """Return the parameters by which packets choose their path; `None` if they do not."""
+    second = result.scenario.resolved()["routing"].get("second") or {}
+    chosen = second.get("choose")
+    return chosen.get("by-contention") if isinstance(chosen, dict) else None
+
+
+def usual(result: Measured) -> tuple[Kind, ...]:
+    """Return the pictures that a result has where nobody asks for certain ones."""
+    everywhere = by_contention(result) is not None
+    return tuple(kind for kind in KINDS if everywhere or kind != "contention")
+
+
 def curve(table: pa.Table, *, title: str, note: str = "") -> Figure:
     """Draw latency against accepted load, a line a routing, with the intervals of both.
 
@@ -163,7 +197,8 @@ def rounds(result: Measured) -> Figure:
 
 def draw(kind: Kind, result: Measured) -> Figure:
     """Draw the picture of this kind."""
-    return {"latency": latency, "series": series, "links": links, "fabric": fabric}[kind](result)
+    drawings = {"latency": latency, "series": series, "links": links, "fabric": fabric}
+    return {**drawings, "contention": contention}[kind](result)
 
 
 def require_rows(kind: Kind, result: Measured) -> None:

@@ -1,0 +1,96 @@
+"""What hosts made of the network over the time of the run, and which paths they took.
+
+::
+
+    coefficient  ┌────┬──────────────┬───┐   solid: mean over hosts; thin: the highest
+                 │////│  ══════════  │///│   dashed: the thresholds of the choice
+    second       │////│  ▒▒▒▒▒▒▒▒▒▒  │///│   share of the hosts whose packets take second paths
+                 └────┴──────────────┴───┘   shaded: warm-up, and what follows the window
+
+A point is the end of a step of the table `contention`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gingham.plots import _style as style
+from gingham.plots._series import shade
+from gingham.plots._tables import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from gingham.plots._tables import Floats
+
+MEAN, HIGHEST = style.CLASS_COLOURS[0], style.CLASS_COLOURS[3]
+DASHES = (0, (4, 2))
+# Beyond it the axis is logarithmic, or the thresholds could not be told apart.
+LINEAR_MAX = 4.0
+
+
+@style.styled
+def draw(
+    contention: pa.Table,
+    summary: Mapping[str, Any],
+    *,
+    title: str,
+    thresholds: Mapping[str, float],
+) -> Figure:
+    """Return the picture of the table `contention`; thresholds have a name each."""
+    if contention.num_rows == 0:
+        figure = style.new_figure(7, 3, title)
+        style.say_nothing_to_draw(figure.subplots(), "no packet chose its path by contention")
+        return figure
+    end_ps = max(float(summary["end_ps"]), float(numbers(contention, "to_ps")[-1]))
+    unit, unit_ps = style.unit_for(end_ps)
+    time = numbers(contention, "to_ps") / unit_ps
+    figure = style.new_figure(9.5, 6, title, "Contention coefficients of the hosts that send.")
+    coefficient, second = figure.subplots(2, 1, sharex=True)
+    draw_coefficients(coefficient, time, contention, thresholds)
+    draw_share(second, time, contention)
+    shade(coefficient, second, summary, end_ps, unit_ps)
+    second.set_xlim(0, end_ps / unit_ps)
+    second.set_xlabel(f"simulated time ({unit})")
+    return figure
+
+
+def draw_coefficients(
+    axes: Axes, time: Floats, contention: pa.Table, thresholds: Mapping[str, float]
+) -> None:
+    """Draw the mean and the highest coefficient, between the thresholds."""
+    highest, mean = numbers(contention, "coefficient_max"), numbers(contention, "coefficient_mean")
+    axes.plot(time, highest, color=HIGHEST, lw=0.9, label="highest", gid="highest")
+    axes.plot(time, mean, color=MEAN, lw=1.6, label="mean", gid="mean")
+    for name, value in thresholds.items():
+        axes.axhline(value, color=style.FAINT, lw=0.9, ls=DASHES, gid=name)
+        axes.annotate(
+            f"{name} {value:g}",
+            (1.0, value),
+            xycoords=("axes fraction", "data"),
+            size=8,
+            ha="right",
+            va="bottom",
+        )
+    axes.set_ylabel("coefficient")
+    top = float(highest.max())
+    if top > LINEAR_MAX:
+        axes.set_yscale("log")
+    axes.set_ylim(1.0, 1.15 * max(top, *thresholds.values(), 1.0))
+    if top > LINEAR_MAX:
+        style.log_ticks(axes.yaxis)
+    axes.legend(loc="upper left", ncols=2, frameon=False)
+
+
+def draw_share(axes: Axes, time: Floats, contention: pa.Table) -> None:
+    """Draw the share of the hosts on second paths."""
+    share = numbers(contention, "second_share")
+    axes.fill_between(time, share, color=MEAN, alpha=0.25, lw=0, step="pre")
+    axes.step(time, share, color=MEAN, lw=1.3, where="pre", gid="second")
+    axes.set_ylabel("hosts on second paths")
+    axes.set_ylim(0, 1.02)
+    axes.yaxis.set_major_formatter(style.percent_tick)
