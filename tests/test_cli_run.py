@@ -55,7 +55,9 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
     folder = lone.parent / "runs" / "lone"
     assert sorted(path.name for path in folder.iterdir()) == [
         "classes.parquet",
+        "contention.parquet",
         "histogram.parquet",
+        "in_transit.parquet",
         "latency.png",
         "links.parquet",
         "manifest.json",
@@ -147,7 +149,7 @@ def test_routes_that_can_deadlock_are_refused_with_the_cycle(
         (["lone.toml", "--set", "load"], "expected a key and a value"),
         (["lone.toml", "--topology", "tow.toml"], 'no such file; did you mean "two.toml"?'),
         (["lnoe.toml"], 'lnoe.toml: no such file; did you mean "lone.toml"?'),
-        (["tours"], 'did you mean "torus"? examples: fair-share, irregular'),
+        (["tours"], 'did you mean "torus"? examples: fair-share, in-transit'),
         (["lone.toml", "--topology", "empty.ibnetdiscover"], "the file is empty"),
         (["binary.toml"], "binary.toml:2:118: the byte 0x80 is not UTF-8"),
         (["lone.toml", "-o", "taken"], "taken: exists already"),

@@ -58,7 +58,11 @@ fn source(settings: &[(&str, &str)]) -> ScenarioSource {
 }
 
 fn record(settings: &[(&str, &str)]) -> Record {
-    let mut run = Run::new(compile(&source(settings), false).unwrap(), Engine::Runs);
+    record_by(Engine::Runs, settings)
+}
+
+fn record_by(engine: Engine, settings: &[(&str, &str)]) -> Record {
+    let mut run = Run::new(compile(&source(settings), false).unwrap(), engine);
     while !run.advance(100_000).done {}
     run.record()
 }
@@ -209,4 +213,30 @@ fn without_in_transit_hosts_and_contention_their_tables_are_empty() {
     assert_eq!(integers(table(&record, "contention"), "from_ps"), [0; 0]);
     assert_eq!(record.in_transit.packets, 0);
     assert_eq!(record.classes[0].in_transit_hosts_mean, Some(0.0));
+}
+
+#[test]
+fn segments_priorities_and_policing_go_with_it_by_both_engines() {
+    let urgent = "{ name = \"urgent\", priority = 2, load = 0.2, length = { fixed = \"200 B\" }, segmentation = \"adaptive\", \
+                  policing = { rate = 0.1, burst = \"400 B\", excess = { demote = \"bulk\" } } }";
+    let bulk = "{ name = \"bulk\", priority = 1, load = 0.3, length = { exponential = \"512 B\" }, \
+                policing = { rate = 0.25, burst = \"512 B\", longest = \"256 B\" } }";
+    let traffic = format!("[{urgent}, {bulk}]");
+    let settings = [
+        ("routing.algorithm", "up-down"),
+        (SECOND, "{ algorithm = \"in-transit\", choose = \"by-contention\" }"),
+        ("network.arbitration", "strict-priority"),
+        (POOL, "600 B"),
+        ("traffic", &traffic),
+        ("stop.time", "300 us"),
+    ];
+    let [by_runs, by_flits] =
+        [Engine::Runs, Engine::Oracle].map(|engine| record_by(engine, &settings));
+    assert_eq!(by_runs.tables, by_flits.tables);
+    assert_eq!((by_runs.in_transit, &by_runs.notes), (by_flits.in_transit, &by_flits.notes));
+    // All of it was there: packets in transit, some that spilled, demoted and delayed messages, hosts on second paths.
+    assert!(by_runs.in_transit.packets > 20 && by_runs.in_transit.spilled_packets > 0);
+    assert!(by_runs.classes[0].messages_demoted > 0 && by_runs.classes[1].messages_delayed > 0);
+    let second = reals(table(&by_runs, "contention"), "second_share");
+    assert!(second.iter().any(|share| *share > 0.0) && second.iter().any(|share| *share < 1.0));
 }

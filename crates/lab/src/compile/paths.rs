@@ -231,3 +231,40 @@ fn note_no_return(choice: &PathChoice, gathered: &mut Gathered) {
         gathered.notes.push(note.to_owned());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_topology::format::{self, Format};
+    use gingham_topology::routing::UpDown;
+
+    const JOINED: &str = r#"
+        switch = [{ name = "s0" }, { name = "s1" }]
+        host = [{ name = "h0" }, { name = "h1" }, { name = "h2" }]
+        cable = [
+          { ends = ["s0", "h0"] }, { ends = ["s0", "h1"] }, { ends = ["s1", "h2"] },
+          { ends = ["s0", "s1"] },
+        ]
+    "#;
+
+    fn routed(text: &str) -> (Fabric, Routes) {
+        let fabric = format::read(text, Format::Toml).unwrap().fabric;
+        let algorithm = Algorithm::UpDown(UpDown::default());
+        let routes = routing::route(&fabric, &algorithm, Form::Source).unwrap();
+        (fabric, routes)
+    }
+
+    #[test]
+    fn a_pair_that_one_set_alone_joins_is_found() {
+        let (fabric, joined) = routed(JOINED);
+        assert_eq!(joined_by_one(&fabric, &joined, &joined), None);
+        // The same nodes without the cable between the switches: only h0 and h1 are left together.
+        let (_, parted) = routed(&JOINED.replace(r#"{ ends = ["s0", "s1"] },"#, ""));
+        for (one, other) in [(&joined, &parted), (&parted, &joined)] {
+            let (from, to) = joined_by_one(&fabric, one, other).unwrap();
+            let names = [from, to].map(|host| fabric.endpoint_name(host));
+            assert_eq!(names, ["h0", "h2"]);
+        }
+        assert_eq!(joined_by_one(&fabric, &parted, &parted), None);
+    }
+}
