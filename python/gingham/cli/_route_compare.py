@@ -10,6 +10,7 @@ from gingham import comparison, plots
 from gingham.cli._fabric import load
 from gingham.cli._output import print_json, print_table, show, text
 from gingham.cli._progress import steps_shown
+from gingham.cli._route_facts import hostless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from gingham.comparison import Row
     from gingham.plots.comparison import Line
 
-# Switches without hosts that are named.
-NAMED_MAX = 5
 COLUMNS = ("routes", "distance", "most", "minimal", "in transit", "busiest", "all-to-all")
 
 
@@ -129,12 +128,11 @@ def verdict(row: Row) -> str:
 def fall_back(statistics: Mapping[str, Any]) -> str:
     """Return which paths are longer than the cables ask for, and why."""
     count, longest = statistics["detour_pairs"], statistics["longest_detour"]
-    switches = statistics["hostless_switches"]
-    named = ", ".join(switches[:NAMED_MAX]) + (", ..." if len(switches) > NAMED_MAX else "")
+    ends = f"from {longest['from']} to {longest['to']}"
     return (
         f"{count:,} pairs take a longer path, because every shortest one turns at a switch without "
-        f"hosts ({named}); from {longest['from']} to {longest['to']} {longest['distance']} "
-        f"channels in place of {longest['least']}"
+        f"hosts ({hostless(statistics)}); {ends} {longest['distance']} channels in place of "
+        f"{longest['least']}"
     )
 
 

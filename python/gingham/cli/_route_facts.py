@@ -9,9 +9,13 @@ import click
 from gingham.cli._output import print_facts, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from gingham.routes import Routes
+
+
+# Switches without hosts that are named.
+NAMED_MAX = 5
 
 
 def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -28,7 +32,8 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if statistics["longest_detour"]:
         yield "longest detour", detour(statistics["longest_detour"])
     if statistics["hostless_switches"]:
-        yield "no host to turn at", ", ".join(statistics["hostless_switches"])
+        pairs = statistics["detour_pairs"]
+        yield "no host to turn at", f"{hostless(statistics)}, for {pairs:,} pairs"
     if statistics["max_in_transit_hosts"]:
         mean, most = statistics["mean_in_transit_hosts"], statistics["max_in_transit_hosts"]
         yield "in-transit hosts on a path", f"{mean:.3f} in the mean, {most} at most"
@@ -39,6 +44,12 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if bound is not None:
         rate = f" of {bound['rate']}" if bound["rate"] else ""
         yield "bound on all-to-all load", f"{bound['load']:.3f}{rate}, by {bound['bottleneck']}"
+
+
+def hostless(statistics: Mapping[str, Any]) -> str:
+    """Return the names of switches at which a host is missing, if they are many the first."""
+    switches = statistics["hostless_switches"]
+    return ", ".join(switches[:NAMED_MAX]) + (", ..." if len(switches) > NAMED_MAX else "")
 
 
 def detour(longest: dict[str, Any]) -> str:
