@@ -66,7 +66,7 @@ def test_a_claim_without_one_expectation_is_refused(keys: dict[str, object]) -> 
 
 def test_a_table_of_claims_has_one_for_each_row() -> None:
     common = {
-        "key": "thr-{size}",
+        "key": "factor-{size}",
         "claim": "{size} switches of {name}",
         "options": {"sweep": "{name}-{size}", "size": "{size}", "list": ["{size}"]},
         "tolerance": 0.1,
@@ -77,14 +77,14 @@ def test_a_table_of_claims_has_one_for_each_row() -> None:
     ]
     first, second = each_of({**common, "each": rows})
     assert first == {
-        "key": "thr-8",
+        "key": "factor-8",
         "claim": "8 switches of short",
         # A name that stands alone keeps its kind.
         "options": {"sweep": "short-8", "size": 8, "list": [8]},
         "tolerance": 0.1,
         "expected": 1.0,
     }
-    assert (second["key"], second["expected"], second["tolerance"]) == ("thr-16", 1.4, 0.2)
+    assert (second["key"], second["expected"], second["tolerance"]) == ("factor-16", 1.4, 0.2)
     # Without rows a claim stands as it is written, braces and all.
     assert list(each_of(common)) == [common]
 

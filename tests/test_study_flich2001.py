@@ -86,9 +86,25 @@ def test_multiples_of_two_sweeps_are_compared_cluster_by_cluster() -> None:
     assert found.value == pytest.approx(0.2)
 
 
-def test_a_peak_at_the_last_load_may_be_none() -> None:
-    found = measures.peaks_at_an_end(evidence(two=TWO[:12]), "two")
-    assert (found.value, found.note) == (1.0, "UD on topology 1")
+def test_a_peak_at_an_end_of_the_loads_may_be_none() -> None:
+    loads = {0.1: 1.0, 0.95: 2.0, 1.0: 3.0, 1.05: 2.0}
+
+    def peaks_at_an_end(**changed: float) -> tuple[float, str]:
+        taken = {
+            **loads,
+            **{float(key[1:].replace("_", ".")): value for key, value in changed.items()},
+        }
+        rows = [("UD", load, 0, accepted, 1.0) for load, accepted in taken.items()]
+        found = measures.peaks_at_an_end(evidence(one=rows), "one")
+        return found.value, found.note
+
+    assert peaks_at_an_end() == (0.0, "")
+    # The last; the first of the ladder, below which nothing near was tried; the least of all.
+    assert peaks_at_an_end(x1_05=4.0)[0] == 1.0
+    assert peaks_at_an_end(x0_95=4.0) == (1.0, "UD on topology 0 at 0.95")
+    assert peaks_at_an_end(x0_1=4.0)[0] == 1.0
+    # Level with the load before.
+    assert peaks_at_an_end(x1_05=3.05)[0] == 0.0
 
 
 def test_the_latency_of_an_empty_network_is_a_sum() -> None:

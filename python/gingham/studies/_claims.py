@@ -14,7 +14,7 @@ a bound, and is not met.
 
 A table of the paper is one claim with a row for each number::
 
-    key = "thr-{size}"
+    key = "factor-{size}"
     options = { sweep = "short-{size}" }
     each = [{ size = 8, expected = 1.03, tolerance = 0.05 }, { size = 16, ... }]
 """
@@ -113,8 +113,8 @@ def each_of(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     What a row has of the keys of a claim, the claim has.
 
     >>> rows = [{"size": 8, "above": 1}, {"size": 16, "above": 2}]
-    >>> [one["key"] for one in each_of({"key": "thr-{size}", "each": rows})]
-    ['thr-8', 'thr-16']
+    >>> [one["key"] for one in each_of({"key": "factor-{size}", "each": rows})]
+    ['factor-8', 'factor-16']
     """
     common = {key: value for key, value in table.items() if key != "each"}
     for row in table.get("each", [{}]):

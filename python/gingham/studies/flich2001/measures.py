@@ -42,6 +42,10 @@ BASE = "UD"
 CALIBRATED = "UD_ITB"
 # No way to choose minimal paths comes near the numbers of 8 switches.
 OUT_OF_REACH = "short-8"
+# Two loads of the ladder are no farther apart.
+STEP = 1.07
+# Accepted traffic that differs by no more is level.
+LEVEL = 0.02
 
 
 def rows_of(evidence: Evidence, sweep: str, routing: str) -> list[dict[str, Any]]:
@@ -125,6 +129,19 @@ def latency_multiple(evidence: Evidence, sweep: str, routing: str, over: str) ->
     return ratio(*(low_load(evidence, sweep, name) for name in (routing, over)))
 
 
+def latency_at(evidence: Evidence, sweep: str, routing: str, over: str, load: float) -> Measured:
+    """Return the latency of a routing at a load as a multiple of that of another."""
+    one, other = (
+        {
+            row["replication"]: row["latency_mean_ns"]
+            for row in rows_of(evidence, sweep, name)
+            if row["load"] == load
+        }
+        for name in (routing, over)
+    )
+    return ratio(one, other)
+
+
 def multiple_difference(
     evidence: Evidence, sweep: str, than: str, routing: str, over: str
 ) -> Measured:
@@ -139,36 +156,32 @@ def multiple_difference(
 # The path choice of UD_ITB.
 
 
-def misfit(evidence: Evidence, routing: str) -> float:
-    """Return how far a routing is from the UD_ITB of table II.
+def misfit(evidence: Evidence, routing: str, over: str = BASE) -> float:
+    """Return how far a routing over another is from the UD_ITB of table II.
 
     That is the root mean square of the distances of its numbers, in units of their tolerance.
     """
+    measured = {"throughput": throughput, "latency": latency}
     claims = [
         claim
         for claim in evidence.study.claims
         if claim.figure == "table-2"
-        and claim.options.get("routing") == CALIBRATED
-        and claim.measure in {"throughput", "latency"}
+        and claim.measure in measured
+        and claim.options["routing"] == CALIBRATED
         and claim.options["sweep"] != OUT_OF_REACH
     ]
-    found = [
-        {"throughput": throughput, "latency": latency}[claim.measure](
-            evidence, claim.options["sweep"], routing
-        )
-        for claim in claims
-    ]
     distances = [
-        (one.value - (claim.low + claim.high) / 2) / ((claim.high - claim.low) / 2)
-        for one, claim in zip(found, claims, strict=True)
+        (found.value - (claim.low + claim.high) / 2) / ((claim.high - claim.low) / 2)
+        for claim in claims
+        for found in [measured[claim.measure](evidence, claim.options["sweep"], routing, over)]
     ]
     return math.sqrt(math.fsum(one**2 for one in distances) / len(distances))
 
 
-def misfit_over_best(evidence: Evidence, others: list[str]) -> Measured:
-    """Return by how much UD_ITB is farther from table II than the nearest of other choices."""
+def misfit_over_best(evidence: Evidence, others: list[list[str]]) -> Measured:
+    """Return by how much UD_ITB over UD is farther from table II than the nearest other pair."""
     own = misfit(evidence, CALIBRATED)
-    found = {name: misfit(evidence, name) for name in others}
+    found = {" over ".join(pair): misfit(evidence, *pair) for pair in others}
     told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
     return Measured(own - min(found.values()), note=f"{CALIBRATED} {own:.3f}, {told}")
 
@@ -177,17 +190,24 @@ def misfit_over_best(evidence: Evidence, others: list[str]) -> Measured:
 
 
 def peaks_at_an_end(evidence: Evidence, sweep: str) -> Measured:
-    """Return in how many cases the network accepts most at the last load that was tried."""
+    """Return in how many cases most traffic is accepted at an end of the loads that were tried.
+
+    An end is the last load, or one whose neighbour below is farther than a step away; it counts if
+    clearly less is accepted elsewhere. Small networks take the same at all loads beyond saturation.
+    """
     names = {row["routing"] for row in evidence.rows(sweep)}
-    at_end = []
+    open_ = []
     for name in sorted(names):
-        last = max(row["load"] for row in rows_of(evidence, sweep, name))
-        at_end += [
-            f"{name} on topology {number}"
-            for number, row in highest(evidence, sweep, name).items()
-            if row["load"] == last
-        ]
-    return Measured(float(len(at_end)), note=", ".join(at_end))
+        rows = rows_of(evidence, sweep, name)
+        loads = sorted({row["load"] for row in rows})
+        for number, best in highest(evidence, sweep, name).items():
+            place = loads.index(best["load"])
+            at_end = place in {0, len(loads) - 1} or loads[place - 1] * STEP < loads[place]
+            others = [row for row in rows if row["replication"] == number and row is not best]
+            next_best = max(row["accepted_load"] for row in others)
+            if at_end and best["accepted_load"] > (1 + LEVEL) * next_best:
+                open_.append(f"{name} on topology {number} at {best['load']:g}")
+    return Measured(float(len(open_)), note=", ".join(open_))
 
 
 def unusual_clusters(evidence: Evidence, sweep: str) -> Measured:

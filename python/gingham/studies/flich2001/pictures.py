@@ -123,7 +123,7 @@ def figure_3(evidence: Evidence) -> Figure:
     """Draw latencies under two lengths of messages."""
     return one_panel(
         evidence,
-        "Figure 3: 70 % of 32 and 30 % of 512 bytes, 32 switches",
+        "Figure 3: 70 % of 32 and 30 % of 512 bytes",
         "mixed-32",
         ("UD", "UD_MITB", "UD_ITB", "UD_ITB_ML"),
     )
@@ -134,7 +134,7 @@ def figure_4(evidence: Evidence) -> Figure:
     """Draw latencies where half of the messages take in-transit hosts."""
     return one_panel(
         evidence,
-        "Figure 4: half of the messages over in-transit hosts, 32 switches, 32 bytes",
+        "Figure 4: half over in-transit hosts, 32 bytes",
         "short-32",
         ("UD", "UD_ITB", "UD_ITB_50"),
     )
@@ -145,7 +145,7 @@ def figure_5(evidence: Evidence) -> Figure:
     """Draw latencies where hosts choose by contention."""
     return one_panel(
         evidence,
-        "Figure 5: in-transit hosts by contention, 32 switches, 32 bytes",
+        "Figure 5: by contention, 32 bytes",
         "short-32",
         ("UD", "UD_ITB", "UD_ITB_DET"),
     )
@@ -153,7 +153,9 @@ def figure_5(evidence: Evidence) -> Figure:
 
 def one_panel(evidence: Evidence, title: str, sweep: str, routings: Sequence[str]) -> Figure:
     """Return a figure of one panel of latencies."""
-    figure = new_figure(6.4, 4.2, title, "means of 10 clusters with their 95 % intervals")
+    figure = new_figure(
+        6.4, 4.2, title, "32 switches; means of 10 clusters with their 95 % intervals"
+    )
     latencies(evidence, figure.add_subplot(), sweep, routings)
     return figure
 
@@ -201,7 +203,7 @@ def against_sizes(
         for claim in evidence.study.claims
         if claim.measure == measure.__name__
         and dict(claim.options) == {"sweep": f"{kind}-{size}", "routing": routing}
-        and (claim.figure.startswith("table") or claim.figure == "routes")
+        and (claim.key.startswith("table") or claim.figure == "routes")
         and not claim.one_sided
     ]
     if claims:
@@ -235,5 +237,5 @@ def figure_others(evidence: Evidence) -> Figure:
         "Depth-first trees and smart routing, 32 bytes",
         "short",
         ("DFS", "smart", "DFS_ITB", "UD_ITB"),
-        "the paper gives no numbers; bars: 95 % over 10 clusters",
+        "crosses: the paper's UD_ITB, the one that it gives; bars: 95 % over 10 clusters",
     )
