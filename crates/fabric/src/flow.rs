@@ -40,7 +40,7 @@ impl Simulation {
             return false;
         }
         let begin = sender.schedule.end();
-        match sender.feed {
+        match sender.feed() {
             None => self.schedule_at_once(channel),
             Some(feed) => self.schedule_from_feed(channel, feed),
         }
@@ -55,8 +55,8 @@ impl Simulation {
             self.schedule(arrival, Event::ReadHead { channel });
         }
         self.schedule_release(channel);
-        if let Some(feed) = self.senders[channel.index()].feed {
-            self.unsettle(feed.channel);
+        if let Some(feeder) = self.senders[channel.index()].feeder {
+            self.unsettle(feeder);
         }
         let waits_for_head = |input: &Input| {
             input.head == Head::Idle && input.incoming.front().is_some_and(|i| i.first >= begin)
@@ -137,8 +137,8 @@ impl Simulation {
         loop {
             let sender = &self.senders[changed.index()];
             let (end, feeds) = (sender.schedule.end(), sender.feeds);
-            if let Some(feed) = sender.feed {
-                self.unsettle(feed.channel);
+            if let Some(feeder) = sender.feeder {
+                self.unsettle(feeder);
             }
             let Some(output) = feeds else { break };
             let sender = &mut self.senders[output.index()];
@@ -159,23 +159,29 @@ impl Simulation {
         self.arrived(channel) - self.gone(channel)
     }
 
-    fn arrived(&self, channel: ChannelId) -> u64 {
+    pub(crate) fn arrived(&self, channel: ChannelId) -> u64 {
         self.senders[channel.index()].arrived_by(self.now)
     }
 
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub(crate) fn gone(&self, channel: ChannelId) -> u64 {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");
-        match (input.head, self.senders[channel.index()].feeds) {
-            (Head::Connected, Some(output)) => {
+        if input.is_at_host() {
+            return self.gone_from_port(channel);
+        }
+        match self.senders[channel.index()].feeds {
+            Some(output) => {
                 let sender = &self.senders[output.index()];
                 input.taken + sender.schedule.started_by(self.now).saturating_sub(sender.worm_first)
             }
-            (Head::Open, _) => self.arrived(channel),
-            _ => input.taken,
+            None => input.taken,
         }
     }
 
     /// Remembers to look at the input at the end of `channel` when this instant is over.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub(crate) fn unsettle(&mut self, channel: ChannelId) {
         if let Some(input) = self.inputs[channel.index()].as_mut()
             && !input.unsettled
@@ -198,7 +204,8 @@ impl Simulation {
     fn predict(&mut self, channel: ChannelId) {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");
         let sender = &self.senders[channel.index()];
-        if !input.wants_stop && self.streams_through(sender, input) {
+        let is_switch = !input.is_at_host();
+        if !input.wants_stop && is_switch && self.streams_through(sender, input) {
             return;
         }
         let gone = self.gone(channel);
@@ -231,9 +238,7 @@ impl Simulation {
     /// first of the run did, so that those that wait together arrived within that time; what follows the run
     /// may come on top.
     fn streams_through(&self, sender: &Sender, input: &Input) -> bool {
-        let Some(output) = sender.feeds.filter(|_| input.head == Head::Connected) else {
-            return false;
-        };
+        let Some(output) = sender.feeds else { return false };
         let output = &self.senders[output.index()];
         let (Some(arriving), Some(leaving)) =
             (sender.schedule.last_run(), output.schedule.last_run())
@@ -260,7 +265,7 @@ impl Simulation {
         let sender = &self.senders[channel.index()];
         let arrivals = sender.schedule.pieces_from(fill + gone, sender.latency);
         let (stop, go) = (u64::from(input.slack.stop), u64::from(input.slack.go));
-        let Some(output) = sender.feeds.filter(|_| input.head == Head::Connected) else {
+        let Some(output) = sender.feeds.filter(|_| !input.is_at_host()) else {
             return if input.wants_stop || input.head == Head::Open {
                 None
             } else {

@@ -18,6 +18,13 @@ use crate::worm::WormId;
 use gingham_topology::ChannelId;
 
 impl Simulation {
+    /// Flits that have left the port at the end of `channel`.
+    #[inline(never)]
+    pub(crate) fn gone_from_port(&self, channel: ChannelId) -> u64 {
+        let input = self.inputs[channel.index()].as_ref().expect("a port of a host");
+        if input.head == Head::Open { self.arrived(channel) } else { input.taken }
+    }
+
     // Phase 3: flits arrive.
 
     /// The tail of the worm that goes through the port may have arrived.
@@ -79,7 +86,7 @@ impl Simulation {
                 self.worms.set_head_arrived(worm.worm, self.now);
             } else if !self.take_in(channel, worm, self.now) {
                 let input = self.inputs[channel.index()].as_mut().expect("a port of a host");
-                input.head = Head::Full { read: self.now };
+                (input.head, input.read_at) = (Head::Full, self.now);
                 return self.unsettle(channel);
             }
             if !self.open_port(channel, worm) {
@@ -105,7 +112,9 @@ impl Simulation {
     /// The pool has more room than before: the worm that waits for it may go through.
     pub(crate) fn offer_room(&mut self, channel: ChannelId) {
         let Some(input) = &self.inputs[channel.index()] else { return };
-        let (Head::Full { read }, Some(worm)) = (input.head, input.current) else { return };
+        let (Head::Full, Some(worm), read) = (input.head, input.current, input.read_at) else {
+            return;
+        };
         if self.take_in(channel, worm, read) && self.open_port(channel, worm) {
             self.schedule(self.now, Event::ReadHead { channel });
         }

@@ -5,7 +5,7 @@ use crate::simulation::Simulation;
 use crate::state::Incoming;
 use crate::worm::{Worm, WormId};
 use gingham_kernel::{Span, Time};
-use gingham_model::{Admission, ClassId, Message, MessageId, PathChoice, Turn};
+use gingham_model::{Admission, ClassId, Message, MessageId, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
@@ -84,6 +84,8 @@ impl Simulation {
         self.deliver(channel, worm);
     }
 
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every worm")]
+    #[inline(always)]
     pub(crate) fn deliver(&mut self, channel: ChannelId, worm: WormId) {
         let worm = self.worms.remove(worm);
         debug_assert_eq!(
@@ -122,16 +124,23 @@ impl Simulation {
     }
 
     /// The tail of a worm of so many flits has left the host at the start of `channel`.
+    #[inline]
     pub(crate) fn leave_host(&mut self, channel: ChannelId, flits: u64) {
-        let is_local = self.transits.is_empty() || !self.leave_pool(channel);
-        if is_local && matches!(self.plan.path_choice, PathChoice::ByContention(_)) {
-            self.weigh_contention(channel, flits);
+        if !self.transits.is_empty() || self.looks_at_contention {
+            self.settle_leaving(channel, flits);
         }
         self.start_soon(channel);
     }
 
-    /// Tells the adapter how long a packet of its own took to leave.
     #[inline(never)]
+    fn settle_leaving(&mut self, channel: ChannelId, flits: u64) {
+        let is_local = self.transits.is_empty() || !self.leave_pool(channel);
+        if is_local && self.looks_at_contention {
+            self.weigh_contention(channel, flits);
+        }
+    }
+
+    /// Tells the adapter how long a packet of its own took to leave.
     fn weigh_contention(&mut self, channel: ChannelId, flits: u64) {
         let host = self.places[channel.index()].sender.expect("a host sends");
         let sender = &self.senders[channel.index()];
@@ -166,7 +175,7 @@ impl Simulation {
         let worm = Worm::new(&self.plan, packet, self.places[channel.index()].target);
         let flits = worm.flits(&self.wormhole);
         let worm = self.worms.insert(worm);
-        self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, None, self.now);
+        self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, self.now);
         if packet.is_first && !self.backlogged[endpoint.index()].is_empty() {
             self.refill(endpoint, packet.class);
         }

@@ -120,12 +120,18 @@ impl Schedule {
     }
 
     /// Number of flits that start at `time` or before, counted from the channel's first.
+    #[expect(clippy::inline_always, reason = "nearly always it is the last run")]
+    #[inline(always)]
     pub(crate) fn started_by(&self, time: u64) -> u64 {
         if let Some(last) = self.runs.last()
             && time >= last.time
         {
             return last.first + last.started_by(time);
         }
+        self.started_before_last(time)
+    }
+
+    fn started_before_last(&self, time: u64) -> u64 {
         let held = self.held();
         match held.iter().rev().find(|run| run.time <= time) {
             Some(run) => run.first + run.started_by(time),

@@ -9,7 +9,8 @@ use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
 use gingham_model::{
-    Adapter, Assemblies, Delivery, Plan, Status, Switching, Wait, WaitCycle, WormholePlan,
+    Adapter, Assemblies, Delivery, PathChoice, Plan, Status, Switching, Wait, WaitCycle,
+    WormholePlan,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct Simulation {
     pub(crate) adapters: Vec<Adapter>,
     /// By endpoint; empty where no path visits a host.
     pub(crate) transits: Vec<Transit>,
+    /// Whether hosts choose paths by how long their packets took to leave.
+    pub(crate) looks_at_contention: bool,
     pub(crate) worms: Worms,
     pub(crate) assemblies: Assemblies,
     /// By channel.
@@ -91,6 +94,7 @@ impl Simulation {
             backlogged,
             adapters: Adapter::all(&plan),
             transits: Transit::all(&plan),
+            looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
             worms: Worms::default(),
             assemblies: Assemblies::default(),
             senders: plan.channels.iter().map(Sender::new).collect(),
@@ -163,7 +167,7 @@ impl Simulation {
             assert!(fill <= u64::from(input.slack.capacity), "a slack buffer holds {fill} flits");
         }
         for sender in &self.senders {
-            let Some(feed) = sender.feed else { continue };
+            let Some(feed) = sender.feed() else { continue };
             let sent = sender.schedule.end() - sender.worm_first;
             let known = self.senders[feed.channel.index()].schedule.end();
             assert!(
@@ -276,9 +280,9 @@ impl Simulation {
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         match self.inputs[channel.index()].as_ref()?.head {
             Head::Idle | Head::Routing { .. } | Head::Open => None,
-            Head::Waiting { output } => Some(self.senders[output.index()].feed?.channel),
+            Head::Waiting { output } => self.senders[output.index()].feeder,
             Head::Connected => self.stopped_by(self.senders[channel.index()].feeds?),
-            Head::Full { .. } => self.stopped_by(Fabric::reverse(channel)),
+            Head::Full => self.stopped_by(Fabric::reverse(channel)),
         }
     }
 

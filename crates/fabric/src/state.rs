@@ -43,8 +43,10 @@ pub(crate) struct Sender {
     pub(crate) worm_first: u64,
     /// Its flits that are not scheduled yet.
     pub(crate) left: u64,
-    /// What arrives of the worm while it is sent; `None` if all of it is there, as at the host where it begins.
-    pub(crate) feed: Option<Feed>,
+    /// The channel on which the worm arrives while it is sent; `None` if all of it is there, as at the host where it begins.
+    pub(crate) feeder: Option<ChannelId>,
+    /// Number there of the first flit that is sent on, if it is fed.
+    pub(crate) feeder_first: u64,
     /// The channel that what arrives at this one's end is sent on at.
     pub(crate) feeds: Option<ChannelId>,
     /// When the worm's first flit may start.
@@ -73,7 +75,8 @@ impl Sender {
             worm: None,
             worm_first: 0,
             left: 0,
-            feed: None,
+            feeder: None,
+            feeder_first: 0,
             feeds: None,
             ready: 0,
             in_transit: false,
@@ -109,8 +112,12 @@ impl Sender {
 
     /// Number of the first flit of its worm that it cannot send yet, if its feeder schedules flits up to `end`.
     pub(crate) fn available(&self, end: u64) -> u64 {
-        let first = self.feed.map_or(end, |feed| feed.first);
-        self.worm_first + end.saturating_sub(first)
+        self.worm_first + end.saturating_sub(self.feeder_first)
+    }
+
+    /// What arrives of the worm while it is sent.
+    pub(crate) fn feed(&self) -> Option<Feed> {
+        Some(Feed { channel: self.feeder?, first: self.feeder_first })
     }
 
     /// Whether a flit arrives later than it has left.
@@ -142,8 +149,8 @@ pub(crate) enum Head {
     Waiting { output: ChannelId },
     /// It holds the output that it feeds.
     Connected,
-    /// At a host: since `read`, the worm waits for room in the pool.
-    Full { read: u64 },
+    /// At a host: the worm waits for room in the pool.
+    Full,
     /// At a host: what arrives of the worm goes through in no time.
     Open,
 }
@@ -176,6 +183,8 @@ pub(crate) struct Input {
     pub(crate) head: Head,
     /// The worm whose header was read.
     pub(crate) current: Option<Incoming>,
+    /// At a host: when that was.
+    pub(crate) read_at: u64,
     /// Worms behind it.
     pub(crate) incoming: VecDeque<Incoming>,
     /// Flits that left the buffer, but for those that the present connection takes.
@@ -200,6 +209,7 @@ impl Input {
             owner,
             head: Head::Idle,
             current: None,
+            read_at: 0,
             incoming: VecDeque::with_capacity(4),
             taken: 0,
             taken_sum: 0,

@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::simulation::Simulation;
-use crate::state::{Feed, Head, Incoming};
+use crate::state::{Head, Incoming};
 use gingham_model::Arbitration;
 use gingham_topology::{ChannelId, Fabric};
 
@@ -19,7 +19,7 @@ impl Simulation {
             return self.schedule_release(output);
         }
         let worm = sender.worm.take().expect("a tail has a worm");
-        let feed = sender.feed.take();
+        let feeder = sender.feeder.take();
         let flits = sender.schedule.end() - sender.worm_first;
         let sum = sender.schedule.sum_all();
         match &self.inputs[output.index()] {
@@ -27,19 +27,20 @@ impl Simulation {
             Some(port) if port.is_at_host() => self.leave_for_port(output, worm),
             Some(_) => {}
         }
-        let Some(Feed { channel, .. }) = feed else {
+        let Some(channel) = feeder else {
             return self.leave_host(output, flits);
         };
-        self.senders[channel.index()].feeds = None;
-        let Some(input) = self.inputs[channel.index()].as_mut().filter(|input| !input.is_at_host())
-        else {
-            return self.leave_host(output, flits);
+        let feeder = &mut self.senders[channel.index()];
+        feeder.feeds = None;
+        let input = match &mut self.inputs[channel.index()] {
+            Some(input) if !input.is_at_host() => input,
+            _ => return self.leave_host(output, flits),
         };
         input.taken += flits;
         input.taken_sum += sum;
         input.head = Head::Idle;
         input.current = None;
-        self.senders[channel.index()].schedule.forget_before(input.taken);
+        feeder.schedule.forget_before(input.taken);
         self.read_head(channel);
         self.arbitrate_soon(output);
     }
@@ -50,9 +51,6 @@ impl Simulation {
         let Some(input) = self.inputs[channel.index()].as_mut() else {
             return self.recognise(channel);
         };
-        if input.is_at_host() {
-            return self.read_at_host(channel);
-        }
         if input.head != Head::Idle {
             return;
         }
@@ -62,12 +60,15 @@ impl Simulation {
         if arrival.is_none_or(|arrival| arrival > self.now) {
             return;
         }
+        if input.is_at_host() {
+            return self.read_at_host(channel);
+        }
         debug_assert_eq!(input.taken, incoming.first, "the worm before has left");
         input.incoming.pop_front();
         input.current = Some(incoming);
-        let node = self.places[channel.index()].target;
+        let node = || self.places[channel.index()].target;
         let worm = self.worms.get(incoming.worm);
-        let output = worm.output(&self.plan, node, incoming.position);
+        let output = worm.output(&self.plan, incoming.position, node);
         input.head = Head::Routing { output };
         if self.wormhole.route_bytes {
             input.taken += 1;
@@ -122,36 +123,29 @@ impl Simulation {
         let channel = Fabric::reverse(leaving);
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         input.head = Head::Connected;
-        let feed = Feed { channel, first: input.taken };
-        input.taken_sum -= self.senders[output.index()].schedule.sum();
+        let sender = &mut self.senders[output.index()];
+        input.taken_sum -= sender.schedule.sum();
+        sender.feeder = Some(channel);
+        sender.feeder_first = input.taken;
         let read = input.current.expect("the header was read");
         let next = Incoming {
             flits: read.flits - u64::from(self.wormhole.route_bytes),
             position: read.position + 1,
             ..read
         };
-        self.begin(output, next, Some(feed), self.now + self.wormhole.setup_delay.as_ps());
+        self.senders[channel.index()].feeds = Some(output);
+        self.begin(output, next, self.now + self.wormhole.setup_delay.as_ps());
     }
 
     /// Gives `channel` to a worm, whose first flit may start at `ready`.
-    pub(crate) fn begin(
-        &mut self,
-        channel: ChannelId,
-        worm: Incoming,
-        feed: Option<Feed>,
-        ready: u64,
-    ) {
+    pub(crate) fn begin(&mut self, channel: ChannelId, worm: Incoming, ready: u64) {
         self.touch(channel);
-        if let Some(feed) = feed {
-            self.senders[feed.channel.index()].feeds = Some(channel);
-        }
         let sender = &mut self.senders[channel.index()];
         let first = sender.schedule.end();
         sender.worm = Some(worm.worm);
         sender.worm_first = first;
         sender.left = worm.flits;
         sender.ready = ready;
-        sender.feed = feed;
         let worm = Incoming { first, ..worm };
         if let Some(input) = self.inputs[channel.index()].as_mut() {
             input.incoming.push_back(worm);

@@ -15,7 +15,7 @@
 
 use crate::event::Event;
 use crate::simulation::Simulation;
-use crate::state::{Feed, Incoming};
+use crate::state::Incoming;
 use gingham_kernel::{Span, Time};
 use gingham_model::{InTransitPlan, Plan, WhenFull};
 use gingham_topology::routing::Routes;
@@ -206,10 +206,15 @@ impl Simulation {
         let arriving = Fabric::reverse(channel);
         let arrived = self.senders[arriving.index()].arrived_by(self.now);
         let is_whole = ready.first + ready.worm.flits <= arrived;
-        let feed = Feed { channel: arriving, first: ready.first + mark };
+        if !is_whole {
+            self.senders[arriving.index()].feeds = Some(channel);
+            let sender = &mut self.senders[channel.index()];
+            sender.feeder = Some(arriving);
+            sender.feeder_first = ready.first + mark;
+        }
         let Incoming { flits, position, .. } = ready.worm;
         let worm = Incoming { flits: flits - mark, position: position + 1, ..ready.worm };
-        self.begin(channel, worm, (!is_whole).then_some(feed), self.now);
+        self.begin(channel, worm, self.now);
         true
     }
 
@@ -229,7 +234,7 @@ impl Simulation {
         let transit = &self.transits[host.index()];
         let own = &self.senders[Fabric::reverse(channel).index()];
         let needed =
-            transit.needed_from(sender.arrived_by(self.now), own.feed.map(|feed| feed.first));
+            transit.needed_from(sender.arrived_by(self.now), own.feed().map(|feed| feed.first));
         self.inputs[channel.index()].as_ref().map_or(needed, |input| needed.min(input.taken))
     }
 }

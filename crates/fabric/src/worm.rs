@@ -2,7 +2,7 @@
 
 use gingham_kernel::{Time, id_type};
 use gingham_model::{Arrival, Packet, PathLength, Plan, WormholePlan};
-use gingham_topology::routing::Routes;
+use gingham_topology::routing::{KeptPath, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
 id_type!(
@@ -14,8 +14,8 @@ id_type!(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
-    /// The switch of its source, where its route begins; a host on a cable between two hosts.
-    first_node: NodeId,
+    /// Its path, where it is chosen at its source.
+    path: Option<KeptPath>,
     length: PathLength,
     /// Arrival of the first flit at the destination, once its tail has left the last switch, in picoseconds.
     head_arrived: u64,
@@ -23,21 +23,39 @@ pub(crate) struct Worm {
 
 impl Worm {
     /// The worm of a packet that enters; `first_node` is at the end of its host's cable.
+    #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
+    #[inline(always)]
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
-        let length =
-            plan.length_from(packet.path_set, first_node, packet.source, packet.destination);
-        Self { packet, first_node, length, head_arrived: 0 }
+        let Packet { path_set, source, destination, .. } = packet;
+        let path = match plan.routes(path_set) {
+            Routes::Source(routes) if plan.is_switch(first_node) => {
+                routes.kept(first_node, destination)
+            }
+            _ => None,
+        };
+        let length = path.map_or_else(
+            || plan.length_from(path_set, first_node, source, destination),
+            PathLength::from,
+        );
+        Self { packet, path, length, head_arrived: 0 }
     }
 
-    /// The output that the worm takes at the switch `node`, the `position`-th of its route.
-    pub(crate) fn output(&self, plan: &Plan, node: NodeId, position: u16) -> ChannelId {
-        let destination = self.packet.destination;
-        let output = match plan.routes(self.packet.path_set) {
-            Routes::Source(routes) => routes
-                .path(self.first_node, destination)
-                .and_then(|path| path.get(usize::from(position))),
-            Routes::Table(tables) => {
-                tables.port(node, destination).and_then(|port| plan.fabric.outgoing(node, port))
+    /// The output that the worm takes at the `position`-th switch or host of its path, which is `node`.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn output(
+        &self,
+        plan: &Plan,
+        position: u16,
+        node: impl FnOnce() -> NodeId,
+    ) -> ChannelId {
+        let output = match (plan.routes(self.packet.path_set), self.path) {
+            (Routes::Source(routes), Some(path)) => Some(routes.channel(path, position.into())),
+            (Routes::Source(_), None) => None,
+            (Routes::Table(tables), _) => {
+                let node = node();
+                let port = tables.port(node, self.packet.destination);
+                port.and_then(|port| plan.fabric.outgoing(node, port))
             }
         };
         output.expect("destinations are drawn among those that a route reaches")
@@ -70,6 +88,8 @@ pub(crate) struct Worms {
 }
 
 impl Worms {
+    #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, worm: Worm) -> WormId {
         if let Some(id) = self.free.pop() {
             self.worms[id.index()] = worm;

@@ -166,15 +166,17 @@ impl<E: Ord + Copy> Wheel<E> {
     /// Moves a slot's list to `current`.
     fn unlink(&mut self, slot: u64) {
         let place = usize::try_from(slot % SLOTS as u64).expect("below the number of slots");
-        let mut index = self.heads[place];
+        let first = std::mem::replace(&mut self.heads[place], NONE);
+        let mut index = first;
         while index != NONE {
-            let node = self.nodes[index as usize];
+            let node = &mut self.nodes[index as usize];
             self.current.push((node.time, node.event));
-            self.nodes[index as usize].next = self.free;
-            self.free = index;
             index = node.next;
+            if index == NONE {
+                // The whole list is free.
+                node.next = std::mem::replace(&mut self.free, first);
+            }
         }
-        self.heads[place] = NONE;
         self.occupied[place / 64] &= !(1 << (place % 64));
     }
 

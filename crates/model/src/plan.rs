@@ -6,7 +6,7 @@ use crate::{
     WormholePlan,
 };
 use gingham_kernel::{Span, Time, id_type};
-use gingham_topology::routing::{Onward, Routes};
+use gingham_topology::routing::{KeptPath, Onward, Routes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,12 @@ impl From<Onward<'_>> for PathLength {
     fn from(onward: Onward<'_>) -> Self {
         let in_transit_hosts = usize::from(onward.in_transit_hosts);
         Self { switches: onward.switches(), in_transit_hosts }
+    }
+}
+
+impl From<KeptPath> for PathLength {
+    fn from(path: KeptPath) -> Self {
+        Self { switches: path.switches(), in_transit_hosts: path.in_transit_hosts() }
     }
 }
 

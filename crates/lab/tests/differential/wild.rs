@@ -1,7 +1,6 @@
 //! Paths that no routing algorithm gives: over any hosts on the way, however many.
 
 use gingham_kernel::{Purpose, Stream};
-use gingham_model::traffic::SourcePlan;
 use gingham_model::{ClassPlan, PathLength, Plan, Switching, WhenFull};
 use gingham_topology::routing::{Routes, SourceRoutes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
@@ -37,12 +36,14 @@ fn longest_worm_bytes(plan: &Plan) -> u64 {
     let paths = plan.sets().flat_map(|set| plan.routes(set).lengths(&plan.fabric));
     let switches = paths.flatten().flatten().max().unwrap_or(0);
     let length = PathLength { switches, in_transit_hosts: switches };
+    let sources = plan.classes.iter().flat_map(|class| &class.sources);
+    let message_bytes = sources.map(|source| *source.payload_bytes().end()).max().unwrap_or(0);
+    // A message that is demoted is cut as another class is.
     let packet_bytes = |class: &ClassPlan| {
-        let payload = |source: &SourcePlan| *source.payload_bytes().end();
-        let message_bytes = class.sources.iter().map(payload).max().unwrap_or(0);
-        message_bytes.min(class.longest_packet_bytes(|| switches))
+        (1..=switches).map(|switches| class.longest_packet_bytes(|| switches)).max().unwrap_or(0)
     };
-    let bytes = plan.classes.iter().map(packet_bytes).max().unwrap_or(0);
+    let packet_bytes = plan.classes.iter().map(packet_bytes).max().unwrap_or(0);
+    let bytes = message_bytes.min(packet_bytes);
     wormhole.worm_flits(bytes, length)
 }
 

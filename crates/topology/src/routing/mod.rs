@@ -92,7 +92,7 @@ pub use route_set::{Buffer, BufferId, Lanes, RouteSet};
 pub use routes::{Path, Routes};
 pub use service_levels::ServiceLevels;
 pub use sharing::Sharing;
-pub use source_routes::{Onward, SourceRoutes};
+pub use source_routes::{KeptPath, Onward, SourceRoutes};
 pub use statistics::{Detour, Statistics};
 pub use switch_tables::SwitchTables;
 pub use table_routes::TableRoutes;

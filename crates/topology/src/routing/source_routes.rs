@@ -84,7 +84,56 @@ impl<'a> Onward<'a> {
     }
 }
 
+/// Where a path is kept, for whoever takes one channel of it at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeptPath {
+    /// Place of its first channel.
+    first: usize,
+    /// Channels before that into the destination.
+    channels: u32,
+    /// The channel into the destination.
+    ejection: ChannelId,
+    in_transit_hosts: u16,
+}
+
+impl KeptPath {
+    /// Hosts on the way that take the packet in and send it on.
+    #[inline]
+    pub fn in_transit_hosts(self) -> usize {
+        self.in_transit_hosts.into()
+    }
+
+    /// The same as [`Onward::switches`].
+    #[inline]
+    pub fn switches(self) -> usize {
+        self.channels as usize + 1 - self.in_transit_hosts()
+    }
+}
+
 impl SourceRoutes {
+    /// Where the path from the switch `source` to `to` is kept; see [`SourceRoutes::path`].
+    #[inline]
+    pub fn kept(&self, source: NodeId, to: EndpointId) -> Option<KeptPath> {
+        let Destination { row, switch, ejection } = self.destinations[to.index()]?;
+        let key = row as usize * self.switch_count + source.index();
+        let (first, end) = (self.first[key], self.first[key + 1]);
+        let in_transit_hosts = self.in_transit_hosts.get(key).copied().unwrap_or(0);
+        let channels = u32::try_from(end - first).expect("a path has few channels");
+        let exists = channels > 0 || source == switch;
+        exists.then_some(KeptPath { first, channels, ejection, in_transit_hosts })
+    }
+
+    /// The channel at a position from 0 of a path of these routes, which goes so far.
+    #[inline]
+    pub fn channel(&self, path: KeptPath, position: u32) -> ChannelId {
+        debug_assert!(position <= path.channels, "a path ends at its destination");
+        if position == path.channels {
+            path.ejection
+        } else {
+            self.channels[path.first + position as usize]
+        }
+    }
+
     /// The channels from the switch `source` to `to`. `None` where no path leads, and at a switch
     /// on which no endpoint hangs.
     #[inline]
