@@ -120,6 +120,35 @@ fn a_switch_without_hosts_is_gone_round() {
 }
 
 #[test]
+fn only_switches_at_which_a_host_is_missing_are_named_and_pairs_of_hosts_counted() {
+    // A ring of eight falls from s0 both ways to s4. From s2 to s5 it is down over s3 and s4, and up:
+    // neither has a host, but only at s4 would one help. Two hosts of s2 and one of s5 go by s0.
+    let cables = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 0)];
+    let fabric = fabric(8, &[0, 1, 2, 2, 5, 6, 7], &cables);
+    let routes = routed(&fabric, &in_transit(TransitHosts::Any), Form::Source);
+    assert_eq!(way(&fabric, &routes, "h2", "h4"), "h2 s2 s1 s0 s7 s6 s5 h4");
+    let Routes::Source(routes) = routes else { panic!("asked for source routes") };
+    assert_eq!(routes.fall_backs().pairs, 4, "h2 and h3 to h4, and back");
+    let names = routes.fall_backs().switches.iter().map(|s| fabric.node(*s).name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["s4"]);
+}
+
+#[test]
+fn a_path_burdens_its_host_as_often_as_hosts_share_it() {
+    // Paths of the ring of six turn at s3 between s2, with one host, and s4, with three. That to h2
+    // is taken by three hosts and goes by h3; then h4 takes those to h5, h6 and h7, one host each.
+    let cables = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)];
+    let fabric = fabric(6, &[0, 1, 2, 3, 3, 4, 4, 4, 5], &cables);
+    let routes = routed(&fabric, &in_transit(TransitHosts::Fewest), Form::Source);
+    let ends = [("h5", "h2", "h3"), ("h2", "h5", "h4"), ("h2", "h6", "h4"), ("h2", "h7", "h4")];
+    for (from, to, host) in ends {
+        let [from, to, host] = [from, to, host].map(|name| endpoint(&fabric, name));
+        let path = routes.path(&fabric, from, to).unwrap();
+        assert_eq!(hosts_on_the_way(&fabric, &path), [host]);
+    }
+}
+
+#[test]
 fn a_packet_may_come_back_to_a_switch_to_find_a_host() {
     // s2 has no host. From s1 down to s2 and up to s0 would turn there; the packet goes on down to s3,
     // into its host, and comes back up through s2.

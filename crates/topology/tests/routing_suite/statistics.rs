@@ -4,7 +4,9 @@ use crate::support::{
     FORMS, Plan, any_plan, endpoint, fabric, joins_switches, pairs, ring, routed, shortest_path,
     up_down,
 };
-use gingham_topology::routing::{Algorithm, AllToAll, Detour, Form, InTransit, Root, Statistics};
+use gingham_topology::routing::{
+    Algorithm, AllToAll, Detour, Form, InTransit, Root, Routes, Statistics,
+};
 use gingham_topology::{ChannelId, Fabric, LinkSpeed, NodeKind};
 use proptest::prelude::*;
 
@@ -124,36 +126,62 @@ proptest! {
     fn counts_are_those_of_all_paths_one_by_one(plan in any_plan()) {
         let fabric = plan.build();
         for form in FORMS {
-            let routes = routed(&fabric, &up_down(Root::LowestId), form);
-            let statistics = Statistics::new(&fabric, &routes);
-            let mut channel_paths = vec![0; fabric.channel_count()];
-            let mut lengths = vec![0; 20];
-            let (mut all, mut joined) = (0, 0);
-            for (from, to) in pairs(&fabric) {
-                if !(fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to)) {
-                    continue;
-                }
-                all += 1;
-                let Some(path) = routes.path(&fabric, from, to) else { continue };
-                joined += 1;
-                lengths[path.switches(&fabric)] += 1;
-                path.channels().iter().for_each(|channel| channel_paths[channel.index()] += 1);
-            }
-            while lengths.last() == Some(&0) {
-                lengths.pop();
-            }
-            prop_assert_eq!((statistics.host_pairs, statistics.joined_pairs()), (all, joined));
-            prop_assert_eq!(statistics.switches.pairs(), &lengths[..]);
-            prop_assert_eq!(&statistics.channel_paths, &channel_paths);
-            let between = |channel: &ChannelId| joins_switches(&fabric, *channel);
-            let max = ChannelId::first(fabric.channel_count())
-                .filter(between)
-                .filter(|channel| fabric.source(*channel).node != fabric.target(*channel).node)
-                .map(|channel| channel_paths[channel.index()])
-                .max();
-            prop_assert_eq!(statistics.max_channel_paths(), max.unwrap_or(0));
+            assert_counted(&fabric, &routed(&fabric, &up_down(Root::LowestId), form));
+        }
+        assert_counted(&fabric, &routed(&fabric, &in_transit(), Form::Source));
+    }
+
+    #[test]
+    fn fall_backs_are_the_pairs_with_detours(plan in any_plan()) {
+        let fabric = plan.build();
+        let routes = routed(&fabric, &in_transit(), Form::Source);
+        let detours = Statistics::new(&fabric, &routes).detour_pairs();
+        let Routes::Source(routes) = routes else { panic!("asked for source routes") };
+        prop_assert_eq!(routes.fall_backs().pairs, detours);
+        prop_assert_eq!(routes.fall_backs().switches.is_empty(), detours == 0);
+    }
+}
+
+/// Checks what statistics count against all paths between hosts, one by one.
+fn assert_counted(fabric: &Fabric, routes: &Routes) {
+    let statistics = Statistics::new(fabric, routes);
+    let mut channel_paths = vec![0; fabric.channel_count()];
+    let mut in_transit_paths = vec![0; fabric.endpoints().len()];
+    let (mut lengths, mut hosts) = (vec![0; 40], vec![0; 20]);
+    let (mut all, mut joined) = (0, 0);
+    for (from, to) in pairs(fabric) {
+        if !(fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to)) {
+            continue;
+        }
+        all += 1;
+        let Some(path) = routes.path(fabric, from, to) else { continue };
+        joined += 1;
+        lengths[path.switches(fabric)] += 1;
+        path.channels().iter().for_each(|channel| channel_paths[channel.index()] += 1);
+        let (_, before) = path.channels().split_last().expect("a path has channels");
+        let visited = before.iter().filter_map(|on| fabric.endpoint_at(fabric.target(*on)));
+        let visited: Vec<_> = visited.collect();
+        hosts[visited.len()] += 1;
+        for host in visited {
+            in_transit_paths[host.index()] += 1;
         }
     }
+    for numbers in [&mut lengths, &mut hosts] {
+        while numbers.last() == Some(&0) {
+            numbers.pop();
+        }
+    }
+    assert_eq!((statistics.host_pairs, statistics.joined_pairs()), (all, joined));
+    assert_eq!(statistics.switches.pairs(), &lengths[..]);
+    assert_eq!(statistics.in_transit_hosts.pairs(), &hosts[..]);
+    assert_eq!(statistics.channel_paths, channel_paths);
+    assert_eq!(statistics.in_transit_paths, in_transit_paths);
+    let max = ChannelId::first(fabric.channel_count())
+        .filter(|channel| joins_switches(fabric, *channel))
+        .filter(|channel| fabric.source(*channel).node != fabric.target(*channel).node)
+        .map(|channel| channel_paths[channel.index()])
+        .max();
+    assert_eq!(statistics.max_channel_paths(), max.unwrap_or(0));
 }
 
 fn in_transit() -> Algorithm {
@@ -183,6 +211,15 @@ fn in_transit_hosts_carry_what_comes_through_them() {
     assert_eq!((bound.fraction, fabric.cable_of(bound.bottleneck).ends.map(|end| end.node)), {
         (4.0 / 6.0, fabric.cable_of(own).ends.map(|end| end.node))
     });
+}
+
+#[test]
+fn hosts_that_share_a_path_count_one_by_one_at_its_in_transit_host() {
+    let fabric = ring(5, 2);
+    let routes = routed(&fabric, &in_transit(), Form::Source);
+    assert_counted(&fabric, &routes);
+    // Two hosts on s2, two on s4, both ways.
+    assert_eq!(Statistics::new(&fabric, &routes).in_transit_paths.iter().sum::<u64>(), 8);
 }
 
 #[test]
