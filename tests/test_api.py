@@ -69,6 +69,14 @@ def test_an_error_says_again_for_programs_what_it_says_for_people(ring: Fabric) 
     assert caught.value.nearest == "load"
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_is_none_is_refused_and_not_left_out(value: float) -> None:
+    scenario = Scenario.example("in-transit")
+    choose = {"at-random": {"percent": value}}
+    with pytest.raises(InputError, match=r"percent.*expected a number"):
+        scenario.with_({"routing.second": {"algorithm": "up-down", "choose": choose}})
+
+
 def test_a_value_that_json_cannot_hold_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="expected a number, a text, a list or a dict"):
         Fabric.make("ring", switches=object())

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PyString, PyTuple};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// Deeper nesting than anything of ours has.
 const DEPTH_MAX: usize = 64;
@@ -64,7 +64,7 @@ fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
         return whole_number(object);
     }
     if object.is_instance_of::<PyFloat>() {
-        return Ok(Value::from(object.extract::<f64>()?));
+        return Ok(real_number(object.extract()?));
     }
     if object.is_instance_of::<PyString>() {
         return Ok(Value::String(object.extract()?));
@@ -84,6 +84,11 @@ fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     }
     let found = object.get_type().name()?;
     Err(PyTypeError::new_err(format!("expected a number, a text, a list or a dict, found {found}")))
+}
+
+/// A number as one, or where JSON has none as its name, which a message can then show.
+fn real_number(number: f64) -> Value {
+    Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number)
 }
 
 /// A whole number as one, or beyond 64 bits as its digits, which a message can then show.
