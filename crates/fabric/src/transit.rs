@@ -18,7 +18,6 @@ use crate::simulation::Simulation;
 use crate::state::Incoming;
 use gingham_kernel::{Span, Time};
 use gingham_model::{InTransitPlan, Plan, WhenFull};
-use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, Fabric};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -64,7 +63,7 @@ impl Transit {
             sending_bytes: None,
         };
         let has_ports = plan.in_transit.when_full == WhenFull::Stop;
-        let takes_in = has_ports || visits_hosts(plan);
+        let takes_in = has_ports || plan.has_in_transit_hosts();
         let endpoints = if takes_in { plan.fabric.endpoints().len() } else { 0 };
         vec![transit; endpoints]
     }
@@ -75,14 +74,6 @@ impl Transit {
         let latest = self.latest.filter(|worm| worm.first + worm.flits > arrived);
         latest.map_or(arrived, |worm| worm.first).min(sent_from.unwrap_or(arrived))
     }
-}
-
-/// Whether a path of the plan visits a host.
-fn visits_hosts(plan: &Plan) -> bool {
-    plan.path_sets.iter().any(|routes| match routes {
-        Routes::Source(routes) => routes.has_in_transit_hosts(),
-        Routes::Table(_) => false,
-    })
 }
 
 impl Simulation {

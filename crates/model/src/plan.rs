@@ -229,10 +229,7 @@ impl Plan {
 
     /// Whether any path leads through an in-transit host.
     pub fn has_in_transit_hosts(&self) -> bool {
-        self.path_sets.iter().any(|routes| match routes {
-            Routes::Source(routes) => routes.has_in_transit_hosts(),
-            Routes::Table(_) => false,
-        })
+        self.path_sets.iter().any(Routes::has_in_transit_hosts)
     }
 
     /// Every channel of the path of a set between two endpoints; `None` where there is none.

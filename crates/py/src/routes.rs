@@ -123,10 +123,7 @@ impl Routes {
 
     /// Whether hosts on the way take packets in and send them on.
     fn visits_hosts(&self) -> bool {
-        self.alternatives.iter().any(|routes| match routes {
-            CoreRoutes::Source(routes) => routes.has_in_transit_hosts(),
-            CoreRoutes::Table(_) => false,
-        })
+        self.alternatives.iter().any(CoreRoutes::has_in_transit_hosts)
     }
 
     /// The switches at which shortest paths would need a host to turn, and that have none.

@@ -63,7 +63,7 @@ fn check_spilling(source: &ScenarioSource) -> Result<(), LabError> {
 /// Says where the section is there for nothing.
 pub(super) fn note_unused(source: &ScenarioSource, sets: &[Routes], gathered: &mut Gathered) {
     let is_written = source.scenario.network.in_transit != InTransit::default();
-    if is_written && !visit_hosts(sets) {
+    if is_written && !sets.iter().any(Routes::has_in_transit_hosts) {
         let note = "no path leads through an in-transit host, so that network.in_transit changes nothing; routing.algorithm \
                     = \"in-transit\" makes such paths";
         gathered.notes.push(note.to_owned());
@@ -87,12 +87,4 @@ pub(super) fn note_fall_backs(fabric: &Fabric, sets: &[Routes], gathered: &mut G
             named.join(", ")
         ));
     }
-}
-
-/// Whether any path leads through an in-transit host.
-fn visit_hosts(sets: &[Routes]) -> bool {
-    sets.iter().any(|routes| match routes {
-        Routes::Source(routes) => routes.has_in_transit_hosts(),
-        Routes::Table(_) => false,
-    })
 }

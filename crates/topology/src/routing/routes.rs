@@ -70,6 +70,14 @@ pub(super) struct Walk<'a> {
 }
 
 impl Routes {
+    /// Whether any path leads through an in-transit host.
+    pub fn has_in_transit_hosts(&self) -> bool {
+        match self {
+            Self::Source(routes) => routes.has_in_transit_hosts(),
+            Self::Table(_) => false,
+        }
+    }
+
     /// All channels from `from` to `to`. `None` if no route leads there, and from an endpoint
     /// to itself.
     pub fn path(&self, fabric: &Fabric, from: EndpointId, to: EndpointId) -> Option<Path> {
