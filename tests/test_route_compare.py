@@ -126,6 +126,11 @@ def test_any_parameter_can_be_given(gingham: Command, ring: Path) -> None:
         (("--algorithm", "up-down", "--hosts", "any"), "unknown key `hosts`"),
         (("--algorithm", "in-transit", "--set", "hosts"), "is no KEY=VALUE"),
         (("--algorithm", "in-transit", "--set", "hosts=most"), "most"),
+        (("--algorithm", "simple-routes", "--set", "weight=nan"), "NaN"),
+        (
+            ("--algorithm", "simple-routes", "--set", "weight=101"),
+            "expected a number from 0 to 100",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(

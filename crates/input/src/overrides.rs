@@ -52,6 +52,14 @@ fn from_text(text: &str, origin: &Origin) -> Value {
     value.unwrap_or_else(plain)
 }
 
+/// What a value of keys below each other looks like.
+fn braced(steps: &[Step]) -> String {
+    steps
+        .iter()
+        .rev()
+        .fold("...".to_owned(), |inner, step| format!("{{ {} = {inner} }}", step.name()))
+}
+
 /// One override under way: its path and its origin.
 struct Assignment<'a> {
     steps: &'a [Step],
@@ -75,7 +83,9 @@ impl Assignment<'_> {
                 Ok(())
             }
             Data::String(_) | Data::Integer(_) | Data::Float(_) | Data::Bool(_) => {
-                Err(self.error(depth, "is a single value; to replace it, end the path there"))
+                let (path, rest) = (path::show(&self.steps[..depth]), &self.steps[depth..]);
+                let cure = format!("is a single value; to replace it: `{path}={}`", braced(rest));
+                Err(self.error(depth, &cure))
             }
         }
     }

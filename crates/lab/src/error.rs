@@ -29,6 +29,9 @@ impl LabError {
 const CURE: &str =
     "choose an algorithm whose proof succeeds, such as up-down, or allow it (--allow-deadlock)";
 
+/// Where each path set has its algorithm.
+const KEYS: [&str; 2] = ["routing.algorithm", "routing.second.algorithm"];
+
 /// The same where it is only together that two path sets can.
 const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and together they are not: let them agree on what is \
                              up and down, by the same root and tree, or allow it (--allow-deadlock)";
@@ -56,7 +59,7 @@ impl DeadlockReport {
             .to_owned();
         let mut lines: Vec<String> =
             describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
-        lines.push(cure(fabric, routes).to_owned());
+        lines.push(cure(fabric, routes));
         let channels: Vec<ChannelId> = cycle.iter().map(|buffer| buffer.channel).collect();
         Self { summary, channels: names(fabric, &channels), lines }
     }
@@ -71,17 +74,21 @@ impl DeadlockReport {
     }
 }
 
-fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> &'static str {
+fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     let spilling = RouteSet { hosts: TakeIn::Always, ..routes };
     if routes.hosts == TakeIn::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
-        return CURE_FULL;
+        return CURE_FULL.to_owned();
     }
-    let alone = |index: usize| {
+    let is_free_alone = |index: usize| {
         let alternatives = &routes.alternatives[index..=index];
         prove_between_hosts(fabric, RouteSet { alternatives, ..routes }).is_free()
     };
     let count = routes.alternatives.len();
-    if count > 1 && (0..count).all(alone) { CURE_TOGETHER } else { CURE }
+    match (count > 1).then(|| (0..count).find(|index| !is_free_alone(*index))) {
+        None => CURE.to_owned(),
+        Some(None) => CURE_TOGETHER.to_owned(),
+        Some(Some(index)) => format!("{}: {CURE}", KEYS[index]),
+    }
 }
 
 fn names(fabric: &Fabric, channels: &[ChannelId]) -> Vec<String> {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from gingham import comparison, plots
+from gingham._files import refuse_existing
 from gingham.cli._fabric import load
 from gingham.cli._output import print_json, print_table, show, text
 from gingham.cli._progress import steps_shown
@@ -50,6 +51,7 @@ def compare_all(
     """Route by every algorithm, with progress; print a table or JSON, and draw."""
     if plot is not None:
         plots.require_ending(plot)
+        refuse_existing(plot, force=force)
     fabric = load(file)
     with steps_shown(len(comparison.CANDIDATES)) as on_step:
         rows = comparison.compare(

@@ -38,7 +38,7 @@ pub enum Algorithm {
     /// over all shortest paths. Source routes only.
     InTransit(InTransit),
     /// Paths that share the load evenly, with every cycle of dependencies broken where it costs
-    /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches.
+    /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches of moderate size.
     Smart(Smart),
 }
 

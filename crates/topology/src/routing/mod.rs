@@ -126,7 +126,8 @@ pub enum RouteError {
     NotAGrid(#[from] GridError),
     /// Tables asked of an algorithm whose paths depend on where they begin.
     #[error(
-        "{algorithm} gives source routes only, no tables: its paths depend on where they begin"
+        "{algorithm} gives source routes only, no tables, because its paths depend on where they begin: \
+         take the form \"source\""
     )]
     SourceFormOnly {
         /// The name of the algorithm.
@@ -147,6 +148,16 @@ pub enum RouteError {
     TooManySwitches {
         /// Number of switches.
         switches: usize,
+    },
+    /// Smart routing where cables cross in more ways than its search is for.
+    #[error(
+        "smart takes fabrics of at most {} turns at switches, from cable to cable, this one has {turns}; \
+         in-transit and simple-routes take more",
+        smart::TURNS_MAX
+    )]
+    TooManyTurns {
+        /// Number of turns between channels that join switches.
+        turns: usize,
     },
     /// More routes than memory would hold.
     #[error("{switches} switches and {endpoints} endpoints make more than {} routes", ROUTES_MAX)]

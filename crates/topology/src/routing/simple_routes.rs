@@ -49,7 +49,7 @@ pub(super) fn routes(
 ) -> Result<SourceRoutes, RouteError> {
     let SimpleRoutes { root, tree, weight, spread, .. } = parameters;
     if !(0.0..=WEIGHT_MAX).contains(weight) {
-        return Err(RouteError::Weight { given: weight.to_string() });
+        return Err(RouteError::Weight { given: format!("{weight:?}") });
     }
     let orientation = Orientation::new(fabric, graph, root, *tree)?;
     let paths = lay(fabric, graph, &orientation, parameters);

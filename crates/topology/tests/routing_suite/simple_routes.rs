@@ -83,8 +83,7 @@ fn tables_and_senseless_weights_are_refused() {
     let fabric = ring(3, 1);
     let error = route(&fabric, &simple(0.5, 0), Form::Table).unwrap_err();
     assert_eq!(error, RouteError::SourceFormOnly { algorithm: "simple-routes" });
-    let expected =
-        "simple-routes gives source routes only, no tables: its paths depend on where they begin";
+    let expected = "simple-routes gives source routes only, no tables, because its paths depend on where they begin: take the form \"source\"";
     assert_eq!(error.to_string(), expected);
     for (weight, given) in [(-0.1, "-0.1"), (100.5, "100.5"), (f64::NAN, "NaN")] {
         let error = route(&fabric, &simple(weight, 0), Form::Source).unwrap_err();

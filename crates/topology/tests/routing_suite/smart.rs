@@ -60,6 +60,10 @@ fn larger_fabrics_and_tables_are_refused() {
         refused.to_string(),
         "smart takes at most 64 switches, this fabric has 65; in-transit and simple-routes take more"
     );
+    // Each of 64 switches has cables to 30 others: 64 x 30 x 30 turns.
+    let dense = Irregular { switches: 64, ports: 31, hosts_per_switch: 1, cables_per_pair_max: 1 };
+    let refused = route(&generated(&Generator::Irregular(dense), 1), &smart(), Form::Source);
+    assert_eq!(refused.unwrap_err(), RouteError::TooManyTurns { turns: 57_600 });
     let refused = route(&ring(3, 1), &smart(), Form::Table).unwrap_err();
     assert_eq!(refused, RouteError::SourceFormOnly { algorithm: "smart" });
 }

@@ -19,8 +19,8 @@
 //! All of it is deterministic: demands are taken in canonical order, and of equals the first wins.
 //!
 //! Cost: a search over the channels for every demand and round, and some for every turn that is
-//! forbidden, whose number grows with the square of a switch's cables. Hence the limit of
-//! [`SWITCHES_MAX`] switches.
+//! forbidden, whose number grows with the square of a switch's cables. Hence the limits of
+//! [`SWITCHES_MAX`] switches and [`TURNS_MAX`] turns.
 //!
 //! Invariant: the dependencies of what is returned have no cycle.
 
@@ -43,12 +43,18 @@ use turns::TurnIndex;
 
 /// Switches of the largest fabric for which the search is worth its time.
 pub(super) const SWITCHES_MAX: usize = 64;
+/// Turns, from a channel into a switch to one that leads to another, of the largest.
+pub(super) const TURNS_MAX: usize = 50_000;
 
 /// One path from every switch with endpoints to every endpoint.
 pub(super) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {
     let switches = graph.switch_count();
     if switches > SWITCHES_MAX {
         return Err(RouteError::TooManySwitches { switches });
+    }
+    let turns = turn_count(graph);
+    if turns > TURNS_MAX {
+        return Err(RouteError::TooManyTurns { turns });
     }
     let index = TurnIndex::new(fabric, graph);
     let none = Paths::new(graph, &index);
@@ -59,6 +65,10 @@ pub(super) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoute
     let starts = [freely, in_order, Some(lawful)].into_iter().flatten();
     let best = starts.map(balance::balance).min_by_key(Paths::burden);
     Ok(best.expect("up*/down* is a start").into_routes())
+}
+
+fn turn_count(graph: &SwitchGraph) -> usize {
+    graph.switches().map(|switch| graph.steps(switch).len().pow(2)).sum()
 }
 
 /// What balancing must not fall short of.
