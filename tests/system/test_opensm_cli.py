@@ -33,6 +33,14 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     nothing_is_left(folder)
 
 
+@pytest.fixture(autouse=True)
+def hang_ups_are_heard() -> Iterator[None]:
+    """Under `nohup` hang-ups are ignored, and whatever tests start would ignore them, too."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def torus(tmp_path: Path) -> Path:
     made("torus").save(tmp_path / "torus.toml")
