@@ -53,6 +53,7 @@ mod given_paths;
 mod graph;
 mod in_transit;
 mod lane_map;
+mod lane_set;
 mod lane_use;
 mod orientation;
 mod parameters;
@@ -82,6 +83,7 @@ pub use dependency::DependencyGraph;
 pub use distribution::Distribution;
 pub use fall_backs::FallBacks;
 pub use lane_map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
+pub use lane_set::{Binding, LANES_MAX, LaneSet, Layer};
 pub use lane_use::{LaneDrop, LaneUse};
 pub use parameters::{
     DimensionOrder, Form, InTransit, Root, ShortestPath, SimpleRoutes, Smart, Spread, TransitHosts,

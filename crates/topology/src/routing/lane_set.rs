@@ -1,0 +1,110 @@
+//! Sets of lanes, and what decides on which of them a packet may go.
+//!
+//! ```text
+//!   bits    0000 0000 0000 1011      lanes 0, 1 and 3
+//! ```
+
+use std::ops::{BitAnd, BitOr};
+
+/// The most lanes of a channel.
+pub const LANES_MAX: u8 = 16;
+
+/// Lanes of a channel, as bits: lane 0 is the lowest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct LaneSet(u16);
+
+/// What a packet is bound to: its service level where tables decide on lanes, else the number of one of the sets of
+/// lanes that classes use.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Binding(pub u8);
+
+/// How many layers a packet has gone up; 0 at its host.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Layer(pub u8);
+
+impl LaneSet {
+    /// No lane.
+    pub const EMPTY: Self = Self(0);
+
+    /// The lanes whose bits are set.
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits)
+    }
+
+    /// The lanes as bits.
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// One lane, below [`LANES_MAX`].
+    pub const fn one(lane: u8) -> Self {
+        Self(1 << lane)
+    }
+
+    /// The lowest lanes, so many of them, at most [`LANES_MAX`].
+    pub const fn first_n(count: u8) -> Self {
+        Self(if count == 0 { 0 } else { u16::MAX >> (LANES_MAX - count) })
+    }
+
+    /// Whether a lane is among them.
+    pub const fn contains(self, lane: u8) -> bool {
+        self.0 >> lane & 1 == 1
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many there are.
+    pub const fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The lowest lane.
+    pub fn lowest(self) -> Option<u8> {
+        self.lanes().next()
+    }
+
+    /// The lanes in order.
+    pub fn lanes(self) -> impl Iterator<Item = u8> {
+        (0..LANES_MAX).filter(move |lane| self.contains(*lane))
+    }
+}
+
+impl BitAnd for LaneSet {
+    type Output = Self;
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl BitOr for LaneSet {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl FromIterator<u8> for LaneSet {
+    fn from_iter<I: IntoIterator<Item = u8>>(lanes: I) -> Self {
+        lanes.into_iter().fold(Self::EMPTY, |all, lane| all | Self::one(lane))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_bits() {
+        let set: LaneSet = [3, 0, 15].into_iter().collect();
+        assert_eq!((set.bits(), set.len()), (0b1000_0000_0000_1001, 3));
+        assert!(set.lanes().eq([0, 3, 15]));
+        assert_eq!(set.lowest(), Some(0));
+        assert_eq!(LaneSet::first_n(16).bits(), u16::MAX);
+        assert_eq!(LaneSet::first_n(0), LaneSet::EMPTY);
+        assert_eq!((set & LaneSet::one(3) | LaneSet::one(1)).bits(), 0b1010);
+        assert_eq!(LaneSet::EMPTY.lowest(), None);
+    }
+}
