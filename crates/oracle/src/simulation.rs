@@ -1,267 +1,89 @@
-//! The simulation: one event at a time.
+//! The one simulation that others see: a plan says which kind of switch it has, and all else is handed on to that kind.
 
-use crate::event::Event;
-use crate::input::{Input, Output};
-use crate::transit::Transit;
-use crate::waits;
-use crate::worm::{Sender, Worms};
-use gingham_fairq::RoundRobin;
-use gingham_kernel::{EventQueue, Purpose, Stream, Time};
+use crate::wormhole;
+use gingham_kernel::Time;
 use gingham_model::measure::{ChannelCount, Ledger};
-use gingham_model::traffic::Source;
-use gingham_model::{Adapter, Assemblies, Delivery, Plan, Status, Switching, WormholePlan};
-use gingham_topology::{ChannelId, EndpointId};
+use gingham_model::{Delivery, Plan, Status};
 use std::sync::Arc;
 
-/// Deadlocks are looked for this many times a run.
-const DEADLOCK_SEARCHES: u64 = 64;
-
-/// A wormhole run, flit by flit.
+/// A run, flit by flit, of the kind that its plan says.
 #[derive(Clone, Debug)]
-pub struct Simulation {
-    pub(crate) plan: Arc<Plan>,
-    pub(crate) wormhole: WormholePlan,
-    pub(crate) queue: EventQueue<Event>,
-    pub(crate) now: Time,
-    pub(crate) status: Status,
-    pub(crate) sources: Vec<Source>,
-    pub(crate) senders: Vec<Sender>,
-    /// By channel: the endpoint that sends on it, if one does.
-    pub(crate) endpoints: Vec<Option<EndpointId>>,
-    /// By endpoint: what comes in at hosts.
-    pub(crate) transits: Vec<Transit>,
-    pub(crate) worms: Worms,
-    pub(crate) assemblies: Assemblies,
-    pub(crate) inputs: Vec<Option<Input>>,
-    pub(crate) outputs: Vec<Output>,
-    /// By channel: whose turn is next at each level, the lowest first.
-    pub(crate) arbiters: Vec<Vec<RoundRobin>>,
-    /// Ports that ask for an output, as bits: kept lest each grant allocates.
-    pub(crate) asking: Vec<u64>,
-    pub(crate) ledger: Ledger,
-    pub(crate) counts: Vec<ChannelCount>,
-    pub(crate) messages_created: usize,
-    /// Sources whose next message is scheduled.
-    pub(crate) arrivals_pending: usize,
-    events: u64,
-    pub(crate) flits_entered: u64,
-    pub(crate) flits_consumed: u64,
-    pub(crate) flits_stripped: u64,
-    pub(crate) flits_dropped: u64,
-    /// Events that the current one caused, scheduled together after it.
-    pub(crate) caused: Vec<(Time, Event)>,
-    pub(crate) shuffle: Option<Stream>,
-    pub(crate) next_search: Time,
+pub enum Simulation {
+    /// Wormhole switches with slack buffers.
+    Wormhole(Box<wormhole::Simulation>),
+}
+
+/// Hands a call on to whichever kind it is.
+macro_rules! hand_on {
+    ($simulation:expr, $kind:ident => $call:expr) => {
+        match $simulation {
+            Self::Wormhole($kind) => $call,
+        }
+    };
 }
 
 impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
-        let Switching::Wormhole(wormhole) = plan.switching;
-        let channels = || ChannelId::first(plan.channels.len());
-        let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
-        let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
-        let sender = |queue| Sender { queue, current: None };
-        let mut simulation = Self {
-            wormhole,
-            queue: EventQueue::new(),
-            now: Time::ZERO,
-            status: Status::Running,
-            sources: Source::all(&plan),
-            senders: Adapter::all(&plan).into_iter().map(sender).collect(),
-            endpoints: channels()
-                .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
-                .collect(),
-            transits: vec![Transit::default(); plan.fabric.endpoints().len()],
-            worms: Worms::default(),
-            assemblies: Assemblies::default(),
-            inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
-            outputs: channels().map(|_| Output::new()).collect(),
-            arbiters: channels()
-                .map(|channel| vec![RoundRobin::new(ports(channel) + 1); levels])
-                .collect(),
-            asking: Vec::new(),
-            ledger: Ledger::new(&plan),
-            counts: vec![ChannelCount::default(); plan.channels.len()],
-            messages_created: 0,
-            arrivals_pending: 0,
-            events: 0,
-            flits_entered: 0,
-            flits_consumed: 0,
-            flits_stripped: 0,
-            flits_dropped: 0,
-            caused: Vec::new(),
-            shuffle: None,
-            next_search: Time::ZERO,
-            plan,
-        };
-        simulation.next_search = simulation.search_after(Time::ZERO);
-        simulation.start_sources();
-        simulation
+        Self::Wormhole(Box::new(wormhole::Simulation::new(plan)))
     }
 
     /// The same run with the events of each instant scheduled in a random order, which must
     /// change nothing.
     #[must_use]
-    pub fn with_shuffled_scheduling(mut self, seed: u64) -> Self {
-        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
-        self
+    pub fn with_shuffled_scheduling(self, seed: u64) -> Self {
+        match self {
+            Self::Wormhole(kind) => Self::Wormhole(Box::new(kind.with_shuffled_scheduling(seed))),
+        }
     }
 
     /// Simulates at most `events_max` events. The size of a call never changes a result.
     pub fn advance(&mut self, events_max: u64) -> &Status {
-        for _ in 0..events_max {
-            if self.status != Status::Running {
-                break;
-            }
-            self.step();
-        }
-        &self.status
+        hand_on!(self, kind => kind.advance(events_max))
     }
 
     /// How far the run has come.
     pub fn status(&self) -> &Status {
-        &self.status
+        hand_on!(self, kind => kind.status())
     }
 
     /// The current instant.
     pub fn now(&self) -> Time {
-        self.now
+        hand_on!(self, kind => kind.now())
     }
 
     /// When the next event happens.
     pub fn next_time(&self) -> Option<Time> {
-        self.queue.next_time()
+        hand_on!(self, kind => kind.next_time())
     }
 
     /// Events handled so far.
     pub fn events(&self) -> u64 {
-        self.events
+        hand_on!(self, kind => kind.events())
     }
 
     /// What was counted so far.
     pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+        hand_on!(self, kind => kind.ledger())
     }
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.ledger.take_messages()
+        hand_on!(self, kind => kind.take_messages())
     }
 
     /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts_until(self.now)
-    }
-
-    /// Counts by channel of all that has happened, with a stop that lasts still and what stands in a
-    /// buffer counted up to `end`.
-    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
-        let mut counts = self.counts.clone();
-        for (index, count) in counts.iter_mut().enumerate() {
-            let stopped_since = self.outputs[index].stopped_since;
-            count.stopped_ps += stopped_since.map_or(0, |since| end.since(since).as_ps());
-            let input = self.inputs[index].as_ref();
-            count.occupancy_flit_ps = input.map_or(0, |input| input.occupancy_flit_ps(end));
-        }
-        counts
+        hand_on!(self, kind => kind.channel_counts())
     }
 
     /// The plan being run.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        hand_on!(self, kind => kind.plan())
     }
 
     /// Checks conservation and order; for tests, after any event. Slow.
     pub fn assert_invariants(&self) {
-        let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
-        let on_wire = self.queue.iter().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
-        let in_transit: usize = self.transits.iter().map(Transit::flits).sum();
-        let gone = self.flits_consumed + self.flits_stripped + self.flits_dropped;
-        let accounted = gone + (buffered + in_transit + on_wire) as u64;
-        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.now);
-        for input in self.inputs.iter().flatten() {
-            assert!(input.fill() <= input.slack.capacity as usize, "a slack buffer overflowed");
-        }
-        for transit in &self.transits {
-            assert_eq!(transit.pool_bytes, transit.needed_bytes(), "a pool holds what is in it");
-            assert!(transit.pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
-        }
-    }
-
-    fn step(&mut self) {
-        let last = self.next_search.min(self.ledger.end());
-        let next = self.queue.next_time().unwrap_or(Time::MAX);
-        let section_end = self.ledger.section_end().filter(|end| *end <= next.min(last));
-        if let Some(end) = section_end {
-            self.ledger.on_section_end(&self.counts_until(end));
-        } else if next > last {
-            self.look_around(last);
-        } else {
-            let (time, event) = self.queue.pop().expect("an event is pending");
-            self.now = time;
-            self.events += 1;
-            self.handle(event);
-            self.schedule_caused();
-        }
-    }
-
-    fn handle(&mut self, event: Event) {
-        match event {
-            Event::Create { source } => self.arrive(source),
-            Event::ControlArrives { channel, symbol } => self.hear(channel, symbol),
-            Event::FlitArrives { channel, flit } => self.receive(channel, flit),
-            Event::Release { output } => self.release(output),
-            Event::ReadHead { channel } => self.read_head(channel),
-            Event::Request { channel } => self.request(channel),
-            Event::Arbitrate { output } => self.arbitrate(output),
-            Event::Transfer { channel } => self.transfer(channel),
-            Event::EmitControl { channel } => self.emit_control(channel),
-        }
-    }
-
-    // What the phases share.
-
-    pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
-        self.inputs[channel.index()].as_mut().expect("the channel ends at a switch")
-    }
-
-    pub(crate) fn cause(&mut self, time: Time, event: Event) {
-        self.caused.push((time, event));
-    }
-
-    pub(crate) fn schedule_caused(&mut self) {
-        if let Some(stream) = &mut self.shuffle {
-            stream.shuffle(&mut self.caused);
-        }
-        for (time, event) in self.caused.drain(..) {
-            self.queue.schedule(time, event);
-        }
-    }
-
-    // The end.
-
-    fn search_after(&self, time: Time) -> Time {
-        let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_SEARCHES).max(1);
-        Time::from_ps((time.as_ps() / interval + 1).saturating_mul(interval))
-    }
-
-    /// Everything up to `time` has happened: is it a deadlock, or the end?
-    fn look_around(&mut self, time: Time) {
-        self.next_search = self.search_after(time);
-        let in_flight = self.ledger.in_flight_messages();
-        if let Some(cycle) = waits::find_cycle(self) {
-            self.now = time;
-            self.status = Status::Deadlocked(cycle);
-        } else if time == self.ledger.end() {
-            self.now = time;
-            let drained = in_flight == 0 && self.arrivals_pending == 0;
-            self.status = if drained { Status::Drained } else { Status::Finished };
-        } else {
-            assert!(
-                in_flight == 0 || !self.queue.is_empty(),
-                "messages are left, nothing can happen, and no circle of waits explains it"
-            );
-        }
+        hand_on!(self, kind => kind.assert_invariants());
     }
 }

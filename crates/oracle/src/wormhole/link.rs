@@ -1,8 +1,8 @@
 //! Links: channels start flits, and STOP and GO travel against the data.
 
-use crate::event::{Event, Flit, Symbol};
-use crate::input::Input;
-use crate::simulation::Simulation;
+use crate::wormhole::event::{Event, Flit, Symbol};
+use crate::wormhole::input::Input;
+use crate::wormhole::simulation::Simulation;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Simulation {

@@ -11,9 +11,9 @@
 //!
 //! Invariants: what is taken of the pool is the sum of what the worms in it need, and never more than it holds.
 
-use crate::event::{Event, Flit};
-use crate::simulation::Simulation;
-use crate::worm::{Sending, WormId};
+use crate::wormhole::event::{Event, Flit};
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::worm::{Sending, WormId};
 use gingham_kernel::Time;
 use gingham_model::WhenFull;
 use gingham_topology::{ChannelId, EndpointId, Fabric};

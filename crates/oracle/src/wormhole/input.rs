@@ -1,6 +1,6 @@
 //! The input port at the end of a channel into a switch: slack buffer, header, control.
 
-use crate::event::{Flit, Symbol};
+use crate::wormhole::event::{Flit, Symbol};
 use gingham_kernel::Time;
 use gingham_model::SlackBuffer;
 use gingham_topology::ChannelId;

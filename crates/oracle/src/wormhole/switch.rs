@@ -1,8 +1,8 @@
 //! Switches: input ports read headers and request outputs; outputs choose and forward.
 
-use crate::event::{Event, Flit};
-use crate::input::{Head, Output};
-use crate::simulation::Simulation;
+use crate::wormhole::event::{Event, Flit};
+use crate::wormhole::input::{Head, Output};
+use crate::wormhole::simulation::Simulation;
 use gingham_fairq::{Arbiter, Ready};
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Hosts: sources create messages, adapters send them packet by packet, and put together what arrives.
 
-use crate::event::{Event, Flit};
-use crate::simulation::Simulation;
-use crate::worm::{Own, Sending, Worm};
+use crate::wormhole::event::{Event, Flit};
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::worm::{Own, Sending, Worm};
 use gingham_model::traffic::Source;
 use gingham_model::{Admission, Message, MessageId, Packet, Turn};
 use gingham_topology::{ChannelId, EndpointId};

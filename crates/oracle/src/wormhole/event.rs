@@ -3,12 +3,12 @@
 //! The derived order is the total order of `docs/concepts/timing.md`: variants stand in the order
 //! of phases, and what identifies the component comes first in each.
 
-use crate::worm::WormId;
+use crate::wormhole::worm::WormId;
 use gingham_topology::ChannelId;
 
 /// A control flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Symbol {
+pub(crate) enum Symbol {
     /// The sender may start data flits.
     Go,
     /// The sender may not.

@@ -1,8 +1,8 @@
 //! Who waits for whom in the oracle; [`WaitCycle`] says why a circle of waits is a deadlock.
 
-use crate::Simulation;
-use crate::event::Symbol;
-use crate::input::Head;
+use crate::wormhole::event::Symbol;
+use crate::wormhole::input::Head;
+use crate::wormhole::simulation::Simulation;
 use gingham_model::{Wait, WaitCycle};
 use gingham_topology::{ChannelId, Fabric};
 

@@ -1,0 +1,25 @@
+//! Wormhole networks: slack buffers with STOP and GO, every flit a byte.
+//!
+//! ```text
+//!   Create ─► Adapter ─► Transfer ─► FlitArrives ─► ReadHead ─► Request ─► Arbitrate ─► Transfer ─► ...
+//!                           ▲             │                                                │
+//!                           └ ControlArrives ◄── EmitControl ◄── fill of the buffer ───────┘
+//!
+//!   at a host on the way:   FlitArrives ─► ReadHead ─► pool ─► Transfer ─► Release
+//! ```
+//!
+//! Invariants, checked by [`Simulation::assert_invariants`] after any event: flits in =
+//! consumed + stripped + dropped with marks + buffered + at in-transit hosts + on the wire; no buffer and
+//! no pool above its capacity; flits of a worm stay in order.
+
+mod event;
+mod hosts;
+mod input;
+mod link;
+mod simulation;
+mod switch;
+mod transit;
+mod waits;
+mod worm;
+
+pub use simulation::Simulation;
