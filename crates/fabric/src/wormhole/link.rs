@@ -1,8 +1,8 @@
 //! Links: STOP and GO travel against the data.
 
-use crate::event::Event;
-use crate::simulation::Simulation;
-use crate::state::Input;
+use crate::wormhole::event::Event;
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::state::Input;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Simulation {

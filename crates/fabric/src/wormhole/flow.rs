@@ -16,11 +16,11 @@
 //! Invariant: a change made at `now` alters starts at `now` or later on its own channel, and arrivals
 //! only after `now` on the next.
 
-use crate::event::Event;
-use crate::excess::first_lead;
-use crate::run::Pieces;
-use crate::simulation::Simulation;
-use crate::state::{Feed, Head, Input, Sender};
+use crate::wormhole::event::Event;
+use crate::wormhole::excess::first_lead;
+use crate::wormhole::run::{Pieces, Run};
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::state::{Feed, Head, Input, Sender};
 use gingham_topology::ChannelId;
 
 impl Simulation {
@@ -301,7 +301,7 @@ fn stays_below(arrivals: &Pieces<'_>, departures: &Pieces<'_>, room: u64) -> boo
 
 /// The first departures from a piece of arrivals: (start, period, count). `start` is when the output is
 /// free, `flit` its flit time.
-fn departures(start: u64, flit: u64, piece: &crate::run::Run, left: u64) -> (u64, u64, u64) {
+fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) {
     let count = piece.count.min(left);
     if piece.time >= start {
         // Starved: flits leave as they arrive, or faster arrivals wait for each other.

@@ -13,8 +13,8 @@
 //!
 //! Invariant: counts are cumulative since time zero and exact at any instant before which nothing is to happen.
 
-use crate::simulation::Simulation;
-use crate::state::{Head, Input, Sender};
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::state::{Head, Input, Sender};
 use gingham_model::measure::ChannelCount;
 use gingham_topology::ChannelId;
 

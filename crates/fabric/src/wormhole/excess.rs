@@ -10,7 +10,7 @@
 //!   follower  |     |     |     |        period q       p >= q: it does not
 //! ```
 
-use crate::run::Run;
+use crate::wormhole::run::Run;
 
 /// The time of the first flit of `leader` that, itself counted, makes the leader `lead` flits ahead
 /// of what `follower` starts up to and at that time. `lead` is at least 1.

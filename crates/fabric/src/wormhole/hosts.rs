@@ -1,9 +1,9 @@
 //! Hosts: sources create messages, adapters send them packet by packet, and put together what arrives.
 
-use crate::event::Event;
-use crate::simulation::Simulation;
-use crate::state::Incoming;
-use crate::worm::{Worm, WormId};
+use crate::wormhole::event::Event;
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::state::Incoming;
+use crate::wormhole::worm::{Worm, WormId};
 use gingham_kernel::{Span, Time};
 use gingham_model::{Admission, ClassId, Message, MessageId, Turn};
 use gingham_topology::{ChannelId, EndpointId};

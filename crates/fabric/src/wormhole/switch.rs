@@ -1,8 +1,8 @@
 //! Switches: input ports read headers and request outputs; outputs choose, and release.
 
-use crate::event::Event;
-use crate::simulation::Simulation;
-use crate::state::{Head, Incoming};
+use crate::wormhole::event::Event;
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::state::{Head, Incoming};
 use gingham_model::Arbitration;
 use gingham_topology::{ChannelId, Fabric};
 

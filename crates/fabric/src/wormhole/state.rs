@@ -13,8 +13,8 @@
 //!   fed           7  8  9 10             feed: the feeder, first 40; worm_first 7
 //! ```
 
-use crate::run::Schedule;
-use crate::worm::WormId;
+use crate::wormhole::run::Schedule;
+use crate::wormhole::worm::WormId;
 use gingham_model::{ChannelPlan, SlackBuffer};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;

@@ -10,11 +10,11 @@
 //!
 //! Invariant: a worm that is read is the only one of which flits have left the port and others have not.
 
-use crate::event::Event;
-use crate::simulation::Simulation;
-use crate::state::{Head, Incoming};
-use crate::transit::Ready;
-use crate::worm::WormId;
+use crate::wormhole::event::Event;
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::state::{Head, Incoming};
+use crate::wormhole::transit::Ready;
+use crate::wormhole::worm::WormId;
 use gingham_topology::ChannelId;
 
 impl Simulation {

@@ -13,9 +13,9 @@
 //! Invariant: the channel into a host keeps the runs of all flits that have not arrived, and those of the worm that is
 //! arriving or sent on.
 
-use crate::event::Event;
-use crate::simulation::Simulation;
-use crate::state::Incoming;
+use crate::wormhole::event::Event;
+use crate::wormhole::simulation::Simulation;
+use crate::wormhole::state::Incoming;
 use gingham_kernel::{Span, Time};
 use gingham_model::{InTransitPlan, Plan, WhenFull};
 use gingham_topology::{ChannelId, Fabric};

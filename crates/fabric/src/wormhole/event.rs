@@ -14,7 +14,7 @@
 //! been cut since, so that every handler first asks whether its moment has come. An event whose
 //! moment has passed or not come does nothing, which makes revoking a prediction free.
 
-use crate::worm::WormId;
+use crate::wormhole::worm::WormId;
 use gingham_topology::ChannelId;
 
 /// Something that may happen at an instant. Variants stand in the order of their phases
