@@ -13,6 +13,9 @@
 //! when it is created; where it is delayed every packet when its turn has come, and what waits for tokens holds up
 //! what is behind it in its level, but no other level.
 //!
+//! Over virtual lanes packets that may leave on the same set of lanes have a group of queues to themselves, with levels of
+//! its own; whoever sends asks each group by its number. In a wormhole network there is but group 0.
+//!
 //! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in order.
 
 use crate::{
@@ -20,6 +23,8 @@ use crate::{
     PathSet, Plan, Priority, TokenBucket,
 };
 use gingham_kernel::{Span, Time};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::{Binding, LaneSet};
 use std::collections::VecDeque;
 
 /// What an adapter does when its link is free.
@@ -33,17 +38,50 @@ pub enum Turn {
     Nothing,
 }
 
+/// What an adapter would send next of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// A packet with so much payload, of a message created then.
+    Packet {
+        /// Its payload.
+        payload_bytes: u32,
+        /// When its message was created.
+        created: Time,
+    },
+    /// Nothing before this instant.
+    At(Time),
+    /// Nothing.
+    Nothing,
+}
+
 /// Messages that wait at one endpoint.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    /// By level of priority.
-    levels: Box<[VecDeque<Waiting>]>,
-    /// The levels in which something waits, as bits.
-    occupied: u8,
+    /// In ascending order of their lanes.
+    groups: Box<[Group]>,
+    /// By binding: its group.
+    group_of: Box<[u8]>,
     /// By class, the bucket of one that is policed; empty where none is.
     policers: Box<[Option<Policer>]>,
     /// Which path a packet takes.
     paths: PathChooser,
+}
+
+/// Queues of packets that may leave on the same lanes.
+#[derive(Clone, Debug)]
+struct Group {
+    lanes: LaneSet,
+    /// By level of priority.
+    levels: Box<[VecDeque<Waiting>]>,
+    /// The levels in which something waits, as bits.
+    occupied: u8,
+}
+
+impl Group {
+    fn new(lanes: LaneSet, highest: Priority) -> Self {
+        let levels = (0..=highest.level()).map(|_| VecDeque::new()).collect();
+        Self { lanes, levels, occupied: 0 }
+    }
 }
 
 /// The bucket of a class, and what becomes of what finds too few tokens in it.
@@ -58,6 +96,7 @@ struct Policer {
 struct Waiting {
     message: Message,
     priority: Priority,
+    binding: Binding,
     /// The most payload that one packet of it carries.
     longest_bytes: u32,
     /// Payload that no packet took yet.
@@ -68,17 +107,38 @@ struct Waiting {
 }
 
 impl Adapter {
-    /// An adapter with nothing to send, for priorities up to `highest`.
+    /// An adapter with nothing to send and one group of queues, for priorities up to `highest`.
     pub fn new(highest: Priority) -> Self {
-        let levels = (0..=highest.level()).map(|_| VecDeque::new()).collect();
-        Self { levels, occupied: 0, policers: Box::default(), paths: PathChooser::default() }
+        Self::with_lanes(highest, &[LaneSet::one(0)])
+    }
+
+    /// An adapter with nothing to send, for packets that may leave on these lanes, by their binding. Packets of a
+    /// binding without lanes are never offered.
+    fn with_lanes(highest: Priority, lanes: &[LaneSet]) -> Self {
+        let mut sets = lanes.to_vec();
+        sets.sort_unstable();
+        sets.dedup();
+        let group_of = |of: &LaneSet| {
+            let place = sets.partition_point(|set| set < of);
+            u8::try_from(place).expect("a group a binding at the most")
+        };
+        let group_of = lanes.iter().map(group_of).collect();
+        let groups = sets.into_iter().map(|set| Group::new(set, highest)).collect();
+        Self { groups, group_of, policers: Box::default(), paths: PathChooser::default() }
+    }
+
+    fn of_endpoint(plan: &Plan, endpoint: EndpointId) -> Self {
+        let highest = plan.highest_priority();
+        let adapter = match plan.lane_plan() {
+            None => Self::new(highest),
+            Some(lane_plan) => Self::with_lanes(highest, &lane_plan.first_lanes(endpoint)),
+        };
+        Self { paths: PathChooser::new(plan, endpoint), ..adapter }
     }
 
     /// The adapters of a plan, by endpoint, with nothing to send and full buckets.
     pub fn all(plan: &Plan) -> Vec<Self> {
-        let highest = plan.highest_priority();
-        let adapter =
-            |endpoint| Self { paths: PathChooser::new(plan, endpoint), ..Self::new(highest) };
+        let adapter = |endpoint| Self::of_endpoint(plan, endpoint);
         let mut adapters: Vec<Self> = plan.fabric.endpoint_ids().map(adapter).collect();
         for (class, class_plan) in plan.classes.iter().enumerate() {
             let Some(policing) = &class_plan.policing else { continue };
@@ -98,9 +158,11 @@ impl Adapter {
     pub fn admit(&mut self, plan: &Plan, message: Message) -> Admission {
         let (class, admission) = self.judge(&message);
         if admission != Admission::Dropped {
+            let binding = plan.binding(class, message.source, message.destination);
             let class = &plan.classes[class.index()];
             let switches = || plan.switches(message.source, message.destination);
-            self.put(message, admission, class.priority, class.longest_packet_bytes(switches));
+            let longest_bytes = class.longest_packet_bytes(switches);
+            self.put(message, admission, class.priority, binding, longest_bytes);
         }
         admission
     }
@@ -126,7 +188,8 @@ impl Adapter {
     /// Puts a message behind those of its priority that wait, to be sent in packets of at most
     /// `longest_bytes` of payload.
     pub fn offer(&mut self, message: Message, priority: Priority, longest_bytes: u32) {
-        self.put(message, Admission::Conforming, priority, longest_bytes);
+        let binding = Binding::default();
+        self.put(message, Admission::Conforming, priority, binding, longest_bytes);
     }
 
     fn put(
@@ -134,46 +197,83 @@ impl Adapter {
         message: Message,
         admission: Admission,
         priority: Priority,
+        binding: Binding,
         longest_bytes: u32,
     ) {
         debug_assert!(longest_bytes > 0, "a packet carries payload");
         let (left_bytes, assembly) = (message.payload_bytes, None);
-        let waiting = Waiting { message, priority, longest_bytes, left_bytes, admission, assembly };
-        self.levels[priority.level()].push_back(waiting);
-        self.occupied |= 1 << priority.level();
+        let waiting =
+            Waiting { message, priority, binding, longest_bytes, left_bytes, admission, assembly };
+        let group = &mut self.groups[usize::from(self.group_of[usize::from(binding.0)])];
+        group.levels[priority.level()].push_back(waiting);
+        group.occupied |= 1 << priority.level();
     }
 
-    /// What it does with a link that is free `now`. The first packet of a message opens its assembly.
-    pub fn take(&mut self, now: Time, assemblies: &mut Assemblies) -> Turn {
-        let Some(highest) = self.occupied.checked_ilog2() else { return Turn::Nothing };
-        if self.policers.is_empty() {
-            return Turn::Send(self.send(highest as usize, now, assemblies));
+    /// The lanes of each group of queues, in ascending order.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = LaneSet> {
+        self.groups.iter().map(|group| group.lanes)
+    }
+
+    /// The group in which packets of a binding wait.
+    pub fn group_of(&self, binding: Binding) -> usize {
+        self.group_of[usize::from(binding.0)].into()
+    }
+
+    /// Whether anything waits in a group, allowed or not.
+    pub fn is_waiting(&self, group: usize) -> bool {
+        self.groups[group].occupied != 0
+    }
+
+    /// What it would send of a group `now`: what [`Self::take`] gives. A message that could go but for policing is delayed by
+    /// that from now on.
+    pub fn next(&mut self, group: usize, now: Time) -> Next {
+        match self.allowed_level(group, now) {
+            Ok(level) => {
+                let waiting = self.groups[group].levels[level].front();
+                let waiting = waiting.expect("something waits in this level");
+                let (payload_bytes, created) = (waiting.next_bytes(), waiting.message.created);
+                Next::Packet { payload_bytes, created }
+            }
+            Err(Some(time)) => Next::At(time),
+            Err(None) => Next::Nothing,
         }
-        self.take_allowed(now, assemblies)
     }
 
-    /// The same where some level may have to wait.
-    fn take_allowed(&mut self, now: Time, assemblies: &mut Assemblies) -> Turn {
-        let mut untried = self.occupied;
+    /// What it does with a link that is free `now`, of one group. The first packet of a message opens its assembly.
+    pub fn take(&mut self, group: usize, now: Time, assemblies: &mut Assemblies) -> Turn {
+        let level = match self.allowed_level(group, now) {
+            Ok(level) => level,
+            Err(Some(time)) => return Turn::At(time),
+            Err(None) => return Turn::Nothing,
+        };
+        let packet = self.send(group, level, now, assemblies);
+        if let Some(bucket) = delaying(&mut self.policers, packet.class) {
+            bucket.take(now, packet.payload_bytes);
+        }
+        Turn::Send(packet)
+    }
+
+    /// The highest level of a group of which a packet may be sent; else the first instant at which one may, if any waits.
+    fn allowed_level(&mut self, group: usize, now: Time) -> Result<usize, Option<Time>> {
+        let mut untried = self.groups[group].occupied;
         let mut soonest: Option<Time> = None;
         while let Some(level) = untried.checked_ilog2() {
-            let allowed = self.allowed_at(level as usize, now);
+            let level = level as usize;
+            let allowed =
+                if self.policers.is_empty() { now } else { self.allowed_at(group, level, now) };
             if allowed <= now {
-                let packet = self.send(level as usize, now, assemblies);
-                if let Some(bucket) = delaying(&mut self.policers, packet.class) {
-                    bucket.take(now, packet.payload_bytes);
-                }
-                return Turn::Send(packet);
+                return Ok(level);
             }
             soonest = Some(soonest.map_or(allowed, |other| other.min(allowed)));
             untried ^= 1 << level;
         }
-        soonest.map_or(Turn::Nothing, Turn::At)
+        Err(soonest)
     }
 
     /// When the first packet of a level may be sent, and if that is later than `now`, that its message is delayed.
-    fn allowed_at(&mut self, level: usize, now: Time) -> Time {
-        let waiting = self.levels[level].front_mut().expect("something waits in this level");
+    fn allowed_at(&mut self, group: usize, level: usize, now: Time) -> Time {
+        let waiting = self.groups[group].levels[level].front_mut();
+        let waiting = waiting.expect("something waits in this level");
         let Some(bucket) = delaying(&mut self.policers, waiting.message.class) else { return now };
         let allowed = bucket.holds_at(now, waiting.next_bytes());
         if allowed > now {
@@ -182,15 +282,22 @@ impl Adapter {
         allowed
     }
 
-    fn send(&mut self, level: usize, now: Time, assemblies: &mut Assemblies) -> Packet {
-        let queue = &mut self.levels[level];
+    fn send(
+        &mut self,
+        group: usize,
+        level: usize,
+        now: Time,
+        assemblies: &mut Assemblies,
+    ) -> Packet {
+        let group = &mut self.groups[group];
+        let queue = &mut group.levels[level];
         let waiting = queue.front_mut().expect("something waits in this level");
         let path_set = self.paths.choose(waiting.message.payload_bytes);
         let packet = waiting.next_packet(now, path_set, assemblies);
         if waiting.left_bytes == 0 {
             queue.pop_front();
             if queue.is_empty() {
-                self.occupied ^= 1 << level;
+                group.occupied ^= 1 << level;
             }
         }
         packet
@@ -240,6 +347,7 @@ impl Waiting {
             payload_bytes,
             priority: self.priority,
             path_set,
+            binding: self.binding,
             is_first,
         }
     }
@@ -271,7 +379,7 @@ mod tests {
     /// Takes turns until nothing is left: (message, payload, whether it is the first packet).
     fn drain(adapter: &mut Adapter, assemblies: &mut Assemblies) -> Vec<(usize, u32, bool)> {
         let mut sent = Vec::new();
-        while let Turn::Send(packet) = adapter.take(Time::ZERO, assemblies) {
+        while let Turn::Send(packet) = adapter.take(0, Time::ZERO, assemblies) {
             let message = assemblies.message(packet.assembly).id.index();
             sent.push((message, packet.payload_bytes, packet.is_first));
         }
@@ -294,7 +402,7 @@ mod tests {
     fn a_higher_level_goes_between_segments_and_a_level_keeps_its_order() {
         let (mut adapter, mut assemblies) = (Adapter::new(level(7)), Assemblies::default());
         adapter.offer(message(0, 30), level(0), 10);
-        let first = adapter.take(Time::ZERO, &mut assemblies);
+        let first = adapter.take(0, Time::ZERO, &mut assemblies);
         assert!(matches!(first, Turn::Send(packet) if packet.payload_bytes == 10));
         for (id, priority) in [(1, 3), (2, 7), (3, 3), (4, 0)] {
             adapter.offer(message(id, 5), level(priority), u32::MAX);
@@ -374,7 +482,7 @@ mod tests {
                 }
                 now += span;
                 let goes = setting.firsts(&waiting).find(|place| setting.may_go(waiting[*place], &taken, now));
-                match (adapter.take(Time::from_ps(now), &mut assemblies), goes) {
+                match (adapter.take(0, Time::from_ps(now), &mut assemblies), goes) {
                     (Turn::Send(packet), Some(place)) => {
                         let (class, left, longest) = &mut waiting[place];
                         let expected = (*class, (*left).min(*longest));

@@ -15,6 +15,7 @@
 mod adapter;
 mod assemblies;
 mod in_transit;
+mod lanes;
 pub mod measure;
 mod message;
 mod packet;
@@ -27,9 +28,10 @@ pub mod traffic;
 mod waits;
 mod wormhole;
 
-pub use adapter::{Adapter, Turn};
+pub use adapter::{Adapter, Next, Turn};
 pub use assemblies::{Arrival, Assemblies, AssemblyId};
 pub use in_transit::{InTransitParameters, InTransitPlan, WhenFull, WhenPoolFull};
+pub use lanes::{Crossbar, LanePlan};
 pub use message::{Delivery, Message, MessageId};
 pub use packet::{Packet, Priority};
 pub use path_choice::{

@@ -5,6 +5,7 @@
 
 use crate::{AssemblyId, ClassId, PathSet};
 use gingham_topology::EndpointId;
+use gingham_topology::routing::Binding;
 
 /// Who goes first, at a host and where switches look at it: a higher level goes before a lower one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -42,6 +43,8 @@ pub struct Packet {
     pub priority: Priority,
     /// Which of the paths of its pair it takes.
     pub path_set: PathSet,
+    /// What decides on its lanes.
+    pub binding: Binding,
     /// Whether no packet of its message was sent before.
     pub is_first: bool,
 }

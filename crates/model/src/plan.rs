@@ -2,11 +2,11 @@
 
 use crate::traffic::SourcePlan;
 use crate::{
-    InTransitPlan, PathChoice, PathSet, PolicingPlan, Priority, SegmentationPlan, SlackBuffer,
-    WormholePlan,
+    InTransitPlan, LanePlan, PathChoice, PathSet, PolicingPlan, Priority, SegmentationPlan,
+    SlackBuffer, WormholePlan,
 };
 use gingham_kernel::{Span, Time, id_type};
-use gingham_topology::routing::{KeptPath, Onward, Routes};
+use gingham_topology::routing::{Binding, KeptPath, Onward, Routes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct ChannelPlan {
     pub flit: Span,
     /// Propagation delay.
     pub delay: Span,
-    /// The input buffer at its end; `None` where a host takes in all that comes.
+    /// The slack buffer at its end; `None` where a host takes in all that comes, and in networks of virtual lanes.
     pub slack: Option<SlackBuffer>,
 }
 
@@ -68,6 +68,8 @@ pub struct ClassPlan {
     pub active: Range<Time>,
     /// The level of its packets.
     pub priority: Priority,
+    /// What its packets are bound to; what the lanes say of each pair if not given.
+    pub binding: Option<Binding>,
     /// How its messages become packets.
     pub segmentation: SegmentationPlan,
     /// How much of it a host may send; all it can if not given.
@@ -91,10 +93,12 @@ impl ClassPlan {
 }
 
 /// The switching kind of a fabric: one kind a run.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Switching {
     /// Wormhole with slack buffers, STOP and GO.
     Wormhole(WormholePlan),
+    /// Virtual lanes with credits.
+    VirtualLanes(Box<LanePlan>),
 }
 
 /// A mean that a stop rule asks about.
@@ -210,6 +214,36 @@ impl Plan {
     /// Both ends of a channel.
     pub fn ends(&self, channel: ChannelId) -> Ends {
         Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
+    }
+
+    /// What a network of virtual lanes is like, if this is one.
+    pub fn lane_plan(&self) -> Option<&LanePlan> {
+        match &self.switching {
+            Switching::VirtualLanes(lanes) => Some(lanes),
+            Switching::Wormhole(_) => None,
+        }
+    }
+
+    /// What a wormhole network is like, if this is one.
+    pub fn wormhole_plan(&self) -> Option<&WormholePlan> {
+        match &self.switching {
+            Switching::Wormhole(wormhole) => Some(wormhole),
+            Switching::VirtualLanes(_) => None,
+        }
+    }
+
+    /// Bytes of a flit.
+    pub fn flit_bytes(&self) -> u32 {
+        self.lane_plan().map_or(1, |lanes| lanes.flit_bytes)
+    }
+
+    /// What a packet of a class between two endpoints is bound to.
+    pub fn binding(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> Binding {
+        match (self.lane_plan(), self.classes[class.index()].binding) {
+            (None, _) => Binding::default(),
+            (Some(_), Some(binding)) => binding,
+            (Some(plan), None) => Binding(plan.lanes.levels().level(source, destination, 0)),
+        }
     }
 
     /// Whether a node forwards packets.

@@ -60,7 +60,7 @@ fn sent(steps: &[Step], assemblies: &mut Assemblies) -> (Vec<Packet>, BTreeMap<u
     let (mut waiting, mut offered, mut packets) = (Vec::new(), BTreeMap::new(), Vec::new());
     let mut take = |adapter: &mut Adapter, waiting: &mut Vec<Listed>| {
         let expected = by_list(waiting);
-        let Turn::Send(packet) = adapter.take(Time::ZERO, assemblies) else {
+        let Turn::Send(packet) = adapter.take(0, Time::ZERO, assemblies) else {
             assert_eq!(expected, None, "something waits");
             return false;
         };

@@ -1,0 +1,15 @@
+//! Virtual lanes: what the switches and adapters of such a network are like.
+//!
+//! ```text
+//!   lane buffers     crossbar      output lanes
+//!   lane 0 ▐▐▐▌ ──┐              ┌─► ▐▌   ──┐
+//!   lane 1 ▐▌   ──┴─►  ┌─────┐ ──┴─► ▐▐▐▌ ──┴─► link, while there are credits
+//!   stage 1            │ 4   │       5
+//!          head: 2, 3  └─────┘
+//! ```
+//!
+//! Source: Yum, Kim, Das and Vaidya 2002, section 3. `docs/concepts/timing.md` says when what happens.
+
+mod plan;
+
+pub use plan::{Crossbar, LanePlan};
