@@ -25,7 +25,8 @@ macro_rules! each {
 impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
-        match plan.switching {
+        match &plan.switching {
+            Switching::VirtualLanes(_) => unimplemented!("virtual lanes"),
             Switching::Wormhole(_) => Self::Wormhole(Box::new(wormhole::Simulation::new(plan))),
         }
     }

@@ -53,6 +53,7 @@ fn random_plan_of(seed: u64, switches: u32) -> Plan {
             name: name.to_owned(),
             active,
             priority: Priority::default(),
+            binding: None,
             segmentation: SegmentationPlan::None,
             policing: None,
             sources,

@@ -166,7 +166,7 @@ impl Simulation {
         }
         let endpoint = self.places[channel.index()].sender.expect("a worm starts at a host");
         let now = Time::from_ps(self.now);
-        let turn = self.adapters[endpoint.index()].take(now, &mut self.assemblies);
+        let turn = self.adapters[endpoint.index()].take(0, now, &mut self.assemblies);
         let packet = match turn {
             Turn::Send(packet) => packet,
             Turn::At(time) => return self.schedule(time.as_ps(), Event::StartWorm { channel }),

@@ -9,8 +9,7 @@ use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
 use gingham_model::{
-    Adapter, Assemblies, Delivery, PathChoice, Plan, Status, Switching, Wait, WaitCycle,
-    WormholePlan,
+    Adapter, Assemblies, Delivery, PathChoice, Plan, Status, Wait, WaitCycle, WormholePlan,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
@@ -68,7 +67,7 @@ pub struct Simulation {
 impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
-        let Switching::Wormhole(wormhole) = plan.switching;
+        let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
         let sources = Source::all(&plan);
         assert!(
             plan.channels.len().max(sources.len()) <= INDEX_MAX,

@@ -8,7 +8,7 @@ use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
 use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
-use gingham_model::{ClassPlan, Excess, PathLength, PathSet, Plan, Switching, WhenFull};
+use gingham_model::{ClassPlan, Excess, PathLength, PathSet, Plan, WhenFull};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Onward, Routes};
 
@@ -50,7 +50,7 @@ struct Packet {
 }
 
 fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
-    let Switching::Wormhole(wormhole) = plan.switching;
+    let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
     // No path comes to a switch more than four times: up and down, each once more from a host.
     let switches = 4 * plan.fabric.switches().len() as u64;
     let header =
@@ -89,7 +89,7 @@ fn over_set<'a>(
 
 /// What a packet takes of the pool of the first host on its path: its flits there, less the mark.
 fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
-    let Switching::Wormhole(wormhole) = plan.switching;
+    let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
     let is_switch = |channel| plan.is_switch(plan.fabric.source(channel).node);
     let first_leg = onward.iter().take_while(|channel| is_switch(*channel)).count() as u64;
     let consumed = if wormhole.route_bytes { first_leg } else { 0 };

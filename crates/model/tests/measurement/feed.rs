@@ -25,6 +25,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         name: format!("class{index}"),
         active: Time::ZERO..Time::MAX,
         priority: Priority::default(),
+        binding: None,
         segmentation: SegmentationPlan::None,
         policing: None,
         sources: Vec::new(),

@@ -81,7 +81,7 @@ impl Simulation {
     /// The next worm of the host's own, if there is one that may start.
     fn start_worm(&mut self, endpoint: EndpointId) -> Option<Sending> {
         let sender = &mut self.senders[endpoint.index()];
-        let packet = match sender.queue.take(self.now, &mut self.assemblies) {
+        let packet = match sender.queue.take(0, self.now, &mut self.assemblies) {
             Turn::Send(packet) => packet,
             Turn::At(time) => {
                 self.cause(time, Event::Transfer { channel: self.host_channel(endpoint) });

@@ -9,7 +9,7 @@ use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::traffic::Source;
-use gingham_model::{Adapter, Assemblies, Delivery, Plan, Status, Switching, WormholePlan};
+use gingham_model::{Adapter, Assemblies, Delivery, Plan, Status, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub struct Simulation {
 impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
-        let Switching::Wormhole(wormhole) = plan.switching;
+        let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;

@@ -156,6 +156,7 @@ fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
         name,
         active: Time::ZERO..Time::MAX,
         priority: Priority::default(),
+        binding: None,
         segmentation: SegmentationPlan::None,
         policing: None,
         sources: vec![source],
@@ -164,7 +165,7 @@ fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
 
 /// Changes the wormhole parameters of a plan.
 pub(crate) fn wormhole(plan: &mut Plan, change: impl FnOnce(&mut WormholePlan)) {
-    let Switching::Wormhole(parameters) = &mut plan.switching;
+    let Switching::Wormhole(parameters) = &mut plan.switching else { panic!("a wormhole plan") };
     change(parameters);
 }
 

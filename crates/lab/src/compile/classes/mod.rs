@@ -111,6 +111,7 @@ impl Place<'_> {
             name: self.class.name.clone(),
             active,
             priority: self.priority()?,
+            binding: None,
             segmentation: self.segmentation(gathered)?,
             policing: self.policing(&sources, gathered)?,
             sources,
