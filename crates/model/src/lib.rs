@@ -14,6 +14,7 @@
 
 mod adapter;
 mod assemblies;
+mod course;
 mod in_transit;
 mod lanes;
 pub mod measure;
@@ -30,6 +31,7 @@ mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
 pub use assemblies::{Arrival, Assemblies, AssemblyId};
+pub use course::{Course, Due};
 pub use in_transit::{InTransitParameters, InTransitPlan, WhenFull, WhenPoolFull};
 pub use lanes::{Crossbar, LanePlan};
 pub use message::{Delivery, Message, MessageId};
