@@ -4,6 +4,24 @@ use core::fmt;
 
 use crate::Round;
 
+/// One of the two tables of [`crate::TwoLevelTables`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// That of high priority.
+    High,
+    /// That of low priority.
+    Low,
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::High => "high",
+            Self::Low => "low",
+        })
+    }
+}
+
 /// Why a scheduler is not built, or not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerError {
@@ -69,6 +87,35 @@ pub enum SchedulerError {
         /// The round asked for.
         from: Round,
     },
+    /// A table with more slots than any port has.
+    TooManySlots {
+        /// The table.
+        table: Table,
+        /// Its slots.
+        count: usize,
+        /// The most that there may be.
+        count_max: usize,
+    },
+    /// A slot of a queue that is not there.
+    SlotOutside {
+        /// The table.
+        table: Table,
+        /// The slot, from 0.
+        slot: usize,
+        /// The queue named.
+        queue: usize,
+        /// How many there are.
+        queues: usize,
+    },
+    /// A slot of the queue that goes before all tables.
+    SlotOfFirst {
+        /// The table.
+        table: Table,
+        /// The slot, from 0.
+        slot: usize,
+    },
+    /// No slot of either table has a weight.
+    NoWeight,
 }
 
 impl fmt::Display for SchedulerError {
@@ -103,6 +150,24 @@ impl fmt::Display for SchedulerError {
             }
             Self::RoundReached { channel, from } => {
                 write!(f, "channel {channel} has reached round {from}; name a later round")
+            }
+            Self::TooManySlots { table, count, count_max } => {
+                write!(f, "the {table} table has {count} slots; at most {count_max} are possible")
+            }
+            Self::SlotOutside { table, slot, queue, queues } => write!(
+                f,
+                "slot {slot} of the {table} table names lane {queue}: {queues} are numbered from 0"
+            ),
+            Self::SlotOfFirst { table, slot } => write!(
+                f,
+                "slot {slot} of the {table} table names lane 15, which goes before both tables and \
+                 has no slot"
+            ),
+            Self::NoWeight => {
+                write!(
+                    f,
+                    "all weights are zero, so that no lane would ever send; give one a weight"
+                )
             }
         }
     }

@@ -4,7 +4,7 @@
 //! | trait | chooses by | scheduler |
 //! |---|---|---|
 //! | [`Causal`] | what was sent, and nothing else: it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
-//! | [`Arbiter`] | who is eligible, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`] |
+//! | [`Arbiter`] | who is eligible, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`TwoLevelTables`] |
 //!
 //! [`PassingOver`] makes an arbiter of a causal scheduler that works in rounds; weighted round robin
 //! is generalised round robin so adapted. What depends on the number of channels holds an array of
@@ -25,12 +25,13 @@ mod randomised;
 mod round_robin;
 mod strict_priority;
 mod surplus;
+mod two_level;
 mod virtual_clock;
 
 pub use arbiter::{Arbiter, Head, Ready};
 pub use causal::{Causal, Rounds};
 pub use deficit::DeficitRoundRobin;
-pub use error::SchedulerError;
+pub use error::{SchedulerError, Table};
 pub use first_come::FirstComeFirstServed;
 pub use generalised::GeneralisedRoundRobin;
 pub use passing_over::{PassingOver, WeightedRoundRobin};
@@ -38,6 +39,7 @@ pub use randomised::Randomised;
 pub use round_robin::RoundRobin;
 pub use strict_priority::StrictPriority;
 pub use surplus::{Change, Number, Round, Standing, SurplusRoundRobin};
+pub use two_level::{Slot, TwoLevelTables};
 pub use virtual_clock::VirtualClock;
 
 /// The most channels or queues that a scheduler chooses among: a set of them is a word.

@@ -1,0 +1,286 @@
+//! InfiniBand's two tables: lanes of high and of low priority, each table with turns in proportion to
+//! weights, and a limit on what high priority may send while low priority waits.
+//!
+//! ```text
+//!   queue 15  above all
+//!   high   0:4 1:2        each slot in its turn: packets of its queue until its weight, in units of
+//!   low    2:1 3:8 2:1    64 bytes, is used up
+//!   limit 2: two times 4,096 bytes of high priority, then a packet of low priority, and so on
+//! ```
+//!
+//! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. The unit of the limit, 255 for no
+//! limit, 0 for a single packet, and that a slot of weight 0 is skipped, stand in OpenSM's manual too.
+//!
+//! What the texts leave open, and what we chose:
+//! - A packet costs its length in whole units, rounded up, and at least one.
+//! - A packet goes as long as anything is left of its slot's weight, or of the limit; what it takes beyond
+//!   is forgotten.
+//! - The turn of a slot is over, too, when its queue cannot send; the rest of its weight is lost.
+//! - The limit counts while low priority has nothing to send as well. A packet of low priority gives
+//!   all of it back, also one that went because high priority had none.
+//! - After queue 15 everything is as before it.
+//!
+//! Invariants: a queue with a slot that has a weight does not wait for ever while its table is served;
+//! low priority waits for the limit and less than a longest packet more, unless there is no limit. A queue
+//! without a weight in either table is never served.
+
+use crate::error::check_count;
+use crate::{Arbiter, Ready, SchedulerError, Table};
+
+/// The queue that goes before all tables and needs no slot.
+const FIRST_QUEUE: usize = 15;
+
+/// The most queues: data lanes and the one above all.
+const QUEUES_MAX: usize = FIRST_QUEUE + 1;
+
+/// The most slots of a table.
+const SLOTS_MAX: usize = 64;
+
+/// Bytes of a unit of weight.
+const UNIT_BYTES: u32 = 64;
+
+/// Units of weight in one of the limit: 4,096 bytes.
+const UNITS_OF_LIMIT: i64 = 64;
+
+/// The limit that is none.
+const NO_LIMIT: u8 = 255;
+
+/// A slot of a table: its queue may send so much when its turn comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slot {
+    /// The queue, 0 to 14.
+    pub queue: u8,
+    /// Units of 64 bytes; 0 skips the slot.
+    pub weight: u8,
+}
+
+/// InfiniBand's arbitration among up to 15 data lanes and lane 15.
+///
+/// ```
+/// use gingham_fairq::{Arbiter, Head, Ready, Slot, TwoLevelTables};
+///
+/// let slot = |queue, weight| Slot { queue, weight };
+/// let mut arbiter = TwoLevelTables::new(3, &[slot(0, 2)], &[slot(1, 1), slot(2, 1)], 0)?;
+/// let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 3];
+/// let order = [0; 6].map(|_| arbiter.serve(&Ready::new(&[0b111], &heads)));
+/// assert_eq!(order, [0, 1, 0, 2, 0, 1].map(Some)); // limit 0: one packet of high priority, one of low
+/// # Ok::<(), gingham_fairq::SchedulerError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TwoLevelTables {
+    high: Turns,
+    low: Turns,
+    /// What high priority may send once low priority has sent, in units of 64 bytes; none is any number.
+    limit_units: Option<i64>,
+    /// What is left of that.
+    left_units: i64,
+}
+
+impl TwoLevelTables {
+    /// Tables of slots for so many queues, at most 16, and the limit of high priority in units of 4,096 bytes:
+    /// 0 for a single packet, 255 for none.
+    ///
+    /// Queue 15 has no slot. One of the slots must have a weight.
+    pub fn new(
+        queues: usize,
+        high: &[Slot],
+        low: &[Slot],
+        high_limit: u8,
+    ) -> Result<Self, SchedulerError> {
+        check_count::<QUEUES_MAX>(queues)?;
+        let high = Turns::new(Table::High, high, queues)?;
+        let low = Turns::new(Table::Low, low, queues)?;
+        if high.served | low.served == 0 {
+            return Err(SchedulerError::NoWeight);
+        }
+        // A single packet: whatever is left is used up by it.
+        let units = (i64::from(high_limit) * UNITS_OF_LIMIT).max(1);
+        let limit_units = (high_limit != NO_LIMIT).then_some(units);
+        Ok(Self { high, low, limit_units, left_units: units })
+    }
+
+    /// The queues that are ever served, as bits: those with a weight, and queue 15.
+    pub const fn served(&self) -> u64 {
+        self.high.served | self.low.served | 1 << FIRST_QUEUE
+    }
+}
+
+impl Arbiter for TwoLevelTables {
+    fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
+        let &[eligible] = ready.eligible() else { panic!("at most 16 queues are a word") };
+        if ready.has(FIRST_QUEUE) {
+            return Some(FIRST_QUEUE);
+        }
+        let units =
+            |queue: usize| i64::from(ready.head(queue).length_bytes.div_ceil(UNIT_BYTES).max(1));
+        let has_low = self.low.served & eligible != 0;
+        let may_go_on = self.limit_units.is_none() || self.left_units > 0 || !has_low;
+        if self.high.served & eligible != 0 && may_go_on {
+            let queue = self.high.serve(eligible, units);
+            self.left_units = self.left_units.saturating_sub(units(queue));
+            return Some(queue);
+        }
+        has_low.then(|| {
+            self.left_units = self.limit_units.unwrap_or_default();
+            self.low.serve(eligible, units)
+        })
+    }
+}
+
+/// A table and whose turn it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Turns {
+    /// Queues that have a weight, as bits.
+    served: u64,
+    /// How many slots there are.
+    count: usize,
+    /// The slot whose turn it is.
+    current: usize,
+    /// What is left of its weight; its turn is over at 0 and below.
+    left_units: i64,
+    slots: [Slot; SLOTS_MAX],
+}
+
+impl Turns {
+    fn new(table: Table, slots: &[Slot], queues: usize) -> Result<Self, SchedulerError> {
+        let count = slots.len();
+        if count > SLOTS_MAX {
+            return Err(SchedulerError::TooManySlots { table, count, count_max: SLOTS_MAX });
+        }
+        let mut turns = Self {
+            served: 0,
+            count,
+            // The search for the next turn begins at the first slot.
+            current: count.saturating_sub(1),
+            left_units: 0,
+            slots: [Slot::default(); SLOTS_MAX],
+        };
+        turns.slots[..count].copy_from_slice(slots);
+        for (slot, &Slot { queue, weight }) in slots.iter().enumerate() {
+            let queue = usize::from(queue);
+            if queue == FIRST_QUEUE {
+                return Err(SchedulerError::SlotOfFirst { table, slot });
+            } else if queue >= queues {
+                return Err(SchedulerError::SlotOutside { table, slot, queue, queues });
+            }
+            turns.served |= u64::from(weight > 0) << queue;
+        }
+        Ok(turns)
+    }
+
+    /// Takes the head of a queue of which somebody eligible has a weight.
+    fn serve(&mut self, eligible: u64, units: impl Fn(usize) -> i64) -> usize {
+        let can_send = |slot: Slot| eligible >> slot.queue & 1 == 1;
+        if self.left_units <= 0 || !can_send(self.slots[self.current]) {
+            loop {
+                self.current = if self.current + 1 == self.count { 0 } else { self.current + 1 };
+                let slot = self.slots[self.current];
+                if slot.weight > 0 && can_send(slot) {
+                    break;
+                }
+            }
+            self.left_units = i64::from(self.slots[self.current].weight);
+        }
+        let queue = usize::from(self.slots[self.current].queue);
+        self.left_units -= units(queue);
+        queue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Head;
+
+    const fn slot(queue: u8, weight: u8) -> Slot {
+        Slot { queue, weight }
+    }
+
+    /// Serves with the same set of queues and heads of the same length for each decision.
+    fn order<const N: usize>(
+        arbiter: &mut TwoLevelTables,
+        length_bytes: u32,
+        eligible: [u64; N],
+    ) -> [Option<usize>; N] {
+        let heads = [Head { length_bytes, arrival_ps: 0 }; 16];
+        eligible.map(|eligible| arbiter.serve(&Ready::new(&[eligible], &heads)))
+    }
+
+    /// Slots 0:2 1:1 0:1, packets of one unit: 0 0 1 0, and again.
+    #[test]
+    fn a_table_gives_each_slot_its_weight_in_turn() {
+        let high = [slot(0, 2), slot(1, 1), slot(2, 0), slot(0, 1)];
+        let mut arbiter = TwoLevelTables::new(3, &high, &[], 255).unwrap();
+        let expected = [0, 0, 1, 0, 0, 0, 1, 0].map(Some);
+        assert_eq!(order(&mut arbiter, 64, [0b111; 8]), expected);
+        // Queue 2 has a slot of weight 0 and is never served, not even alone.
+        assert_eq!(order(&mut arbiter, 64, [0b100, 0b110, 0]), [None, Some(1), None]);
+        assert_eq!(arbiter.served(), 1 << 15 | 0b011);
+    }
+
+    /// Packets of 65 bytes cost 2 units. Slot 0:3 has 3 -> 1 -> -1: two packets, and the one beyond is forgotten.
+    #[test]
+    fn a_packet_goes_while_anything_is_left_of_the_weight() {
+        let low = [slot(0, 3), slot(1, 1)];
+        let mut arbiter = TwoLevelTables::new(2, &[], &low, 0).unwrap();
+        let expected = [0, 0, 1, 0, 0, 1].map(Some);
+        assert_eq!(order(&mut arbiter, 65, [0b11; 6]), expected);
+    }
+
+    /// Slot 0:3 sends one unit and runs dry; its next turn has all 3 again.
+    #[test]
+    fn a_queue_that_runs_dry_loses_the_rest_of_its_turn() {
+        let low = [slot(0, 3), slot(1, 1)];
+        let mut arbiter = TwoLevelTables::new(2, &[], &low, 0).unwrap();
+        let sets = [0b11, 0b10, 0b11, 0b11, 0b11, 0b11];
+        assert_eq!(order(&mut arbiter, 64, sets), [0, 1, 0, 0, 0, 1].map(Some));
+    }
+
+    /// Limit 1 is 64 units; a packet of 2,048 bytes costs 32, one of 2,049 bytes 33: after two of either
+    /// it is low priority's turn. At 1,024 bytes, 16 units, it takes four.
+    #[test]
+    fn high_priority_stops_at_its_limit() {
+        let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();
+        let two = [0, 0, 1, 0, 0, 1, 0, 0].map(Some);
+        assert_eq!(order(&mut tables(), 2_048, [0b11; 8]), two);
+        assert_eq!(order(&mut tables(), 2_049, [0b11; 8]), two);
+        let four = [0, 0, 0, 0, 1, 0, 0, 0].map(Some);
+        assert_eq!(order(&mut tables(), 1_024, [0b11; 8]), four);
+    }
+
+    /// High priority alone uses its limit up and goes on; the first packet of low priority that comes is next,
+    /// and gives the limit back: 4,096 bytes are again two packets.
+    #[test]
+    fn the_limit_counts_while_low_priority_is_idle() {
+        let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 1).unwrap();
+        let sets = [0b01, 0b01, 0b01, 0b11, 0b11, 0b11, 0b11, 0b01, 0b10, 0b11, 0b11, 0b11];
+        let expected = [0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1].map(Some);
+        assert_eq!(order(&mut arbiter, 2_048, sets), expected);
+    }
+
+    #[test]
+    fn without_a_limit_low_priority_waits_for_an_idle_moment() {
+        let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 255).unwrap();
+        assert_eq!(order(&mut arbiter, 4_096, [0b11; 200]), [Some(0); 200]);
+        assert_eq!(order(&mut arbiter, 4_096, [0b10, 0b11]), [Some(1), Some(0)]);
+    }
+
+    /// Limit 0, queue 15 between the packet of high priority and that of low priority.
+    #[test]
+    fn queue_15_goes_before_all_and_changes_nothing() {
+        let mut arbiter = TwoLevelTables::new(16, &[slot(0, 1)], &[slot(14, 1)], 0).unwrap();
+        let (data, all) = (1 << 14 | 1, 1 << 15 | 1 << 14 | 1);
+        let expected = [0, 15, 15, 14, 0, 15, 14].map(Some);
+        assert_eq!(order(&mut arbiter, 64, [data, all, all, data, data, all, data]), expected);
+        assert_eq!(order(&mut arbiter, 64, [1 << 15, 0]), [Some(15), None]);
+    }
+
+    /// A queue in both tables takes turns of each.
+    #[test]
+    fn a_queue_may_be_in_both_tables() {
+        let mut arbiter =
+            TwoLevelTables::new(2, &[slot(0, 1)], &[slot(0, 1), slot(1, 1)], 0).unwrap();
+        // High 0, low 0, high 0, low 1.
+        assert_eq!(order(&mut arbiter, 64, [0b11; 4]), [0, 0, 0, 1].map(Some));
+    }
+}
