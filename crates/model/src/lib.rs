@@ -33,7 +33,9 @@ pub use adapter::{Adapter, Next, Turn};
 pub use assemblies::{Arrival, Assemblies, AssemblyId};
 pub use course::{Course, Due};
 pub use in_transit::{InTransitParameters, InTransitPlan, WhenFull, WhenPoolFull};
-pub use lanes::{Crossbar, LanePlan};
+pub use lanes::{
+    ArbiterError, ArbiterPlan, Crossbar, Granularity, LaneArbiter, LanePlan, SchedulerPlan,
+};
 pub use message::{Delivery, Message, MessageId};
 pub use packet::{Packet, Priority};
 pub use path_choice::{

@@ -23,6 +23,7 @@ use gingham_fairq::{
     Ready, SchedulerError, Slot, StrictPriority, SurplusRoundRobin, TwoLevelTables, VirtualClock,
     WeightedRoundRobin,
 };
+use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
 use gingham_topology::subnet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,9 +31,6 @@ use std::num::NonZeroU64;
 
 /// The most lanes of a channel.
 const LANES_MAX: usize = 16;
-
-/// InfiniBand's lane that goes before all tables.
-const MANAGEMENT_LANE: u8 = 15;
 
 /// What an arbiter chooses at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -91,10 +89,25 @@ pub enum SchedulerPlan {
     InfiniBand(subnet::Arbitration),
 }
 
+/// Why an arbiter cannot be built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ArbiterError {
+    /// Not one value for each lane.
+    #[error("{count} values for {lanes} lanes; give one for each lane")]
+    Count {
+        /// The values given.
+        count: usize,
+        /// The lanes of a channel.
+        lanes: u8,
+    },
+    /// The scheduler refuses its parameters.
+    #[error(transparent)]
+    Scheduler(#[from] SchedulerError),
+}
+
 impl ArbiterPlan {
-    /// The lanes among the first `count` that are ever served, as bits.
-    pub fn served(&self, count: u8) -> u16 {
-        let lanes = 0..count;
+    /// The lanes among the first `count` that are ever served.
+    pub fn served(&self, count: u8) -> LaneSet {
         let is_served = |lane: &u8| match &self.scheduler {
             SchedulerPlan::WeightedRoundRobin { weights: shares }
             | SchedulerPlan::SurplusRoundRobin { quanta_bytes: shares }
@@ -103,12 +116,11 @@ impl ArbiterPlan {
             }
             SchedulerPlan::InfiniBand(tables) => {
                 let mut slots = tables.high.iter().chain(&tables.low);
-                *lane == MANAGEMENT_LANE
-                    || slots.any(|slot| slot.lane == *lane && slot.weight > 0)
+                *lane == MANAGEMENT_LANE || slots.any(|slot| slot.lane == *lane && slot.weight > 0)
             }
             _ => true,
         };
-        lanes.filter(is_served).fold(0, |set, lane| set | 1 << lane)
+        (0..count).filter(is_served).collect()
     }
 }
 
@@ -129,7 +141,9 @@ pub struct LaneArbiter(State);
 #[derive(Clone, Debug)]
 enum State {
     /// Lanes after the last that was served, as bits.
-    RoundRobin { after: u32 },
+    RoundRobin {
+        after: u32,
+    },
     Other(Box<Other>),
 }
 
@@ -146,7 +160,7 @@ enum Scheduler {
     Weighted(WeightedRoundRobin<LANES_MAX>),
     Surplus(PassingOver<SurplusRoundRobin<LANES_MAX>>),
     Deficit(DeficitRoundRobin<LANES_MAX>),
-    VirtualClock(VirtualClock<LANES_MAX>),
+    VirtualClock(Box<VirtualClock<LANES_MAX>>),
     FirstCome(FirstComeFirstServed),
     Strict(StrictPriority<LANES_MAX>),
     Tables(TwoLevelTables),
@@ -160,7 +174,7 @@ impl LaneArbiter {
         Self(match scheduler {
             None => State::RoundRobin { after: u32::MAX },
             Some(scheduler) => {
-                State::Other(Box::new(Other { served: plan.served(lanes), scheduler }))
+                State::Other(Box::new(Other { served: plan.served(lanes).bits(), scheduler }))
             }
         })
     }
@@ -189,11 +203,8 @@ impl LaneArbiter {
     fn serve_other(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {
         let State::Other(other) = &mut self.0 else { unreachable!("round robin is served above") };
         let eligible = [u64::from(eligible & other.served)];
-        let ready = if heads.is_empty() {
-            Ready::alike(&eligible)
-        } else {
-            Ready::new(&eligible, heads)
-        };
+        let ready =
+            if heads.is_empty() { Ready::alike(&eligible) } else { Ready::new(&eligible, heads) };
         let lane = other.scheduler.serve(&ready)?;
         Some(u8::try_from(lane).expect("below 16"))
     }
@@ -221,14 +232,14 @@ impl LaneArbiter {
 
 impl ArbiterPlan {
     /// Whether an arbiter over lanes `0..lanes` can be built by this plan.
-    pub fn check(&self, lanes: u8) -> Result<(), SchedulerError> {
+    pub fn check(&self, lanes: u8) -> Result<(), ArbiterError> {
         Scheduler::new(&self.scheduler, lanes).map(|_| ())
     }
 }
 
 impl Scheduler {
     /// None for round robin.
-    fn new(plan: &SchedulerPlan, lanes: u8) -> Result<Option<Self>, SchedulerError> {
+    fn new(plan: &SchedulerPlan, lanes: u8) -> Result<Option<Self>, ArbiterError> {
         let shares = |shares: &[u32]| shares_of(shares, lanes);
         Ok(Some(match plan {
             SchedulerPlan::RoundRobin => return Ok(None),
@@ -246,7 +257,7 @@ impl Scheduler {
             }
             SchedulerPlan::VirtualClock { rates_bytes_per_second } => {
                 check_count(rates_bytes_per_second.len(), lanes)?;
-                Self::VirtualClock(VirtualClock::new(rates_bytes_per_second)?)
+                Self::VirtualClock(Box::new(VirtualClock::new(rates_bytes_per_second)?))
             }
             SchedulerPlan::FirstComeFirstServed => Self::FirstCome(FirstComeFirstServed),
             SchedulerPlan::StrictPriority { levels } => {
@@ -281,15 +292,126 @@ impl Scheduler {
 
 /// The shares with 1 for 0, and the least that is not 0: a lane of no share is never eligible, and its turns
 /// are passed over whatever they would give.
-fn shares_of(shares: &[u32], lanes: u8) -> Result<(Vec<u32>, u32), SchedulerError> {
+fn shares_of(shares: &[u32], lanes: u8) -> Result<(Vec<u32>, u32), ArbiterError> {
     check_count(shares.len(), lanes)?;
     let least = shares.iter().copied().filter(|share| *share > 0).min();
-    let least = least.ok_or(SchedulerError::NoWeight)?;
+    let least = least.ok_or(ArbiterError::Scheduler(SchedulerError::NoWeight))?;
     Ok((shares.iter().map(|share| if *share == 0 { least } else { *share }).collect(), least))
 }
 
 /// What is given by lane is given for each.
-fn check_count(count: usize, lanes: u8) -> Result<(), SchedulerError> {
-    let lanes = usize::from(lanes);
-    if count == lanes { Ok(()) } else { Err(SchedulerError::OtherCount { count, queues: lanes }) }
+fn check_count(count: usize, lanes: u8) -> Result<(), ArbiterError> {
+    let is_right = count == usize::from(lanes);
+    if is_right { Ok(()) } else { Err(ArbiterError::Count { count, lanes }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_fairq::RoundRobin;
+    use gingham_topology::subnet::Arbitration;
+    use proptest::prelude::*;
+
+    fn arbiter(scheduler: SchedulerPlan, lanes: u8) -> LaneArbiter {
+        LaneArbiter::new(&ArbiterPlan { scheduler, ..ArbiterPlan::default() }, lanes)
+    }
+
+    proptest! {
+        #[test]
+        fn round_robin_over_bits_is_that_of_the_schedulers(sets in prop::collection::vec(0_u16.., 0..200)) {
+            let (mut ours, mut theirs) = (arbiter(SchedulerPlan::RoundRobin, 16), RoundRobin::new(16));
+            for set in sets {
+                let expected = theirs.serve(&Ready::alike(&[u64::from(set)]));
+                prop_assert_eq!(ours.serve(set, &[]).map(usize::from), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_in_turn_and_past_the_last() {
+        let mut arbiter = arbiter(SchedulerPlan::RoundRobin, 16);
+        let order = [0x8003, 0x8003, 0x8003, 0x8003, 0, 0x0001, 0x8001]
+            .map(|eligible| arbiter.serve(eligible, &[]));
+        assert_eq!(order, [Some(0), Some(1), Some(15), Some(0), None, Some(0), Some(15)]);
+    }
+
+    #[test]
+    fn a_lane_of_no_share_is_never_served() {
+        let shares = vec![0, 2, 1];
+        let plans = [
+            SchedulerPlan::WeightedRoundRobin { weights: shares.clone() },
+            SchedulerPlan::SurplusRoundRobin { quanta_bytes: shares.clone() },
+            SchedulerPlan::DeficitRoundRobin { quanta_bytes: shares },
+        ];
+        let heads = [Head { length_bytes: 1, arrival_ps: 0 }; 3];
+        for scheduler in plans {
+            let plan = ArbiterPlan { scheduler, ..ArbiterPlan::default() };
+            assert_eq!(plan.served(3), LaneSet::from_bits(0b110));
+            let mut arbiter = LaneArbiter::new(&plan, 3);
+            assert_eq!(arbiter.serve(0b001, &heads), None, "{plan:?}");
+            let order = [0b111; 6].map(|eligible| arbiter.serve(eligible, &heads));
+            assert_eq!(order, [1, 1, 2, 1, 1, 2].map(Some), "{plan:?}");
+        }
+    }
+
+    #[test]
+    fn the_tables_serve_what_has_a_weight_and_lane_15() {
+        let slot = |lane, weight| subnet::Slot { lane, weight };
+        let (high, low) = (vec![slot(0, 1), slot(1, 0)], vec![slot(2, 1)]);
+        let tables = SchedulerPlan::InfiniBand(Arbitration { high_limit: 0, high, low });
+        let plan = ArbiterPlan { scheduler: tables, granularity: Granularity::Packet };
+        assert_eq!(plan.served(16), LaneSet::from_bits(0x8005));
+        assert_eq!(plan.served(3), LaneSet::from_bits(0b101));
+        let mut arbiter = LaneArbiter::new(&plan, 16);
+        let order = [0x8007, 0x7, 0x7, 0x7, 0x2].map(|eligible| arbiter.serve(eligible, &[]));
+        assert_eq!(order, [Some(15), Some(0), Some(2), Some(0), None]);
+    }
+
+    /// Lane 1 came first; lane 0 has the higher level and the higher rate.
+    #[test]
+    fn arrivals_levels_and_rates_decide() {
+        let heads = [70, 10].map(|arrival_ps| Head { length_bytes: 10, arrival_ps });
+        let rates_bytes_per_second = vec![NonZeroU64::new(1_000_000_000_000), None];
+        let first = [
+            SchedulerPlan::FirstComeFirstServed,
+            SchedulerPlan::StrictPriority { levels: vec![1, 0] },
+            SchedulerPlan::VirtualClock { rates_bytes_per_second },
+        ]
+        .map(|scheduler| arbiter(scheduler, 2).serve(0b11, &heads));
+        assert_eq!(first, [1, 0, 0].map(Some));
+    }
+
+    #[test]
+    fn what_an_arbiter_looks_at() {
+        let looks = |scheduler| {
+            let arbiter = arbiter(scheduler, 1);
+            (arbiter.looks_at_heads(), arbiter.looks_at_arrivals())
+        };
+        let shares = || vec![1];
+        assert_eq!(looks(SchedulerPlan::RoundRobin), (false, false));
+        assert_eq!(looks(SchedulerPlan::WeightedRoundRobin { weights: shares() }), (false, false));
+        let surplus = SchedulerPlan::SurplusRoundRobin { quanta_bytes: shares() };
+        assert_eq!(looks(surplus), (true, false));
+        let deficit = SchedulerPlan::DeficitRoundRobin { quanta_bytes: shares() };
+        assert_eq!(looks(deficit), (true, false));
+        let rates_bytes_per_second = vec![None];
+        assert_eq!(looks(SchedulerPlan::VirtualClock { rates_bytes_per_second }), (true, true));
+        assert_eq!(looks(SchedulerPlan::FirstComeFirstServed), (true, true));
+        assert_eq!(looks(SchedulerPlan::StrictPriority { levels: vec![0] }), (false, false));
+        let slots = vec![subnet::Slot { lane: 0, weight: 1 }];
+        let tables = Arbitration { high_limit: 0, high: slots, low: Vec::new() };
+        assert_eq!(looks(SchedulerPlan::InfiniBand(tables)), (true, false));
+    }
+
+    #[test]
+    fn plans_that_no_arbiter_is_built_by() {
+        let check = |scheduler| {
+            ArbiterPlan { scheduler, ..ArbiterPlan::default() }.check(2).unwrap_err().to_string()
+        };
+        let no_weight = "all weights are zero, so that no lane would ever send; give one a weight";
+        assert_eq!(check(SchedulerPlan::WeightedRoundRobin { weights: vec![0, 0] }), no_weight);
+        let three = "3 values for 2 lanes; give one for each lane";
+        assert_eq!(check(SchedulerPlan::DeficitRoundRobin { quanta_bytes: vec![1; 3] }), three);
+        assert_eq!(check(SchedulerPlan::StrictPriority { levels: vec![1; 3] }), three);
+    }
 }

@@ -10,6 +10,8 @@
 //!
 //! Source: Yum, Kim, Das and Vaidya 2002, section 3. `docs/concepts/timing.md` says when what happens.
 
+mod arbiter;
 mod plan;
 
+pub use arbiter::{ArbiterError, ArbiterPlan, Granularity, LaneArbiter, SchedulerPlan};
 pub use plan::{Crossbar, LanePlan};

@@ -1,6 +1,6 @@
 //! Parameters of a network of virtual lanes, in integers.
 
-use crate::Arbitration;
+use crate::{ArbiterPlan, Arbitration};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LEVELS, LaneSet, Lanes};
@@ -43,6 +43,12 @@ pub struct LanePlan {
     pub crossbar: Crossbar,
     /// Which heads that ask for an output are given lanes first.
     pub arbitration: Arbitration,
+    /// How an input port chooses among its lanes at a multiplexed crossbar: stage 4.
+    pub crossbar_input: ArbiterPlan,
+    /// How an output port of a switch chooses among its lanes: stage 5.
+    pub link_output: ArbiterPlan,
+    /// How an adapter chooses among its lanes.
+    pub adapter_port: ArbiterPlan,
 }
 
 impl LanePlan {
