@@ -34,7 +34,8 @@ pub use assemblies::{Arrival, Assemblies, AssemblyId};
 pub use course::{Course, Due};
 pub use in_transit::{InTransitParameters, InTransitPlan, WhenFull, WhenPoolFull};
 pub use lanes::{
-    ArbiterError, ArbiterPlan, Crossbar, Granularity, LaneArbiter, LanePlan, SchedulerPlan,
+    ArbiterError, ArbiterPlan, Crossbar, Granularity, LaneArbiter, LanePlan, Scheduler,
+    SchedulerPlan, scheduler,
 };
 pub use message::{Delivery, Message, MessageId};
 pub use packet::{Packet, Priority};

@@ -12,6 +12,10 @@
 
 mod arbiter;
 mod plan;
+pub mod scheduler;
 
 pub use arbiter::{ArbiterError, ArbiterPlan, Granularity, LaneArbiter, SchedulerPlan};
 pub use plan::{Crossbar, LanePlan};
+pub use scheduler::{
+    LaneRate, Levels, Plain, Quanta, Rates, Scheduler, TableSlot, Tables, Weights,
+};
