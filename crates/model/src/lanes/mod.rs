@@ -16,6 +16,4 @@ pub mod scheduler;
 
 pub use arbiter::{ArbiterError, ArbiterPlan, Granularity, LaneArbiter, SchedulerPlan};
 pub use plan::{Crossbar, LanePlan};
-pub use scheduler::{
-    LaneRate, Levels, Plain, Quanta, Rates, Scheduler, TableSlot, Tables, Weights,
-};
+pub use scheduler::Scheduler;
