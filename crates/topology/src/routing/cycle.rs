@@ -108,14 +108,17 @@ pub fn cycle_witnesses<'a>(
     let stopping = Stopping::new(fabric, &graph, routes);
     let mut look_at = |laned: &LanedWalk<'_>| {
         stopping.turns(fabric, &graph, routes, laned, |sender, held, wanted| {
-            if let Some(&index) = place.get(&held)
-                && by_hosts[index].is_none()
-                && cycle[(index + 1) % cycle.len()] == wanted
-            {
-                let to = laned.walk.to;
-                witnesses[index] = witnesses[index].or(Some((sender, to)));
-                let by_host = if sender == laned.sender { laned.host_sender } else { Some(sender) };
-                by_hosts[index] = by_host.filter(|_| graph.is_host(to)).map(|from| (from, to));
+            for held in held.each() {
+                if let Some(&index) = place.get(&held)
+                    && by_hosts[index].is_none()
+                    && wanted.contains(cycle[(index + 1) % cycle.len()])
+                {
+                    let to = laned.walk.to;
+                    witnesses[index] = witnesses[index].or(Some((sender, to)));
+                    let is_own = sender == laned.sender;
+                    let by_host = if is_own { laned.host_sender } else { Some(sender) };
+                    by_hosts[index] = by_host.filter(|_| graph.is_host(to)).map(|from| (from, to));
+                }
             }
         });
     };

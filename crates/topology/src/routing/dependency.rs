@@ -22,12 +22,18 @@
 //! far as they go; a loop closes a cycle. Where a pair has alternatives, the dependencies of
 //! all of them are in the graph together.
 //!
+//! A packet that may take any of several lanes holds one of them and waits for all of the next at once, and
+//! goes on when it gets one. An edge stands for each lane held and each lane wanted: where there is no cycle there
+//! is no deadlock, and where sets of lanes are equal or disjoint a cycle on one lane of each is a
+//! cycle on all, so that nobody in it has another way out.
+//!
 //! Both channels of an edge meet in one switch, so edges are collected in one row of bits an
 //! incoming buffer, with a bit for each buffer that leaves the switch: O(1) an edge however many
 //! routes share it.
 
 use super::graph::SwitchGraph;
-use super::route_set::{Buffer, BufferId, LanedWalk, RouteSet};
+use super::lane_set::LaneSet;
+use super::route_set::{Buffer, BufferId, Buffers, LanedWalk, RouteSet};
 use super::table_routes::End;
 use super::take_in::Stopping;
 use crate::{ChannelId, Fabric, NodeId};
@@ -153,17 +159,18 @@ impl Turns {
         column as usize * self.lane_count + usize::from(lane)
     }
 
-    /// Notes that a route takes the buffer `wanted` right after `held`.
-    fn add(&mut self, held: Buffer, wanted: Buffer) {
+    /// Notes that a route takes one of the buffers `wanted` right after one of `held`.
+    fn add(&mut self, held: Buffers, wanted: Buffers) {
         let columns = (self.columns[held.channel.index()], self.columns[wanted.channel.index()]);
         let (Some(_), Some(column)) = columns else { return };
-        let bit = self.bit(column, wanted.lane);
         let width = self.widths[self.targets[held.channel.index()].index()] as usize;
-        let row = &mut self.rows[held.channel.index() * self.lane_count + usize::from(held.lane)];
-        if row.is_empty() {
-            row.resize((width * self.lane_count).div_ceil(64), 0);
+        for Buffer { channel, lane } in held.each() {
+            let row = &mut self.rows[channel.index() * self.lane_count + usize::from(lane)];
+            if row.is_empty() {
+                row.resize((width * self.lane_count).div_ceil(64), 0);
+            }
+            set_bits(row, column as usize * self.lane_count, wanted.lanes);
         }
-        row[bit / 64] |= 1 << (bit % 64);
     }
 
     fn into_graph(self, fabric: &Fabric) -> DependencyGraph {
@@ -196,5 +203,16 @@ impl Turns {
                 is_set.then(|| BufferId::new(buffer))
             })
         })
+    }
+}
+
+/// Sets the bits of lanes from bit `first` on.
+fn set_bits(row: &mut [u64], first: usize, lanes: LaneSet) {
+    let (word, shift, bits) = (first / 64, first % 64, u64::from(lanes.bits()));
+    row[word] |= bits << shift;
+    // What does not fit into this word; nothing, where it begins at its first bit.
+    let rest = if shift == 0 { 0 } else { bits >> (64 - shift) };
+    if rest != 0 {
+        row[word + 1] |= rest;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::graph::SwitchGraph;
 use super::lane_map::MANAGEMENT_LANE;
+use super::lane_set::LaneSet;
 use super::route_set::{LanedWalk, RouteSet};
 use super::routes::joins_switches;
 use crate::{ChannelId, EndpointId, Fabric};
@@ -59,12 +60,12 @@ impl RouteSet<'_> {
     /// Follows all pairs on their lanes.
     pub fn lane_use(&self, fabric: &Fabric) -> LaneUse {
         let graph = SwitchGraph::new(fabric);
-        let mut used = 0_u16;
+        let mut used = LaneSet::EMPTY;
         let mut drops: BTreeMap<(Option<ChannelId>, ChannelId, u8), LaneDrop> = BTreeMap::new();
         self.walk_all(fabric, &graph, |laned| {
-            for buffer in laned.buffers() {
-                if joins_switches(fabric, buffer.channel) {
-                    used |= 1 << buffer.lane;
+            for buffers in laned.buffers() {
+                if joins_switches(fabric, buffers.channel) {
+                    used = used | buffers.lanes;
                 }
             }
             if let Some(drop) = dropped(fabric, laned) {
@@ -72,8 +73,7 @@ impl RouteSet<'_> {
                 drops.entry(key).and_modify(|known| known.pairs += drop.pairs).or_insert(drop);
             }
         });
-        let lanes = (0..=MANAGEMENT_LANE).filter(|lane| used >> lane & 1 == 1).collect();
-        LaneUse { lanes, drops: drops.into_values().collect() }
+        LaneUse { lanes: used.lanes().collect(), drops: drops.into_values().collect() }
     }
 }
 
@@ -88,5 +88,6 @@ fn dropped(fabric: &Fabric, laned: &LanedWalk<'_>) -> Option<LaneDrop> {
         taken => (Some(channels[taken - 1]), outgoing),
     };
     let example = (laned.host_sender.unwrap_or(sender), laned.walk.to);
-    Some(LaneDrop { incoming, outgoing, level: laned.level, example, pairs: laned.sender_count })
+    let level = laned.binding.0;
+    Some(LaneDrop { incoming, outgoing, level, example, pairs: laned.sender_count })
 }

@@ -28,8 +28,9 @@
 //! * **Another rule for whole paths**: a file beside `simple_routes.rs` that fills a
 //!   [`SourceRoutes`] through its builder, an arm in [`route`].
 //!
-//! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each alternative, the
-//! service level of each pair, and the map from level to lane at each hop. The proof is of all
+//! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each alternative, and
+//! [`Lanes`], which tell on which lanes a packet may go on at each hop: by its class, by datelines, or by
+//! tables. The proof is of all
 //! of them together, buffer by buffer; routes alone are the case of one alternative and one lane.
 //! Tables of a running fabric come from `subnet`: [`Routes::trace`] finds their loops and black
 //! holes, and the proof takes stray packets into account.
@@ -44,6 +45,7 @@ mod bisection;
 mod choices;
 mod components;
 mod cycle;
+mod datelines;
 mod dependency;
 mod depth_first;
 mod dimension_order;
@@ -55,6 +57,7 @@ mod in_transit;
 mod lane_map;
 mod lane_set;
 mod lane_use;
+mod lanes;
 mod orientation;
 mod parameters;
 mod phases;
@@ -79,18 +82,20 @@ pub use algorithm::Algorithm;
 pub use all_to_all::AllToAll;
 pub use bisection::{Bisection, SampleMean};
 pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
+pub use datelines::Datelines;
 pub use dependency::DependencyGraph;
 pub use distribution::Distribution;
 pub use fall_backs::FallBacks;
 pub use lane_map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 pub use lane_set::{Binding, LANES_MAX, LaneSet, Layer};
 pub use lane_use::{LaneDrop, LaneUse};
+pub use lanes::{LaneRule, Lanes};
 pub use parameters::{
     DimensionOrder, Form, InTransit, Root, ShortestPath, SimpleRoutes, Smart, Spread, TransitHosts,
     Tree, UpDown,
 };
 pub use proof::{Proof, prove, prove_between_hosts, prove_without_loops};
-pub use route_set::{Buffer, BufferId, Lanes, RouteSet};
+pub use route_set::{Buffer, BufferId, RouteSet};
 pub use routes::{Path, Routes};
 pub use service_levels::ServiceLevels;
 pub use sharing::Sharing;

@@ -6,15 +6,16 @@
 //!     h2 sends on SL 3:          lane 0      lane 1      lane 1        another
 //! ```
 //!
-//! The endpoints of a switch share their paths and need not share their service level, nor, where
+//! The endpoints of a switch share their paths and need not share their service level (their binding), nor, where
 //! the map looks at the input port, their first lane. What follows depends on these two
-//! alone, so each pair of them is looked at once a walk.
+//! alone, so each pair of them is looked at once a walk. A packet may have the choice among several
+//! lanes: then it may hold any of them, and wait for each of the next.
 
 use super::Routes;
 use super::graph::SwitchGraph;
-use super::lane_map::LaneMap;
+use super::lane_set::{Binding, LaneSet, Layer};
+use super::lanes::Lanes;
 use super::routes::Walk;
-use super::service_levels::ServiceLevels;
 use super::take_in::TakeIn;
 use crate::{ChannelId, EndpointId, Fabric};
 use gingham_kernel::id_type;
@@ -33,34 +34,24 @@ pub struct Buffer {
     pub lane: u8,
 }
 
-/// What decides on lanes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lanes {
-    map: LaneMap,
-    levels: ServiceLevels,
-    count: usize,
+/// Lanes of a channel, any one of which a packet holds or waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Buffers {
+    /// The channel.
+    pub(super) channel: ChannelId,
+    /// At least one lane.
+    pub(super) lanes: LaneSet,
 }
 
-impl Lanes {
-    /// Which lane a service level takes at each hop, and which level a pair sends on.
-    pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
-        let count = 1 + usize::from(map.highest_lane(fabric, levels.in_use()));
-        Self { map, levels, count }
+impl Buffers {
+    /// Each of them.
+    pub(super) fn each(self) -> impl Iterator<Item = Buffer> {
+        self.lanes.lanes().map(move |lane| Buffer { channel: self.channel, lane })
     }
 
-    /// The lane of each service level, hop by hop.
-    pub fn map(&self) -> &LaneMap {
-        &self.map
-    }
-
-    /// The service level of each pair.
-    pub fn levels(&self) -> &ServiceLevels {
-        &self.levels
-    }
-
-    /// One more than the highest lane that a packet may take between switches.
-    pub fn count(&self) -> usize {
-        self.count
+    /// Whether this is one of them.
+    pub(super) fn contains(self, buffer: Buffer) -> bool {
+        self.channel == buffer.channel && self.lanes.contains(buffer.lane)
     }
 }
 
@@ -87,10 +78,10 @@ impl<'a> From<&'a Routes> for RouteSet<'a> {
 pub(super) struct LanedWalk<'a> {
     /// The walk.
     pub(super) walk: &'a Walk<'a>,
-    /// The lane of each channel; fewer than channels if the packet is dropped on the way.
-    pub(super) lanes: &'a [u8],
-    /// The service level.
-    pub(super) level: u8,
+    /// The lanes of each channel; fewer than channels if the packet is dropped on the way.
+    pub(super) lanes: &'a [LaneSet],
+    /// What the packets are bound to.
+    pub(super) binding: Binding,
     /// Whether the senders' own adapters drop their packets.
     pub(super) is_dropped_by_adapter: bool,
     /// The first endpoint that sends along this walk on these lanes.
@@ -108,14 +99,14 @@ enum Entrance {
     DroppedByAdapter,
     /// Its first switch drops it.
     DroppedBySwitch,
-    /// It leaves its first switch on this lane.
-    Lane(u8),
+    /// It leaves its first switch on any of these lanes, on this layer.
+    Lanes(LaneSet, Layer),
 }
 
-/// Senders of a walk that share their level and first lane.
+/// Senders of a walk that share their binding and first lanes.
 #[derive(Debug)]
 struct Group {
-    level: u8,
+    binding: Binding,
     entrance: Entrance,
     sender: EndpointId,
     host_sender: Option<EndpointId>,
@@ -147,13 +138,13 @@ impl RouteSet<'_> {
                 for group in &groups {
                     lanes_taken.clear();
                     match self.lanes {
-                        None => lanes_taken.resize(walk.channels.len(), 0),
+                        None => lanes_taken.resize(walk.channels.len(), LaneSet::one(0)),
                         Some(lanes) => take_lanes(fabric, walk, lanes, group, &mut lanes_taken),
                     }
                     visit(&LanedWalk {
                         walk,
                         lanes: &lanes_taken,
-                        level: group.level,
+                        binding: group.binding,
                         is_dropped_by_adapter: group.entrance == Entrance::DroppedByAdapter,
                         sender: group.sender,
                         host_sender: group.host_sender,
@@ -166,14 +157,14 @@ impl RouteSet<'_> {
 }
 
 impl LanedWalk<'_> {
-    /// The buffers that a packet holds one after the other, as far as it gets.
-    pub(super) fn buffers(&self) -> impl Iterator<Item = Buffer> {
+    /// The buffers that a packet holds one after the other, as far as it gets: one of each.
+    pub(super) fn buffers(&self) -> impl Iterator<Item = Buffers> {
         let channels = self.walk.channels.iter().zip(self.lanes);
-        channels.map(|(channel, lane)| Buffer { channel: *channel, lane: *lane })
+        channels.map(|(channel, lanes)| Buffers { channel: *channel, lanes: *lanes })
     }
 
     /// Buffers that follow each other.
-    pub(super) fn turns(&self) -> impl Iterator<Item = (Buffer, Buffer)> {
+    pub(super) fn turns(&self) -> impl Iterator<Item = (Buffers, Buffers)> {
         self.buffers().zip(self.buffers().skip(1))
     }
 }
@@ -181,15 +172,15 @@ impl LanedWalk<'_> {
 /// All senders of a walk, where there is but one lane.
 fn whole_group(walk: &Walk<'_>, graph: &SwitchGraph) -> Option<Group> {
     Some(Group {
-        level: 0,
-        entrance: Entrance::Lane(0),
+        binding: Binding(0),
+        entrance: Entrance::Lanes(LaneSet::one(0), Layer(0)),
         sender: walk.senders(graph).next()?,
         host_sender: walk.host_sender(graph),
         sender_count: walk.sender_count(graph),
     })
 }
 
-/// The senders of a walk by level and first lane, in the order of their first.
+/// The senders of a walk by binding and first lanes, in the order of their first.
 fn group(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -198,19 +189,24 @@ fn group(
     alternative: u8,
     groups: &mut Vec<Group>,
 ) {
+    let Some(&first) = walk.channels.first() else { return };
     for sender in walk.senders(graph) {
-        let level = lanes.levels.level(sender, walk.to, alternative);
-        let Some(&first) = walk.channels.first() else { continue };
-        let entrance = entrance(fabric, lanes, sender, first, level);
         let host = (graph.is_host(sender) && graph.is_host(walk.to)).then_some(sender);
-        let same = |group: &&mut Group| (group.level, group.entrance) == (level, entrance);
-        match groups.iter_mut().find(same) {
-            Some(group) => {
-                group.host_sender = group.host_sender.or(host);
-                group.sender_count += 1;
-            }
-            None => {
-                groups.push(Group { level, entrance, sender, host_sender: host, sender_count: 1 });
+        for binding in lanes.bindings(sender, walk.to, alternative) {
+            let entrance = entrance(fabric, lanes, sender, first, binding);
+            let same = |group: &&mut Group| (group.binding, group.entrance) == (binding, entrance);
+            match groups.iter_mut().find(same) {
+                Some(group) => {
+                    group.host_sender = group.host_sender.or(host);
+                    group.sender_count += 1;
+                }
+                None => groups.push(Group {
+                    binding,
+                    entrance,
+                    sender,
+                    host_sender: host,
+                    sender_count: 1,
+                }),
             }
         }
     }
@@ -221,27 +217,38 @@ fn entrance(
     lanes: &Lanes,
     sender: EndpointId,
     first: ChannelId,
-    level: u8,
+    binding: Binding,
 ) -> Entrance {
-    if lanes.map.first_lane(sender, level).is_none() {
+    if lanes.first(sender, binding).is_empty() {
         return Entrance::DroppedByAdapter;
     }
-    let lane = lanes.map.lane(fabric, fabric.endpoint_channel(sender), first, level);
-    lane.map_or(Entrance::DroppedBySwitch, Entrance::Lane)
+    let own = fabric.endpoint_channel(sender);
+    match lanes.onward(fabric, binding, Layer(0), own, first) {
+        (LaneSet::EMPTY, _) => Entrance::DroppedBySwitch,
+        (lanes, layer) => Entrance::Lanes(lanes, layer),
+    }
 }
 
-/// The lane of each channel, up to where the packet is dropped.
-fn take_lanes(fabric: &Fabric, walk: &Walk<'_>, lanes: &Lanes, group: &Group, taken: &mut Vec<u8>) {
-    let Entrance::Lane(first) = group.entrance else { return };
+/// The lanes of each channel, up to where the packet is dropped.
+fn take_lanes(
+    fabric: &Fabric,
+    walk: &Walk<'_>,
+    lanes: &Lanes,
+    group: &Group,
+    taken: &mut Vec<LaneSet>,
+) {
+    let Entrance::Lanes(first, mut layer) = group.entrance else { return };
     taken.push(first);
     for pair in walk.channels.windows(2) {
-        // A host on the way takes the packet in and sends it on from its own first lane.
-        let at = fabric.target(pair[0]);
-        let lane = match fabric.endpoint_at(at) {
-            Some(host) => lanes.map.first_lane(host, group.level),
-            None => lanes.map.lane(fabric, pair[0], pair[1], group.level),
+        // A host on the way takes the packet in and sends it on from its own first lanes.
+        let next = match fabric.endpoint_at(fabric.target(pair[0])) {
+            Some(host) => (lanes.first(host, group.binding), Layer(0)),
+            None => lanes.onward(fabric, group.binding, layer, pair[0], pair[1]),
         };
-        let Some(lane) = lane else { return };
-        taken.push(lane);
+        if next.0.is_empty() {
+            return;
+        }
+        taken.push(next.0);
+        layer = next.1;
     }
 }

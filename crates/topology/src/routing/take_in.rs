@@ -15,7 +15,8 @@
 //! transit dependencies end in either case.
 
 use super::graph::SwitchGraph;
-use super::route_set::{Buffer, LanedWalk, Lanes, RouteSet};
+use super::lane_set::LaneSet;
+use super::route_set::{Buffers, LanedWalk, RouteSet};
 use crate::{EndpointId, Fabric};
 
 /// What an in-transit host does with a packet.
@@ -66,17 +67,19 @@ impl Stopping {
         graph: &SwitchGraph,
         routes: RouteSet<'_>,
         laned: &LanedWalk<'_>,
-        mut visit: impl FnMut(EndpointId, Buffer, Buffer),
+        mut visit: impl FnMut(EndpointId, Buffers, Buffers),
     ) {
         if self.any
             && let Some(first) = laned.buffers().next()
         {
             for sender in laned.walk.senders(graph).filter(|sender| self.may_stop(*sender)) {
-                // Senders of other levels are counted in: that may only add dependencies.
-                let map = routes.lanes.map(Lanes::map);
-                let lane = map.map_or(Some(0), |map| map.first_lane(sender, laned.level));
-                let Some(lane) = lane else { continue };
-                visit(sender, Buffer { channel: fabric.endpoint_channel(sender), lane }, first);
+                // Senders of other bindings are counted in: that may only add dependencies.
+                let decided = routes.lanes.map(|lanes| lanes.first(sender, laned.binding));
+                let channel = fabric.endpoint_channel(sender);
+                let own = Buffers { channel, lanes: decided.unwrap_or(LaneSet::one(0)) };
+                if !own.lanes.is_empty() {
+                    visit(sender, own, first);
+                }
             }
         }
         laned.turns().for_each(|(held, wanted)| visit(laned.sender, held, wanted));

@@ -3,8 +3,8 @@
 
 use crate::support::{FORMS, any_plan, pairs, routed, shortest_path, up_down};
 use gingham_topology::routing::{
-    Buffer, DependencyGraph, LaneMap, Lanes, Proof, Root, RouteSet, Routes, ServiceLevels, TakeIn,
-    prove, prove_between_hosts,
+    Buffer, DependencyGraph, LaneMap, LaneRule, Lanes, Proof, Root, RouteSet, Routes,
+    ServiceLevels, TakeIn, prove, prove_between_hosts,
 };
 use gingham_topology::{EndpointId, Fabric};
 use proptest::prelude::*;
@@ -48,12 +48,13 @@ fn buffers(
     pair: (EndpointId, EndpointId),
 ) -> Vec<Buffer> {
     let (from, to) = pair;
-    let level = lanes.levels().level(from, to, 0);
+    let LaneRule::Tables { map, levels } = lanes.rule() else { panic!("lanes are of tables") };
+    let level = levels.level(from, to, 0);
     let Some(path) = routes.path(fabric, from, to) else { return Vec::new() };
-    let Some(lane) = lanes.map().first_lane(from, level) else { return Vec::new() };
+    let Some(lane) = map.first_lane(from, level) else { return Vec::new() };
     let mut taken = vec![Buffer { channel: path.channels()[0], lane }];
     for turn in path.channels().windows(2) {
-        match lanes.map().lane(fabric, turn[0], turn[1], level) {
+        match map.lane(fabric, turn[0], turn[1], level) {
             Some(lane) => taken.push(Buffer { channel: turn[1], lane }),
             None => break,
         }

@@ -1,0 +1,174 @@
+//! What decides on the lanes of a packet, hop by hop.
+//!
+//! ```text
+//!                    h0 ──────► s0 ──────► s1 ──────► s2 ──────► h2
+//!   free             {0,1,2,3}  {0,1,2,3}  {0,1,2,3}  {0,1,2,3}
+//!   datelines        {0,1,2,3}  {0,1}      {2,3}      {0,1,2,3}      where s0 ► s1 ► s2 crosses at s1 ► s2
+//!   tables, SL 3     {3}        {0}        {1}        {1}
+//! ```
+//!
+//! Every packet has a [`Binding`] all its way, and a [`Layer`] that it may change at a hop. Both together
+//! with the channel by which it came and the one by which it goes on give the set of lanes that it may
+//! take there, and it takes any one of them. The proof walks all routes with this rule, and
+//! whatever moves packets asks the same rule at every hop, so that the one is about the other.
+//!
+//! Invariant: the lanes of a hop depend on binding, layer and the two channels alone, and are found by
+//! a few loads.
+
+use super::datelines::{Datelines, Shares};
+use super::lane_map::LaneMap;
+use super::lane_set::{Binding, LaneSet, Layer};
+use super::service_levels::ServiceLevels;
+use crate::{ChannelId, EndpointId, Fabric};
+
+/// How it is decided which lanes a packet may take.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LaneRule {
+    /// Any lane of the binding at every hop.
+    Free,
+    /// The lanes of a binding are shared out among layers; a packet goes up a layer at the dateline of a
+    /// dimension, and begins anew in the next.
+    Datelines(Datelines),
+    /// Tables from service level to lane, and the service level of each pair, which is the binding.
+    Tables {
+        /// The lane of each service level, hop by hop.
+        map: LaneMap,
+        /// The service level of each pair.
+        levels: ServiceLevels,
+    },
+}
+
+/// What decides on lanes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lanes {
+    rule: LaneRule,
+    /// By binding; empty under tables.
+    shares: Vec<Shares>,
+    /// Whether there are packets that are bound as tables say for their pair.
+    is_bound_by_pair: bool,
+    /// What packets may be bound to whatever their pair.
+    everywhere: Vec<Binding>,
+    count: usize,
+}
+
+impl Lanes {
+    /// Which lane a service level takes at each hop, and which level a pair sends on.
+    pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
+        Self::by_tables(fabric, map, levels, true, &[])
+    }
+
+    /// Which lane a service level takes at each hop, where packets send on the level of their pair
+    /// (`is_bound_by_pair`), or on one of the levels in `everywhere` whatever their pair.
+    pub fn by_tables(
+        fabric: &Fabric,
+        map: LaneMap,
+        levels: ServiceLevels,
+        is_bound_by_pair: bool,
+        everywhere: &[Binding],
+    ) -> Self {
+        let by_pair = if is_bound_by_pair { levels.in_use() } else { 0 };
+        let in_use = everywhere.iter().fold(by_pair, |all, binding| all | 1 << binding.0);
+        let count = 1 + usize::from(map.highest_lane(fabric, in_use));
+        let rule = LaneRule::Tables { map, levels };
+        Self { rule, shares: Vec::new(), is_bound_by_pair, everywhere: distinct(everywhere), count }
+    }
+
+    /// Any lane of the binding at every hop; `bindings` are the sets of lanes, by binding.
+    pub fn free(bindings: &[LaneSet]) -> Self {
+        Self::by_sets(LaneRule::Free, bindings)
+    }
+
+    /// The lanes of a binding shared out among the layers of `datelines`; `bindings` are the sets of
+    /// lanes, by binding.
+    pub fn by_datelines(datelines: Datelines, bindings: &[LaneSet]) -> Self {
+        Self::by_sets(LaneRule::Datelines(datelines), bindings)
+    }
+
+    fn by_sets(rule: LaneRule, bindings: &[LaneSet]) -> Self {
+        let all = bindings.iter().fold(LaneSet::EMPTY, |all, lanes| all | *lanes);
+        Self {
+            rule,
+            shares: bindings.iter().map(|lanes| Shares::new(*lanes)).collect(),
+            is_bound_by_pair: false,
+            everywhere: (0..=u8::MAX).map(Binding).take(bindings.len()).collect(),
+            count: all.lanes().last().map_or(1, |highest| 1 + usize::from(highest)),
+        }
+    }
+
+    /// How lanes are decided on.
+    pub fn rule(&self) -> &LaneRule {
+        &self.rule
+    }
+
+    /// One more than the highest lane that a packet may take between switches.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// What packets of a pair are bound to where their class does not say: the service level of the pair under
+    /// tables, else the first binding.
+    pub fn binding_of_pair(&self, from: EndpointId, to: EndpointId) -> Binding {
+        match &self.rule {
+            LaneRule::Tables { levels, .. } => Binding(levels.level(from, to, 0)),
+            LaneRule::Free | LaneRule::Datelines(_) => Binding(0),
+        }
+    }
+
+    /// Everything that packets of a pair may be bound to, on an alternative of its destination.
+    pub(super) fn bindings(
+        &self,
+        from: EndpointId,
+        to: EndpointId,
+        alternative: u8,
+    ) -> impl Iterator<Item = Binding> {
+        let by_pair = match &self.rule {
+            LaneRule::Tables { levels, .. } if self.is_bound_by_pair => {
+                Some(Binding(levels.level(from, to, alternative)))
+            }
+            _ => None,
+        };
+        let others = self.everywhere.iter().copied().filter(move |other| Some(*other) != by_pair);
+        by_pair.into_iter().chain(others)
+    }
+
+    /// The lanes on which a packet may leave its host, or a host on the way; empty where it is dropped.
+    pub fn first(&self, host: EndpointId, binding: Binding) -> LaneSet {
+        match &self.rule {
+            LaneRule::Tables { map, .. } => one_or_none(map.first_lane(host, binding.0)),
+            LaneRule::Free | LaneRule::Datelines(_) => self.shares[usize::from(binding.0)].all,
+        }
+    }
+
+    /// The lanes that a packet may take in `outgoing`, and its layer there, if it came by `incoming` on
+    /// `layer`; no lanes where it is dropped. On the cable of its host, or of a host on the way, its layer is 0.
+    #[inline]
+    pub fn onward(
+        &self,
+        fabric: &Fabric,
+        binding: Binding,
+        layer: Layer,
+        incoming: ChannelId,
+        outgoing: ChannelId,
+    ) -> (LaneSet, Layer) {
+        match &self.rule {
+            LaneRule::Free => (self.shares[usize::from(binding.0)].all, Layer(0)),
+            LaneRule::Datelines(datelines) => {
+                datelines.onward(self.shares[usize::from(binding.0)], layer, incoming, outgoing)
+            }
+            LaneRule::Tables { map, .. } => {
+                (one_or_none(map.lane(fabric, incoming, outgoing, binding.0)), Layer(0))
+            }
+        }
+    }
+}
+
+fn one_or_none(lane: Option<u8>) -> LaneSet {
+    lane.map_or(LaneSet::EMPTY, LaneSet::one)
+}
+
+fn distinct(bindings: &[Binding]) -> Vec<Binding> {
+    let mut bindings = bindings.to_vec();
+    bindings.sort_unstable();
+    bindings.dedup();
+    bindings
+}

@@ -1,0 +1,250 @@
+//! Lanes of classes, with datelines and without: what the proof says of circles and tori, and that it speaks of the
+//! very sets that `onward` gives hop by hop.
+
+use crate::support::{FORMS, any_plan, generated, pairs, ring, routed, shortest_path};
+use gingham_topology::generate::{Generator, Mesh, Torus};
+use gingham_topology::routing::{
+    Algorithm, Binding, Buffer, Datelines, DependencyGraph, DimensionOrder, LaneSet, Lanes, Layer,
+    Proof, RouteSet, Routes, TakeIn, describe_cycle, prove,
+};
+use gingham_topology::{ChannelId, EndpointId, Fabric, Grid};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn torus(dimensions: &[u32]) -> Fabric {
+    let torus = Torus { dimensions: dimensions.to_vec(), hosts_per_switch: 1 };
+    generated(&Generator::Torus(torus), 0)
+}
+
+fn dimension_order(fabric: &Fabric) -> [Routes; 1] {
+    [routed(fabric, &Algorithm::DimensionOrder(DimensionOrder {}), FORMS[1])]
+}
+
+fn set(lanes: &[u8]) -> LaneSet {
+    lanes.iter().copied().collect()
+}
+
+fn with_datelines(fabric: &Fabric, bindings: &[LaneSet]) -> Lanes {
+    Lanes::by_datelines(Datelines::new(fabric).expect("a grid"), bindings)
+}
+
+fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
+    RouteSet { alternatives: routes, lanes: Some(lanes), hosts: TakeIn::Always }
+}
+
+/// Number of dependencies, and the cycle if there is one.
+fn verdict(fabric: &Fabric, lanes: &Lanes) -> (usize, Vec<Buffer>) {
+    let routes = dimension_order(fabric);
+    let set = on_lanes(&routes, lanes);
+    let cycle = match prove(fabric, set) {
+        Proof::Free { .. } => Vec::new(),
+        Proof::Cycle { buffers } => buffers,
+    };
+    (DependencyGraph::new(fabric, set).dependency_count(), cycle)
+}
+
+#[test]
+fn a_circle_of_four_by_hand() {
+    // Upwards each of the four channels is followed by the next on a way of two, downwards a way has one.
+    let fabric = ring(4, 1);
+    let cases: [(Lanes, usize, usize); 7] = [
+        (Lanes::free(&[set(&[0])]), 4, 4),
+        // Each lane of a channel and each of the next: 2 times 2 for every turn.
+        (Lanes::free(&[set(&[0, 1])]), 16, 4),
+        // Lane 0: s0-s1-s2-s3. Onto lane 1 from s3 to s0, and on it to s1.
+        (with_datelines(&fabric, &[set(&[0, 1])]), 4, 0),
+        (with_datelines(&fabric, &[set(&[0, 1, 2, 3])]), 16, 0),
+        // The lower layer has two lanes: 4 and 4, from it to the upper 2, and within that 1.
+        (with_datelines(&fabric, &[set(&[0, 1, 2])]), 4 + 4 + 2 + 1, 0),
+        (with_datelines(&fabric, &[set(&[0, 1]), set(&[2, 3])]), 8, 0),
+        // One lane cannot be shared out.
+        (with_datelines(&fabric, &[set(&[0, 1]), set(&[2])]), 8, 4),
+    ];
+    for (lanes, dependencies, cycle) in cases {
+        let (counted, found) = verdict(&fabric, &lanes);
+        assert_eq!((counted, found.len()), (dependencies, cycle), "{lanes:?}");
+    }
+    let (_, cycle) = verdict(&fabric, &with_datelines(&fabric, &[set(&[0, 1]), set(&[2])]));
+    assert!(cycle.iter().all(|buffer| buffer.lane == 2), "{cycle:?}");
+}
+
+#[test]
+fn a_cycle_on_lanes_has_words() {
+    let fabric = ring(4, 1);
+    let (routes, lanes) = (dimension_order(&fabric), Lanes::free(&[set(&[0, 1])]));
+    let set = on_lanes(&routes, &lanes);
+    let Proof::Cycle { buffers } = prove(&fabric, set) else { panic!("a cycle") };
+    let text = describe_cycle(&fabric, set, &buffers);
+    for (line, from) in text.lines().zip(0..4) {
+        let goes_on = format!("then the next, from h{from} to h{}", (from + 2) % 4);
+        assert!(line.contains(" lane 0 ") && line.ends_with(&goes_on), "{line}");
+    }
+    assert!(text.ends_with("closes the cycle\n"), "{text}");
+}
+
+/// Dependencies on two lanes with datelines in a torus of two dimensions of `k`.
+fn torus_dependencies(k: usize) -> usize {
+    // Ways are shortest, and go up where both are equally long.
+    let [up, down] = [k / 2, (k - 1) / 2];
+    // In one circle and direction k - 2 turns on layer 0, one up to layer 1, and on that all turns of the longest
+    // way that begins with the channel that crosses.
+    let within = (k - 1 + up - 1) + (k - 1 + down - 1);
+    // A way ends in any channel of a circle: k - 1 on layer 0, and all channels of that longest way on layer 1. From
+    // there it enters the next dimension in either direction.
+    let ends = (k - 1 + up) + (k - 1 + down);
+    2 * k * within + k * ends * 2
+}
+
+#[test]
+fn tori_are_free_with_two_lanes_and_datelines_alone() {
+    for k in [5, 8] {
+        let fabric = torus(&[k, k]);
+        let k = k as usize;
+        let cycle = |lanes: &Lanes| verdict(&fabric, lanes).1.len();
+        assert_eq!(cycle(&Lanes::free(&[set(&[0])])), k);
+        assert_eq!(cycle(&Lanes::free(&[set(&[0, 1])])), k);
+        assert_eq!(cycle(&with_datelines(&fabric, &[set(&[0])])), k);
+        let lanes = with_datelines(&fabric, &[set(&[0, 1])]);
+        assert_eq!(verdict(&fabric, &lanes), (torus_dependencies(k), Vec::new()));
+        assert_eq!(on_lanes(&dimension_order(&fabric), &lanes).lane_use(&fabric).lanes, [0, 1]);
+    }
+}
+
+#[test]
+fn meshes_and_small_circles_have_one_layer() {
+    let mesh = Mesh { dimensions: vec![5, 5], hosts_per_switch: 1 };
+    for fabric in [generated(&Generator::Mesh(mesh), 0), torus(&[3, 3]), torus(&[2, 3])] {
+        let datelines = Datelines::new(&fabric).unwrap();
+        assert_eq!(datelines.layers(), 1);
+        let bindings = [set(&[0, 1, 2])];
+        let [free, shared] = [Lanes::free(&bindings), Lanes::by_datelines(datelines, &bindings)];
+        assert_eq!(verdict(&fabric, &free), verdict(&fabric, &shared));
+        assert!(verdict(&fabric, &free).1.is_empty());
+    }
+    assert_eq!(Datelines::new(&torus(&[4, 3])).unwrap().layers(), 2);
+    let crossing = |fabric: &Fabric| {
+        let datelines = Datelines::new(fabric).unwrap();
+        ChannelId::first(fabric.channel_count()).filter(|c| datelines.is_crossed_by(*c)).count()
+    };
+    // Both directions of each circle of four; those of three have none.
+    assert_eq!(crossing(&torus(&[4, 3])), 2 * 3);
+    assert_eq!(crossing(&torus(&[4, 5])), 2 * (4 + 5));
+}
+
+/// The lanes of each channel of a pair's path, the cables of the hosts among them, as `onward` tells them.
+fn told(
+    fabric: &Fabric,
+    routes: &Routes,
+    lanes: &Lanes,
+    pair: (EndpointId, EndpointId),
+    binding: Binding,
+) -> Vec<(ChannelId, LaneSet)> {
+    let Some(path) = routes.path(fabric, pair.0, pair.1) else { return Vec::new() };
+    let mut layer = Layer(0);
+    let mut told = vec![(path.channels()[0], lanes.first(pair.0, binding))];
+    for turn in path.channels().windows(2) {
+        let (set, next) = lanes.onward(fabric, binding, layer, turn[0], turn[1]);
+        told.push((turn[1], set));
+        layer = next;
+    }
+    told
+}
+
+/// Holds the dependency graph and the proof against what `onward` tells.
+fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, bindings: u8) {
+    let alternatives = [routes.clone()];
+    let set = on_lanes(&alternatives, lanes);
+    let is_switch = |node| fabric.node(node).is_switch();
+    let between = |channel: ChannelId| {
+        is_switch(fabric.source(channel).node) && is_switch(fabric.target(channel).node)
+    };
+    let mut expected = BTreeSet::new();
+    for (pair, binding) in pairs(fabric).flat_map(|p| (0..bindings).map(move |b| (p, Binding(b)))) {
+        for turn in told(fabric, routes, lanes, pair, binding).windows(2) {
+            if between(turn[0].0) && between(turn[1].0) {
+                let each = |at: usize| {
+                    let (channel, set) = turn[at];
+                    set.lanes().map(move |lane| Buffer { channel, lane })
+                };
+                expected.extend(each(0).flat_map(|held| each(1).map(move |wanted| (held, wanted))));
+            }
+        }
+    }
+    let graph = DependencyGraph::new(fabric, set);
+    let buffers = gingham_topology::routing::BufferId::first(graph.buffer_count());
+    let found: BTreeSet<(Buffer, Buffer)> = buffers
+        .flat_map(|held| graph.successors(held).iter().map(move |wanted| (held, *wanted)))
+        .map(|(held, wanted)| (graph.buffer(held), graph.buffer(wanted)))
+        .collect();
+    assert_eq!(found, expected);
+    if let Proof::Free { order } = prove(fabric, set) {
+        let number = |b: &Buffer| order[b.channel.index() * lanes.count() + usize::from(b.lane)];
+        assert!(expected.iter().all(|(held, wanted)| number(held) < number(wanted)));
+    }
+}
+
+fn any_bindings() -> impl Strategy<Value = Vec<LaneSet>> {
+    proptest::collection::vec((1..0x3f_u16).prop_map(LaneSet::from_bits), 1..4)
+}
+
+/// The lower or the upper part of a set.
+fn part(set: LaneSet, upper: bool) -> Vec<u8> {
+    let lanes: Vec<u8> = set.lanes().collect();
+    let (low, high) = lanes.split_at(lanes.len().div_ceil(2));
+    if high.is_empty() {
+        lanes
+    } else if upper {
+        high.to_vec()
+    } else {
+        low.to_vec()
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_proof_is_of_what_onward_tells(plan in any_plan(), bindings in any_bindings()) {
+        let fabric = plan.build();
+        let count = u8::try_from(bindings.len()).unwrap();
+        for form in FORMS {
+            let routes = routed(&fabric, &shortest_path(), form);
+            assert_told(&fabric, &routes, &Lanes::free(&bindings), count);
+        }
+    }
+
+    #[test]
+    fn tori_go_up_a_layer_where_they_cross(
+        dimensions in proptest::collection::vec(2..7_u32, 1..3),
+        bindings in any_bindings(),
+    ) {
+        let fabric = torus(&dimensions);
+        let grid = Grid::recognise(&fabric).unwrap();
+        let lanes = with_datelines(&fabric, &bindings);
+        let [routes] = dimension_order(&fabric);
+        assert_told(&fabric, &routes, &lanes, u8::try_from(bindings.len()).unwrap());
+        let steps = |channel: ChannelId| {
+            let ends = [fabric.source(channel).node, fabric.target(channel).node];
+            let differs = |dimension: &usize| {
+                grid.coordinate(ends[0], *dimension).abs_diff(grid.coordinate(ends[1], *dimension)) > 0
+            };
+            let dimension = (0..dimensions.len()).find(differs).unwrap();
+            let [a, b] = ends.map(|end| grid.coordinate(end, dimension));
+            (dimension, a.abs_diff(b) > 1)
+        };
+        for (pair, set) in pairs(&fabric).flat_map(|pair| bindings.iter().map(move |set| (pair, set))) {
+            let binding = bindings.iter().position(|other| other == set).unwrap();
+            let told = told(&fabric, &routes, &lanes, pair, Binding(u8::try_from(binding).unwrap()));
+            prop_assert!(told.first().is_none_or(|(_, first)| first == set));
+            prop_assert!(told.last().is_none_or(|(_, last)| last == set));
+            let mut crossed = vec![false; dimensions.len()];
+            for (channel, lanes) in told.iter().skip(1).rev().skip(1).rev() {
+                let (dimension, crosses) = steps(*channel);
+                crossed[dimension] |= crosses;
+                if dimensions[dimension] > 3 {
+                    prop_assert_eq!(lanes.lanes().collect::<Vec<_>>(), part(*set, crossed[dimension]));
+                } else {
+                    prop_assert_eq!(lanes, set);
+                }
+            }
+        }
+    }
+}
