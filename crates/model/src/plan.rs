@@ -242,7 +242,7 @@ impl Plan {
         match (self.lane_plan(), self.classes[class.index()].binding) {
             (None, _) => Binding::default(),
             (Some(_), Some(binding)) => binding,
-            (Some(plan), None) => Binding(plan.lanes.levels().level(source, destination, 0)),
+            (Some(plan), None) => plan.lanes.binding_of_pair(source, destination),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{ArbiterPlan, Arbitration};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
-use gingham_topology::routing::{LANES_MAX, LEVELS, LaneSet, Lanes};
+use gingham_topology::routing::{LANES_MAX, LaneSet, Lanes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,9 +54,7 @@ pub struct LanePlan {
 impl LanePlan {
     /// By binding: the lanes on which a packet may leave a host.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
-        let bindings = (0..LEVELS).map(|level| u8::try_from(level).expect("levels are few"));
-        let first = |level| self.lanes.map().first_lane(host, level);
-        bindings.map(|level| first(level).map_or(LaneSet::EMPTY, LaneSet::one)).collect()
+        self.lanes.bindings().map(|binding| self.lanes.first(host, binding)).collect()
     }
 
     /// Flits of a packet with so much payload.

@@ -16,7 +16,7 @@
 //! a few loads.
 
 use super::datelines::{Datelines, Shares};
-use super::lane_map::LaneMap;
+use super::lane_map::{LEVELS, LaneMap};
 use super::lane_set::{Binding, LaneSet, Layer};
 use super::service_levels::ServiceLevels;
 use crate::{ChannelId, EndpointId, Fabric};
@@ -105,6 +105,15 @@ impl Lanes {
         self.count
     }
 
+    /// Everything that a packet can be bound to, from 0 on: all service levels under tables.
+    pub fn bindings(&self) -> impl ExactSizeIterator<Item = Binding> {
+        let count = match &self.rule {
+            LaneRule::Tables { .. } => LEVELS,
+            LaneRule::Free | LaneRule::Datelines(_) => self.shares.len(),
+        };
+        (0..u8::try_from(count).expect("few bindings")).map(Binding)
+    }
+
     /// What packets of a pair are bound to where their class does not say: the service level of the pair under
     /// tables, else the first binding.
     pub fn binding_of_pair(&self, from: EndpointId, to: EndpointId) -> Binding {
@@ -115,7 +124,7 @@ impl Lanes {
     }
 
     /// Everything that packets of a pair may be bound to, on an alternative of its destination.
-    pub(super) fn bindings(
+    pub(super) fn bindings_of(
         &self,
         from: EndpointId,
         to: EndpointId,

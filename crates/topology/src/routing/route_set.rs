@@ -192,7 +192,7 @@ fn group(
     let Some(&first) = walk.channels.first() else { return };
     for sender in walk.senders(graph) {
         let host = (graph.is_host(sender) && graph.is_host(walk.to)).then_some(sender);
-        for binding in lanes.bindings(sender, walk.to, alternative) {
+        for binding in lanes.bindings_of(sender, walk.to, alternative) {
             let entrance = entrance(fabric, lanes, sender, first, binding);
             let same = |group: &&mut Group| (group.binding, group.entrance) == (binding, entrance);
             match groups.iter_mut().find(same) {
