@@ -51,4 +51,4 @@ pub use policing::{Admission, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use slack::{SlackBuffer, SlackError};
 pub use waits::{Status, Wait, WaitCycle};
-pub use wormhole::{Arbitration, Header, Preset, WormholeParameters, WormholePlan};
+pub use wormhole::{Arbitration, WormholePlan};

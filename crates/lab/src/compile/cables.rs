@@ -1,12 +1,11 @@
 //! Cables: rates and lengths become flit times, delays and slack buffers.
 
 use crate::error::LabError;
-use crate::scenario::ScenarioSource;
+use super::network::Kind;
+use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
 use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};
-use gingham_model::{
-    ChannelPlan, InTransitParameters, SlackBuffer, WhenPoolFull, WormholeParameters,
-};
+use gingham_model::{ChannelPlan, InTransitParameters, SlackBuffer, WhenPoolFull};
 use gingham_topology::{ChannelId, Fabric};
 
 /// Rounding errors below this need no mention.
@@ -22,7 +21,8 @@ const FLITS_MAX: u64 = 1 << 30;
 pub(super) fn channels(
     source: &ScenarioSource,
     fabric: &Fabric,
-    parameters: &WormholeParameters,
+    parameters: &Parameters,
+    kind: &Kind,
     notes: &mut Vec<String>,
 ) -> Result<Vec<ChannelPlan>, LabError> {
     let network = &source.scenario.network;
@@ -34,27 +34,19 @@ pub(super) fn channels(
         let told = cable.speed.map(gingham_topology::LinkSpeed::rate);
         let rate = network.link_rate.or(told).unwrap_or(parameters.link_rate);
         let length = cable.length.unwrap_or(parameters.cable_length);
-        let flit = rate.flit_time(1);
+        let flit = rate.flit_time(kind.flit_bytes().into());
         check_cable(rate, length, flit.span, parameters).map_err(|(key, message)| {
             let message = format!("on {}: {message}", fabric.channel_name(channel));
             InputError::at(&source.tree, key, message)
         })?;
         let delay = length.propagation(parameters.delay_per_metre);
-        let held = held_header(fabric, channel, parameters);
-        let slack = held.map(|held| match network.slack {
-            Some(exact) => exact,
-            None => parameters.slack.scaled(flit.span, delay, held),
-        });
-        if let Some(slack) = slack {
-            slack.check(flit.span, delay).map_err(|error| {
-                let message = format!("on {}: {error}", fabric.channel_name(channel));
-                InputError::at(&source.tree, "network.slack", message)
-            })?;
-        }
-        if let Some(slack) = slack.filter(|_| fabric.node(fabric.target(channel).node).is_switch())
-        {
-            census.see_buffer(slack, parameters.slack);
-        }
+        let slack = match &parameters.switching {
+            SwitchingParameters::VirtualLanes(_) => None,
+            SwitchingParameters::Wormhole(wormhole) => {
+                let cable = Cable { channel, flit: flit.span, delay };
+                slack_buffer(source, fabric, cable, parameters, wormhole, &mut census)?
+            }
+        };
         census.see_rate(told.is_some_and(|told| told != parameters.link_rate), &flit);
         channels.push(ChannelPlan { flit: flit.span, delay, slack });
     }
@@ -62,24 +54,59 @@ pub(super) fn channels(
     Ok(channels)
 }
 
+/// A channel with its timing.
+#[derive(Clone, Copy)]
+struct Cable {
+    channel: ChannelId,
+    flit: Span,
+    delay: Span,
+}
+
+/// The slack buffer at the end of a channel of a wormhole network.
+fn slack_buffer(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    cable: Cable,
+    parameters: &Parameters,
+    wormhole: &WormholeParameters,
+    census: &mut Census,
+) -> Result<Option<SlackBuffer>, LabError> {
+    let Cable { channel, flit, delay } = cable;
+    let Some(held) = held_header(fabric, channel, parameters, wormhole) else { return Ok(None) };
+    let slack = match source.scenario.network.slack {
+        Some(exact) => exact,
+        None => wormhole.slack.scaled(flit, delay, held),
+    };
+    slack.check(flit, delay).map_err(|error| {
+        let message = format!("on {}: {error}", fabric.channel_name(channel));
+        InputError::at(&source.tree, "network.slack", message)
+    })?;
+    if fabric.node(fabric.target(channel).node).is_switch() {
+        census.see_buffer(slack, wormhole.slack);
+    }
+    Ok(Some(slack))
+}
+
 /// For how long the port at the end of a channel holds the header of a lone worm; `None` where whatever comes is taken in.
 fn held_header(
     fabric: &Fabric,
     channel: ChannelId,
-    parameters: &WormholeParameters,
+    parameters: &Parameters,
+    wormhole: &WormholeParameters,
 ) -> Option<Span> {
     let InTransitParameters { detection, programming, when_full, .. } = parameters.in_transit;
     if fabric.node(fabric.target(channel).node).is_switch() {
-        Some(parameters.routing_delay + parameters.setup_delay)
+        Some(wormhole.routing_delay + wormhole.setup_delay)
     } else {
         (when_full == WhenPoolFull::Stop).then_some(detection + programming)
     }
 }
 
-fn check_delays(source: &ScenarioSource, parameters: &WormholeParameters) -> Result<(), LabError> {
+fn check_delays(source: &ScenarioSource, parameters: &Parameters) -> Result<(), LabError> {
+    let [routing_delay, setup_delay] = switch_delays(parameters);
     let delays = [
-        ("network.routing_delay", parameters.routing_delay),
-        ("network.setup_delay", parameters.setup_delay),
+        ("network.routing_delay", routing_delay),
+        ("network.setup_delay", setup_delay),
         ("network.delay_per_metre", parameters.delay_per_metre),
     ];
     match delays.into_iter().find(|(_, delay)| *delay > DELAY_MAX) {
@@ -91,12 +118,20 @@ fn check_delays(source: &ScenarioSource, parameters: &WormholeParameters) -> Res
     }
 }
 
+/// Routing and set-up delay of a switch, where it has such; cycles of routing are bounded elsewhere.
+fn switch_delays(parameters: &Parameters) -> [Span; 2] {
+    match &parameters.switching {
+        SwitchingParameters::Wormhole(wormhole) => [wormhole.routing_delay, wormhole.setup_delay],
+        SwitchingParameters::VirtualLanes(_) => [Span::ZERO; 2],
+    }
+}
+
 /// Refuses what 64 bits of picoseconds or 32 bits of flits could not hold: the key to change and why.
 fn check_cable(
     rate: Rate,
     length: Length,
     flit: Span,
-    parameters: &WormholeParameters,
+    parameters: &Parameters,
 ) -> Result<(), (&'static str, String)> {
     if rate < RATE_MIN {
         return Err((
@@ -110,7 +145,8 @@ fn check_cable(
         return Err(("network.cable_length", message));
     }
     let under_way = (length.propagation(parameters.delay_per_metre) * 2).div_ceil(flit);
-    let held = (parameters.routing_delay + parameters.setup_delay).div_ceil(flit);
+    let [routing_delay, setup_delay] = switch_delays(parameters);
+    let held = (routing_delay + setup_delay).div_ceil(flit);
     let InTransitParameters { detection, programming, .. } = parameters.in_transit;
     let held_by_host = (detection + programming).div_ceil(flit);
     let fills = [

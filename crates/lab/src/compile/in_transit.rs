@@ -3,8 +3,8 @@
 use super::Gathered;
 use super::cables::{DELAY_MAX, RATE_MIN};
 use crate::error::LabError;
-use crate::scenario::{InTransit, ScenarioSource};
-use gingham_model::{InTransitParameters, InTransitPlan, WhenPoolFull, WormholeParameters};
+use crate::scenario::{InTransit, Parameters, ScenarioSource};
+use gingham_model::{InTransitParameters, InTransitPlan, WhenPoolFull};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{FallBacks, Routes, TakeIn};
 
@@ -14,7 +14,7 @@ const SWITCHES_NAMED: usize = 4;
 /// The figures in force as integers.
 pub(super) fn plan(
     source: &ScenarioSource,
-    parameters: &WormholeParameters,
+    parameters: &Parameters,
 ) -> Result<InTransitPlan, LabError> {
     let InTransitParameters { detection, programming, spill_delay, spill_rate, .. } =
         parameters.in_transit;
@@ -37,7 +37,7 @@ pub(super) fn plan(
 }
 
 /// What the proof may rely on: a host that spills takes in whatever comes.
-pub(super) fn take_in(parameters: &WormholeParameters) -> TakeIn {
+pub(super) fn take_in(parameters: &Parameters) -> TakeIn {
     match parameters.in_transit.when_full {
         WhenPoolFull::Spill => TakeIn::Always,
         WhenPoolFull::Stop => TakeIn::UntilFull,

@@ -9,8 +9,8 @@ use crate::scenario::{PERCENTILES_DEFAULT, ScenarioSource, Stop};
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
 use gingham_model::traffic::{MessagePlan, SourcePlan};
-use gingham_model::{ChannelPlan, ClassPlan, MeasurePlan, Quantity, StopPlan};
-use gingham_topology::Fabric;
+use gingham_model::{ClassPlan, MeasurePlan, Quantity, StopPlan};
+use gingham_topology::EndpointId;
 use std::ops::Range;
 
 /// Sections of a run that lasts its whole time.
@@ -175,8 +175,7 @@ fn needed_messages(percent: f64) -> u64 {
 /// Refuses a number of messages that these classes do not create in the time of the run.
 pub(super) fn check_messages(
     source: &ScenarioSource,
-    fabric: &Fabric,
-    channels: &[ChannelPlan],
+    byte_ps: impl Fn(EndpointId) -> f64,
     classes: &[ClassPlan],
 ) -> Checked<()> {
     let stop = &source.scenario.stop;
@@ -186,8 +185,8 @@ pub(super) fn check_messages(
         .iter()
         .flat_map(|class| class.sources.iter().map(move |source| (class, source)))
         .map(|(class, source)| {
-            let flit = channels[fabric.endpoint_channel(source.endpoint).index()].flit;
-            messages_expected(source, flit, overlap_ps(&class.active, &window))
+            let byte_ps = byte_ps(source.endpoint);
+            messages_expected(source, byte_ps, overlap_ps(&class.active, &window))
         })
         .sum();
     #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]
@@ -210,13 +209,13 @@ fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
 
 /// How many messages a source creates in so long; a backlogged one, how many its link carries.
 #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]
-fn messages_expected(source: &SourcePlan, flit: Span, span_ps: u64) -> f64 {
+fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     match &source.messages {
         MessagePlan::Scheduled(messages) => messages.len() as f64,
         MessagePlan::Drawn(drawn) => {
             let payload = drawn.lengths.mean_bytes();
-            let busy_ps = payload * flit.as_ps() as f64;
-            span_ps as f64 / drawn.arrivals.interval_mean_ps(payload, flit).unwrap_or(busy_ps)
+            let busy_ps = payload * byte_ps;
+            span_ps as f64 / drawn.arrivals.interval_mean_ps(payload, byte_ps).unwrap_or(busy_ps)
         }
     }
 }

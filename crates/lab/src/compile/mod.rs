@@ -3,27 +3,28 @@
 mod cables;
 mod classes;
 mod in_transit;
+mod lanes;
+mod longest;
 mod measure;
+mod network;
 mod paths;
 mod pool;
 
 pub(crate) use measure::quantity_name;
 
 use crate::error::LabError;
-use crate::scenario::{self, ScenarioSource};
+use crate::scenario::{self, Parameters, ScenarioSource};
 use gingham_input::FileRead;
 use gingham_kernel::Span;
-use gingham_model::{Plan, Switching, WormholeParameters, WormholePlan};
+use gingham_model::Plan;
 use gingham_topology::Finding;
 use gingham_topology::routing::{Proof, RouteSet};
+use network::{Kind, Links};
 use paths::Paths;
 use std::sync::Arc;
 
 /// The longest run: far below what 64 bits of picoseconds hold, with room for what is in flight.
 const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
-
-/// The most bytes of a mark: more than anything that it could have to say.
-const MARK_MAX_BYTES: u32 = 1 << 10;
 
 /// A plan, and what a reader of its results should know.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ pub struct Compiled {
     /// The percentiles that were asked for, in ascending order.
     pub percentiles: Vec<f64>,
     /// The parameters in force, before they grew with the cables.
-    pub parameters: WormholeParameters,
+    pub parameters: Parameters,
     /// What was decided on the way and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
@@ -62,23 +63,25 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let fabric = origin.loaded.fabric;
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
-    let wormhole = wormhole(source, &parameters)?;
+    let kind = Kind::of(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &fabric, &mut gathered)?;
     in_transit::note_unused(source, &path_sets, &mut gathered);
     in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
     let hosts = in_transit::take_in(&parameters);
-    let routes = RouteSet { alternatives: &path_sets, lanes: None, hosts };
+    let lanes = kind.lanes().map(|lanes| lanes.lanes(source, &fabric, &mut gathered)).transpose()?;
+    let routes = RouteSet { alternatives: &path_sets, lanes: lanes.as_ref(), hosts };
     let proof = paths::prove(&fabric, routes, allow_deadlock)?;
-    let channels = cables::channels(source, &fabric, &parameters, &mut gathered.notes)?;
-    let classes = classes::classes(source, &fabric, &channels, &parameters, &mut gathered)?;
+    let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
+    let links = Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
+    let classes = classes::classes(source, links, &mut gathered)?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
-    measure::check_messages(source, &fabric, &channels, &classes)?;
+    measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
     let plan = Plan {
         seed: scenario.seed,
+        switching: kind.plan(lanes, &channels),
         channels,
-        switching: Switching::Wormhole(wormhole),
         classes,
         stop,
         measure,
@@ -89,6 +92,8 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     };
     classes::check_packets(source, &plan)?;
     pool::check(source, &plan)?;
+    lanes::check_rooms(source, &plan)?;
+    lanes::note(&plan, &mut gathered);
     Ok(Compiled {
         plan: Arc::new(plan),
         percentiles,
@@ -97,33 +102,5 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         findings: origin.loaded.findings,
         proof,
         files: gathered.files,
-    })
-}
-
-fn wormhole(
-    source: &ScenarioSource,
-    parameters: &WormholeParameters,
-) -> Result<WormholePlan, LabError> {
-    let header = &parameters.header;
-    let overhead = header.type_bytes.0.checked_add(header.trailer_bytes.0);
-    let overhead = overhead.and_then(|bytes| u32::try_from(bytes).ok()).filter(|b| *b < 1 << 20);
-    let overhead_bytes = overhead
-        .ok_or_else(|| source.refuse("network.header", "type and trailer must be below 1 MiB"))?;
-    let mark_bytes =
-        u32::try_from(header.mark_bytes.0).ok().filter(|bytes| *bytes <= MARK_MAX_BYTES);
-    let mark_bytes = mark_bytes.ok_or_else(|| {
-        let message = format!(
-            "the mark before an in-transit host has at most {MARK_MAX_BYTES} B, not {}",
-            header.mark_bytes
-        );
-        source.refuse("network.header.mark_bytes", message)
-    })?;
-    Ok(WormholePlan {
-        routing_delay: parameters.routing_delay,
-        setup_delay: parameters.setup_delay,
-        route_bytes: header.route_bytes,
-        overhead_bytes,
-        mark_bytes,
-        arbitration: parameters.arbitration,
     })
 }

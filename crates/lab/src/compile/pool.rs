@@ -3,12 +3,13 @@
 //! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill` only a class whose
 //! messages may be of any length has packets for which there never is room.
 
-use super::paths::{hosts, sets_used};
+use super::longest::{destinations, longest_as, sent_as};
+use super::paths::sets_used;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
-use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
-use gingham_model::{ClassPlan, Excess, PathLength, PathSet, Plan, WhenFull};
+use gingham_model::traffic::SourcePlan;
+use gingham_model::{ClassPlan, PathLength, PathSet, Plan, Switching, WhenFull};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Onward, Routes};
 
@@ -50,11 +51,7 @@ struct Packet {
 }
 
 fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
-    let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
-    // No path comes to a switch more than four times: up and down, each once more from a host.
-    let switches = 4 * plan.fabric.switches().len() as u64;
-    let header =
-        u64::from(wormhole.overhead_bytes) + switches * (1 + u64::from(wormhole.mark_bytes));
+    let header = beside_payload_at_most(plan);
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
         let at_most = u64::from(longest_packet(plan, class, *messages.end(), || usize::MAX));
@@ -66,6 +63,20 @@ fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
         sets.flat_map(|set| over_set(plan, class, source, set))
             .find(|packet| packet.bytes > plan.in_transit.pool_bytes)
     })
+}
+
+/// No packet has more bytes beside its payload.
+fn beside_payload_at_most(plan: &Plan) -> u64 {
+    match &plan.switching {
+        Switching::Wormhole(wormhole) => {
+            // No path comes to a switch more than four times: up and down, each once more from a host.
+            let switches = 4 * plan.fabric.switches().len() as u64;
+            u64::from(wormhole.overhead_bytes) + switches * (1 + u64::from(wormhole.mark_bytes))
+        }
+        Switching::VirtualLanes(lanes) => {
+            u64::from(lanes.overhead_bytes) + u64::from(lanes.flit_bytes)
+        }
+    }
 }
 
 /// The longest packet of a source to each of its destinations, where the path of a set leads through a host.
@@ -87,9 +98,14 @@ fn over_set<'a>(
     })
 }
 
-/// What a packet takes of the pool of the first host on its path: its flits there, less the mark.
+/// What a packet takes of the pool of the first host on its path: its bytes there, less the mark.
 fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
-    let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
+    let wormhole = match &plan.switching {
+        Switching::Wormhole(wormhole) => wormhole,
+        Switching::VirtualLanes(lanes) => {
+            return lanes.wire_bytes(lanes.packet_flits(payload_bytes));
+        }
+    };
     let is_switch = |channel| plan.is_switch(plan.fabric.source(channel).node);
     let first_leg = onward.iter().take_while(|channel| is_switch(*channel)).count() as u64;
     let consumed = if wormhole.route_bytes { first_leg } else { 0 };
@@ -104,29 +120,6 @@ fn longest_packet(
     message_bytes: u32,
     switches: impl Fn() -> usize,
 ) -> u32 {
-    let demoted = class.policing.as_ref().and_then(|policing| match policing.excess {
-        Excess::Demote(other) => Some(plan.classes[other.index()].longest_packet_bytes(&switches)),
-        Excess::Delay | Excess::Drop => None,
-    });
-    let longest = class.longest_packet_bytes(&switches).max(demoted.unwrap_or(0));
-    message_bytes.min(longest)
-}
-
-/// Where messages of a source may go.
-fn destinations<'a>(
-    plan: &'a Plan,
-    source: &'a SourcePlan,
-) -> Box<dyn Iterator<Item = EndpointId> + 'a> {
-    match &source.messages {
-        MessagePlan::Scheduled(messages) => {
-            Box::new(messages.iter().map(|message| message.draft.destination))
-        }
-        MessagePlan::Drawn(drawn) => match &drawn.destinations {
-            DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
-            DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),
-            DestinationPlan::Uniform(_) | DestinationPlan::HotSpot { .. } => {
-                Box::new(hosts(&plan.fabric).filter(|to| *to != source.endpoint))
-            }
-        },
-    }
+    let longest = sent_as(plan, class).map(|other| longest_as(other, message_bytes, &switches));
+    longest.max().expect("its packets are sent as its own")
 }

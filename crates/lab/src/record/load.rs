@@ -1,6 +1,6 @@
 //! Bytes in a time as loads.
 //!
-//! A load is a fraction of what the links of a class's senders carry: with a flit of one byte in
+//! A load is a fraction of what the links of a class's senders carry: with a byte in
 //! `f_i` picoseconds at sender `i`, the class carries at most `sum 1 / f_i` bytes a picosecond.
 
 use gingham_kernel::Span;
@@ -15,9 +15,9 @@ pub(super) struct Capacity {
 #[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
 impl Capacity {
     pub(super) fn of(plan: &Plan, class: ClassId) -> Self {
-        let flit_ps = |endpoint| plan.channel(plan.fabric.endpoint_channel(endpoint)).flit.as_ps();
+        let byte_ps = |endpoint| plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
         let sources = &plan.classes[class.index()].sources;
-        let bytes_per_ps = sources.iter().map(|source| 1.0 / flit_ps(source.endpoint) as f64).sum();
+        let bytes_per_ps = sources.iter().map(|source| 1.0 / byte_ps(source.endpoint)).sum();
         Self { bytes_per_ps }
     }
 

@@ -22,19 +22,23 @@
 //! doc comments of the fields are what `gingham` shows as help.
 
 mod in_transit;
+mod lanes;
 mod measure;
 mod network;
 mod policing;
+mod preset;
 mod routing;
 mod topology;
 mod traffic;
 
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
+pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane};
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Measure, Stop};
-pub use network::Network;
+pub use network::{Header, Network};
 pub use policing::{Excess, Policing};
+pub use preset::{Parameters, Preset, SwitchingParameters, WormholeParameters};
 pub use routing::{Routing, SecondPaths};
 pub use topology::Topology;
 pub(crate) use topology::fabric;

@@ -1,13 +1,14 @@
 //! The network section: a preset, and what departs from it.
 
-use super::InTransit;
-use gingham_kernel::{Length, Rate, Span};
-use gingham_model::{Arbitration, Header, Preset, SlackBuffer, WormholeParameters};
+use super::preset::{Parameters, SwitchingParameters, WormholeParameters};
+use super::{InTransit, Lanes, Preset};
+use gingham_kernel::{Bytes, Length, Rate, Span};
+use gingham_model::{Arbitration, SlackBuffer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Links, switches and adapters.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
     /// The figures to start from.
@@ -18,12 +19,12 @@ pub struct Network {
     pub cable_length: Option<Length>,
     /// Propagation delay of one metre of cable; the preset's unless given.
     pub delay_per_metre: Option<Span>,
-    /// From reading a header to the request for its output; the preset's unless given.
+    /// From reading a header to the request for its output; the preset's unless given. Only in wormhole networks.
     pub routing_delay: Option<Span>,
-    /// From the grant of an output to its first flit; the preset's unless given.
+    /// From the grant of an output to its first flit; the preset's unless given. Only in wormhole networks.
     pub setup_delay: Option<Span>,
     /// Input buffer of every switch port, in flits, used exactly as given; the preset's, grown
-    /// where a cable needs more, unless given.
+    /// where a cable needs more, unless given. Only in wormhole networks.
     pub slack: Option<SlackBuffer>,
     /// Bytes beside the payload; the preset's unless given.
     pub header: Option<Header>,
@@ -31,6 +32,25 @@ pub struct Network {
     pub arbitration: Arbitration,
     /// What hosts do with packets that are to go on.
     pub in_transit: InTransit,
+    /// Lanes, crossbar and schedulers; the preset's unless given. Only in networks of virtual lanes, such as preset
+    /// yum-1600.
+    pub lanes: Lanes,
+}
+
+/// Bytes that travel with the payload of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Header {
+    /// Whether the packet carries one route byte a switch, consumed there; the preset's unless given. Only in wormhole
+    /// networks.
+    pub route_bytes: Option<bool>,
+    /// Type bytes before the payload; the preset's unless given.
+    pub type_bytes: Option<Bytes>,
+    /// Trailer bytes (checksum) after the payload; the preset's unless given.
+    pub trailer_bytes: Option<Bytes>,
+    /// Bytes before the rest of the route of each in-transit host, which tell it that the packet goes on and how much of
+    /// it is left; dropped there; the preset's unless given. Only in wormhole networks.
+    pub mark_bytes: Option<Bytes>,
 }
 
 impl Default for Network {
@@ -46,24 +66,44 @@ impl Default for Network {
             header: None,
             arbitration: Arbitration::RoundRobin,
             in_transit: InTransit::default(),
+            lanes: Lanes::default(),
         }
     }
 }
 
 impl Network {
-    /// The preset's figures with the departures applied.
-    pub fn parameters(&self) -> WormholeParameters {
+    /// The preset's figures with the departures applied. Keys of another kind than the preset's change nothing here:
+    /// they are refused when the scenario is compiled.
+    pub fn parameters(&self) -> Parameters {
         let preset = self.preset.parameters();
-        WormholeParameters {
+        let header = self.header.unwrap_or_default();
+        Parameters {
             link_rate: self.link_rate.unwrap_or(preset.link_rate),
             cable_length: self.cable_length.unwrap_or(preset.cable_length),
             delay_per_metre: self.delay_per_metre.unwrap_or(preset.delay_per_metre),
+            type_bytes: header.type_bytes.unwrap_or(preset.type_bytes),
+            trailer_bytes: header.trailer_bytes.unwrap_or(preset.trailer_bytes),
+            arbitration: self.arbitration,
+            in_transit: self.in_transit.over(&preset.in_transit),
+            switching: match preset.switching {
+                SwitchingParameters::Wormhole(preset) => {
+                    SwitchingParameters::Wormhole(self.wormhole_over(&preset))
+                }
+                SwitchingParameters::VirtualLanes(preset) => {
+                    SwitchingParameters::VirtualLanes(self.lanes.over(&preset))
+                }
+            },
+        }
+    }
+
+    fn wormhole_over(&self, preset: &WormholeParameters) -> WormholeParameters {
+        let header = self.header.unwrap_or_default();
+        WormholeParameters {
             routing_delay: self.routing_delay.unwrap_or(preset.routing_delay),
             setup_delay: self.setup_delay.unwrap_or(preset.setup_delay),
             slack: self.slack.unwrap_or(preset.slack),
-            header: self.header.unwrap_or(preset.header),
-            arbitration: self.arbitration,
-            in_transit: self.in_transit.over(&preset.in_transit),
+            route_bytes: header.route_bytes.unwrap_or(preset.route_bytes),
+            mark_bytes: header.mark_bytes.unwrap_or(preset.mark_bytes),
         }
     }
 }

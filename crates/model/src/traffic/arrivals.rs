@@ -129,11 +129,9 @@ impl ArrivalPlan {
     }
 
     /// The mean interval between messages of a source, in picoseconds: the time that the mean
-    /// payload takes on its link, divided by the load. `None` for a backlogged source.
-    pub fn interval_mean_ps(&self, payload_mean_bytes: f64, host_flit: Span) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "flit times are small")]
-        let flit_ps = host_flit.as_ps() as f64;
-        self.load().map(|load| payload_mean_bytes * flit_ps / load)
+    /// payload takes on its link, where a byte takes `byte_ps`, divided by the load. `None` for a backlogged source.
+    pub fn interval_mean_ps(&self, payload_mean_bytes: f64, byte_ps: f64) -> Option<f64> {
+        self.load().map(|load| payload_mean_bytes * byte_ps / load)
     }
 }
 

@@ -200,9 +200,9 @@ impl Drawn {
         let host = plan.fabric.node(port.node).stable_name();
         let name = format!("{host}[{}]/{}", port.port, class_plan.name);
         let stream = |purpose| Stream::new(plan.seed, &name, purpose);
-        let flit = plan.channel(plan.fabric.endpoint_channel(source.endpoint)).flit;
+        let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
         let payload_mean = drawn.lengths.mean_bytes();
-        let interval = drawn.arrivals.interval_mean_ps(payload_mean, flit).unwrap_or(0.0);
+        let interval = drawn.arrivals.interval_mean_ps(payload_mean, byte_ps).unwrap_or(0.0);
         let start = class_plan.active.start;
         Self {
             clock: Clock::new(&drawn.arrivals, interval, start, stream),

@@ -141,8 +141,8 @@ impl Place<'_> {
         lengths: &LengthPlan,
     ) -> Result<(), LabError> {
         let ArrivalPlan::OnOff { periods, .. } = plan else { return Ok(()) };
-        let flit = self.channels[self.fabric.endpoint_channel(host).index()].flit;
-        let interval_ps = plan.interval_mean_ps(lengths.mean_bytes(), flit).unwrap_or(0.0);
+        let interval_ps =
+            plan.interval_mean_ps(lengths.mean_bytes(), self.links.byte_ps(host)).unwrap_or(0.0);
         #[expect(clippy::cast_precision_loss, reason = "a ratio needs few digits")]
         let periods_per_message = interval_ps * periods.share_on() / periods.on_mean.as_ps() as f64;
         if periods_per_message <= PERIODS_PER_MESSAGE_MAX {

@@ -26,11 +26,12 @@ pub(super) use policing::check_packets;
 
 use super::Gathered;
 use crate::error::LabError;
-use crate::scenario::{ScenarioSource, TrafficClass};
+use super::network::Links;
+use crate::scenario::{Parameters, ScenarioSource, TrafficClass};
 use destinations::Aim;
 use gingham_input::InputError;
 use gingham_model::traffic::{Arrivals, SourcePlan};
-use gingham_model::{Arbitration, ChannelPlan, ClassPlan, WormholeParameters};
+use gingham_model::{Arbitration, ClassPlan};
 use gingham_topology::Fabric;
 use hosts::Hosts;
 use std::collections::BTreeMap;
@@ -39,19 +40,17 @@ use std::fmt::Display;
 /// The traffic classes of a scenario.
 pub(super) fn classes(
     source: &ScenarioSource,
-    fabric: &Fabric,
-    channels: &[ChannelPlan],
-    parameters: &WormholeParameters,
+    links: Links<'_>,
     gathered: &mut Gathered,
 ) -> Result<Vec<ClassPlan>, LabError> {
     let written = &source.scenario.traffic;
     if written.is_empty() {
         return Err(InputError::at(&source.tree, "traffic", "at least one class must send").into());
     }
-    let hosts = Hosts::of(fabric);
+    let hosts = Hosts::of(links.fabric);
     let mut classes = Vec::new();
     for (index, class) in written.iter().enumerate() {
-        let place = Place { source, fabric, channels, parameters, hosts: &hosts, index, class };
+        let place = Place { source, links, fabric: links.fabric, hosts: &hosts, index, class };
         if written[..index].iter().any(|earlier| earlier.name == class.name) {
             let message =
                 format!("two classes are called `{}`; each needs a name of its own", class.name);
@@ -59,13 +58,13 @@ pub(super) fn classes(
         }
         classes.push(place.compile(gathered)?);
     }
-    note_levels(parameters, &classes, gathered);
+    note_levels(links.parameters, &classes, gathered);
     policing::note_held_up(&classes, gathered);
     Ok(classes)
 }
 
 /// Says where switches look at priorities and find one only.
-fn note_levels(parameters: &WormholeParameters, classes: &[ClassPlan], gathered: &mut Gathered) {
+fn note_levels(parameters: &Parameters, classes: &[ClassPlan], gathered: &mut Gathered) {
     let first = classes[0].priority;
     let is_one = classes.iter().all(|class| class.priority == first);
     if is_one && parameters.arbitration == Arbitration::StrictPriority {
@@ -78,10 +77,8 @@ fn note_levels(parameters: &WormholeParameters, classes: &[ClassPlan], gathered:
 /// One class, where it stands, and what it is compiled against.
 struct Place<'a> {
     source: &'a ScenarioSource,
+    links: Links<'a>,
     fabric: &'a Fabric,
-    /// By channel.
-    channels: &'a [ChannelPlan],
-    parameters: &'a WormholeParameters,
     hosts: &'a Hosts,
     index: usize,
     class: &'a TrafficClass,
@@ -111,7 +108,7 @@ impl Place<'_> {
             name: self.class.name.clone(),
             active,
             priority: self.priority()?,
-            binding: None,
+            binding: self.links.kind.lanes().and_then(|lanes| lanes.binding(self.index)),
             segmentation: self.segmentation(gathered)?,
             policing: self.policing(&sources, gathered)?,
             sources,

@@ -121,9 +121,9 @@ impl Place<'_> {
 
     /// The time in which 64 KiB of tokens flow in at a host.
     fn refill(&self, policing: &Policing, source: &SourcePlan) -> Result<Span, LabError> {
-        let flit = self.channels[self.fabric.endpoint_channel(source.endpoint).index()].flit;
+        let byte_ps = self.links.byte_ps(source.endpoint);
         #[expect(clippy::cast_precision_loss, reason = "rounded to a picosecond in 64 KiB, once")]
-        let span_ps = |bytes: u64| (bytes * flit.as_ps()) as f64 / policing.rate;
+        let span_ps = |bytes: u64| bytes as f64 * byte_ps / policing.rate;
         #[expect(clippy::cast_precision_loss, reason = "a limit")]
         if span_ps(policing.burst.0.max(REFILL_BYTES)) > TIME_MAX.as_ps() as f64 {
             let message = format!(

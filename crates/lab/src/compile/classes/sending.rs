@@ -4,6 +4,7 @@ use super::Place;
 use super::lengths::payload;
 use crate::compile::Gathered;
 use crate::error::LabError;
+use crate::scenario::SwitchingParameters;
 use gingham_kernel::Bytes;
 use gingham_model::{Priority, Segmentation, SegmentationPlan};
 
@@ -28,21 +29,33 @@ impl Place<'_> {
                 Ok(SegmentationPlan::Fixed(self.segment("segmentation.fixed", *bytes)?))
             }
             Segmentation::Adaptive(adaptive) => {
-                let buffer = Bytes(u64::from(self.parameters.slack.capacity));
-                if adaptive.per_switch.is_none() {
-                    self.note_grown_buffers(gathered);
-                }
-                let bytes = adaptive.per_switch.unwrap_or(buffer);
+                let bytes = match adaptive.per_switch {
+                    Some(bytes) => bytes,
+                    None => self.buffer(gathered),
+                };
                 Ok(SegmentationPlan::PerSwitch(self.segment("segmentation.adaptive", bytes)?))
             }
             Segmentation::ByHops(list) => self.segments_by_hops(list),
         }
     }
 
+    /// What one switch holds of a packet: its slack buffer, or the shallowest of the class's lanes.
+    fn buffer(&self, gathered: &mut Gathered) -> Bytes {
+        match &self.links.parameters.switching {
+            SwitchingParameters::Wormhole(wormhole) => {
+                self.note_grown_buffers(wormhole.slack.capacity, gathered);
+                Bytes(wormhole.slack.capacity.into())
+            }
+            SwitchingParameters::VirtualLanes(_) => {
+                let lanes = self.links.kind.lanes().expect("a network of virtual lanes");
+                Bytes(lanes.lane_bytes(self.index))
+            }
+        }
+    }
+
     /// Where cables need more than the network's buffer there is more than one capacity to choose from.
-    fn note_grown_buffers(&self, gathered: &mut Gathered) {
-        let counted = self.parameters.slack.capacity;
-        let capacities = self.channels.iter().filter_map(|channel| Some(channel.slack?.capacity));
+    fn note_grown_buffers(&self, counted: u32, gathered: &mut Gathered) {
+        let capacities = self.links.channels.iter().filter_map(|channel| Some(channel.slack?.capacity));
         let Some(largest) = capacities.max().filter(|largest| *largest > counted) else { return };
         self.note(
             gathered,

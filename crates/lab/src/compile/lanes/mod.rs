@@ -1,0 +1,262 @@
+//! Virtual lanes: figures are checked, classes bound to lanes, datelines laid, and what surprises is noted.
+//!
+//! ```text
+//!   network.lanes, traffic.*.lanes ──► LaneFigures     what needs no fabric
+//!   fabric, routes ──────────────────► Lanes           which lanes a packet may take at each hop: the proof asks it
+//!   channels ────────────────────────► LanePlan        with the cycle, the least flit time of all
+//! ```
+//!
+//! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through fits into it.
+
+mod notes;
+mod rooms;
+
+pub(super) use notes::note;
+pub(super) use rooms::check as check_rooms;
+
+use crate::error::LabError;
+use crate::scenario::{Forwarding, LaneParameters, Parameters, PerLane, ScenarioSource};
+use gingham_kernel::Span;
+use gingham_model::{Arbitration, ChannelPlan, ClassPlan, Crossbar, LanePlan, Plan};
+use gingham_topology::Fabric;
+use gingham_topology::routing::{
+    Algorithm, Binding, Datelines, LANES_MAX, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE,
+};
+use std::ops::RangeInclusive;
+
+/// The largest flit.
+const FLIT_MAX_BYTES: u32 = 1 << 12;
+/// The deepest buffer of a lane.
+const DEPTH_MAX: i64 = 65_535;
+/// The most cycles of routing.
+const ROUTING_CYCLES_MAX: i64 = 1_000;
+
+/// What is known of the lanes of a network before there are routes.
+pub(super) struct LaneFigures {
+    pub(super) count: u8,
+    pub(super) flit_bytes: u32,
+    overhead_bytes: u32,
+    depths_flits: [u32; LANES_MAX as usize],
+    output_depths_flits: [u32; LANES_MAX as usize],
+    cut_through: LaneSet,
+    routing_cycles: u32,
+    crossbar: Crossbar,
+    arbitration: Arbitration,
+    /// The lanes of each class; empty under tables.
+    classes: Vec<LaneSet>,
+    /// The distinct ones among them, by binding.
+    sets: Vec<LaneSet>,
+}
+
+impl LaneFigures {
+    pub(super) fn of(
+        source: &ScenarioSource,
+        parameters: &Parameters,
+        lanes: &LaneParameters,
+        overhead_bytes: u32,
+    ) -> Result<Self, LabError> {
+        let of = Section { source };
+        let count = of.number("count", lanes.count, 1..=LANES_MAX.into(), "a channel has from 1 to 16 lanes")?;
+        let count = u8::try_from(count).expect("checked");
+        let depths = of.depths("depth", &lanes.depth, count)?;
+        let output = lanes.output_depth.as_ref();
+        let outputs = output.map(|output| of.depths("output_depth", output, count)).transpose()?;
+        let forwarding = of.by_lane("forwarding", &lanes.forwarding, count)?;
+        let is_cut = |lane: &u8| forwarding[usize::from(*lane)] == Forwarding::VirtualCutThrough;
+        let cycles = format!("a switch routes in from 0 to {ROUTING_CYCLES_MAX} cycles");
+        let routing = of.number("routing_cycles", lanes.routing_cycles, 0..=ROUTING_CYCLES_MAX, &cycles)?;
+        let classes = class_lanes(source, count)?;
+        let mut sets: Vec<LaneSet> = Vec::new();
+        for lanes in &classes {
+            if !sets.contains(lanes) {
+                sets.push(*lanes);
+            }
+        }
+        Ok(Self {
+            count,
+            flit_bytes: of.flit_bytes(lanes)?,
+            overhead_bytes,
+            depths_flits: depths,
+            output_depths_flits: outputs.unwrap_or(depths),
+            cut_through: (0..count).filter(is_cut).collect(),
+            routing_cycles: routing,
+            crossbar: lanes.crossbar,
+            arbitration: parameters.arbitration,
+            classes,
+            sets,
+        })
+    }
+
+    /// What the packets of a class are bound to.
+    pub(super) fn binding(&self, class: usize) -> Option<Binding> {
+        let lanes = self.classes.get(class)?;
+        let place = self.sets.iter().position(|set| set == lanes)?;
+        Some(Binding(u8::try_from(place).expect("at most 256 sets")))
+    }
+
+    /// Payload that the shallowest lane of a class holds: what adaptive segments count for a switch.
+    pub(super) fn lane_bytes(&self, class: usize) -> u64 {
+        let lanes = self.classes.get(class).copied().unwrap_or(LaneSet::first_n(self.count));
+        let depths = lanes.lanes().map(|lane| self.depths_flits[usize::from(lane)]);
+        u64::from(depths.min().unwrap_or(1)) * u64::from(self.flit_bytes)
+    }
+
+    /// Which lanes packets may take at each hop.
+    pub(super) fn lanes(&self, source: &ScenarioSource, fabric: &Fabric) -> Result<Lanes, LabError> {
+        const LAYERS: u32 = Datelines::LAYERS as u32;
+        let routing = &source.scenario.routing;
+        let asked = source.scenario.network.lanes.datelines;
+        let is_dimension_order = matches!(routing.algorithm, Algorithm::DimensionOrder(_));
+        let has_few = |(_, lanes): &(usize, &LaneSet)| lanes.len() < LAYERS;
+        let few = self.classes.iter().enumerate().find(has_few);
+        if asked == Some(false) || asked.is_none() && (!is_dimension_order || few.is_some()) {
+            return Ok(Lanes::free(&self.sets));
+        }
+        let datelines = Datelines::new(fabric).map_err(|error| {
+            let message = format!("datelines need a mesh or torus: {error}");
+            source.refuse("network.lanes.datelines", message)
+        })?;
+        if datelines.layers() == 1 {
+            return Ok(Lanes::free(&self.sets));
+        }
+        if let Some((index, _)) = few {
+            let class = &source.scenario.traffic[index];
+            let message = format!(
+                "datelines share out the lanes of a class among {LAYERS} layers, and class `{}` has but one: give it \
+                 another lane, or say network.lanes.datelines = false",
+                class.name
+            );
+            let key = if class.lanes.is_some() { format!("traffic.{index}.lanes") } else { "network.lanes.count".into() };
+            return Err(source.refuse(&key, message).into());
+        }
+        Ok(Lanes::by_datelines(datelines, &self.sets))
+    }
+
+    /// The plan over these channels.
+    pub(super) fn plan(self, lanes: Lanes, channels: &[ChannelPlan]) -> LanePlan {
+        LanePlan {
+            lanes,
+            count: self.count,
+            flit_bytes: self.flit_bytes,
+            overhead_bytes: self.overhead_bytes,
+            cycle: channels.iter().map(|channel| channel.flit).min().unwrap_or(Span::from_ps(1)),
+            depths_flits: self.depths_flits,
+            output_depths_flits: self.output_depths_flits,
+            cut_through: self.cut_through,
+            routing_cycles: self.routing_cycles,
+            crossbar: self.crossbar,
+            arbitration: self.arbitration,
+        }
+    }
+}
+
+/// The lanes on which packets of a class may go somewhere.
+fn lanes_of(plan: &Plan, class: &ClassPlan) -> LaneSet {
+    let Some(lanes) = plan.lane_plan() else { return LaneSet::one(0) };
+    match (lanes.lanes.rule(), class.binding, plan.fabric.endpoint_ids().next()) {
+        (LaneRule::Free | LaneRule::Datelines(_), Some(binding), Some(host)) => {
+            lanes.lanes.first(host, binding)
+        }
+        _ => LaneSet::first_n(lanes.count),
+    }
+}
+
+/// The section `network.lanes`, and how its mistakes are told.
+struct Section<'a> {
+    source: &'a ScenarioSource,
+}
+
+impl Section<'_> {
+    fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
+        self.source.refuse(&format!("network.lanes.{key}"), message).into()
+    }
+
+    fn number(
+        &self,
+        key: &str,
+        value: i64,
+        allowed: RangeInclusive<i64>,
+        rule: &str,
+    ) -> Result<u32, LabError> {
+        let within = allowed.contains(&value).then(|| u32::try_from(value).expect("small"));
+        within.ok_or_else(|| self.refuse(key, format!("{rule}, not {value}")))
+    }
+
+    fn by_lane<T: Copy>(
+        &self,
+        key: &str,
+        values: &PerLane<T>,
+        count: u8,
+    ) -> Result<Vec<T>, LabError> {
+        values.by_lane(usize::from(count)).map_err(|given| {
+            let message = format!(
+                "a list has a value for each of the {count} lanes (network.lanes.count), and this one has {given}: make \
+                 them as many, or give one value for all"
+            );
+            self.refuse(key, message)
+        })
+    }
+
+    /// By lane; 0 for lanes that are not there.
+    fn depths(
+        &self,
+        key: &str,
+        written: &PerLane<i64>,
+        count: u8,
+    ) -> Result<[u32; LANES_MAX as usize], LabError> {
+        let rule = format!("a lane holds from 1 to {DEPTH_MAX} flits");
+        let mut depths = [0; LANES_MAX as usize];
+        let values = self.by_lane(key, written, count)?;
+        for (lane, value) in values.into_iter().enumerate() {
+            let key = match written {
+                PerLane::All(_) => key.to_owned(),
+                PerLane::Each(_) => format!("{key}.{lane}"),
+            };
+            depths[lane] = self.number(&key, value, 1..=DEPTH_MAX, &rule)?;
+        }
+        Ok(depths)
+    }
+
+    fn flit_bytes(&self, lanes: &LaneParameters) -> Result<u32, LabError> {
+        let bytes = u32::try_from(lanes.flit.0).ok();
+        bytes.filter(|bytes| (1..=FLIT_MAX_BYTES).contains(bytes)).ok_or_else(|| {
+            let message = format!("a flit carries from 1 B to {} KiB, not {}", FLIT_MAX_BYTES >> 10, lanes.flit);
+            self.refuse("flit", message)
+        })
+    }
+}
+
+/// The lanes of every class, which are all but InfiniBand's lane of management where it names none.
+fn class_lanes(source: &ScenarioSource, count: u8) -> Result<Vec<LaneSet>, LabError> {
+    let all = LaneSet::first_n(count.min(MANAGEMENT_LANE));
+    let of_class = |(index, class): (usize, &crate::scenario::TrafficClass)| {
+        let Some(written) = &class.lanes else { return Ok(all) };
+        let refuse = |key: &str, message: String| -> LabError {
+            source.refuse(&format!("traffic.{index}.{key}"), message).into()
+        };
+        if written.is_empty() {
+            let message = format!(
+                "a class without a lane can send nothing: name some from 0 to {}, or leave the key out for all",
+                count - 1
+            );
+            return Err(refuse("lanes", message));
+        }
+        let mut lanes = LaneSet::EMPTY;
+        for (place, lane) in written.iter().enumerate() {
+            let key = format!("lanes.{place}");
+            let Some(number) = u8::try_from(*lane).ok().filter(|lane| *lane < count) else {
+                let message = format!(
+                    "there is no lane {lane}: channels have {count}, from 0 to {} (network.lanes.count)",
+                    count - 1
+                );
+                return Err(refuse(&key, message));
+            };
+            if lanes.contains(number) {
+                return Err(refuse(&key, format!("lane {lane} is there twice")));
+            }
+            lanes = lanes | LaneSet::one(number);
+        }
+        Ok(lanes)
+    };
+    source.scenario.traffic.iter().enumerate().map(of_class).collect()
+}

@@ -1,0 +1,58 @@
+//! Whether every packet on a lane with virtual cut-through fits into that lane.
+//!
+//! It goes on only where there is room for all of it, so that one that is longer than the lane would wait for ever.
+
+use super::lanes_of;
+use crate::compile::longest::{destinations, longest_as, sent_as};
+use crate::error::LabError;
+use crate::scenario::ScenarioSource;
+use gingham_kernel::Bytes;
+use gingham_model::traffic::SourcePlan;
+use gingham_model::{ClassPlan, LanePlan, Plan};
+use gingham_topology::EndpointId;
+
+/// Refuses packets that are longer than a lane with virtual cut-through on which they may go.
+pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let Some(lanes) = plan.lane_plan().filter(|lanes| !lanes.cut_through.is_empty()) else {
+        return Ok(());
+    };
+    for (index, class) in plan.classes.iter().enumerate() {
+        for other in sent_as(plan, class) {
+            let Some((lane, depth)) = shallowest(plan, lanes, other) else { continue };
+            let Some(found) = too_long(plan, lanes, (class, other), depth) else { continue };
+            let has = match found {
+                u32::MAX => "may be of any length".to_owned(),
+                _ => format!("may have {} of payload, {} flits", Bytes(found.into()), lanes.packet_flits(found)),
+            };
+            let message = format!(
+                "a packet of class `{}` {has}, and lane {lane} with virtual cut-through holds {depth} flits, so that it would \
+                 wait for ever: raise network.lanes.depth, or cut packets with traffic.{index}.segmentation",
+                class.name
+            );
+            return Err(source.refuse("network.lanes.depth", message).into());
+        }
+    }
+    Ok(())
+}
+
+/// The lane with virtual cut-through that holds least of those of a class.
+fn shallowest(plan: &Plan, lanes: &LanePlan, class: &ClassPlan) -> Option<(u8, u32)> {
+    let with_depth = |lane: u8| (lane, lanes.depths_flits[usize::from(lane)]);
+    (lanes_of(plan, class) & lanes.cut_through).lanes().map(with_depth).min_by_key(|(_, depth)| *depth)
+}
+
+/// The payload of a packet of messages of one class, sent as those of the other, that has more flits than `depth`.
+fn too_long(
+    plan: &Plan,
+    lanes: &LanePlan,
+    (class, other): (&ClassPlan, &ClassPlan),
+    depth: u32,
+) -> Option<u32> {
+    let is_too_long = |payload: &u32| lanes.packet_flits(*payload) > u64::from(depth);
+    class.sources.iter().find_map(|source: &SourcePlan| {
+        let message = *source.payload_bytes().end();
+        Some(longest_as(other, message, || usize::MAX)).filter(is_too_long)?;
+        let over = |to: EndpointId| longest_as(other, message, || plan.switches(source.endpoint, to));
+        destinations(plan, source).map(over).find(is_too_long)
+    })
+}

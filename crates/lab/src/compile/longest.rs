@@ -1,0 +1,46 @@
+//! The longest packets of a class, and where they go.
+
+use super::paths::hosts;
+use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
+use gingham_model::{ClassPlan, Excess, Plan};
+use gingham_topology::EndpointId;
+
+/// The classes as whose packets those of a class may be sent: itself, and that to which its excess is demoted.
+pub(super) fn sent_as<'a>(
+    plan: &'a Plan,
+    class: &'a ClassPlan,
+) -> impl Iterator<Item = &'a ClassPlan> {
+    let demoted = class.policing.as_ref().and_then(|policing| match policing.excess {
+        Excess::Demote(other) => Some(&plan.classes[other.index()]),
+        Excess::Delay | Excess::Drop => None,
+    });
+    std::iter::once(class).chain(demoted)
+}
+
+/// The most payload that a packet of a message carries which is sent as those of a class are.
+pub(super) fn longest_as(
+    class: &ClassPlan,
+    message_bytes: u32,
+    switches: impl FnOnce() -> usize,
+) -> u32 {
+    message_bytes.min(class.longest_packet_bytes(switches))
+}
+
+/// Where messages of a source may go.
+pub(super) fn destinations<'a>(
+    plan: &'a Plan,
+    source: &'a SourcePlan,
+) -> Box<dyn Iterator<Item = EndpointId> + 'a> {
+    match &source.messages {
+        MessagePlan::Scheduled(messages) => {
+            Box::new(messages.iter().map(|message| message.draft.destination))
+        }
+        MessagePlan::Drawn(drawn) => match &drawn.destinations {
+            DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
+            DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),
+            DestinationPlan::Uniform(_) | DestinationPlan::HotSpot { .. } => {
+                Box::new(hosts(&plan.fabric).filter(|to| *to != source.endpoint))
+            }
+        },
+    }
+}

@@ -1,0 +1,194 @@
+//! The section on virtual lanes: buffers, credits, crossbar and schedulers.
+
+use gingham_kernel::Bytes;
+use gingham_model::Crossbar;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Lanes of every channel, each with a buffer and credits of its own (Yum et al. 2002, section 3.1).
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Lanes {
+    /// Lanes of every channel, from 1 to 16; the preset's unless given.
+    pub count: Option<i64>,
+    /// Flits that the buffer of a lane holds at the end of a channel, for all lanes or as a list of one a lane; the preset's
+    /// unless given.
+    pub depth: Option<PerLane<i64>>,
+    /// What one flit carries; the preset's unless given.
+    pub flit: Option<Bytes>,
+    /// How packets go on to the next switch, for all lanes or as a list of one a lane; the preset's unless given.
+    pub forwarding: Option<PerLane<Forwarding>>,
+    /// Flits that wait for the link at the output of a switch, for all lanes or as a list of one a lane; as many as the lane
+    /// buffers hold unless given.
+    pub output_depth: Option<PerLane<i64>>,
+    /// Cycles in which a switch finds the output of a packet, before it asks for it; the preset's unless given.
+    pub routing_cycles: Option<i64>,
+    /// How many flits cross a switch in a cycle; the preset's unless given.
+    pub crossbar: Option<Crossbar>,
+    /// Whether the lanes of a class are shared out among layers, of which a packet takes a higher one when it crosses a
+    /// dateline, so that circles of switches are free of deadlock. Unless given they are where dimension-order routing
+    /// needs it and every class has enough lanes.
+    pub datelines: Option<bool>,
+}
+
+/// How packets of a lane go on to the next switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forwarding {
+    /// A packet goes on as soon as there is room for its head, and may then stand in several switches.
+    Wormhole,
+    /// A packet goes on only if the next lane has room for all of it, so that it never stands in several switches for
+    /// long (Kermani and Kleinrock 1979).
+    VirtualCutThrough,
+}
+
+/// Figures of virtual lanes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LaneParameters {
+    /// Lanes of every channel.
+    pub count: i64,
+    /// Flits that the buffer of a lane holds at the end of a channel.
+    pub depth: PerLane<i64>,
+    /// What one flit carries.
+    pub flit: Bytes,
+    /// How packets go on.
+    pub forwarding: PerLane<Forwarding>,
+    /// Flits that wait for the link at the output of a switch; as many as the lane buffers hold unless given.
+    pub output_depth: Option<PerLane<i64>>,
+    /// Cycles in which a switch finds the output of a packet.
+    pub routing_cycles: i64,
+    /// How many flits cross a switch in a cycle.
+    pub crossbar: Crossbar,
+}
+
+impl Default for LaneParameters {
+    /// Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128 bits, five stages, a multiplexed crossbar.
+    fn default() -> Self {
+        Self {
+            count: 16,
+            depth: PerLane::All(10),
+            flit: Bytes(16),
+            forwarding: PerLane::All(Forwarding::Wormhole),
+            output_depth: None,
+            routing_cycles: 1,
+            crossbar: Crossbar::Multiplexed,
+        }
+    }
+}
+
+impl Lanes {
+    /// The first key that is written.
+    pub(crate) fn first_written(&self) -> Option<&'static str> {
+        let Self {
+            count,
+            depth,
+            flit,
+            forwarding,
+            output_depth,
+            routing_cycles,
+            crossbar,
+            datelines,
+        } = self;
+        let written = [
+            ("count", count.is_some()),
+            ("depth", depth.is_some()),
+            ("flit", flit.is_some()),
+            ("forwarding", forwarding.is_some()),
+            ("output_depth", output_depth.is_some()),
+            ("routing_cycles", routing_cycles.is_some()),
+            ("crossbar", crossbar.is_some()),
+            ("datelines", datelines.is_some()),
+        ];
+        written.into_iter().find_map(|(key, is_written)| is_written.then_some(key))
+    }
+
+    /// A preset's figures with the departures applied.
+    pub(super) fn over(&self, preset: &LaneParameters) -> LaneParameters {
+        LaneParameters {
+            count: self.count.unwrap_or(preset.count),
+            depth: self.depth.clone().unwrap_or_else(|| preset.depth.clone()),
+            flit: self.flit.unwrap_or(preset.flit),
+            forwarding: self.forwarding.clone().unwrap_or_else(|| preset.forwarding.clone()),
+            output_depth: self.output_depth.clone().or_else(|| preset.output_depth.clone()),
+            routing_cycles: self.routing_cycles.unwrap_or(preset.routing_cycles),
+            crossbar: self.crossbar.unwrap_or(preset.crossbar),
+        }
+    }
+}
+
+/// One value for all lanes, or a list of one a lane.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PerLane<T> {
+    /// The same for all.
+    All(T),
+    /// By lane.
+    Each(Vec<T>),
+}
+
+impl<T: Copy> PerLane<T> {
+    /// The value of every lane, or the length of a list that has another.
+    pub(crate) fn by_lane(&self, count: usize) -> Result<Vec<T>, usize> {
+        match self {
+            Self::All(value) => Ok(vec![*value; count]),
+            Self::Each(values) if values.len() == count => Ok(values.clone()),
+            Self::Each(values) => Err(values.len()),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for PerLane<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All(value) => value.serialize(serializer),
+            Self::Each(values) => values.serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for PerLane<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PerLaneVisitor(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for PerLane<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("PerLane{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = T::json_schema(generator);
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+    }
+}
+
+struct PerLaneVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for PerLaneVisitor<T> {
+    type Value = PerLane<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one value for all lanes, or a list of one a lane")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<PerLane<T>, E> {
+        T::deserialize(number.into_deserializer()).map(PerLane::All)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<PerLane<T>, E> {
+        T::deserialize(text.into_deserializer()).map(PerLane::All)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<PerLane<T>, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(values)).map(PerLane::Each)
+    }
+}
