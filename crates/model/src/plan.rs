@@ -28,6 +28,14 @@ pub struct ChannelPlan {
     pub slack: Option<SlackBuffer>,
 }
 
+impl ChannelPlan {
+    /// Time of a byte in picoseconds, where so many travel in a flit.
+    #[expect(clippy::cast_precision_loss, reason = "flit times are small")]
+    pub fn byte_ps(&self, flit_bytes: u32) -> f64 {
+        self.flit.as_ps() as f64 / f64::from(flit_bytes)
+    }
+}
+
 /// Where a channel begins and ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ends {
@@ -237,6 +245,11 @@ impl Plan {
         self.lane_plan().map_or(1, |lanes| lanes.flit_bytes)
     }
 
+    /// Time of a byte on a channel, in picoseconds.
+    pub fn byte_ps(&self, channel: ChannelId) -> f64 {
+        self.channel(channel).byte_ps(self.flit_bytes())
+    }
+
     /// What a packet of a class between two endpoints is bound to.
     pub fn binding(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> Binding {
         match (self.lane_plan(), self.classes[class.index()].binding) {
@@ -333,10 +346,8 @@ impl Plan {
         if loads.iter().all(|load| load.total_cmp(&first).is_eq()) {
             return Some(first);
         }
-        #[expect(clippy::cast_precision_loss, reason = "flit times are small")]
-        let rate = |source: &SourcePlan| {
-            1.0 / self.channel(self.fabric.endpoint_channel(source.endpoint)).flit.as_ps() as f64
-        };
+        let rate =
+            |source: &SourcePlan| 1.0 / self.byte_ps(self.fabric.endpoint_channel(source.endpoint));
         let rates: Vec<f64> = sources.iter().map(rate).collect();
         let offered: f64 = loads.iter().zip(&rates).map(|(load, rate)| load * rate).sum();
         Some(offered / rates.iter().sum::<f64>())

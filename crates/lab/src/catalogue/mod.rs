@@ -10,9 +10,9 @@ mod standing;
 
 pub use standing::{KINDS, Kind, Standing};
 
-use crate::scenario::{Excess, Scenario};
+use crate::scenario::{Excess, Preset, Scenario};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
-use gingham_model::{Arbitration, Choose, Preset, Segmentation};
+use gingham_model::{Arbitration, Choose, Segmentation};
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
 use lines::{FILES, LINES, Line};

@@ -1,7 +1,7 @@
 //! Cables: rates and lengths become flit times, delays and slack buffers.
 
-use crate::error::LabError;
 use super::network::Kind;
+use crate::error::LabError;
 use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
 use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};

@@ -70,11 +70,13 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     in_transit::note_unused(source, &path_sets, &mut gathered);
     in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
     let hosts = in_transit::take_in(&parameters);
-    let lanes = kind.lanes().map(|lanes| lanes.lanes(source, &fabric, &mut gathered)).transpose()?;
+    let lanes =
+        kind.lanes().map(|lanes| lanes.lanes(source, &fabric, &mut gathered)).transpose()?;
     let routes = RouteSet { alternatives: &path_sets, lanes: lanes.as_ref(), hosts };
     let proof = paths::prove(&fabric, routes, allow_deadlock)?;
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
-    let links = Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
+    let links =
+        Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
     let classes = classes::classes(source, links, &mut gathered)?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
     measure::check_messages(source, |host| links.byte_ps(host), &classes)?;

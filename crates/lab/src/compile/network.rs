@@ -8,11 +8,13 @@
 
 use super::lanes::LaneFigures;
 use crate::error::LabError;
-use crate::scenario::{Parameters, Preset, ScenarioSource, SwitchingParameters, WormholeParameters};
+use crate::scenario::{
+    Parameters, Preset, ScenarioSource, SwitchingParameters, WormholeParameters,
+};
 use gingham_kernel::Bytes;
 use gingham_model::{ChannelPlan, Switching, WormholePlan};
-use gingham_topology::{EndpointId, Fabric};
 use gingham_topology::routing::Lanes;
+use gingham_topology::{EndpointId, Fabric};
 
 /// The most bytes of a mark: more than anything that it could have to say.
 const MARK_MAX_BYTES: u32 = 1 << 10;
@@ -109,9 +111,21 @@ fn refuse_wormhole(source: &ScenarioSource) -> Result<(), LabError> {
     let network = &source.scenario.network;
     let header = network.header.unwrap_or_default();
     let written = [
-        ("routing_delay", network.routing_delay.is_some(), "a switch takes network.lanes.routing_cycles to find an output"),
-        ("setup_delay", network.setup_delay.is_some(), "its five stages take the place of a set-up delay"),
-        ("slack", network.slack.is_some(), "its buffers are those of the lanes, network.lanes.depth"),
+        (
+            "routing_delay",
+            network.routing_delay.is_some(),
+            "a switch takes network.lanes.routing_cycles to find an output",
+        ),
+        (
+            "setup_delay",
+            network.setup_delay.is_some(),
+            "its five stages take the place of a set-up delay",
+        ),
+        (
+            "slack",
+            network.slack.is_some(),
+            "its buffers are those of the lanes, network.lanes.depth",
+        ),
         ("header.route_bytes", header.route_bytes.is_some(), "the head flit carries the route"),
         ("header.mark_bytes", header.mark_bytes.is_some(), "the head flit carries the marks"),
     ];

@@ -12,7 +12,6 @@ pub(super) struct Capacity {
     bytes_per_ps: f64,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
 impl Capacity {
     pub(super) fn of(plan: &Plan, class: ClassId) -> Self {
         let byte_ps = |endpoint| plan.byte_ps(plan.fabric.endpoint_channel(endpoint));

@@ -25,8 +25,8 @@ pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
 
 use super::Gathered;
-use crate::error::LabError;
 use super::network::Links;
+use crate::error::LabError;
 use crate::scenario::{Parameters, ScenarioSource, TrafficClass};
 use destinations::Aim;
 use gingham_input::InputError;

@@ -55,7 +55,8 @@ impl Place<'_> {
 
     /// Where cables need more than the network's buffer there is more than one capacity to choose from.
     fn note_grown_buffers(&self, counted: u32, gathered: &mut Gathered) {
-        let capacities = self.links.channels.iter().filter_map(|channel| Some(channel.slack?.capacity));
+        let capacities =
+            self.links.channels.iter().filter_map(|channel| Some(channel.slack?.capacity));
         let Some(largest) = capacities.max().filter(|largest| *largest > counted) else { return };
         self.note(
             gathered,

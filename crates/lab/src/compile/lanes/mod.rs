@@ -14,10 +14,11 @@ mod rooms;
 pub(super) use notes::note;
 pub(super) use rooms::check as check_rooms;
 
+use super::Gathered;
 use crate::error::LabError;
 use crate::scenario::{Forwarding, LaneParameters, Parameters, PerLane, ScenarioSource};
 use gingham_kernel::Span;
-use gingham_model::{Arbitration, ChannelPlan, ClassPlan, Crossbar, LanePlan, Plan};
+use gingham_model::{ArbiterPlan, Arbitration, ChannelPlan, ClassPlan, Crossbar, LanePlan, Plan};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
     Algorithm, Binding, Datelines, LANES_MAX, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE,
@@ -42,7 +43,7 @@ pub(super) struct LaneFigures {
     routing_cycles: u32,
     crossbar: Crossbar,
     arbitration: Arbitration,
-    /// The lanes of each class; empty under tables.
+    /// The lanes of each class.
     classes: Vec<LaneSet>,
     /// The distinct ones among them, by binding.
     sets: Vec<LaneSet>,
@@ -56,7 +57,12 @@ impl LaneFigures {
         overhead_bytes: u32,
     ) -> Result<Self, LabError> {
         let of = Section { source };
-        let count = of.number("count", lanes.count, 1..=LANES_MAX.into(), "a channel has from 1 to 16 lanes")?;
+        let count = of.number(
+            "count",
+            lanes.count,
+            1..=LANES_MAX.into(),
+            "a channel has from 1 to 16 lanes",
+        )?;
         let count = u8::try_from(count).expect("checked");
         let depths = of.depths("depth", &lanes.depth, count)?;
         let output = lanes.output_depth.as_ref();
@@ -64,7 +70,8 @@ impl LaneFigures {
         let forwarding = of.by_lane("forwarding", &lanes.forwarding, count)?;
         let is_cut = |lane: &u8| forwarding[usize::from(*lane)] == Forwarding::VirtualCutThrough;
         let cycles = format!("a switch routes in from 0 to {ROUTING_CYCLES_MAX} cycles");
-        let routing = of.number("routing_cycles", lanes.routing_cycles, 0..=ROUTING_CYCLES_MAX, &cycles)?;
+        let routing =
+            of.number("routing_cycles", lanes.routing_cycles, 0..=ROUTING_CYCLES_MAX, &cycles)?;
         let classes = class_lanes(source, count)?;
         let mut sets: Vec<LaneSet> = Vec::new();
         for lanes in &classes {
@@ -102,34 +109,75 @@ impl LaneFigures {
     }
 
     /// Which lanes packets may take at each hop.
-    pub(super) fn lanes(&self, source: &ScenarioSource, fabric: &Fabric) -> Result<Lanes, LabError> {
-        const LAYERS: u32 = Datelines::LAYERS as u32;
-        let routing = &source.scenario.routing;
+    pub(super) fn lanes(
+        &self,
+        source: &ScenarioSource,
+        fabric: &Fabric,
+        gathered: &mut Gathered,
+    ) -> Result<Lanes, LabError> {
+        match self.datelines(source, fabric, gathered)? {
+            Some(datelines) => Ok(Lanes::by_datelines(datelines, &self.sets)),
+            None => Ok(Lanes::free(&self.sets)),
+        }
+    }
+
+    /// The datelines in force: those that are asked for, or, where nothing is said, those that dimension-order routing
+    /// needs if every class has a lane for each layer.
+    fn datelines(
+        &self,
+        source: &ScenarioSource,
+        fabric: &Fabric,
+        gathered: &mut Gathered,
+    ) -> Result<Option<Datelines>, LabError> {
+        const LAYERS: usize = Datelines::LAYERS;
         let asked = source.scenario.network.lanes.datelines;
-        let is_dimension_order = matches!(routing.algorithm, Algorithm::DimensionOrder(_));
-        let has_few = |(_, lanes): &(usize, &LaneSet)| lanes.len() < LAYERS;
-        let few = self.classes.iter().enumerate().find(has_few);
-        if asked == Some(false) || asked.is_none() && (!is_dimension_order || few.is_some()) {
-            return Ok(Lanes::free(&self.sets));
+        let routing = &source.scenario.routing.algorithm;
+        let is_needed = matches!(routing, Algorithm::DimensionOrder(_));
+        let few = self.classes.iter().position(|lanes| (lanes.len() as usize) < LAYERS);
+        if asked == Some(false) || asked.is_none() && (!is_needed || few.is_some()) {
+            return Ok(None);
         }
         let datelines = Datelines::new(fabric).map_err(|error| {
             let message = format!("datelines need a mesh or torus: {error}");
             source.refuse("network.lanes.datelines", message)
         })?;
-        if datelines.layers() == 1 {
-            return Ok(Lanes::free(&self.sets));
+        if datelines.layers() < LAYERS {
+            if asked.is_some() {
+                let note = "no dimension closes to circles of four switches or more, so that network.lanes.datelines \
+                            changes nothing";
+                gathered.notes.push(note.to_owned());
+            }
+            return Ok(None);
         }
-        if let Some((index, _)) = few {
+        if let Some(index) = few {
             let class = &source.scenario.traffic[index];
             let message = format!(
                 "datelines share out the lanes of a class among {LAYERS} layers, and class `{}` has but one: give it \
-                 another lane, or say network.lanes.datelines = false",
+                 another, or say network.lanes.datelines = false",
                 class.name
             );
-            let key = if class.lanes.is_some() { format!("traffic.{index}.lanes") } else { "network.lanes.count".into() };
+            let key = match class.lanes {
+                Some(_) => format!("traffic.{index}.lanes"),
+                None => "network.lanes.count".to_owned(),
+            };
             return Err(source.refuse(&key, message).into());
         }
-        Ok(Lanes::by_datelines(datelines, &self.sets))
+        if asked.is_none() {
+            gathered.notes.push(self.shared_out());
+        }
+        Ok(Some(datelines))
+    }
+
+    /// Says that lanes are shared out where nobody asked for it.
+    fn shared_out(&self) -> String {
+        let whose = match self.sets.len() {
+            1 => "the lanes are",
+            _ => "the lanes of each class are",
+        };
+        format!(
+            "{whose} shared out among two layers, the lower half up to the dateline of a circle of switches and the upper \
+             half behind it, so that dimension-order routes are free of deadlock (network.lanes.datelines)"
+        )
     }
 
     /// The plan over these channels.
@@ -146,6 +194,9 @@ impl LaneFigures {
             routing_cycles: self.routing_cycles,
             crossbar: self.crossbar,
             arbitration: self.arbitration,
+            crossbar_input: ArbiterPlan::default(),
+            link_output: ArbiterPlan::default(),
+            adapter_port: ArbiterPlan::default(),
         }
     }
 }
@@ -220,7 +271,11 @@ impl Section<'_> {
     fn flit_bytes(&self, lanes: &LaneParameters) -> Result<u32, LabError> {
         let bytes = u32::try_from(lanes.flit.0).ok();
         bytes.filter(|bytes| (1..=FLIT_MAX_BYTES).contains(bytes)).ok_or_else(|| {
-            let message = format!("a flit carries from 1 B to {} KiB, not {}", FLIT_MAX_BYTES >> 10, lanes.flit);
+            let message = format!(
+                "a flit carries from 1 B to {} KiB, not {}",
+                FLIT_MAX_BYTES >> 10,
+                lanes.flit
+            );
             self.refuse("flit", message)
         })
     }

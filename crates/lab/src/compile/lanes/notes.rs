@@ -56,9 +56,10 @@ fn unused(lanes: &LanePlan, used: LaneSet) -> Option<String> {
     match &unused[..] {
         [] => None,
         [one] => Some(format!("no class uses lane {one} (traffic.*.lanes)")),
-        [first @ .., last] => {
-            Some(format!("no class uses the lanes {} and {last} (traffic.*.lanes)", first.join(", ")))
-        }
+        [first @ .., last] => Some(format!(
+            "no class uses the lanes {} and {last} (traffic.*.lanes)",
+            first.join(", ")
+        )),
     }
 }
 

@@ -22,7 +22,11 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
             let Some(found) = too_long(plan, lanes, (class, other), depth) else { continue };
             let has = match found {
                 u32::MAX => "may be of any length".to_owned(),
-                _ => format!("may have {} of payload, {} flits", Bytes(found.into()), lanes.packet_flits(found)),
+                _ => format!(
+                    "may have {} of payload, {} flits",
+                    Bytes(found.into()),
+                    lanes.packet_flits(found)
+                ),
             };
             let message = format!(
                 "a packet of class `{}` {has}, and lane {lane} with virtual cut-through holds {depth} flits, so that it would \
@@ -38,7 +42,10 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
 /// The lane with virtual cut-through that holds least of those of a class.
 fn shallowest(plan: &Plan, lanes: &LanePlan, class: &ClassPlan) -> Option<(u8, u32)> {
     let with_depth = |lane: u8| (lane, lanes.depths_flits[usize::from(lane)]);
-    (lanes_of(plan, class) & lanes.cut_through).lanes().map(with_depth).min_by_key(|(_, depth)| *depth)
+    (lanes_of(plan, class) & lanes.cut_through)
+        .lanes()
+        .map(with_depth)
+        .min_by_key(|(_, depth)| *depth)
 }
 
 /// The payload of a packet of messages of one class, sent as those of the other, that has more flits than `depth`.
@@ -52,7 +59,8 @@ fn too_long(
     class.sources.iter().find_map(|source: &SourcePlan| {
         let message = *source.payload_bytes().end();
         Some(longest_as(other, message, || usize::MAX)).filter(is_too_long)?;
-        let over = |to: EndpointId| longest_as(other, message, || plan.switches(source.endpoint, to));
+        let over =
+            |to: EndpointId| longest_as(other, message, || plan.switches(source.endpoint, to));
         destinations(plan, source).map(over).find(is_too_long)
     })
 }
