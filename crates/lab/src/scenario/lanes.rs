@@ -1,7 +1,7 @@
 //! The section on virtual lanes: buffers, credits, crossbar and schedulers.
 
 use gingham_kernel::Bytes;
-use gingham_model::Crossbar;
+use gingham_model::{Crossbar, Scheduler};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, IntoDeserializer, SeqAccess, Visitor};
@@ -34,6 +34,12 @@ pub struct Lanes {
     /// dateline, so that circles of switches are free of deadlock. Unless given they are where dimension-order routing
     /// needs it and every class has enough lanes.
     pub datelines: Option<bool>,
+    /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar; in turn unless given.
+    pub crossbar_input: Option<Scheduler>,
+    /// How an output of a switch chooses the lane that sends on its cable; in turn unless given.
+    pub link_output: Option<Scheduler>,
+    /// How an adapter chooses the lane that sends on its cable; in turn unless given.
+    pub adapter_port: Option<Scheduler>,
 }
 
 /// How packets of a lane go on to the next switch.
@@ -64,6 +70,12 @@ pub struct LaneParameters {
     pub routing_cycles: i64,
     /// How many flits cross a switch in a cycle.
     pub crossbar: Crossbar,
+    /// How an input port of a switch chooses among its lanes.
+    pub crossbar_input: Scheduler,
+    /// How an output of a switch chooses among its lanes.
+    pub link_output: Scheduler,
+    /// How an adapter chooses among its lanes.
+    pub adapter_port: Scheduler,
 }
 
 impl Default for LaneParameters {
@@ -77,6 +89,9 @@ impl Default for LaneParameters {
             output_depth: None,
             routing_cycles: 1,
             crossbar: Crossbar::Multiplexed,
+            crossbar_input: Scheduler::default(),
+            link_output: Scheduler::default(),
+            adapter_port: Scheduler::default(),
         }
     }
 }
@@ -93,6 +108,9 @@ impl Lanes {
             routing_cycles,
             crossbar,
             datelines,
+            crossbar_input,
+            link_output,
+            adapter_port,
         } = self;
         let written = [
             ("count", count.is_some()),
@@ -103,12 +121,18 @@ impl Lanes {
             ("routing_cycles", routing_cycles.is_some()),
             ("crossbar", crossbar.is_some()),
             ("datelines", datelines.is_some()),
+            ("crossbar_input", crossbar_input.is_some()),
+            ("link_output", link_output.is_some()),
+            ("adapter_port", adapter_port.is_some()),
         ];
         written.into_iter().find_map(|(key, is_written)| is_written.then_some(key))
     }
 
     /// A preset's figures with the departures applied.
     pub(super) fn over(&self, preset: &LaneParameters) -> LaneParameters {
+        let of = |given: &Option<Scheduler>, preset: &Scheduler| {
+            given.clone().unwrap_or_else(|| preset.clone())
+        };
         LaneParameters {
             count: self.count.unwrap_or(preset.count),
             depth: self.depth.clone().unwrap_or_else(|| preset.depth.clone()),
@@ -117,6 +141,9 @@ impl Lanes {
             output_depth: self.output_depth.clone().or_else(|| preset.output_depth.clone()),
             routing_cycles: self.routing_cycles.unwrap_or(preset.routing_cycles),
             crossbar: self.crossbar.unwrap_or(preset.crossbar),
+            crossbar_input: of(&self.crossbar_input, &preset.crossbar_input),
+            link_output: of(&self.link_output, &preset.link_output),
+            adapter_port: of(&self.adapter_port, &preset.adapter_port),
         }
     }
 }
