@@ -1,10 +1,11 @@
 //! What can go wrong between a scenario and its record, and is not our fault.
 
 use gingham_input::InputError;
+use gingham_model::{Plan, WaitCycle};
+use gingham_topology::Fabric;
 use gingham_topology::routing::{
-    Buffer, RouteError, RouteSet, TakeIn, describe_cycle, prove_between_hosts,
+    Buffer, RouteError, RouteSet, TakeIn, buffer_name, describe_cycle, prove_between_hosts,
 };
-use gingham_topology::{ChannelId, Fabric};
 use std::fmt;
 
 /// Why there is no run.
@@ -45,7 +46,7 @@ const CURE_FULL: &str = "while in-transit hosts take packets in there is no such
 pub struct DeadlockReport {
     /// What it means and what to do.
     pub summary: String,
-    /// The channels of the cycle in order, such as `s0[2] -> s1[1]`.
+    /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane where there are several.
     pub channels: Vec<String>,
     /// One line a dependency: the cycle with an example of a route for each step.
     pub lines: Vec<String>,
@@ -60,16 +61,21 @@ impl DeadlockReport {
         let mut lines: Vec<String> =
             describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
         lines.push(cure(fabric, routes));
-        let channels: Vec<ChannelId> = cycle.iter().map(|buffer| buffer.channel).collect();
-        Self { summary, channels: names(fabric, &channels), lines }
+        Self { summary, channels: names(fabric, cycle, routes.lane_count()), lines }
     }
 
-    /// The report on worms that stand still.
-    pub fn of_run(fabric: &Fabric, channels: &[ChannelId]) -> Self {
-        let summary = "the run deadlocked: the worms at the ends of these channels wait for each \
-                       other, each for the next and the last for the first"
-            .to_owned();
-        let channels = names(fabric, channels);
+    /// The report on packets that stand still.
+    pub fn of_run(plan: &Plan, cycle: &WaitCycle) -> Self {
+        let lane_count = plan.lane_plan().map_or(1, |lanes| usize::from(lanes.count));
+        let (packets, ends) = match plan.lane_plan() {
+            None => ("worms", "channels"),
+            Some(_) => ("packets", "lanes of channels"),
+        };
+        let summary = format!(
+            "the run deadlocked: the {packets} at the ends of these {ends} wait for each other, each \
+             for the next and the last for the first"
+        );
+        let channels = names(&plan.fabric, &cycle.buffers, lane_count);
         Self { summary, lines: channels.clone(), channels }
     }
 }
@@ -91,8 +97,8 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     }
 }
 
-fn names(fabric: &Fabric, channels: &[ChannelId]) -> Vec<String> {
-    channels.iter().map(|channel| fabric.channel_name(*channel)).collect()
+fn names(fabric: &Fabric, buffers: &[Buffer], lane_count: usize) -> Vec<String> {
+    buffers.iter().map(|buffer| buffer_name(fabric, *buffer, lane_count)).collect()
 }
 
 impl fmt::Display for DeadlockReport {

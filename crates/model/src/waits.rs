@@ -12,9 +12,10 @@
 //!
 //! In a wormhole network a party is an input, and waits for at most one other: its request is held by
 //! that input's worm, or its output is stopped by that input's full buffer, and the STOP is announced,
-//! heard and still wanted.
+//! heard and still wanted. Under virtual lanes a party is an input lane, whose head may go on by any of several
+//! lanes: it waits for any of those who hold these, or fill the buffers at their ends.
 
-use gingham_topology::ChannelId;
+use gingham_topology::routing::Buffer;
 
 /// How far a run has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,25 +26,25 @@ pub enum Status {
     Finished,
     /// Nothing is left to happen, and every message was delivered.
     Drained,
-    /// Worms wait for each other for good.
+    /// Packets wait for each other for good.
     Deadlocked(WaitCycle),
 }
 
 /// A circle of inputs, each waiting for the next and the last for the first, named by the channels
-/// that end there.
+/// that end there, and their lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitCycle {
-    /// The channels, from the lowest id on.
-    pub channels: Vec<ChannelId>,
+    /// The inputs, from the lowest on; lane 0 where a channel has but one.
+    pub buffers: Vec<Buffer>,
 }
 
 /// What one party waits for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
     /// It goes on when all of these have; at once if there is none.
-    All(Vec<ChannelId>),
+    All(Vec<Buffer>),
     /// It goes on when any of these has.
-    Any(Vec<ChannelId>),
+    Any(Vec<Buffer>),
 }
 
 impl Wait {
@@ -51,11 +52,11 @@ impl Wait {
     pub const NONE: Self = Self::All(Vec::new());
 
     /// A wait for one party.
-    pub fn one(party: ChannelId) -> Self {
-        Self::All(vec![party])
+    pub fn one(party: impl Into<Buffer>) -> Self {
+        Self::All(vec![party.into()])
     }
 
-    fn parties(&self) -> &[ChannelId] {
+    fn parties(&self) -> &[Buffer] {
         match self {
             Self::All(parties) | Self::Any(parties) => parties,
         }
@@ -75,8 +76,8 @@ impl WaitCycle {
     /// what. Whoever is not among them goes on.
     ///
     /// Time and memory grow with the number of waits, times its logarithm.
-    pub fn find(waits: &[(ChannelId, Wait)]) -> Option<Self> {
-        let place = |party: ChannelId| waits.binary_search_by_key(&party, |wait| wait.0).ok();
+    pub fn find(waits: &[(Buffer, Wait)]) -> Option<Self> {
+        let place = |party: Buffer| waits.binary_search_by_key(&party, |wait| wait.0).ok();
         let stuck = stuck(waits, place);
         let start = stuck.iter().position(|stuck| *stuck)?;
         // From one stuck party to the next until one comes again.
@@ -97,12 +98,12 @@ impl WaitCycle {
         }
         let lowest = (0..circle.len()).min_by_key(|index| circle[*index]).unwrap_or(0);
         circle.rotate_left(lowest);
-        Some(Self { channels: circle.into_iter().map(|at| waits[at].0).collect() })
+        Some(Self { buffers: circle.into_iter().map(|at| waits[at].0).collect() })
     }
 }
 
 /// Which of those who wait can never go on.
-fn stuck(waits: &[(ChannelId, Wait)], place: impl Fn(ChannelId) -> Option<usize>) -> Vec<bool> {
+fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
     // How many parties must still go on before each does; whoever does not wait has gone on.
     let mut needed: Vec<usize> = vec![0; waits.len()];
     let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
@@ -135,9 +136,16 @@ fn stuck(waits: &[(ChannelId, Wait)], place: impl Fn(ChannelId) -> Option<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gingham_topology::ChannelId;
 
-    fn ids(parties: &[usize]) -> Vec<ChannelId> {
-        parties.iter().map(|party| ChannelId::new(*party)).collect()
+    /// Three lanes a channel.
+    fn id(party: usize) -> Buffer {
+        let lane = u8::try_from(party % 3).expect("a small number");
+        Buffer { channel: ChannelId::new(party / 3), lane }
+    }
+
+    fn ids(parties: &[usize]) -> Vec<Buffer> {
+        parties.iter().copied().map(id).collect()
     }
 
     fn all(parties: &[usize]) -> Wait {
@@ -149,9 +157,10 @@ mod tests {
     }
 
     fn cycle(waits: &[Wait]) -> Option<Vec<usize>> {
-        let numbered = (0..).map(ChannelId::new).zip(waits.iter().cloned());
+        let numbered = (0..).map(id).zip(waits.iter().cloned());
         let waiting: Vec<_> = numbered.filter(|(_, wait)| *wait != Wait::NONE).collect();
-        Some(WaitCycle::find(&waiting)?.channels.into_iter().map(ChannelId::index).collect())
+        let cycle = WaitCycle::find(&waiting)?.buffers;
+        Some(cycle.iter().map(|at| 3 * at.channel.index() + usize::from(at.lane)).collect())
     }
 
     #[test]

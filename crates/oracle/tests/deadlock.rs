@@ -41,7 +41,7 @@ fn long_worms_on_a_ring_wait_for_each_other_for_ever() {
     assert_eq!(delivered, 0, "every worm blocks at its second switch");
     // Each link in the circle: the input waits for an output that leads to the next switch or is
     // held for it; the circle visits all five switches.
-    assert!(cycle.channels.len() >= 5, "{cycle:?}");
+    assert!(cycle.buffers.len() >= 5, "{cycle:?}");
 }
 
 #[test]
@@ -101,5 +101,5 @@ fn a_deadlock_in_one_corner_is_found_while_other_traffic_flows() {
     let (status, delivered) = ends_as(plan);
     let Status::Deadlocked(cycle) = status else { panic!("ended as {status:?}") };
     assert!(delivered > 100, "the others went on: {delivered}");
-    assert!(cycle.channels.len() >= 5, "{cycle:?}");
+    assert!(cycle.buffers.len() >= 5, "{cycle:?}");
 }

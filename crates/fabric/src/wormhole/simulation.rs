@@ -11,6 +11,7 @@ use gingham_model::traffic::Source;
 use gingham_model::{
     Adapter, Assemblies, Delivery, PathChoice, Plan, Status, Wait, WaitCycle, WormholePlan,
 };
+use gingham_topology::routing::Buffer;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -269,9 +270,10 @@ impl Simulation {
     /// A circle of waits, if there is one; [`WaitCycle`] says why that is a deadlock.
     fn find_cycle(&self) -> Option<WaitCycle> {
         // Where a worm waits something happened since all was at rest.
-        let wait = |channel: &ChannelId| Some((*channel, Wait::one(self.waits_for(*channel)?)));
-        let mut waits: Vec<(ChannelId, Wait)> = self.touched.iter().filter_map(wait).collect();
-        waits.sort_unstable_by_key(|(channel, _)| *channel);
+        let wait =
+            |channel: &ChannelId| Some(((*channel).into(), Wait::one(self.waits_for(*channel)?)));
+        let mut waits: Vec<(Buffer, Wait)> = self.touched.iter().filter_map(wait).collect();
+        waits.sort_unstable_by_key(|(input, _)| *input);
         WaitCycle::find(&waits)
     }
 

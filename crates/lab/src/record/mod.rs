@@ -63,7 +63,7 @@ pub struct Record {
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<String>,
-    /// The channels of the circle of waits, if the run deadlocked.
+    /// The channels of the circle of waits, with their lanes where there are several, if the run deadlocked.
     pub deadlock: Vec<String>,
     /// A row each message, class, link and so on; empty in a summary.
     #[serde(skip)]
@@ -85,9 +85,7 @@ impl Reading<'_> {
 
     fn deadlock(&self) -> Vec<String> {
         match self.simulation.status() {
-            Status::Deadlocked(cycle) => {
-                DeadlockReport::of_run(&self.plan().fabric, &cycle.channels).lines
-            }
+            Status::Deadlocked(cycle) => DeadlockReport::of_run(self.plan(), cycle).lines,
             Status::Running | Status::Finished | Status::Drained => Vec::new(),
         }
     }

@@ -30,7 +30,7 @@ pub enum Verdict {
     NotConverged,
     /// The run was ended before its time, as by Ctrl-C; the numbers hold for what was simulated.
     Interrupted,
-    /// Worms wait for each other for ever; the numbers describe no steady state.
+    /// Packets wait for each other for ever; the numbers describe no steady state.
     Deadlocked,
 }
 
@@ -168,19 +168,20 @@ fn sound(reading: &Reading<'_>, asked: Asked, of: &ClassMeasured) -> String {
 pub(super) fn of_run(reading: &Reading<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
     match reading.simulation.status() {
         Status::Deadlocked(cycle) => {
-            let report = DeadlockReport::of_run(&reading.plan().fabric, &cycle.channels);
-            (Verdict::Deadlocked, deadlocked(&report.channels))
+            let report = DeadlockReport::of_run(reading.plan(), cycle);
+            let packets = if reading.plan().lane_plan().is_some() { "packets" } else { "worms" };
+            (Verdict::Deadlocked, deadlocked(packets, &report.channels))
         }
         Status::Running => (Verdict::Interrupted, interrupted(reading, classes)),
         Status::Finished | Status::Drained => worst(classes),
     }
 }
 
-fn deadlocked(channels: &[String]) -> String {
+fn deadlocked(packets: &str, channels: &[String]) -> String {
     let named = channels[..channels.len().min(CHANNELS_NAMED)].join(", ");
     let rest = if channels.len() > CHANNELS_NAMED { ", ..." } else { "" };
     format!(
-        "{} worms wait for each other in a circle ({named}{rest}): choose routes that are proven \
+        "{} {packets} wait for each other in a circle ({named}{rest}): choose routes that are proven \
          free of deadlock, such as routing.algorithm = up-down",
         channels.len()
     )

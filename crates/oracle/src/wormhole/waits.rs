@@ -4,6 +4,7 @@ use crate::wormhole::event::Symbol;
 use crate::wormhole::input::Head;
 use crate::wormhole::simulation::Simulation;
 use gingham_model::{Wait, WaitCycle};
+use gingham_topology::routing::Buffer;
 use gingham_topology::{ChannelId, Fabric};
 
 /// The input that the one at the end of `channel` waits for, if any.
@@ -30,8 +31,8 @@ fn lastingly_stopped_by(simulation: &Simulation, output: ChannelId) -> Option<Ch
 
 /// A circle of waits, if there is one.
 pub(crate) fn find_cycle(simulation: &Simulation) -> Option<WaitCycle> {
-    let waits: Vec<(ChannelId, Wait)> = ChannelId::first(simulation.inputs.len())
-        .filter_map(|channel| Some((channel, Wait::one(waits_for(simulation, channel)?))))
+    let waits: Vec<(Buffer, Wait)> = ChannelId::first(simulation.inputs.len())
+        .filter_map(|channel| Some((channel.into(), Wait::one(waits_for(simulation, channel)?))))
         .collect();
     WaitCycle::find(&waits)
 }

@@ -34,6 +34,13 @@ pub struct Buffer {
     pub lane: u8,
 }
 
+impl From<ChannelId> for Buffer {
+    /// The one buffer of a channel without lanes.
+    fn from(channel: ChannelId) -> Self {
+        Self { channel, lane: 0 }
+    }
+}
+
 /// Lanes of a channel, any one of which a packet holds or waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Buffers {
