@@ -1,8 +1,8 @@
 //! What no scheduler is built from, and what it says then.
 
 use gingham_fairq::{
-    DeficitRoundRobin, GeneralisedRoundRobin, Randomised, RoundRobin, SchedulerError,
-    StrictPriority, SurplusRoundRobin, VirtualClock,
+    DeficitRoundRobin, GeneralisedRoundRobin, Randomised, RoundRobin, SchedulerError, Slot,
+    StrictPriority, SurplusRoundRobin, Table, TwoLevelTables, VirtualClock,
 };
 
 #[test]
@@ -40,4 +40,33 @@ fn a_quantum_is_at_least_the_longest_packet() {
         small.to_string(),
         "the quantum of channel 1 is 1499 bytes; it must be at least the longest packet, 1500 bytes"
     );
+}
+
+#[test]
+fn tables_have_64_slots_of_lanes_that_are_there_and_a_weight() {
+    let slot = |queue, weight| Slot { queue, weight };
+    let new = |queues, high: &[Slot], low: &[Slot]| TwoLevelTables::new(queues, high, low, 0).err();
+    assert_eq!(new(0, &[slot(0, 1)], &[]), Some(SchedulerError::NoChannels));
+    let many = SchedulerError::TooManyChannels { count: 17, count_max: 16 };
+    assert_eq!(new(17, &[slot(0, 1)], &[]), Some(many));
+
+    assert_eq!(new(1, &[slot(0, 1); 64], &[slot(0, 1); 64]), None);
+    let long = SchedulerError::TooManySlots { table: Table::Low, count: 65, count_max: 64 };
+    assert_eq!(new(1, &[slot(0, 1); 64], &[slot(0, 1); 65]), Some(long));
+    assert_eq!(long.to_string(), "the low table has 65 slots; at most 64 are possible");
+
+    let beyond = SchedulerError::SlotOutside { table: Table::High, slot: 1, queue: 3, queues: 3 };
+    assert_eq!(new(3, &[slot(2, 1), slot(3, 0)], &[]), Some(beyond));
+    assert_eq!(beyond.to_string(), "slot 1 of the high table names lane 3: 3 are numbered from 0");
+    let beyond = SchedulerError::SlotOutside { table: Table::Low, slot: 0, queue: 16, queues: 16 };
+    assert_eq!(new(16, &[], &[slot(16, 1)]), Some(beyond));
+    let first = SchedulerError::SlotOfFirst { table: Table::Low, slot: 0 };
+    assert_eq!(new(16, &[slot(0, 1)], &[slot(15, 1)]), Some(first));
+    assert_eq!(
+        first.to_string(),
+        "slot 0 of the low table names lane 15, which goes before both tables and has no slot"
+    );
+
+    assert_eq!(new(2, &[slot(0, 0)], &[slot(1, 0)]), Some(SchedulerError::NoWeight));
+    assert_eq!(new(2, &[], &[]), Some(SchedulerError::NoWeight));
 }

@@ -74,24 +74,32 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
 pub enum LoadedArbitration {
     /// Of single ports, as `smpquery` asked them.
     Ports(Vec<PortArbitration>),
-    /// Of all ports of a kind, as OpenSM is configured.
-    Kinds(Vec<(PortKind, Arbitration)>),
+    /// As OpenSM is configured.
+    Kinds {
+        /// Whether it writes tables into ports at all.
+        is_enabled: bool,
+        /// Of all ports of each kind.
+        kinds: Vec<(PortKind, Arbitration)>,
+    },
 }
 
 /// Reads arbitration tables: outputs of `smpquery vlarb`, or `opensm.conf`.
 pub fn load_arbitration(path: &Path) -> Result<LoadedArbitration, InputError> {
-    let (loaded, _) = with_text(path, |text| {
-        let is_conf = text.lines().any(|line| line.starts_with("qos"));
-        let loaded = if is_conf {
+    arbitration_of(&path.display().to_string(), &read(path)?)
+}
+
+/// The same of a file that was read already; errors name it so.
+pub(crate) fn arbitration_of(name: &str, bytes: &[u8]) -> Result<LoadedArbitration, InputError> {
+    let read_text = |text: &str| {
+        if text.lines().any(|line| line.starts_with("qos")) {
             let conf = QosConf::read(text)?;
             let kinds = PortKind::ALL.map(|kind| (kind, conf.arbitration(kind)));
-            LoadedArbitration::Kinds(kinds.into())
+            Ok(LoadedArbitration::Kinds { is_enabled: conf.is_enabled, kinds: kinds.into() })
         } else {
-            LoadedArbitration::Ports(subnet::arbitration::read(text)?)
-        };
-        Ok((loaded, Vec::new()))
-    })?;
-    Ok(loaded)
+            Ok(LoadedArbitration::Ports(subnet::arbitration::read(text)?))
+        }
+    };
+    format::decode(bytes).and_then(read_text).map_err(|error| from_format(name, &error))
 }
 
 /// Reads the file at `path` by `read_text`; findings and errors name it.

@@ -96,7 +96,7 @@ pub(crate) fn load_arbitration(py: Python<'_>, path: &str) -> PyResult<Vec<Arbit
             .iter()
             .map(|of| (Some(of.lid), Some(of.port), None, None, slots(&of.high), slots(&of.low)))
             .collect(),
-        LoadedArbitration::Kinds(kinds) => kinds
+        LoadedArbitration::Kinds { kinds, .. } => kinds
             .iter()
             .map(|(kind, of)| {
                 let limit = Some(of.high_limit);

@@ -1,5 +1,6 @@
 //! From a scenario to a plan: names become ids, units integers, and what cannot work is refused.
 
+mod arbiters;
 mod cables;
 mod classes;
 mod in_transit;
