@@ -169,16 +169,24 @@ impl Course {
     /// A backlogged class creates its next message at this same instant, although messages are created
     /// before all else: nothing of this instant can depend on it any more.
     pub fn take(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Turn {
-        let turn = self.adapters[endpoint.index()].take(group, now, &mut self.assemblies);
-        if let Turn::Send(packet) = &turn
-            && packet.is_first
-        {
+        let turn = self.begin(endpoint, group, now);
+        if let Turn::Send(packet) = &turn {
             self.refill(endpoint, packet, now);
         }
         turn
     }
 
-    fn refill(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
+    /// What an adapter begins to send of a group of its queues at `begins`, which may be later than the present
+    /// instant: [`Self::refill`] is to follow then.
+    pub fn begin(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
+        self.adapters[endpoint.index()].take(group, begins, &mut self.assemblies)
+    }
+
+    /// A packet of an endpoint's own begins `now`: a backlogged class creates its next message if it is the first of one.
+    pub fn refill(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
+        if !packet.is_first {
+            return;
+        }
         for place in 0..self.backlogged[endpoint.index()].len() {
             let index = self.backlogged[endpoint.index()][place];
             let source = &self.sources[index];

@@ -5,12 +5,14 @@
 //! picosecond.
 //!
 //! ```text
-//!   Plan ─► Simulation ─ by the kind of switch ─► wormhole    slack buffers, STOP and GO
+//!   Plan ─► Simulation ─ by the kind of switch ─┬► wormhole    slack buffers, STOP and GO
+//!                                                └► lanes       virtual lanes with credits
 //! ```
 //!
 //! Each kind is a module that shares nothing with the others but `gingham-model`. The oracle never imports an engine,
 //! and no engine the oracle.
 
+pub mod lanes;
 mod simulation;
 pub mod wormhole;
 

@@ -1,9 +1,9 @@
 //! The one simulation that others see: a plan says which kind of switch it has, and all else is handed on to that kind.
 
-use crate::wormhole;
+use crate::{lanes, wormhole};
 use gingham_kernel::Time;
 use gingham_model::measure::{ChannelCount, Ledger};
-use gingham_model::{Delivery, Plan, Status};
+use gingham_model::{Delivery, Plan, Status, Switching};
 use std::sync::Arc;
 
 /// A run, flit by flit, of the kind that its plan says.
@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub enum Simulation {
     /// Wormhole switches with slack buffers.
     Wormhole(Box<wormhole::Simulation>),
+    /// Switches of virtual lanes with credits.
+    VirtualLanes(Box<lanes::Simulation>),
 }
 
 /// Hands a call on to whichever kind it is.
@@ -18,6 +20,7 @@ macro_rules! hand_on {
     ($simulation:expr, $kind:ident => $call:expr) => {
         match $simulation {
             Self::Wormhole($kind) => $call,
+            Self::VirtualLanes($kind) => $call,
         }
     };
 }
@@ -25,7 +28,12 @@ macro_rules! hand_on {
 impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
-        Self::Wormhole(Box::new(wormhole::Simulation::new(plan)))
+        match &plan.switching {
+            Switching::Wormhole(_) => Self::Wormhole(Box::new(wormhole::Simulation::new(plan))),
+            Switching::VirtualLanes(_) => {
+                Self::VirtualLanes(Box::new(lanes::Simulation::new(plan)))
+            }
+        }
     }
 
     /// The same run with the events of each instant scheduled in a random order, which must
@@ -34,6 +42,9 @@ impl Simulation {
     pub fn with_shuffled_scheduling(self, seed: u64) -> Self {
         match self {
             Self::Wormhole(kind) => Self::Wormhole(Box::new(kind.with_shuffled_scheduling(seed))),
+            Self::VirtualLanes(kind) => {
+                Self::VirtualLanes(Box::new(kind.with_shuffled_scheduling(seed)))
+            }
         }
     }
 

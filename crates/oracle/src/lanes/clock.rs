@@ -1,0 +1,40 @@
+//! Ticks: the multiples of one cycle, from 0.
+
+use gingham_kernel::{Span, Time};
+
+/// The number of a tick.
+pub(crate) type Tick = u64;
+
+/// The clock of all switches and adapters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    pub(crate) cycle: Span,
+}
+
+impl Clock {
+    /// The instant of a tick.
+    pub(crate) fn instant(self, tick: Tick) -> Time {
+        Time::ZERO + self.cycle * tick
+    }
+
+    /// The tick at an instant that is one.
+    pub(crate) fn tick_at(self, time: Time) -> Tick {
+        assert_eq!(time.as_ps() % self.cycle.as_ps(), 0, "{time:?} is no tick");
+        time.as_ps() / self.cycle.as_ps()
+    }
+
+    /// The first tick at or after an instant.
+    pub(crate) fn first_from(self, time: Time) -> Tick {
+        time.as_ps().div_ceil(self.cycle.as_ps())
+    }
+
+    /// The first tick after an instant.
+    pub(crate) fn first_after(self, time: Time) -> Tick {
+        time.as_ps() / self.cycle.as_ps() + 1
+    }
+
+    /// The cycles in which a span has passed: `D` of a delay.
+    pub(crate) fn cycles(self, span: Span) -> u64 {
+        span.as_ps().div_ceil(self.cycle.as_ps())
+    }
+}

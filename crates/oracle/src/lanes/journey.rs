@@ -1,0 +1,95 @@
+//! Packets on their way.
+
+use gingham_kernel::{Time, id_type};
+use gingham_model::{Arrival, Packet, PathLength};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::Layer;
+
+id_type!(
+    /// A packet on its way; reused once it was delivered.
+    JourneyId
+);
+
+/// A packet on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Journey {
+    pub(crate) packet: Packet,
+    /// Every channel of its route, from the source's cable to the destination's.
+    pub(crate) path: Vec<ChannelId>,
+    /// Switches and in-transit hosts on it.
+    pub(crate) length: PathLength,
+    pub(crate) flits: u64,
+    /// What all its flits have in bytes.
+    pub(crate) wire_bytes: u64,
+    /// When its first flit began at its source.
+    pub(crate) began: Time,
+    /// Position in the path of the channel that its head has taken last.
+    pub(crate) position: usize,
+    /// Its layer on that channel.
+    pub(crate) layer: Layer,
+    /// Arrival of the first flit at the destination.
+    pub(crate) head_arrived: Option<Time>,
+    /// The flit that must arrive next at the destination.
+    pub(crate) index_expected: u64,
+}
+
+impl Journey {
+    /// Whether it ends at the end of `channel`, on which its head is or which it has passed.
+    pub(crate) fn ends_with(&self, channel: ChannelId) -> bool {
+        self.path.last() == Some(&channel)
+    }
+
+    /// The channel that its head takes next.
+    pub(crate) fn next_channel(&self) -> ChannelId {
+        self.path[self.position + 1]
+    }
+
+    /// Whether `index` is the place of the last flit.
+    pub(crate) fn is_tail(&self, index: u64) -> bool {
+        index + 1 == self.flits
+    }
+
+    /// Its arrival, whole, at `now`.
+    pub(crate) fn arrival(&self, now: Time) -> Arrival {
+        let count = |of: usize| u16::try_from(of).expect("a route has few switches");
+        Arrival {
+            payload_bytes: self.packet.payload_bytes,
+            wire_bytes: self.wire_bytes,
+            hops: count(self.length.switches),
+            in_transit_hosts: count(self.length.in_transit_hosts),
+            head_arrived: self.head_arrived.expect("the head arrives before the tail"),
+            arrived: now,
+        }
+    }
+}
+
+/// Packets on their way by id, with the ids of delivered ones used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Journeys {
+    journeys: Vec<Option<Journey>>,
+    free: Vec<JourneyId>,
+}
+
+impl Journeys {
+    pub(crate) fn insert(&mut self, journey: Journey) -> JourneyId {
+        if let Some(id) = self.free.pop() {
+            self.journeys[id.index()] = Some(journey);
+            return id;
+        }
+        self.journeys.push(Some(journey));
+        JourneyId::new(self.journeys.len() - 1)
+    }
+
+    pub(crate) fn remove(&mut self, id: JourneyId) -> Journey {
+        self.free.push(id);
+        self.journeys[id.index()].take().expect("a packet is delivered once")
+    }
+
+    pub(crate) fn get(&self, id: JourneyId) -> &Journey {
+        self.journeys[id.index()].as_ref().expect("the packet is under way")
+    }
+
+    pub(crate) fn get_mut(&mut self, id: JourneyId) -> &mut Journey {
+        self.journeys[id.index()].as_mut().expect("the packet is under way")
+    }
+}

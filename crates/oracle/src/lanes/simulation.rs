@@ -1,0 +1,315 @@
+//! The simulation: one event at a time.
+
+use crate::lanes::clock::{Clock, Tick};
+use crate::lanes::event::Event;
+use crate::lanes::journey::Journeys;
+use crate::lanes::ports::{Input, Output};
+use crate::lanes::send::Sending;
+use crate::lanes::transit::Transit;
+use crate::lanes::waits;
+use gingham_kernel::{EventQueue, Purpose, Stream, Time};
+use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::{Course, Delivery, Due, LanePlan, Plan, Status, WhenFull};
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
+use std::sync::Arc;
+
+/// A run over virtual lanes, flit by flit.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) lane_plan: Arc<LanePlan>,
+    pub(crate) clock: Clock,
+    pub(crate) queue: EventQueue<Event>,
+    pub(crate) now: Time,
+    pub(crate) course: Course,
+    /// By channel: the host that sends on it, if one does.
+    pub(crate) hosts: Vec<Option<EndpointId>>,
+    /// By endpoint, then by lane: the packet that the adapter is in the middle of.
+    pub(crate) senders: Vec<Vec<Option<Sending>>>,
+    /// By endpoint: what it sends on.
+    pub(crate) transits: Vec<Transit>,
+    pub(crate) journeys: Journeys,
+    /// By channel: the lane buffers at its end, where it has any.
+    pub(crate) inputs: Vec<Option<Input>>,
+    /// By channel.
+    pub(crate) outputs: Vec<Output>,
+    /// By node: the tick at which a switch acts next, or acted last.
+    awake_switches: Vec<Option<Tick>>,
+    /// By channel: the same of the adapter that sends on it.
+    awake_adapters: Vec<Option<Tick>>,
+    pub(crate) counts: Vec<ChannelCount>,
+    events: u64,
+    pub(crate) flits_entered: u64,
+    pub(crate) flits_consumed: u64,
+    /// Events that the current one caused, scheduled together after it.
+    caused: Vec<(Time, Event)>,
+    shuffle: Option<Stream>,
+}
+
+impl Simulation {
+    /// A run of `plan`, a plan of virtual lanes, at time zero.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        let lane_plan = plan.lane_plan().expect("a plan of virtual lanes").clone();
+        let channels = || ChannelId::first(plan.channels.len());
+        let levels = lane_plan.arbitration.level(plan.highest_priority()) + 1;
+        let endpoint_of = |channel| plan.fabric.endpoint_at(plan.ends(channel).source);
+        let has_buffers = |channel| {
+            let ends_at_host = endpoint_of(Fabric::reverse(channel)).is_some();
+            !ends_at_host || plan.in_transit.when_full == WhenFull::Stop
+        };
+        let input = |channel| {
+            has_buffers(channel).then(|| Input::new(lane_plan.count, &lane_plan.crossbar_input))
+        };
+        let output = |channel| {
+            let is_host = endpoint_of(channel).is_some();
+            let arbiter = if is_host { &lane_plan.adapter_port } else { &lane_plan.link_output };
+            let depths = has_buffers(channel).then_some(&lane_plan.depths_flits[..]);
+            Output::new(lane_plan.count, levels, arbiter, depths)
+        };
+        let endpoints = plan.fabric.endpoints().len();
+        let mut simulation = Self {
+            clock: Clock { cycle: lane_plan.cycle },
+            queue: EventQueue::new(),
+            now: Time::ZERO,
+            course: Course::new(Arc::clone(&plan)),
+            hosts: channels().map(endpoint_of).collect(),
+            senders: vec![vec![None; lane_plan.count.into()]; endpoints],
+            transits: vec![Transit::default(); endpoints],
+            journeys: Journeys::default(),
+            inputs: channels().map(input).collect(),
+            outputs: channels().map(output).collect(),
+            awake_switches: vec![None; plan.fabric.nodes().len()],
+            awake_adapters: vec![None; plan.channels.len()],
+            counts: vec![ChannelCount::default(); plan.channels.len()],
+            events: 0,
+            flits_entered: 0,
+            flits_consumed: 0,
+            caused: Vec::new(),
+            shuffle: None,
+            lane_plan: Arc::new(lane_plan),
+            plan,
+        };
+        simulation.start_sources();
+        simulation
+    }
+
+    /// The same run with the events of each instant scheduled in a random order, which must
+    /// change nothing.
+    #[must_use]
+    pub fn with_shuffled_scheduling(mut self, seed: u64) -> Self {
+        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
+        self
+    }
+
+    /// Simulates at most `events_max` events. The size of a call never changes a result.
+    pub fn advance(&mut self, events_max: u64) -> &Status {
+        for _ in 0..events_max {
+            if !self.course.is_running() {
+                break;
+            }
+            self.step();
+        }
+        self.course.status()
+    }
+
+    /// How far the run has come.
+    pub fn status(&self) -> &Status {
+        self.course.status()
+    }
+
+    /// The current instant.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// When the next event happens.
+    pub fn next_time(&self) -> Option<Time> {
+        self.queue.next_time()
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// What was counted so far.
+    pub fn ledger(&self) -> &Ledger {
+        self.course.ledger()
+    }
+
+    /// Empties the buffer of a run that keeps all messages, in order of delivery.
+    pub fn take_messages(&mut self) -> Vec<Delivery> {
+        self.course.take_messages()
+    }
+
+    /// Counts by channel since time zero, this instant included.
+    pub fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.counts_until(self.now)
+    }
+
+    /// Counts by channel of all that has happened, with what stands in lane buffers counted up to `end`.
+    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
+        let mut counts = self.counts.clone();
+        for (count, input) in counts.iter_mut().zip(&self.inputs) {
+            count.occupancy_flit_ps =
+                input.as_ref().map_or(0, |input| input.occupancy_flit_ps(end));
+        }
+        counts
+    }
+
+    /// The plan being run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Checks conservation and order; for tests, after any event. Slow.
+    pub fn assert_invariants(&self) {
+        self.assert_flits_conserved();
+        for channel in ChannelId::first(self.outputs.len()) {
+            for lane in 0..self.lane_plan.count {
+                self.assert_credits_conserved(channel, lane);
+            }
+        }
+        for transit in &self.transits {
+            assert_eq!(transit.pool_bytes, transit.needed_bytes(), "a pool holds what is in it");
+            assert!(transit.pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
+        }
+    }
+
+    fn assert_flits_conserved(&self) {
+        let on_wire =
+            |event: &&Event| matches!(event, Event::FlitArrives { .. } | Event::FlitIsThere { .. });
+        let on_wire = self.queue.iter().filter(on_wire).count();
+        let in_buffers: usize = self.inputs.iter().flatten().map(Input::fill).sum();
+        let in_output_lanes: usize = self.outputs.iter().map(Output::fill).sum();
+        let in_transit: usize = self.transits.iter().map(Transit::flits).sum();
+        let under_way = (on_wire + in_buffers + in_output_lanes + in_transit) as u64;
+        let accounted = self.flits_consumed + under_way;
+        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.now);
+    }
+
+    fn assert_credits_conserved(&self, channel: ChannelId, lane: u8) {
+        let Some(credits) = self.outputs[channel.index()].lane(lane).credits else { return };
+        assert!(credits.promised <= credits.here, "what is promised is there");
+        let is_here = |event: &&Event| matches!(event, Event::FlitIsThere { channel: on, lane: of, .. } if (*on, *of) == (channel, lane));
+        let on_wire = self.queue.iter().filter(is_here).count();
+        let places = on_wire + self.input(channel).lane(lane).fill();
+        let depth = u64::from(self.lane_plan.depths_flits[usize::from(lane)]);
+        let accounted = credits.here + credits.on_their_way + places as u64;
+        assert_eq!(accounted, depth, "credits are conserved at {:?}", self.now);
+    }
+
+    fn step(&mut self) {
+        match self.course.due(self.queue.next_time()) {
+            Due::Event => {
+                let (time, event) = self.queue.pop().expect("an event is pending");
+                self.now = time;
+                self.events += 1;
+                self.handle(event);
+                self.schedule_caused();
+            }
+            Due::SectionEnd(end) => self.course.end_section(&self.counts_until(end)),
+            Due::LookAround(time) => {
+                let cycle = waits::find_cycle(self);
+                self.course.look_around(time, cycle, !self.queue.is_empty());
+                if !self.course.is_running() {
+                    self.now = time;
+                }
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Create { source } => self.create(source),
+            Event::TailLeft { channel, packet } => self.tail_left(channel, packet),
+            Event::FlitArrives { channel, flit } => self.flit_arrives(channel, flit),
+            Event::Credit { channel, lane } => self.credit(channel, lane),
+            Event::FlitIsThere { channel, lane, flit } => self.flit_is_there(channel, lane, flit),
+            Event::Link { node } => self.link(node),
+            Event::Send { channel } => self.send(channel),
+            Event::Begin { channel, flit } => self.begin(channel, flit),
+            Event::Cross { node } => self.cross(node),
+            Event::Allocate { node } => self.allocate(node),
+        }
+    }
+
+    // What the stages share.
+
+    /// The present tick.
+    pub(crate) fn tick(&self) -> Tick {
+        self.clock.tick_at(self.now)
+    }
+
+    /// A switch acts at a tick, this one or the next.
+    pub(crate) fn wake_switch(&mut self, node: NodeId, tick: Tick) {
+        let awake = &mut self.awake_switches[node.index()];
+        if *awake < Some(tick) {
+            *awake = Some(tick);
+            let time = self.clock.instant(tick);
+            self.cause(time, Event::Link { node });
+            self.cause(time, Event::Cross { node });
+            self.cause(time, Event::Allocate { node });
+        }
+    }
+
+    /// The adapter that sends on a channel acts at a tick, this one or the next.
+    pub(crate) fn wake_adapter(&mut self, channel: ChannelId, tick: Tick) {
+        let awake = &mut self.awake_adapters[channel.index()];
+        if *awake < Some(tick) {
+            *awake = Some(tick);
+            self.cause(self.clock.instant(tick), Event::Send { channel });
+        }
+    }
+
+    /// Whether a switch holds a flit.
+    pub(crate) fn holds_a_flit(&self, node: NodeId) -> bool {
+        self.channels_into(node).into_iter().any(|channel| self.input(channel).fill() > 0)
+            || self
+                .channels_from(node)
+                .into_iter()
+                .any(|channel| self.outputs[channel.index()].fill() > 0)
+    }
+
+    /// The channels that begin at a node, in the order of ports.
+    pub(crate) fn channels_from(&self, node: NodeId) -> Vec<ChannelId> {
+        self.plan.fabric.channels_from(node).collect()
+    }
+
+    /// The channels that end at a node, in the order of ports.
+    pub(crate) fn channels_into(&self, node: NodeId) -> Vec<ChannelId> {
+        self.plan.fabric.channels_from(node).map(Fabric::reverse).collect()
+    }
+
+    /// One more than the highest port of a node.
+    pub(crate) fn ports(&self, node: NodeId) -> usize {
+        usize::from(self.plan.fabric.node(node).ports) + 1
+    }
+
+    /// The channel that comes into a node by a port.
+    pub(crate) fn input_at(&self, node: NodeId, port: usize) -> Option<ChannelId> {
+        let port = u16::try_from(port).expect("a port fits 16 bits");
+        self.plan.fabric.outgoing(node, port).map(Fabric::reverse)
+    }
+
+    pub(crate) fn input(&self, channel: ChannelId) -> &Input {
+        self.inputs[channel.index()].as_ref().expect("the channel has lane buffers")
+    }
+
+    pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
+        self.inputs[channel.index()].as_mut().expect("the channel has lane buffers")
+    }
+
+    pub(crate) fn cause(&mut self, time: Time, event: Event) {
+        self.caused.push((time, event));
+    }
+
+    pub(crate) fn schedule_caused(&mut self) {
+        if let Some(stream) = &mut self.shuffle {
+            stream.shuffle(&mut self.caused);
+        }
+        for (time, event) in self.caused.drain(..) {
+            self.queue.schedule(time, event);
+        }
+    }
+}

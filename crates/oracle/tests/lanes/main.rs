@@ -1,0 +1,59 @@
+//! Virtual lanes, traced by hand to the picosecond against `docs/concepts/timing.md`.
+//!
+//! Unless a story says otherwise, a flit of 16 bytes takes 10 ps, so that a cycle has T = 10 ps; a cable delays by 25 ps, which is
+//! D = 3 cycles; a head is routed in R = 1 cycle, there are no bytes but payload, and lane buffers and output lanes hold ten flits.
+//!
+//! In the comments a flit is *there* (in a lane buffer) at a tick, *crosses* at a tick and is *on* a link at a tick. With all cables
+//! alike a flit that is on a link at tick t is there at t + 1 + D = t + 4.
+
+#![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod lone;
+
+use common::{quiet_plan, scheduled};
+use gingham_kernel::Span;
+use gingham_model::{ArbiterPlan, Arbitration, Crossbar, LanePlan, Plan, Switching};
+use gingham_topology::Fabric;
+use gingham_topology::routing::{LaneSet, Lanes};
+
+/// A plan over so many lanes in which nobody sends yet: every packet may take any of them.
+pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
+    let mut plan = quiet_plan(fabric);
+    for channel in &mut plan.channels {
+        channel.slack = None;
+    }
+    plan.switching = Switching::VirtualLanes(Box::new(LanePlan {
+        lanes: Lanes::free(&[LaneSet::first_n(count)]),
+        count,
+        flit_bytes: 16,
+        overhead_bytes: 0,
+        cycle: Span::from_ps(common::FLIT),
+        depths_flits: [10; 16],
+        output_depths_flits: [10; 16],
+        cut_through: LaneSet::EMPTY,
+        routing_cycles: 1,
+        crossbar: Crossbar::Multiplexed,
+        arbitration: Arbitration::RoundRobin,
+        crossbar_input: ArbiterPlan::default(),
+        link_output: ArbiterPlan::default(),
+        adapter_port: ArbiterPlan::default(),
+    }));
+    plan
+}
+
+/// Changes what the switches and adapters of a plan are like.
+pub(crate) fn lanes(plan: &mut Plan, change: impl FnOnce(&mut LanePlan)) {
+    let Switching::VirtualLanes(lane_plan) = &mut plan.switching else {
+        panic!("a plan of virtual lanes")
+    };
+    change(lane_plan);
+}
+
+/// Makes host `from` send packets to host `to`, each given by its instant and its flits.
+pub(crate) fn packets(plan: &mut Plan, from: usize, to: usize, packets: &[(u64, u32)]) {
+    let messages: Vec<_> = packets.iter().map(|(ps, flits)| (*ps, 16 * flits)).collect();
+    scheduled(plan, from, to, &messages);
+}
