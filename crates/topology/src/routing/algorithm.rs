@@ -169,7 +169,7 @@ mod tests {
         let shortest = Algorithm::ShortestPath(ShortestPath {});
         assert_eq!(read("algorithm = 'shortest-path'").unwrap(), shortest);
         assert_eq!(read("[algorithm]\nshortest-path = {}").unwrap(), shortest);
-        let dimension_order = Algorithm::DimensionOrder(DimensionOrder {});
+        let dimension_order = Algorithm::DimensionOrder(DimensionOrder::default());
         assert_eq!(read("algorithm = 'dimension-order'").unwrap(), dimension_order);
         assert_eq!(read("algorithm = { up-down = {} }").unwrap(), up_down(Root::LowestId));
     }

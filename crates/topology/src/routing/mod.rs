@@ -91,8 +91,8 @@ pub use lane_set::{Binding, LANES_MAX, LaneSet, Layer};
 pub use lane_use::{LaneDrop, LaneUse};
 pub use lanes::{LaneRule, Lanes};
 pub use parameters::{
-    DimensionOrder, Form, InTransit, Root, ShortestPath, SimpleRoutes, Smart, Spread, TransitHosts,
-    Tree, UpDown,
+    DimensionOrder, Form, InTransit, Root, ShortestPath, SimpleRoutes, Smart, Spread, Ties,
+    TransitHosts, Tree, UpDown,
 };
 pub use proof::{Proof, prove, prove_between_hosts, prove_without_loops};
 pub use route_set::{Buffer, BufferId, RouteSet};
@@ -247,9 +247,9 @@ fn with_choices<T>(
         Algorithm::ShortestPath(ShortestPath {}) => {
             decide(&|destination| shortest_path::toward(graph, destination))
         }
-        Algorithm::DimensionOrder(DimensionOrder {}) => {
+        Algorithm::DimensionOrder(DimensionOrder { ties }) => {
             let grid = Grid::recognise(fabric)?;
-            decide(&|destination| dimension_order::toward(graph, &grid, destination))
+            decide(&|destination| dimension_order::toward(graph, &grid, *ties, destination))
         }
         Algorithm::UpDown(parameters) => {
             let UpDown { root, tree } = parameters;

@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct ShortestPath {}
 
-/// Parameters of `dimension-order`: none.
+/// Parameters of `dimension-order`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DimensionOrder {}
+#[serde(default, deny_unknown_fields)]
+pub struct DimensionOrder {
+    /// Which way round a circle packets go where both ways are equally long.
+    pub ties: Ties,
+}
 
 /// Parameters of `up-down`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -109,6 +112,18 @@ pub enum Spread {
     /// All hosts of a switch are reached by one path from each other switch: faster and smaller,
     /// for fabrics of hundreds of switches.
     Switches,
+}
+
+/// Which way round a circle of a torus packets go where both ways are equally long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// Towards larger coordinates.
+    #[default]
+    Up,
+    /// From even coordinates towards larger ones, from odd ones towards smaller ones: where all send to all, all
+    /// channels of a circle carry the same if its size is a multiple of 4.
+    Alternate,
 }
 
 /// How switches are ranked for up*/down*.

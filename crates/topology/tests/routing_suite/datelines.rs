@@ -17,7 +17,7 @@ fn torus(dimensions: &[u32]) -> Fabric {
 }
 
 fn dimension_order(fabric: &Fabric) -> [Routes; 1] {
-    [routed(fabric, &Algorithm::DimensionOrder(DimensionOrder {}), FORMS[1])]
+    [routed(fabric, &Algorithm::DimensionOrder(DimensionOrder::default()), FORMS[1])]
 }
 
 fn set(lanes: &[u8]) -> LaneSet {

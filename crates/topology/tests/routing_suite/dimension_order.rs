@@ -5,12 +5,12 @@ use crate::support::{
 };
 use gingham_topology::generate::{FoldedClos, Generator, Mesh, Torus};
 use gingham_topology::routing::{
-    Algorithm, DimensionOrder, Form, Proof, RouteError, Statistics, prove, route,
+    Algorithm, DimensionOrder, Form, Proof, RouteError, Statistics, Ties, prove, route,
 };
 use gingham_topology::{Fabric, Grid, GridError};
 
 fn dimension_order() -> Algorithm {
-    Algorithm::DimensionOrder(DimensionOrder {})
+    Algorithm::DimensionOrder(DimensionOrder::default())
 }
 
 fn mesh(dimensions: &[u32]) -> Fabric {
@@ -46,6 +46,68 @@ fn a_circle_is_crossed_the_shorter_way_and_upwards_in_doubt() {
         assert_eq!(way("h1-0-0", "h3-0-0"), "h1-0-0 s1-0 s2-0 s3-0 h3-0-0", "2 or 2: up");
         assert_eq!(way("h0-1-0", "h0-4-0"), "h0-1-0 s0-1 s0-0 s0-4 h0-4-0", "2 down, not 3 up");
         assert_eq!(way("h0-4-0", "h0-1-0"), "h0-4-0 s0-4 s0-0 s0-1 h0-1-0", "2 up, not 3 down");
+    }
+}
+
+fn alternating() -> Algorithm {
+    Algorithm::DimensionOrder(DimensionOrder { ties: Ties::Alternate })
+}
+
+#[test]
+fn alternating_ties_go_up_from_even_coordinates_and_down_from_odd_ones() {
+    let fabric = torus(&[4, 5]);
+    for form in FORMS {
+        let routes = routed(&fabric, &alternating(), form);
+        let way = |from: &str, to: &str| way(&fabric, &routes, from, to);
+        assert_eq!(way("h0-0-0", "h2-0-0"), "h0-0-0 s0-0 s1-0 s2-0 h2-0-0");
+        assert_eq!(way("h2-0-0", "h0-0-0"), "h2-0-0 s2-0 s3-0 s0-0 h0-0-0");
+        assert_eq!(way("h1-0-0", "h3-0-0"), "h1-0-0 s1-0 s0-0 s3-0 h3-0-0");
+        assert_eq!(way("h3-0-0", "h1-0-0"), "h3-0-0 s3-0 s2-0 s1-0 h1-0-0");
+        assert_eq!(way("h0-1-0", "h0-4-0"), "h0-1-0 s0-1 s0-0 s0-4 h0-4-0", "2 down, not 3 up");
+    }
+}
+
+/// Paths on the channels of a torus between switches, each number that occurs once.
+fn loads(fabric: &Fabric, algorithm: &Algorithm) -> Vec<usize> {
+    let routes = routed(fabric, algorithm, Form::Table);
+    let mut loads = vec![0; fabric.channel_count()];
+    for (from, to) in pairs(fabric) {
+        let path = routes.path(fabric, from, to).unwrap();
+        let channels = path.channels();
+        channels[1..channels.len() - 1].iter().for_each(|channel| loads[channel.index()] += 1);
+    }
+    loads.retain(|load| *load > 0);
+    loads.sort_unstable();
+    loads.dedup();
+    loads
+}
+
+#[test]
+fn alternating_ties_share_the_load_evenly() {
+    for k in [4, 8, 12] {
+        // Every line of the circle's switches sends into each of its k channels.
+        let fabric = torus(&[k, k]);
+        let k = k as usize;
+        let expected = [k * k * (k - 2) / 8, k * k * (k + 2) / 8];
+        assert_eq!(loads(&fabric, &dimension_order()), expected);
+        assert_eq!(loads(&fabric, &alternating()), [k * k * k / 8]);
+    }
+    // In a circle of 6 ways of 1 and 2 load each channel with 3, and of the ties that go up from 0, 2 and 4 for
+    // three channels each, some channels have 1 and the others 2.
+    assert_eq!(loads(&torus(&[6, 6]), &alternating()), [6 * (3 + 1), 6 * (3 + 2)]);
+}
+
+#[test]
+fn alternating_ties_leave_circles_of_four_without_a_cycle() {
+    let length = |fabric: &Fabric, form| match prove(fabric, &routed(fabric, &alternating(), form))
+    {
+        Proof::Free { .. } => 0,
+        Proof::Cycle { buffers } => buffers.len(),
+    };
+    for (k, expected) in [(4, 0), (5, 5), (6, 6), (8, 8)] {
+        for form in FORMS {
+            assert_eq!(length(&torus(&[k, k]), form), expected);
+        }
     }
 }
 

@@ -51,7 +51,7 @@ fn cases() -> Vec<(Fabric, Algorithm)> {
         (generated(Generator::Irregular(irregular)), up_down()),
         (
             generated(Generator::Torus(Torus { dimensions: vec![3, 3], hosts_per_switch: 1 })),
-            Algorithm::DimensionOrder(DimensionOrder {}),
+            Algorithm::DimensionOrder(DimensionOrder::default()),
         ),
     ]
 }
