@@ -64,8 +64,8 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let fabric = origin.loaded.fabric;
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
-    let kind = Kind::of(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
+    let kind = Kind::of(source, &parameters, &mut gathered)?;
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &fabric, &mut gathered)?;
     in_transit::note_unused(source, &path_sets, &mut gathered);
@@ -96,6 +96,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     classes::check_packets(source, &plan)?;
     pool::check(source, &plan)?;
     lanes::check_rooms(source, &plan)?;
+    arbiters::check_served(source, &plan)?;
     lanes::note(&plan, &mut gathered);
     Ok(Compiled {
         plan: Arc::new(plan),

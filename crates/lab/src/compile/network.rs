@@ -6,6 +6,7 @@
 //!                          └─► keys of the other kind are refused
 //! ```
 
+use super::Gathered;
 use super::lanes::LaneFigures;
 use crate::error::LabError;
 use crate::scenario::{
@@ -27,7 +28,11 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The kind that the preset decides on, with its figures checked.
-    pub(super) fn of(source: &ScenarioSource, parameters: &Parameters) -> Result<Self, LabError> {
+    pub(super) fn of(
+        source: &ScenarioSource,
+        parameters: &Parameters,
+        gathered: &mut Gathered,
+    ) -> Result<Self, LabError> {
         let overhead_bytes = overhead_bytes(source, parameters)?;
         match &parameters.switching {
             SwitchingParameters::Wormhole(wormhole) => {
@@ -37,7 +42,7 @@ impl Kind {
             }
             SwitchingParameters::VirtualLanes(lanes) => {
                 refuse_wormhole(source)?;
-                let figures = LaneFigures::of(source, parameters, lanes, overhead_bytes)?;
+                let figures = LaneFigures::of(source, parameters, lanes, overhead_bytes, gathered)?;
                 Ok(Self::VirtualLanes(Box::new(figures)))
             }
         }

@@ -90,7 +90,7 @@ impl Network {
                     SwitchingParameters::Wormhole(self.wormhole_over(&preset))
                 }
                 SwitchingParameters::VirtualLanes(preset) => {
-                    SwitchingParameters::VirtualLanes(self.lanes.over(&preset))
+                    SwitchingParameters::VirtualLanes(Box::new(self.lanes.over(&preset)))
                 }
             },
         }

@@ -63,7 +63,7 @@ pub enum SwitchingParameters {
     /// Wormhole with slack buffers, STOP and GO.
     Wormhole(WormholeParameters),
     /// Virtual lanes with credits.
-    VirtualLanes(LaneParameters),
+    VirtualLanes(Box<LaneParameters>),
 }
 
 /// What only wormhole networks have.
@@ -145,7 +145,7 @@ impl Preset {
                 route_bytes: true,
                 mark_bytes: Bytes(2),
             }),
-            Self::Yum1600 => SwitchingParameters::VirtualLanes(LaneParameters::default()),
+            Self::Yum1600 => SwitchingParameters::VirtualLanes(Box::default()),
         }
     }
 }

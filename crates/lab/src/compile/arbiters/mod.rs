@@ -7,16 +7,15 @@
 //!
 //! Invariant: [`gingham_model::LaneArbiter::new`] takes every plan that comes from here.
 
-#![allow(dead_code, reason = "a scenario has no place for arbiters yet")]
-
 mod file;
 
 use super::Gathered;
+use super::lanes::lanes_of;
 use crate::error::LabError;
-use crate::scenario::ScenarioSource;
+use crate::scenario::{LaneParameters, ScenarioSource};
 use gingham_model::scheduler::{LaneRate, Quanta, TableSlot, Tables};
-use gingham_model::{ArbiterPlan, Crossbar, Granularity, LanePlan, Scheduler, SchedulerPlan};
-use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
+use gingham_model::{ArbiterPlan, Crossbar, Granularity, Plan, Scheduler, SchedulerPlan};
+use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
 use gingham_topology::subnet::{Arbitration, PortKind, Slot};
 use std::num::NonZeroU64;
 
@@ -28,7 +27,7 @@ const LEVEL_MAX: u8 = 15;
 
 /// Where an arbiter stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+enum Place {
     /// At the input ports of a multiplexed crossbar.
     CrossbarInput,
     /// At the output ports of a switch.
@@ -68,45 +67,52 @@ pub(super) struct Among {
     pub(super) crossbar: Crossbar,
 }
 
-/// The plan of the arbiter at a place.
-pub(super) fn plan(
-    source: &ScenarioSource,
-    place: Place,
-    scheduler: &Scheduler,
-    among: Among,
-    gathered: &mut Gathered,
-) -> Result<ArbiterPlan, LabError> {
-    let reader = Reader { source, place, among };
-    reader.check_place(scheduler)?;
-    let plan = ArbiterPlan {
-        scheduler: reader.scheduler(scheduler, gathered)?,
-        granularity: scheduler.granularity(),
-    };
-    plan.check(among.count).map_err(|error| reader.refuse(scheduler.name(), error))?;
-    Ok(plan)
+/// The plans of the arbiters of a network.
+pub(super) struct Arbiters {
+    pub(super) crossbar_input: ArbiterPlan,
+    pub(super) link_output: ArbiterPlan,
+    pub(super) adapter_port: ArbiterPlan,
 }
 
-/// Refuses a class that may use lanes which an arbiter never serves.
-pub(super) fn check_served(
-    source: &ScenarioSource,
-    class: usize,
-    lanes: LaneSet,
-    plan: &LanePlan,
-) -> Result<(), LabError> {
+impl Arbiters {
+    pub(super) fn of(
+        source: &ScenarioSource,
+        lanes: &LaneParameters,
+        among: Among,
+        gathered: &mut Gathered,
+    ) -> Result<Self, LabError> {
+        let mut plan = |place, scheduler| Reader { source, place, among }.plan(scheduler, gathered);
+        Ok(Self {
+            crossbar_input: plan(Place::CrossbarInput, &lanes.crossbar_input)?,
+            link_output: plan(Place::LinkOutput, &lanes.link_output)?,
+            adapter_port: plan(Place::AdapterPort, &lanes.adapter_port)?,
+        })
+    }
+}
+
+/// Refuses classes that may use lanes which an arbiter never serves: their packets would stand still for ever.
+pub(super) fn check_served(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let Some(lanes) = plan.lane_plan() else { return Ok(()) };
+    if matches!(lanes.lanes.rule(), LaneRule::Tables { .. }) {
+        return Ok(());
+    }
     let places = [
-        (Place::CrossbarInput, &plan.crossbar_input),
-        (Place::LinkOutput, &plan.link_output),
-        (Place::AdapterPort, &plan.adapter_port),
+        (Place::CrossbarInput, &lanes.crossbar_input),
+        (Place::LinkOutput, &lanes.link_output),
+        (Place::AdapterPort, &lanes.adapter_port),
     ];
     for (place, arbiter) in places {
-        let served = arbiter.served(plan.count);
-        if let Some(lane) = lanes.lanes().find(|lane| !served.contains(*lane)) {
+        let served = arbiter.served(lanes.count);
+        for (index, class) in plan.classes.iter().enumerate() {
+            let mut used = lanes_of(plan, class).lanes();
+            let Some(lane) = used.find(|lane| !served.contains(*lane)) else { continue };
             let message = format!(
-                "packets of this class may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
+                "packets of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
                  name the lanes of the class without it",
+                class.name,
                 place.key()
             );
-            return Err(source.refuse(&format!("traffic[{class}].lanes"), message).into());
+            return Err(source.refuse(&format!("traffic.{index}.lanes"), message).into());
         }
     }
     Ok(())
@@ -119,6 +125,14 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn plan(&self, written: &Scheduler, gathered: &mut Gathered) -> Result<ArbiterPlan, LabError> {
+        self.check_place(written)?;
+        let scheduler = self.scheduler(written, gathered)?;
+        let plan = ArbiterPlan { scheduler, granularity: written.granularity() };
+        plan.check(self.among.count).map_err(|error| self.refuse(written.name(), error))?;
+        Ok(plan)
+    }
+
     fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
         self.source.refuse(&format!("{}.{key}", self.place.key()), message).into()
     }
@@ -179,7 +193,7 @@ impl Reader<'_> {
                 self.one_a_lane("strict-priority.levels", &of.levels)?;
                 if let Some(lane) = of.levels.iter().position(|level| *level > LEVEL_MAX) {
                     let message = format!("levels are 0 to {LEVEL_MAX}, not {}", of.levels[lane]);
-                    let key = format!("strict-priority.levels[{lane}]");
+                    let key = format!("strict-priority.levels.{lane}");
                     return Err(self.refuse(&key, message));
                 }
                 SchedulerPlan::StrictPriority { levels: of.levels.clone() }
@@ -214,7 +228,7 @@ impl Reader<'_> {
                     "a turn is at least a flit, {flit_bytes} B, and less than 4 GiB, or `0 B` for a lane that is never \
                      served, not {quantum}"
                 );
-                self.refuse(&format!("{key}[{lane}]"), message)
+                self.refuse(&format!("{key}.{lane}"), message)
             })
         };
         of.quanta.iter().enumerate().map(quantum).collect()
@@ -265,7 +279,7 @@ impl Reader<'_> {
                     self.among.count
                 )
             };
-            return Err(self.refuse(&format!("{key}[{index}].lane"), message));
+            return Err(self.refuse(&format!("{key}.{index}.lane"), message));
         }
         Ok(slots.iter().map(|slot| Slot { lane: slot.lane, weight: slot.weight }).collect())
     }

@@ -15,10 +15,11 @@ pub(super) use notes::note;
 pub(super) use rooms::check as check_rooms;
 
 use super::Gathered;
+use super::arbiters::{Among, Arbiters};
 use crate::error::LabError;
 use crate::scenario::{Forwarding, LaneParameters, Parameters, PerLane, ScenarioSource};
 use gingham_kernel::Span;
-use gingham_model::{ArbiterPlan, Arbitration, ChannelPlan, ClassPlan, Crossbar, LanePlan, Plan};
+use gingham_model::{Arbitration, ChannelPlan, ClassPlan, Crossbar, LanePlan, Plan};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
     Algorithm, Binding, Datelines, LANES_MAX, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE,
@@ -43,6 +44,7 @@ pub(super) struct LaneFigures {
     routing_cycles: u32,
     crossbar: Crossbar,
     arbitration: Arbitration,
+    arbiters: Arbiters,
     /// The lanes of each class.
     classes: Vec<LaneSet>,
     /// The distinct ones among them, by binding.
@@ -55,6 +57,7 @@ impl LaneFigures {
         parameters: &Parameters,
         lanes: &LaneParameters,
         overhead_bytes: u32,
+        gathered: &mut Gathered,
     ) -> Result<Self, LabError> {
         let of = Section { source };
         let count = of.number(
@@ -79,16 +82,21 @@ impl LaneFigures {
                 sets.push(*lanes);
             }
         }
+        let flit_bytes = of.flit_bytes(lanes)?;
+        let cut_through = (0..count).filter(is_cut).collect();
+        let among = Among { count, flit_bytes, cut_through, crossbar: lanes.crossbar };
+        let arbiters = Arbiters::of(source, lanes, among, gathered)?;
         Ok(Self {
             count,
-            flit_bytes: of.flit_bytes(lanes)?,
+            flit_bytes,
             overhead_bytes,
             depths_flits: depths,
             output_depths_flits: outputs.unwrap_or(depths),
-            cut_through: (0..count).filter(is_cut).collect(),
+            cut_through,
             routing_cycles: routing,
             crossbar: lanes.crossbar,
             arbitration: parameters.arbitration,
+            arbiters,
             classes,
             sets,
         })
@@ -194,15 +202,15 @@ impl LaneFigures {
             routing_cycles: self.routing_cycles,
             crossbar: self.crossbar,
             arbitration: self.arbitration,
-            crossbar_input: ArbiterPlan::default(),
-            link_output: ArbiterPlan::default(),
-            adapter_port: ArbiterPlan::default(),
+            crossbar_input: self.arbiters.crossbar_input,
+            link_output: self.arbiters.link_output,
+            adapter_port: self.arbiters.adapter_port,
         }
     }
 }
 
 /// The lanes on which packets of a class may go somewhere.
-fn lanes_of(plan: &Plan, class: &ClassPlan) -> LaneSet {
+pub(super) fn lanes_of(plan: &Plan, class: &ClassPlan) -> LaneSet {
     let Some(lanes) = plan.lane_plan() else { return LaneSet::one(0) };
     match (lanes.lanes.rule(), class.binding, plan.fabric.endpoint_ids().next()) {
         (LaneRule::Free | LaneRule::Datelines(_), Some(binding), Some(host)) => {
