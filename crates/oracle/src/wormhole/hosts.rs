@@ -3,61 +3,36 @@
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::simulation::Simulation;
 use crate::wormhole::worm::{Own, Sending, Worm};
-use gingham_model::traffic::Source;
-use gingham_model::{Admission, Message, MessageId, Packet, Turn};
+use gingham_model::Turn;
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
     // Phase 1: create.
 
     pub(crate) fn start_sources(&mut self) {
-        for index in 0..self.sources.len() {
-            self.await_arrival(index);
+        for source in 0..self.course.source_count() {
+            if let Some(first) = self.course.await_arrival(source) {
+                self.cause(first, Event::Create { source });
+            }
         }
         self.schedule_caused();
     }
 
-    fn await_arrival(&mut self, index: usize) {
-        if let Some(next) = self.sources[index].next_arrival() {
-            self.arrivals_pending += 1;
-            self.cause(next, Event::Create { source: index });
+    pub(crate) fn arrive(&mut self, source: usize) {
+        if let Some(next) = self.course.arrive(source, self.now) {
+            self.cause(next, Event::Create { source });
         }
-    }
-
-    pub(crate) fn arrive(&mut self, index: usize) {
-        self.arrivals_pending -= 1;
-        self.create(index);
-        self.await_arrival(index);
-    }
-
-    fn create(&mut self, index: usize) {
-        let source = &mut self.sources[index];
-        let draft = source.draw();
-        let message = Message {
-            id: MessageId::new(self.messages_created),
-            class: source.class(),
-            source: source.endpoint(),
-            destination: draft.destination,
-            payload_bytes: draft.payload_bytes,
-            created: self.now,
-        };
-        self.messages_created += 1;
-        self.ledger.on_created(&message);
-        let queue = &mut self.senders[message.source.index()].queue;
-        if queue.admit(&self.plan, message) == Admission::Dropped {
-            self.ledger.on_dropped(&message);
-        }
-        self.cause(self.now, Event::Transfer { channel: self.host_channel(message.source) });
+        let channel = self.host_channel(self.course.endpoint(source));
+        self.cause(self.now, Event::Transfer { channel });
     }
 
     /// The host starts the next flit of the worm that holds its channel, or of one that takes it now.
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
-        if self.senders[endpoint.index()].current.is_none() {
+        if self.sending[endpoint.index()].is_none() {
             let in_transit = self.turn_of_transit(endpoint);
-            self.senders[endpoint.index()].current =
-                in_transit.or_else(|| self.start_worm(endpoint));
+            self.sending[endpoint.index()] = in_transit.or_else(|| self.start_worm(endpoint));
         }
-        let flit = match &mut self.senders[endpoint.index()].current {
+        let flit = match &mut self.sending[endpoint.index()] {
             None => return,
             Some(Sending::Own(own)) => {
                 let flit = Flit { worm: own.worm, index: own.next };
@@ -80,8 +55,7 @@ impl Simulation {
 
     /// The next worm of the host's own, if there is one that may start.
     fn start_worm(&mut self, endpoint: EndpointId) -> Option<Sending> {
-        let sender = &mut self.senders[endpoint.index()];
-        let packet = match sender.queue.take(0, self.now, &mut self.assemblies) {
+        let packet = match self.course.take(endpoint, 0, self.now) {
             Turn::Send(packet) => packet,
             Turn::At(time) => {
                 self.cause(time, Event::Transfer { channel: self.host_channel(endpoint) });
@@ -104,22 +78,7 @@ impl Simulation {
             lead: 0,
         };
         let worm = self.worms.insert(worm);
-        self.refill(&packet, endpoint);
         Some(Sending::Own(Own { worm, next: 0, flits, started: self.now }))
-    }
-
-    fn refill(&mut self, packet: &Packet, endpoint: EndpointId) {
-        let again = |source: &Source| {
-            packet.is_first
-                && source.endpoint() == endpoint
-                && source.class() == packet.class
-                && source.refills(self.now)
-        };
-        // The next message of a backlogged class is created at this same instant, although
-        // phase 1 is over: nothing of this instant can depend on it any more.
-        if let Some(index) = self.sources.iter().position(again) {
-            self.create(index);
-        }
     }
 
     pub(crate) fn consume(&mut self, flit: Flit) {
@@ -134,10 +93,7 @@ impl Simulation {
         worm.index_expected += 1;
         if worm.is_tail(flit.index) {
             let worm = self.worms.remove(flit.worm);
-            if let Some(delivery) = self.assemblies.arrive(worm.packet.assembly, &worm.arrival(now))
-            {
-                self.ledger.on_delivered(&delivery);
-            }
+            self.course.deliver(&worm.packet, &worm.arrival(now));
         }
     }
 

@@ -4,17 +4,13 @@ use crate::wormhole::event::Event;
 use crate::wormhole::input::{Input, Output};
 use crate::wormhole::transit::Transit;
 use crate::wormhole::waits;
-use crate::wormhole::worm::{Sender, Worms};
+use crate::wormhole::worm::{Sending, Worms};
 use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
-use gingham_model::traffic::Source;
-use gingham_model::{Adapter, Assemblies, Delivery, Plan, Status, WormholePlan};
+use gingham_model::{Course, Delivery, Due, Plan, Status, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
-
-/// Deadlocks are looked for this many times a run.
-const DEADLOCK_SEARCHES: u64 = 64;
 
 /// A wormhole run, flit by flit.
 #[derive(Clone, Debug)]
@@ -23,26 +19,21 @@ pub struct Simulation {
     pub(crate) wormhole: WormholePlan,
     pub(crate) queue: EventQueue<Event>,
     pub(crate) now: Time,
-    pub(crate) status: Status,
-    pub(crate) sources: Vec<Source>,
-    pub(crate) senders: Vec<Sender>,
+    pub(crate) course: Course,
+    /// By endpoint: the worm that holds its channel, until its tail has left.
+    pub(crate) sending: Vec<Option<Sending>>,
     /// By channel: the endpoint that sends on it, if one does.
     pub(crate) endpoints: Vec<Option<EndpointId>>,
     /// By endpoint: what comes in at hosts.
     pub(crate) transits: Vec<Transit>,
     pub(crate) worms: Worms,
-    pub(crate) assemblies: Assemblies,
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
     /// By channel: whose turn is next at each level, the lowest first.
     pub(crate) arbiters: Vec<Vec<RoundRobin>>,
     /// Ports that ask for an output, as bits: kept lest each grant allocates.
     pub(crate) asking: Vec<u64>,
-    pub(crate) ledger: Ledger,
     pub(crate) counts: Vec<ChannelCount>,
-    pub(crate) messages_created: usize,
-    /// Sources whose next message is scheduled.
-    pub(crate) arrivals_pending: usize,
     events: u64,
     pub(crate) flits_entered: u64,
     pub(crate) flits_consumed: u64,
@@ -51,7 +42,6 @@ pub struct Simulation {
     /// Events that the current one caused, scheduled together after it.
     pub(crate) caused: Vec<(Time, Event)>,
     pub(crate) shuffle: Option<Stream>,
-    pub(crate) next_search: Time,
 }
 
 impl Simulation {
@@ -61,30 +51,24 @@ impl Simulation {
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
-        let sender = |queue| Sender { queue, current: None };
         let mut simulation = Self {
             wormhole,
             queue: EventQueue::new(),
             now: Time::ZERO,
-            status: Status::Running,
-            sources: Source::all(&plan),
-            senders: Adapter::all(&plan).into_iter().map(sender).collect(),
+            course: Course::new(Arc::clone(&plan)),
+            sending: vec![None; plan.fabric.endpoints().len()],
             endpoints: channels()
                 .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
                 .collect(),
             transits: vec![Transit::default(); plan.fabric.endpoints().len()],
             worms: Worms::default(),
-            assemblies: Assemblies::default(),
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
             outputs: channels().map(|_| Output::new()).collect(),
             arbiters: channels()
                 .map(|channel| vec![RoundRobin::new(ports(channel) + 1); levels])
                 .collect(),
             asking: Vec::new(),
-            ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
-            messages_created: 0,
-            arrivals_pending: 0,
             events: 0,
             flits_entered: 0,
             flits_consumed: 0,
@@ -92,10 +76,8 @@ impl Simulation {
             flits_dropped: 0,
             caused: Vec::new(),
             shuffle: None,
-            next_search: Time::ZERO,
             plan,
         };
-        simulation.next_search = simulation.search_after(Time::ZERO);
         simulation.start_sources();
         simulation
     }
@@ -111,17 +93,17 @@ impl Simulation {
     /// Simulates at most `events_max` events. The size of a call never changes a result.
     pub fn advance(&mut self, events_max: u64) -> &Status {
         for _ in 0..events_max {
-            if self.status != Status::Running {
+            if !self.course.is_running() {
                 break;
             }
             self.step();
         }
-        &self.status
+        self.course.status()
     }
 
     /// How far the run has come.
     pub fn status(&self) -> &Status {
-        &self.status
+        self.course.status()
     }
 
     /// The current instant.
@@ -141,12 +123,12 @@ impl Simulation {
 
     /// What was counted so far.
     pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+        self.course.ledger()
     }
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.ledger.take_messages()
+        self.course.take_messages()
     }
 
     /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
@@ -190,19 +172,22 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        let last = self.next_search.min(self.ledger.end());
-        let next = self.queue.next_time().unwrap_or(Time::MAX);
-        let section_end = self.ledger.section_end().filter(|end| *end <= next.min(last));
-        if let Some(end) = section_end {
-            self.ledger.on_section_end(&self.counts_until(end));
-        } else if next > last {
-            self.look_around(last);
-        } else {
-            let (time, event) = self.queue.pop().expect("an event is pending");
-            self.now = time;
-            self.events += 1;
-            self.handle(event);
-            self.schedule_caused();
+        match self.course.due(self.queue.next_time()) {
+            Due::Event => {
+                let (time, event) = self.queue.pop().expect("an event is pending");
+                self.now = time;
+                self.events += 1;
+                self.handle(event);
+                self.schedule_caused();
+            }
+            Due::SectionEnd(end) => self.course.end_section(&self.counts_until(end)),
+            Due::LookAround(time) => {
+                let cycle = waits::find_cycle(self);
+                self.course.look_around(time, cycle, !self.queue.is_empty());
+                if !self.course.is_running() {
+                    self.now = time;
+                }
+            }
         }
     }
 
@@ -236,32 +221,6 @@ impl Simulation {
         }
         for (time, event) in self.caused.drain(..) {
             self.queue.schedule(time, event);
-        }
-    }
-
-    // The end.
-
-    fn search_after(&self, time: Time) -> Time {
-        let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_SEARCHES).max(1);
-        Time::from_ps((time.as_ps() / interval + 1).saturating_mul(interval))
-    }
-
-    /// Everything up to `time` has happened: is it a deadlock, or the end?
-    fn look_around(&mut self, time: Time) {
-        self.next_search = self.search_after(time);
-        let in_flight = self.ledger.in_flight_messages();
-        if let Some(cycle) = waits::find_cycle(self) {
-            self.now = time;
-            self.status = Status::Deadlocked(cycle);
-        } else if time == self.ledger.end() {
-            self.now = time;
-            let drained = in_flight == 0 && self.arrivals_pending == 0;
-            self.status = if drained { Status::Drained } else { Status::Finished };
-        } else {
-            assert!(
-                in_flight == 0 || !self.queue.is_empty(),
-                "messages are left, nothing can happen, and no circle of waits explains it"
-            );
         }
     }
 }

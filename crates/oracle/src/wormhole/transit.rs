@@ -119,14 +119,10 @@ impl Simulation {
     /// The tail of the worm that held `channel`, a host's own, has left.
     pub(crate) fn release_host(&mut self, channel: ChannelId) {
         let host = self.host_of(channel);
-        match self.senders[host.index()].current.take().expect("a tail had a worm") {
+        match self.sending[host.index()].take().expect("a tail had a worm") {
             Sending::Own(own) => {
                 let flit = self.plan.channel(channel).flit;
-                let queue = &mut self.senders[host.index()].queue;
-                let contention = queue.on_left(own.started, self.now, own.flits, flit);
-                if let Some(contention) = contention {
-                    self.ledger.on_contention(host, self.now, contention);
-                }
+                self.course.on_left(host, own.started, self.now, own.flits, flit);
             }
             Sending::InTransit(worm) => {
                 let transit = &mut self.transits[host.index()];
@@ -198,10 +194,10 @@ impl Simulation {
         transit.port = Port::Passing { worm: id };
         let ready = if has_room {
             transit.pool_bytes += flits;
-            self.ledger.on_pool(host, transit.pool_bytes);
+            self.course.ledger_mut().on_pool(host, transit.pool_bytes);
             Some((read + plan.detection).max(self.now) + plan.programming)
         } else {
-            self.ledger.on_spilled(host, self.now);
+            self.course.ledger_mut().on_spilled(host, self.now);
             None
         };
         let gathered = VecDeque::new();
@@ -263,7 +259,7 @@ impl Simulation {
     /// The worm in transit that takes the channel of a host now, if one does.
     pub(crate) fn turn_of_transit(&mut self, host: EndpointId) -> Option<Sending> {
         let (worm, ready) = self.transits[host.index()].ripest(self.now)?;
-        self.ledger.on_reinjected(host, self.now, self.now.since(ready));
+        self.course.ledger_mut().on_reinjected(host, self.now, self.now.since(ready));
         Some(Sending::InTransit(worm))
     }
 

@@ -1,7 +1,7 @@
 //! Worms under way, and who holds the channels of hosts.
 
 use gingham_kernel::{Time, id_type};
-use gingham_model::{Adapter, Arrival, Packet, PathLength};
+use gingham_model::{Arrival, Packet, PathLength};
 use gingham_topology::ChannelId;
 
 id_type!(
@@ -83,15 +83,6 @@ impl Worms {
     pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
         self.worms[id.index()].as_mut().expect("the worm is under way")
     }
-}
-
-/// The sending half of one endpoint.
-#[derive(Clone, Debug)]
-pub(crate) struct Sender {
-    /// Messages that wait.
-    pub(crate) queue: Adapter,
-    /// The worm that holds the host's channel, until its tail has left.
-    pub(crate) current: Option<Sending>,
 }
 
 /// A worm that holds the channel of a host.
