@@ -45,7 +45,7 @@ impl Simulation {
             is_touched
         });
         self.touched = touched;
-        self.ledger.on_section_end(&self.section_counts);
+        self.course.end_section(&self.section_counts);
     }
 
     /// Whether nothing that counts at `channel` goes on at `time`: no worm holds it, no flit is on it or in the

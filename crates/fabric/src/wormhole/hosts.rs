@@ -5,32 +5,26 @@ use crate::wormhole::simulation::Simulation;
 use crate::wormhole::state::Incoming;
 use crate::wormhole::worm::{Worm, WormId};
 use gingham_kernel::{Span, Time};
-use gingham_model::{Admission, ClassId, Message, MessageId, Turn};
-use gingham_topology::{ChannelId, EndpointId};
+use gingham_model::Turn;
+use gingham_topology::ChannelId;
 
 impl Simulation {
     pub(crate) fn start_sources(&mut self) {
-        for index in 0..self.sources.len() {
-            let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
-            self.schedule_arrival(source);
-        }
-    }
-
-    /// Schedules the next message of a source, if there is one and its instant is known.
-    fn schedule_arrival(&mut self, source: u32) {
-        if let Some(next) = self.sources[source as usize].next_arrival() {
-            self.arrivals_pending += 1;
-            self.schedule(next.as_ps(), Event::Create { source });
+        for index in 0..self.course.source_count() {
+            if let Some(first) = self.course.await_arrival(index) {
+                let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
+                self.schedule(first.as_ps(), Event::Create { source });
+            }
         }
     }
 
     // Phase 1: create.
 
-    pub(crate) fn create_and_follow(&mut self, source: u32) {
-        self.arrivals_pending -= 1;
-        self.create(source);
-        let endpoint = self.sources[source as usize].endpoint();
-        self.schedule_arrival(source);
+    pub(crate) fn create(&mut self, source: u32) {
+        if let Some(next) = self.course.arrive(source as usize, Time::from_ps(self.now)) {
+            self.schedule(next.as_ps(), Event::Create { source });
+        }
+        let endpoint = self.course.endpoint(source as usize);
         self.start_soon(self.plan.fabric.endpoint_channel(endpoint));
     }
 
@@ -43,25 +37,6 @@ impl Simulation {
             self.start_worm(channel);
         } else {
             self.schedule(self.now, Event::StartWorm { channel });
-        }
-    }
-
-    fn create(&mut self, source: u32) {
-        let source = &mut self.sources[source as usize];
-        let draft = source.draw();
-        let message = Message {
-            id: MessageId::new(self.messages_created),
-            class: source.class(),
-            source: source.endpoint(),
-            destination: draft.destination,
-            payload_bytes: draft.payload_bytes,
-            created: Time::from_ps(self.now),
-        };
-        self.messages_created += 1;
-        self.ledger.on_created(&message);
-        let adapter = &mut self.adapters[message.source.index()];
-        if adapter.admit(&self.plan, message) == Admission::Dropped {
-            self.ledger.on_dropped(&message);
         }
     }
 
@@ -94,11 +69,7 @@ impl Simulation {
             "a worm arrives where its packet goes"
         );
         let arrival = worm.arrival(&self.wormhole, self.now);
-        let Some(delivery) = self.assemblies.arrive(worm.packet.assembly, &arrival) else { return };
-        self.ledger.on_delivered(&delivery);
-        if self.ledger.is_complete() {
-            self.set_pause();
-        }
+        self.course.deliver(&worm.packet, &arrival);
     }
 
     // Phase 4: release.
@@ -147,10 +118,7 @@ impl Simulation {
         // The first flit starts when the host begins to send the worm.
         let (started, now) = (Time::from_ps(sender.ready), Time::from_ps(self.now));
         let flit = Span::from_ps(sender.flit);
-        let adapter = &mut self.adapters[host.index()];
-        if let Some(found) = adapter.on_left(started, now, flits, flit) {
-            self.ledger.on_contention(host, now, found);
-        }
+        self.course.on_left(host, started, now, flits, flit);
     }
 
     // Phase 6: transfer.
@@ -166,8 +134,7 @@ impl Simulation {
         }
         let endpoint = self.places[channel.index()].sender.expect("a worm starts at a host");
         let now = Time::from_ps(self.now);
-        let turn = self.adapters[endpoint.index()].take(0, now, &mut self.assemblies);
-        let packet = match turn {
+        let packet = match self.course.take(endpoint, 0, now) {
             Turn::Send(packet) => packet,
             Turn::At(time) => return self.schedule(time.as_ps(), Event::StartWorm { channel }),
             Turn::Nothing => return,
@@ -176,20 +143,5 @@ impl Simulation {
         let flits = worm.flits(&self.wormhole);
         let worm = self.worms.insert(worm);
         self.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, self.now);
-        if packet.is_first && !self.backlogged[endpoint.index()].is_empty() {
-            self.refill(endpoint, packet.class);
-        }
-    }
-
-    /// Creates the next message of a backlogged class at this same instant, although phase 1 is over:
-    /// nothing of this instant can depend on it any more.
-    fn refill(&mut self, endpoint: EndpointId, class: ClassId) {
-        for place in 0..self.backlogged[endpoint.index()].len() {
-            let source = self.backlogged[endpoint.index()][place];
-            let filled = &self.sources[source as usize];
-            if filled.class() == class && filled.refills(Time::from_ps(self.now)) {
-                self.create(source);
-            }
-        }
     }
 }

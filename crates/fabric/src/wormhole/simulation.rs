@@ -7,16 +7,12 @@ use crate::wormhole::transit::Transit;
 use crate::wormhole::worm::Worms;
 use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
-use gingham_model::traffic::Source;
 use gingham_model::{
-    Adapter, Assemblies, Delivery, PathChoice, Plan, Status, Wait, WaitCycle, WormholePlan,
+    Course, Delivery, Due, PathChoice, Plan, Status, Wait, WaitCycle, WormholePlan,
 };
 use gingham_topology::routing::Buffer;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
-
-/// Deadlocks are looked for this many times a run.
-const DEADLOCK_SEARCHES: u64 = 64;
 
 /// A wormhole run by runs of flits.
 #[derive(Clone, Debug)]
@@ -26,20 +22,14 @@ pub struct Simulation {
     pub(crate) queue: Wheel<Packed>,
     /// The current instant, in picoseconds.
     pub(crate) now: u64,
-    pub(crate) status: Status,
     /// Inputs whose arrivals or departures changed in this instant.
     pub(crate) unsettled: Vec<ChannelId>,
-    pub(crate) sources: Vec<Source>,
-    /// By endpoint: its backlogged sources.
-    pub(crate) backlogged: Vec<Vec<u32>>,
-    /// By endpoint.
-    pub(crate) adapters: Vec<Adapter>,
+    pub(crate) course: Course,
     /// By endpoint; empty where no path visits a host.
     pub(crate) transits: Vec<Transit>,
     /// Whether hosts choose paths by how long their packets took to leave.
     pub(crate) looks_at_contention: bool,
     pub(crate) worms: Worms,
-    pub(crate) assemblies: Assemblies,
     /// By channel.
     pub(crate) senders: Vec<Sender>,
     /// By channel; none where the channel ends at a host.
@@ -48,38 +38,24 @@ pub struct Simulation {
     pub(crate) arbiters: Vec<Arbiter>,
     /// By channel.
     pub(crate) places: Vec<Place>,
-    pub(crate) ledger: Ledger,
     /// By channel: what is counted as it comes.
     pub(crate) counts: Vec<ChannelCount>,
     /// By channel: all counts at the last section end.
     pub(crate) section_counts: Vec<ChannelCount>,
     /// Channels whose counts may have changed since.
     pub(crate) touched: Vec<ChannelId>,
-    pub(crate) messages_created: usize,
-    /// Sources whose next message is scheduled.
-    pub(crate) arrivals_pending: usize,
     events: u64,
-    /// When a deadlock is looked for next: everything up to this instant, itself included, comes before.
-    next_search: u64,
-    /// Events from here on wait until the end of a section, a search or the end of the run was seen to.
-    pause: u64,
 }
 
 impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
         let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
-        let sources = Source::all(&plan);
+        let course = Course::new(Arc::clone(&plan));
         assert!(
-            plan.channels.len().max(sources.len()) <= INDEX_MAX,
+            plan.channels.len().max(course.source_count()) <= INDEX_MAX,
             "an event holds 28 bits of index"
         );
-        let mut backlogged = vec![Vec::new(); plan.fabric.endpoints().len()];
-        for (index, source) in (0_u32..).zip(&sources) {
-            if source.is_backlogged() {
-                backlogged[source.endpoint().index()].push(index);
-            }
-        }
         let ports =
             |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports) + 1;
         let channels = || ChannelId::first(plan.channels.len());
@@ -89,31 +65,20 @@ impl Simulation {
             queue: Wheel::new(),
             unsettled: Vec::new(),
             now: 0,
-            status: Status::Running,
-            sources,
-            backlogged,
-            adapters: Adapter::all(&plan),
+            course,
             transits: Transit::all(&plan),
             looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
             worms: Worms::default(),
-            assemblies: Assemblies::default(),
             senders: plan.channels.iter().map(Sender::new).collect(),
             inputs: channels().map(|channel| input_of(&plan, channel)).collect(),
             arbiters: channels().map(|channel| Arbiter::new(ports(channel), levels)).collect(),
             places: channels().map(|channel| Place::of(&plan, channel)).collect(),
-            ledger: Ledger::new(&plan),
             counts: vec![ChannelCount::default(); plan.channels.len()],
             section_counts: vec![ChannelCount::default(); plan.channels.len()],
             touched: Vec::with_capacity(plan.channels.len()),
-            messages_created: 0,
-            arrivals_pending: 0,
             events: 0,
-            next_search: 0,
-            pause: 0,
             plan,
         };
-        simulation.next_search = simulation.search_after(0);
-        simulation.set_pause();
         simulation.start_sources();
         simulation
     }
@@ -121,17 +86,17 @@ impl Simulation {
     /// Simulates at most `events_max` events. The size of a call never changes a result.
     pub fn advance(&mut self, events_max: u64) -> &Status {
         for _ in 0..events_max {
-            if self.status != Status::Running {
+            if !self.course.is_running() {
                 break;
             }
             self.step();
         }
-        &self.status
+        self.course.status()
     }
 
     /// How far the run has come.
     pub fn status(&self) -> &Status {
-        &self.status
+        self.course.status()
     }
 
     /// The current instant.
@@ -141,7 +106,7 @@ impl Simulation {
 
     /// What was counted so far.
     pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+        self.course.ledger()
     }
 
     /// Events handled so far.
@@ -156,7 +121,7 @@ impl Simulation {
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.ledger.take_messages()
+        self.course.take_messages()
     }
 
     /// Checks that no buffer overflows and no schedule runs ahead of its feeder; for tests. Slow.
@@ -185,7 +150,7 @@ impl Simulation {
         {
             return self.settle();
         }
-        if next.is_some_and(|(time, _)| time < self.pause) {
+        if next.is_some_and(|(time, _)| time < self.course.pause().as_ps()) {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
             self.events += 1;
@@ -197,7 +162,7 @@ impl Simulation {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Create { source } => self.create_and_follow(source),
+            Event::Create { source } => self.create(source),
             Event::ControlArrives { channel, stop } => self.hear(channel, stop),
             Event::Deliver { channel, worm } => self.tail_arrives(channel, worm),
             Event::Release { output } => self.release(output),
@@ -220,50 +185,18 @@ impl Simulation {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }
 
-    /// Decides again up to when events may happen: the ledger has changed its mind, or a pause is over.
-    pub(crate) fn set_pause(&mut self) {
-        let last = self.last_before_look();
-        let section_end = self.ledger.section_end().filter(|end| end.as_ps() <= last);
-        self.pause = section_end.map_or(last + 1, Time::as_ps);
-    }
-
-    /// Nothing more happens before `self.pause`: a section ends there, or it is time to look around.
+    /// Nothing happens before something else is done: a section ends, or it is time to look around.
     fn pause(&mut self) {
-        let last = self.last_before_look();
-        if self.pause <= last {
-            self.end_section(self.pause);
-        } else {
-            self.look_around(last);
-        }
-        self.set_pause();
-    }
-
-    /// The last instant before the next search for a deadlock, or of the run.
-    fn last_before_look(&self) -> u64 {
-        self.next_search.min(self.ledger.end().as_ps())
-    }
-
-    fn search_after(&self, time: u64) -> u64 {
-        let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_SEARCHES).max(1);
-        (time / interval + 1).saturating_mul(interval)
-    }
-
-    /// Everything up to `time` has happened: is it a deadlock, or the end?
-    fn look_around(&mut self, time: u64) {
-        self.next_search = self.search_after(time);
-        let in_flight = self.ledger.in_flight_messages();
-        if let Some(cycle) = self.find_cycle() {
-            self.now = time;
-            self.status = Status::Deadlocked(cycle);
-        } else if time == self.ledger.end().as_ps() {
-            self.now = time;
-            let drained = in_flight == 0 && self.arrivals_pending == 0;
-            self.status = if drained { Status::Drained } else { Status::Finished };
-        } else {
-            assert!(
-                in_flight == 0 || !self.queue.is_empty(),
-                "messages are left, nothing can happen, and no circle of waits explains it"
-            );
+        match self.course.due(None) {
+            Due::Event => unreachable!("no event was asked for"),
+            Due::SectionEnd(end) => self.end_section(end.as_ps()),
+            Due::LookAround(time) => {
+                let cycle = self.find_cycle();
+                self.course.look_around(time, cycle, !self.queue.is_empty());
+                if !self.course.is_running() {
+                    self.now = time.as_ps();
+                }
+            }
         }
     }
 
