@@ -76,9 +76,14 @@ impl Simulation {
         Some(Asking { head, output, level, lanes, layer })
     }
 
+    /// The flits of the packet whose head asks.
+    pub(crate) fn flits_of(&self, asking: &Asking) -> u64 {
+        self.journeys.get(asking.head.packet).flits
+    }
+
     /// The lanes that a head may take and that can be given to it.
     pub(crate) fn lanes_to_give(&self, asking: &Asking) -> LaneSet {
-        let flits = self.journeys.get(asking.head.packet).flits;
+        let flits = self.flits_of(asking);
         let output = &self.outputs[asking.output.index()];
         let can_be_given = |lane: &u8| {
             let is_free = output.lane(*lane).holder.is_none();

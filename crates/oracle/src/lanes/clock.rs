@@ -28,9 +28,14 @@ impl Clock {
         time.as_ps().div_ceil(self.cycle.as_ps())
     }
 
+    /// The last tick at or before an instant.
+    pub(crate) fn last_until(self, time: Time) -> Tick {
+        time.as_ps() / self.cycle.as_ps()
+    }
+
     /// The first tick after an instant.
     pub(crate) fn first_after(self, time: Time) -> Tick {
-        time.as_ps() / self.cycle.as_ps() + 1
+        self.last_until(time) + 1
     }
 
     /// The cycles in which a span has passed: `D` of a delay.

@@ -28,6 +28,8 @@ pub(crate) enum Event {
     Credit { channel: ChannelId, lane: u8 },
     /// Stage 1: a flit is in the lane buffer at the end of `channel`.
     FlitIsThere { channel: ChannelId, lane: u8, flit: Flit },
+    /// The host at the end of `channel` looks at its lane buffers, where it has any.
+    Receive { channel: ChannelId },
     /// Stage 5: the output channels of a switch choose among their lanes.
     Link { node: NodeId },
     /// The same for the adapter that sends on `channel`.

@@ -93,4 +93,8 @@ impl Simulation {
     pub(crate) fn host_at(&self, channel: ChannelId) -> EndpointId {
         self.host_of(Fabric::reverse(channel))
     }
+
+    pub(crate) fn ends_at_host(&self, channel: ChannelId) -> bool {
+        self.hosts[Fabric::reverse(channel).index()].is_some()
+    }
 }

@@ -95,7 +95,11 @@ impl Simulation {
         let input = self.inputs[channel.index()].as_mut().expect("the channel has lane buffers");
         input.enter(lane, flit, tick, now);
         assert!(input.lane(lane).fill() <= depth as usize, "a lane buffer overflowed");
-        self.wake_switch(self.plan.ends(channel).target.node, tick);
+        if self.ends_at_host(channel) {
+            self.cause(now, Event::Receive { channel });
+        } else {
+            self.wake_switch(self.plan.ends(channel).target.node, tick);
+        }
     }
 
     /// A flit has left a lane buffer at this tick: its credit goes back.

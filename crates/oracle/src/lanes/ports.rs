@@ -167,6 +167,12 @@ impl OutputLane {
         self.credits.is_none_or(|credits| credits.here - credits.promised >= flits)
     }
 
+    /// Whether there will be fewer credits than that even when those on their way count.
+    pub(crate) fn stays_short_of(&self, flits: u64) -> bool {
+        self.credits
+            .is_some_and(|credits| credits.here + credits.on_their_way - credits.promised < flits)
+    }
+
     /// Whether a flit may go.
     pub(crate) fn has_credit(&self) -> bool {
         self.credits.is_none_or(|credits| credits.here > 0)

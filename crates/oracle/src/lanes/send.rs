@@ -240,4 +240,12 @@ impl Simulation {
     pub(crate) fn first_lanes(&self, host: EndpointId, packet: &Packet) -> LaneSet {
         self.lane_plan.lanes.first(host, packet.binding)
     }
+
+    /// The lane of a host on which a packet is.
+    pub(crate) fn lane_of(&self, host: EndpointId, packet: JourneyId) -> Option<u8> {
+        let is_of =
+            |sending: &Option<Sending>| sending.is_some_and(|sending| sending.packet == packet);
+        let place = self.senders[host.index()].iter().position(is_of)?;
+        Some(u8::try_from(place).expect("lanes are few"))
+    }
 }

@@ -74,7 +74,7 @@ impl Simulation {
             course: Course::new(Arc::clone(&plan)),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lane_plan.count.into()]; endpoints],
-            transits: vec![Transit::default(); endpoints],
+            transits: vec![Transit::new(lane_plan.count); endpoints],
             journeys: Journeys::default(),
             inputs: channels().map(input).collect(),
             outputs: channels().map(output).collect(),
@@ -210,7 +210,7 @@ impl Simulation {
             }
             Due::SectionEnd(end) => self.course.end_section(&self.counts_until(end)),
             Due::LookAround(time) => {
-                let cycle = waits::find_cycle(self);
+                let cycle = waits::find_cycle(self, time);
                 self.course.look_around(time, cycle, !self.queue.is_empty());
                 if !self.course.is_running() {
                     self.now = time;
@@ -226,6 +226,7 @@ impl Simulation {
             Event::FlitArrives { channel, flit } => self.flit_arrives(channel, flit),
             Event::Credit { channel, lane } => self.credit(channel, lane),
             Event::FlitIsThere { channel, lane, flit } => self.flit_is_there(channel, lane, flit),
+            Event::Receive { channel } => self.receive(channel),
             Event::Link { node } => self.link(node),
             Event::Send { channel } => self.send(channel),
             Event::Begin { channel, flit } => self.begin(channel, flit),

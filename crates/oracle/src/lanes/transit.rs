@@ -5,32 +5,46 @@
 //!                                          └ no: memory of the host (spill)              ▲ flits, as they come
 //! ```
 //!
-//! Packets of several lanes arrive through each other, so that each gathers its flits by itself.
+//! Packets of several lanes arrive through each other, so that each gathers its flits by itself. A host that stops its senders
+//! has lane buffers instead of the memory: [`receive`](Simulation::receive) says what leaves them.
 //!
 //! Invariants: what is taken of the pool is the sum of what the packets in it need, and never more than it holds.
 
-use crate::lanes::event::Flit;
+use crate::lanes::event::{Event, Flit};
 use crate::lanes::journey::JourneyId;
 use crate::lanes::simulation::Simulation;
 use gingham_kernel::Time;
 use gingham_model::WhenFull;
-use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
+use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::collections::VecDeque;
 
 /// What a host sends on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Transit {
     /// Packets that go on and whose tail has not left yet, in the order in which they were taken in.
     pub(crate) passing: Vec<Passing>,
     /// Bytes taken of the pool.
     pub(crate) pool_bytes: u64,
+    /// By lane of the channel into it: what it does with the packet that stands first, where it has lane buffers.
+    pub(crate) readings: Vec<Option<Reading>>,
+}
+
+/// What a host does with the packet that stands first in one of its lane buffers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reading {
+    /// It ends here.
+    Consuming,
+    /// It goes on, and has room in the pool.
+    Passing,
+    /// It goes on, and waits for room since then.
+    Waiting { since: Time },
 }
 
 /// A packet that goes on.
 #[derive(Clone, Debug)]
 pub(crate) struct Passing {
-    packet: JourneyId,
+    pub(crate) packet: JourneyId,
     /// The lanes on which it may leave.
     pub(crate) queue: LaneSet,
     /// When its first flit was there.
@@ -48,6 +62,10 @@ pub(crate) struct Passing {
 }
 
 impl Transit {
+    pub(crate) fn new(lanes: u8) -> Self {
+        Self { passing: Vec::new(), pool_bytes: 0, readings: vec![None; lanes.into()] }
+    }
+
     /// Flits of packets that go on.
     pub(crate) fn flits(&self) -> usize {
         self.passing.iter().map(|passing| passing.gathered.len()).sum()
@@ -137,6 +155,60 @@ impl Simulation {
         assert!(passed.gathered.is_empty(), "the tail was the last flit");
         if !passed.is_spilled {
             transit.pool_bytes -= passed.bytes;
+        }
+        if self.plan.in_transit.when_full == WhenFull::Stop {
+            let tick = self.clock.instant(self.clock.first_from(self.now));
+            let channel = Fabric::reverse(self.plan.fabric.endpoint_channel(host));
+            self.cause(tick, Event::Receive { channel });
+        }
+    }
+
+    // Lane buffers of a host that stops its senders.
+
+    /// What can leave the lane buffers of a host does; as long as the pool has room for a packet that waits, the one that waits
+    /// longest gets it, of equal ones that of the lowest lane.
+    pub(crate) fn receive(&mut self, channel: ChannelId) {
+        let host = self.host_at(channel);
+        loop {
+            for lane in 0..self.lane_plan.count {
+                self.read_on(channel, lane);
+            }
+            let waiting = |lane: u8| match self.transits[host.index()].readings[usize::from(lane)] {
+                Some(Reading::Waiting { since }) => {
+                    let first = self.input(channel).lane(lane).first();
+                    let packet = first.expect("a head waits").flit.packet;
+                    self.pool_has_room(host, packet).then_some((since, lane, packet))
+                }
+                _ => None,
+            };
+            let next = (0..self.lane_plan.count).filter_map(waiting).min();
+            let Some((since, lane, packet)) = next else { return };
+            self.take_in(host, packet, since);
+            self.transits[host.index()].readings[usize::from(lane)] = Some(Reading::Passing);
+        }
+    }
+
+    /// Everything leaves a lane buffer of a host up to a packet that waits for room.
+    fn read_on(&mut self, channel: ChannelId, lane: u8) {
+        let host = self.host_at(channel);
+        while let Some(first) = self.input(channel).lane(lane).first() {
+            let flit = first.flit;
+            let journey = self.journeys.get(flit.packet);
+            let (ends_here, is_tail) = (journey.ends_with(channel), journey.is_tail(flit.index));
+            let read =
+                if ends_here { Reading::Consuming } else { Reading::Waiting { since: self.now } };
+            let reading = &mut self.transits[host.index()].readings[usize::from(lane)];
+            let doing = *reading.get_or_insert(read);
+            if matches!(doing, Reading::Waiting { .. }) {
+                return;
+            }
+            if is_tail {
+                *reading = None;
+            }
+            let now = self.now;
+            self.input_mut(channel).leave(lane, now);
+            self.return_credit(channel, lane);
+            if ends_here { self.consume(flit) } else { self.gather(host, flit) }
         }
     }
 }

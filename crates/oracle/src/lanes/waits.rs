@@ -1,9 +1,105 @@
-//! Who waits for whom in a network of virtual lanes.
+//! Who waits for whom in a network of virtual lanes; [`WaitCycle`] says why a circle of waits is a deadlock.
+//!
+//! ```text
+//!   head asks ──► any of:  the input lane that holds an output lane which it may take
+//!                          the input lane at the end of one that nobody holds, for want of credits
+//!   lane holds an output lane without room ──► the input lane at the end of it, if that is full
+//!   packet waits for room at a host ──► any of:  the input lanes where the packets of the pool are to go
+//! ```
+//!
+//! Credits that are on their way come for sure, so that a wait for them is none.
 
+use crate::lanes::allocation::Asking;
+use crate::lanes::clock::Tick;
+use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
-use gingham_model::WaitCycle;
+use crate::lanes::transit::Reading;
+use gingham_kernel::Time;
+use gingham_model::{Wait, WaitCycle};
+use gingham_topology::routing::{Buffer, LaneSet};
+use gingham_topology::{ChannelId, Fabric};
 
-/// A circle of waits, if there is one.
-pub(crate) fn find_cycle(_simulation: &Simulation) -> Option<WaitCycle> {
-    None
+/// A circle of waits at the end of `time`, if there is one.
+pub(crate) fn find_cycle(simulation: &Simulation, time: Time) -> Option<WaitCycle> {
+    let tick = simulation.clock.last_until(time);
+    let waits: Vec<(Buffer, Wait)> = ChannelId::first(simulation.inputs.len())
+        .filter(|channel| simulation.inputs[channel.index()].is_some())
+        .flat_map(|channel| {
+            (0..simulation.lane_plan.count).map(move |lane| Buffer { channel, lane })
+        })
+        .filter_map(|buffer| Some((buffer, waits_for(simulation, buffer, tick)?)))
+        .collect();
+    WaitCycle::find(&waits)
+}
+
+/// What an input lane waits for, if it does.
+fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
+    if simulation.ends_at_host(of.channel) {
+        return waits_at_host(simulation, of);
+    }
+    if let Some(hold) = simulation.input(of.channel).lane(of.lane).holds {
+        return full_behind(simulation, hold).map(Wait::one);
+    }
+    let asking = simulation.asking(of.channel, of.lane, tick)?;
+    let waits = asking.lanes.lanes().map(|lane| blocker(simulation, &asking, lane));
+    Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
+}
+
+/// The input lane at the end of an output lane without room, if that is full.
+fn full_behind(simulation: &Simulation, hold: Hold) -> Option<Buffer> {
+    let Hold { output: channel, lane, .. } = hold;
+    let behind = Buffer { channel, lane };
+    (!simulation.has_room(channel, lane) && is_full(simulation, behind)).then_some(behind)
+}
+
+fn is_full(simulation: &Simulation, of: Buffer) -> bool {
+    let depth = simulation.lane_plan.depths_flits[usize::from(of.lane)];
+    let input = simulation.inputs[of.channel.index()].as_ref();
+    input.is_some_and(|input| input.lane(of.lane).fill() == depth as usize)
+}
+
+/// The input lane on account of which a lane cannot be given to a head that asks; `None` if that will not last.
+fn blocker(simulation: &Simulation, asking: &Asking, lane: u8) -> Option<Buffer> {
+    let output_lane = simulation.outputs[asking.output.index()].lane(lane);
+    if let Some((channel, lane)) = output_lane.holder {
+        return Some(Buffer { channel, lane });
+    }
+    let cuts_through = simulation.lane_plan.cut_through.contains(lane);
+    let is_short = cuts_through && output_lane.stays_short_of(simulation.flits_of(asking));
+    is_short.then_some(Buffer { channel: asking.output, lane })
+}
+
+/// A packet that waits at a host for room in the pool waits for any packet of the pool to leave: for the input lanes at the ends
+/// of the lanes that these are on, or may take.
+fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
+    let host = simulation.host_at(of.channel);
+    let transit = &simulation.transits[host.index()];
+    let reading = transit.readings[usize::from(of.lane)]?;
+    if !matches!(reading, Reading::Waiting { .. }) {
+        return None;
+    }
+    let channel = Fabric::reverse(of.channel);
+    let output = &simulation.outputs[channel.index()];
+    let mut waits = Vec::new();
+    for passing in &transit.passing {
+        let on = simulation.lane_of(host, passing.packet);
+        if on.is_none() && passing.has_begun {
+            // Its tail is about to have left.
+            return None;
+        }
+        for lane in on.map_or(passing.queue, LaneSet::one).lanes() {
+            let behind = Buffer { channel, lane };
+            let cuts_through = simulation.lane_plan.cut_through.contains(lane);
+            let flits = simulation.journeys.get(passing.packet).flits;
+            let needs_all = on.is_none() && (cuts_through || output.chooser.is_by_packet());
+            let is_short = needs_all && output.lane(lane).stays_short_of(flits);
+            if !is_short && !is_full(simulation, behind) {
+                return None;
+            }
+            waits.push(behind);
+        }
+    }
+    waits.sort_unstable();
+    waits.dedup();
+    Some(Wait::Any(waits))
 }
