@@ -109,7 +109,7 @@ proptest! {
         let delay_cycles = u32::try_from(delay_ps.div_ceil(FLIT)).unwrap();
         lanes(&mut plan, |lanes| {
             lanes.routing_cycles = routing_cycles;
-            lanes.depths_flits = [flits.min(2 * delay_cycles + 4 + routing_cycles); 16];
+            lanes.depths_flits = [flits.min(2 * delay_cycles + 3); 16];
             lanes.output_depths_flits = lanes.depths_flits;
             if is_full {
                 lanes.crossbar = gingham_model::Crossbar::Full;

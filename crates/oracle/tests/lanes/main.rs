@@ -11,13 +11,17 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod credits;
+mod hosts;
+mod in_transit;
 mod lone;
+mod packets;
 
 use common::{quiet_plan, scheduled};
 use gingham_kernel::Span;
 use gingham_model::{ArbiterPlan, Arbitration, Crossbar, LanePlan, Plan, Switching};
 use gingham_topology::Fabric;
-use gingham_topology::routing::{LaneSet, Lanes};
+use gingham_topology::routing::{Binding, LaneSet, Lanes};
 
 /// A plan over so many lanes in which nobody sends yet: every packet may take any of them.
 pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
@@ -56,4 +60,12 @@ pub(crate) fn lanes(plan: &mut Plan, change: impl FnOnce(&mut LanePlan)) {
 pub(crate) fn packets(plan: &mut Plan, from: usize, to: usize, packets: &[(u64, u32)]) {
     let messages: Vec<_> = packets.iter().map(|(ps, flits)| (*ps, 16 * flits)).collect();
     scheduled(plan, from, to, &messages);
+}
+
+/// Gives each class a set of lanes of its own.
+pub(crate) fn on_lanes(plan: &mut Plan, sets: &[LaneSet]) {
+    lanes(plan, |lane_plan| lane_plan.lanes = Lanes::free(sets));
+    for (binding, class) in (0..).map(Binding).zip(&mut plan.classes) {
+        class.binding = Some(binding);
+    }
 }
