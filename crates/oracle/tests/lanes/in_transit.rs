@@ -50,7 +50,7 @@ fn a_lone_packet_is_sent_on_when_it_is_ready() {
     // It was ready at 215 and began at 220.
     let counted = measured(plan);
     assert_eq!((counted.reinjected_packets, counted.spilled_packets), (1, 0));
-    assert_eq!(counted.pool_highest_bytes, 48);
+    assert_eq!((counted.pool_peak_bytes, counted.wait_mean_ps), (48, Some(5.0)));
 }
 
 #[test]
