@@ -4,7 +4,8 @@ use gingham_input::InputError;
 use gingham_model::{Plan, WaitCycle};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
-    Buffer, RouteError, RouteSet, TakeIn, buffer_name, describe_cycle, prove_between_hosts,
+    Buffer, Datelines, LaneRule, LaneSet, Lanes, RouteError, RouteSet, TakeIn, buffer_name,
+    describe_cycle, prove_between_hosts,
 };
 use std::fmt;
 
@@ -41,6 +42,14 @@ const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and togeth
 const CURE_FULL: &str = "while in-transit hosts take packets in there is no such cycle: let those that are full spill \
                          (network.in_transit.when_full = \"spill\"), or allow it (--allow-deadlock)";
 
+/// The same for routes and lanes that a subnet manager decided on.
+const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every circle, and name its tables, \
+                             lane tables and service levels together, or allow it (--allow-deadlock)";
+
+/// The same where the routes themselves are sound on layers.
+const CURE_DATELINES: &str = "share the lanes of each class out among layers (network.lanes.datelines = true, with at least two \
+                              lanes a class), or allow it (--allow-deadlock)";
+
 /// A cycle of channels, in names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadlockReport {
@@ -54,13 +63,20 @@ pub struct DeadlockReport {
 
 impl DeadlockReport {
     /// The report on routes that could deadlock.
-    pub(crate) fn of_routes(fabric: &Fabric, routes: RouteSet<'_>, cycle: &[Buffer]) -> Self {
-        let summary = "these routes can deadlock: packets that fill the channels of this cycle \
-                       would wait for each other for ever"
-            .to_owned();
+    pub(crate) fn of_routes(
+        fabric: &Fabric,
+        routes: RouteSet<'_>,
+        is_imported: bool,
+        cycle: &[Buffer],
+    ) -> Self {
+        let what = if routes.lane_count() > 1 { "lanes" } else { "channels" };
+        let summary = format!(
+            "these routes can deadlock: packets that fill the {what} of this cycle would wait for each other \
+             for ever"
+        );
         let mut lines: Vec<String> =
             describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
-        lines.push(cure(fabric, routes));
+        lines.push(if is_imported { CURE_IMPORTED.to_owned() } else { cure(fabric, routes) });
         Self { summary, channels: names(fabric, cycle, routes.lane_count()), lines }
     }
 
@@ -85,6 +101,9 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     if routes.hosts == TakeIn::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
         return CURE_FULL.to_owned();
     }
+    if is_free_with_datelines(fabric, routes) {
+        return CURE_DATELINES.to_owned();
+    }
     let is_free_alone = |index: usize| {
         let alternatives = &routes.alternatives[index..=index];
         prove_between_hosts(fabric, RouteSet { alternatives, ..routes }).is_free()
@@ -95,6 +114,16 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
         Some(None) => CURE_TOGETHER.to_owned(),
         Some(Some(index)) => format!("{}: {CURE}", KEYS[index]),
     }
+}
+
+/// Whether routes that run on lanes of classes would be free of deadlock with a lane for each layer.
+fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
+    let by_class = |lanes: &&Lanes| !matches!(lanes.rule(), LaneRule::Tables { .. });
+    let (Some(_), Ok(datelines)) = (routes.lanes.filter(by_class), Datelines::new(fabric)) else {
+        return false;
+    };
+    let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
+    prove_between_hosts(fabric, RouteSet { lanes: Some(&lanes), ..routes }).is_free()
 }
 
 fn names(fabric: &Fabric, buffers: &[Buffer], lane_count: usize) -> Vec<String> {

@@ -5,7 +5,8 @@ use gingham_input::{InputError, read};
 use gingham_topology::format::{self, FormatError};
 use gingham_topology::routing::{LaneMap, Lanes, Routes, ServiceLevels, SwitchTables};
 use gingham_topology::subnet::{
-    self, Arbitration, LaneDump, LevelDump, Lids, PortArbitration, PortKind, QosConf, TableDump,
+    self, Arbitration, Forwarding, LaneDump, LevelDump, Lids, PortArbitration, PortKind, QosConf,
+    TableDump,
 };
 use gingham_topology::{Fabric, Finding};
 use std::path::{Path, PathBuf};
@@ -41,25 +42,29 @@ pub struct LoadedRoutes {
 /// Without service levels every pair sends on SL 0. Without tables of lanes the levels run on
 /// the lanes that OpenSM gives where nothing is configured.
 pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes, InputError> {
-    let lids = Lids::of(fabric).map_err(|error| from_format(&files.fabric, &error))?;
-    let (forwarding, mut findings) = with_text(&files.tables, |text| {
-        let forwarding = subnet::join(fabric, &lids, &TableDump::read(text)?)?;
-        let findings = forwarding.findings.clone();
-        Ok((forwarding, findings))
-    })?;
-    let map = files.lanes.as_ref().map(|path| {
-        with_text(path, |text| subnet::join_lanes(fabric, &lids, &LaneDump::read(text)?))
-    });
-    let levels = files.levels.as_ref().map(|path| {
-        with_text(path, |text| subnet::join_levels(fabric, &lids, &LevelDump::read(text)?))
-    });
-    let (map, found) = map.transpose()?.unzip();
-    findings.extend(found.into_iter().flatten());
-    let (levels, found) = levels.transpose()?.unzip();
-    findings.extend(found.into_iter().flatten());
+    let subnet = Subnet::new(fabric, &files.fabric)?;
+    let mut findings = Vec::new();
+    let forwarding = subnet.tables(&files.tables.display().to_string(), &read(&files.tables)?)?;
+    let tables = files.tables.display().to_string();
+    findings.extend(forwarding.findings.iter().map(|found| (tables.clone(), found.clone())));
+    let mut keep = |path: &Path, found: Vec<Finding>| {
+        findings.extend(found.into_iter().map(|found| (path.display().to_string(), found)));
+    };
+    let mut map = None;
+    if let Some(path) = &files.lanes {
+        let (joined, found) = subnet.lanes(&path.display().to_string(), &read(path)?)?;
+        keep(path, found);
+        map = Some(joined);
+    }
+    let mut levels = None;
+    if let Some(path) = &files.levels {
+        let (joined, found) = subnet.levels(&path.display().to_string(), &read(path)?)?;
+        keep(path, found);
+        levels = Some(joined);
+    }
     let lanes = (map.is_some() || levels.is_some()).then(|| {
-        let map = map.unwrap_or_else(|| LaneMap::uniform(fabric, LaneMap::DEFAULT));
-        Lanes::new(fabric, map, levels.unwrap_or_else(|| ServiceLevels::zero(fabric)))
+        let (map, levels) = subnet.completed(map, levels);
+        Lanes::new(fabric, map, levels)
     });
     Ok(LoadedRoutes {
         alternatives: forwarding.alternatives,
@@ -99,17 +104,67 @@ pub(crate) fn arbitration_of(name: &str, bytes: &[u8]) -> Result<LoadedArbitrati
             Ok(LoadedArbitration::Ports(subnet::arbitration::read(text)?))
         }
     };
-    format::decode(bytes).and_then(read_text).map_err(|error| from_format(name, &error))
+    joined(name, bytes, read_text)
 }
 
-/// Reads the file at `path` by `read_text`; findings and errors name it.
-fn with_text<T>(
-    path: &Path,
-    read_text: impl FnOnce(&str) -> Result<(T, Vec<Finding>), FormatError>,
-) -> Result<(T, Vec<(String, Finding)>), InputError> {
-    let name = path.display().to_string();
-    let bytes = read(path)?;
-    let joined = format::decode(&bytes).and_then(read_text);
-    let (value, findings) = joined.map_err(|error| from_format(&name, &error))?;
-    Ok((value, findings.into_iter().map(|finding| (name.clone(), finding)).collect()))
+/// What a subnet manager decided on for one fabric, file by file; errors name the files.
+pub(crate) struct Subnet<'a> {
+    fabric: &'a Fabric,
+    lids: Lids,
+}
+
+impl<'a> Subnet<'a> {
+    /// Knows who answers to which LID; errors name the fabric's own file.
+    pub(crate) fn new(fabric: &'a Fabric, name: &str) -> Result<Self, InputError> {
+        let lids = Lids::of(fabric).map_err(|error| from_format(name, &error))?;
+        Ok(Self { fabric, lids })
+    }
+
+    /// Forwarding tables.
+    pub(crate) fn tables(&self, name: &str, bytes: &[u8]) -> Result<Forwarding, InputError> {
+        joined(name, bytes, |text| subnet::join(self.fabric, &self.lids, &TableDump::read(text)?))
+    }
+
+    /// Tables from service level to lane.
+    pub(crate) fn lanes(
+        &self,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(LaneMap, Vec<Finding>), InputError> {
+        joined(name, bytes, |text| {
+            subnet::join_lanes(self.fabric, &self.lids, &LaneDump::read(text)?)
+        })
+    }
+
+    /// Service levels of pairs.
+    pub(crate) fn levels(
+        &self,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(ServiceLevels, Vec<Finding>), InputError> {
+        joined(name, bytes, |text| {
+            subnet::join_levels(self.fabric, &self.lids, &LevelDump::read(text)?)
+        })
+    }
+
+    /// Both, with what holds where a file does not tell them.
+    pub(crate) fn completed(
+        &self,
+        map: Option<LaneMap>,
+        levels: Option<ServiceLevels>,
+    ) -> (LaneMap, ServiceLevels) {
+        (
+            map.unwrap_or_else(|| LaneMap::uniform(self.fabric, LaneMap::DEFAULT)),
+            levels.unwrap_or_else(|| ServiceLevels::zero(self.fabric)),
+        )
+    }
+}
+
+/// What `read_text` makes of a file that was read already; errors name it so.
+fn joined<T>(
+    name: &str,
+    bytes: &[u8],
+    read_text: impl FnOnce(&str) -> Result<T, FormatError>,
+) -> Result<T, InputError> {
+    format::decode(bytes).and_then(read_text).map_err(|error| from_format(name, &error))
 }

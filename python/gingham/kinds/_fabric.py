@@ -28,6 +28,8 @@ COLUMNS = {
     "window_end_ps": "int64",
     "end_ps": "int64",
 }
+# Keys of the routing that name files of a subnet manager.
+ROUTING_FILES = ["tables", "lane_tables", "service_levels"]
 # Where a class of traffic names a file: the kind of value, and the variant that is one.
 CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
 # Whole numbers and texts of a summary that make columns of a run.
@@ -70,10 +72,13 @@ class Fabrics(Kind):
         return {"traffic": Names("a class of traffic", classes)}
 
     def files(self, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the fabric file and those of the classes."""
+        """Yield the fabric file, those of a subnet manager and those of the classes."""
         topology = resolved["topology"]
         if isinstance(topology, dict) and "file" in topology:
             yield "topology.file", topology["file"]
+        for key in ROUTING_FILES:
+            if isinstance(resolved["routing"].get(key), str):
+                yield f"routing.{key}", resolved["routing"][key]
         for place, one in enumerate(resolved["traffic"]):
             for key, variant in CLASS_FILES:
                 value = one.get(key)

@@ -3,6 +3,7 @@
 mod arbiters;
 mod cables;
 mod classes;
+mod imported;
 mod in_transit;
 mod lanes;
 mod longest;
@@ -66,15 +67,19 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
     let kind = Kind::of(source, &parameters, &mut gathered)?;
+    let imported = imported::imported(source, &fabric, &mut gathered)?;
     let Paths { sets: path_sets, choice: path_choice } =
-        paths::paths(source, &fabric, &mut gathered)?;
+        paths::paths(source, &fabric, imported.routes, &mut gathered)?;
     in_transit::note_unused(source, &path_sets, &mut gathered);
     in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
     let hosts = in_transit::take_in(&parameters);
-    let lanes =
-        kind.lanes().map(|lanes| lanes.lanes(source, &fabric, &mut gathered)).transpose()?;
+    let lanes = kind
+        .lanes()
+        .map(|lanes| lanes.lanes(source, &fabric, imported.lanes, &mut gathered))
+        .transpose()?;
     let routes = RouteSet { alternatives: &path_sets, lanes: lanes.as_ref(), hosts };
-    let proof = paths::prove(&fabric, routes, allow_deadlock)?;
+    imported::check_drops(source, &fabric, routes)?;
+    let proof = paths::prove(source, &fabric, routes, allow_deadlock)?;
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };

@@ -154,7 +154,14 @@ fn refuse_lanes(source: &ScenarioSource) -> Result<(), LabError> {
         let (key, _) = written.into_iter().find(|(_, is_written)| *is_written)?;
         Some(format!("traffic.{index}.{key}"))
     });
-    let Some(key) = in_network.or(in_class) else { return Ok(()) };
+    let routing = &source.scenario.routing;
+    let in_routing = [
+        ("routing.lane_tables", routing.lane_tables.is_some()),
+        ("routing.service_levels", routing.service_levels.is_some()),
+    ];
+    let in_routing = in_routing.into_iter().find(|(_, is_written)| *is_written);
+    let in_routing = in_routing.map(|(key, _)| key.to_owned());
+    let Some(key) = in_network.or(in_class).or(in_routing) else { return Ok(()) };
     let [preset, other] = [network.preset, Preset::Yum1600].map(Preset::name);
     let message = format!(
         "belongs to networks of virtual lanes, and the preset {preset} is a wormhole network without lanes: say \

@@ -3,13 +3,14 @@
 //! ```text
 //!   routing.algorithm ────────► first set ─┐
 //!   routing.second.algorithm ─► second set ┴─► the same pairs in both ─► one proof of all of them
+//!   routing.tables ────────────► one set
 //! ```
 //!
 //! Invariants: two sets are of source form and join the same pairs; they are proven free of deadlock together, for packets
 //! of both meet in the same buffers.
 
-use super::Gathered;
 use super::classes::payload;
+use super::{Gathered, imported};
 use crate::error::{DeadlockReport, LabError};
 use crate::scenario::{ScenarioSource, SecondPaths};
 use gingham_model::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};
@@ -35,8 +36,12 @@ struct Second<'a> {
 pub(super) fn paths(
     source: &ScenarioSource,
     fabric: &Fabric,
+    imported: Option<Routes>,
     gathered: &mut Gathered,
 ) -> Result<Paths, LabError> {
+    if let Some(routes) = imported {
+        return Ok(Paths { sets: vec![routes], choice: PathChoice::Only });
+    }
     let written = &source.scenario.routing;
     // What needs no routes first: a big fabric takes a while.
     let second = written.second.as_ref().map(|second| read(source, second)).transpose()?;
@@ -170,6 +175,7 @@ pub(super) fn hosts(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
 
 /// Proves all path sets together.
 pub(super) fn prove(
+    source: &ScenarioSource,
     fabric: &Fabric,
     routes: RouteSet<'_>,
     allow_deadlock: bool,
@@ -178,7 +184,9 @@ pub(super) fn prove(
     let proof = routing::prove_between_hosts(fabric, routes);
     match &proof {
         Proof::Cycle { buffers } if !allow_deadlock => {
-            let report = DeadlockReport::of_routes(fabric, routes, buffers);
+            let is_imported = source.scenario.routing.tables.is_some()
+                || imported::decides_on_lanes(&source.scenario.routing);
+            let report = DeadlockReport::of_routes(fabric, routes, is_imported, buffers);
             Err(LabError::Deadlock(Box::new(report)))
         }
         _ => Ok(proof),

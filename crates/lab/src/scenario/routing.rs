@@ -16,6 +16,15 @@ pub struct Routing {
     /// A second path for every pair of hosts, and which of its two a packet takes; there is but one unless given.
     /// Packets must carry their route.
     pub second: Option<SecondPaths>,
+    /// Forwarding tables that a subnet manager decided on, in place of an algorithm: a file from dump_lfts or dump_fts,
+    /// opensm-lfts.dump or opensm.fdbs; the path is relative to the scenario.
+    pub tables: Option<String>,
+    /// Tables from service level to lane, in place of `traffic.*.lanes`: opensm-sl2vl.dump, a file from smpquery
+    /// sl2vl, or opensm.conf. Only in networks of virtual lanes.
+    pub lane_tables: Option<String>,
+    /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file from saquery -p; level
+    /// 0 for all unless given. Only in networks of virtual lanes.
+    pub service_levels: Option<String>,
 }
 
 /// A second path for every pair, and which of its two paths a packet takes (Flich et al. 2001, section III).
@@ -33,6 +42,13 @@ pub struct SecondPaths {
 impl Default for Routing {
     fn default() -> Self {
         let algorithm = Algorithm::UpDown(UpDown::default());
-        Self { algorithm, form: Form::Source, second: None }
+        Self {
+            algorithm,
+            form: Form::Source,
+            second: None,
+            tables: None,
+            lane_tables: None,
+            service_levels: None,
+        }
     }
 }

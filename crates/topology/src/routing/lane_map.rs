@@ -17,6 +17,7 @@
 //! they are used.
 
 use super::graph::ports_in_use;
+use super::lane_set::LaneSet;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 /// Number of service levels, a field of four bits.
@@ -107,9 +108,8 @@ impl LaneMap {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }
 
-    /// The highest lane that packets of these levels (a bit each) may take between cabled ports;
-    /// 0 if there are none.
-    pub(super) fn highest_lane(&self, fabric: &Fabric, levels: u16) -> u8 {
+    /// The lanes that packets of these levels (a bit each) may take where they leave a switch.
+    pub(super) fn lanes_at_switches(&self, fabric: &Fabric, levels: u16) -> LaneSet {
         let mut used = vec![false; self.rows.len()];
         for switch in fabric.switches() {
             for incoming in fabric.channels_from(switch).map(Fabric::reverse) {
@@ -118,11 +118,19 @@ impl LaneMap {
                 }
             }
         }
-        let is_sent = |level: &usize| levels >> level & 1 == 1;
         let rows = self.rows.iter().zip(used).filter(|(_, used)| *used).map(|(row, _)| row);
-        let lanes = rows.flat_map(|row| (0..LEVELS).filter(is_sent).map(|level| row[level]));
-        lanes.filter(|lane| *lane < MANAGEMENT_LANE).max().unwrap_or(0)
+        lanes_in(rows, levels)
     }
+
+    /// The lanes that packets of these levels (a bit each) may take where they leave an endpoint.
+    pub(super) fn first_lanes(&self, levels: u16) -> LaneSet {
+        lanes_in(self.endpoints.iter().map(|row| &self.rows[*row as usize]), levels)
+    }
+}
+
+fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet {
+    let sent = LaneSet::from_bits(levels);
+    rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
 }
 
 fn lane(row: &LaneRow, level: u8) -> Option<u8> {

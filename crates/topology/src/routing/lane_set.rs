@@ -61,6 +61,11 @@ impl LaneSet {
         self.0.count_ones()
     }
 
+    /// The highest lane.
+    pub fn highest(self) -> Option<u8> {
+        self.lanes().last()
+    }
+
     /// The lowest lane.
     pub fn lowest(self) -> Option<u8> {
         self.lanes().next()

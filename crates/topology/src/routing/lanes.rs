@@ -68,7 +68,7 @@ impl Lanes {
     ) -> Self {
         let by_pair = if is_bound_by_pair { levels.in_use() } else { 0 };
         let in_use = everywhere.iter().fold(by_pair, |all, binding| all | 1 << binding.0);
-        let count = 1 + usize::from(map.highest_lane(fabric, in_use));
+        let count = count(map.lanes_at_switches(fabric, in_use));
         let rule = LaneRule::Tables { map, levels };
         Self { rule, shares: Vec::new(), is_bound_by_pair, everywhere: distinct(everywhere), count }
     }
@@ -91,7 +91,7 @@ impl Lanes {
             shares: bindings.iter().map(|lanes| Shares::new(*lanes)).collect(),
             is_bound_by_pair: false,
             everywhere: (0..=u8::MAX).map(Binding).take(bindings.len()).collect(),
-            count: all.lanes().last().map_or(1, |highest| 1 + usize::from(highest)),
+            count: count(all),
         }
     }
 
@@ -120,6 +120,20 @@ impl Lanes {
         match &self.rule {
             LaneRule::Tables { levels, .. } => Binding(levels.level(from, to, 0)),
             LaneRule::Free | LaneRule::Datelines(_) => Binding(0),
+        }
+    }
+
+    /// The lanes on which packets of a binding may go somewhere, cables of hosts among them; where a class says
+    /// nothing, those on which packets of any pair may.
+    pub fn anywhere(&self, fabric: &Fabric, binding: Option<Binding>) -> LaneSet {
+        match &self.rule {
+            LaneRule::Tables { map, levels } => {
+                let levels = binding.map_or_else(|| levels.in_use(), |binding| 1 << binding.0);
+                map.lanes_at_switches(fabric, levels) | map.first_lanes(levels)
+            }
+            LaneRule::Free | LaneRule::Datelines(_) => {
+                self.shares[usize::from(binding.unwrap_or_default().0)].all
+            }
         }
     }
 
@@ -169,6 +183,11 @@ impl Lanes {
             }
         }
     }
+}
+
+/// One more than the highest lane.
+fn count(lanes: LaneSet) -> usize {
+    1 + usize::from(lanes.highest().unwrap_or(0))
 }
 
 fn one_or_none(lane: Option<u8>) -> LaneSet {

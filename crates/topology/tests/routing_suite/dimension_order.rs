@@ -72,7 +72,7 @@ fn loads(fabric: &Fabric, algorithm: &Algorithm) -> Vec<usize> {
     let routes = routed(fabric, algorithm, Form::Table);
     let mut loads = vec![0; fabric.channel_count()];
     for (from, to) in pairs(fabric) {
-        let path = routes.path(fabric, from, to).unwrap();
+        let path = routes.path(fabric, from, to).expect("a path for each pair");
         let channels = path.channels();
         channels[1..channels.len() - 1].iter().for_each(|channel| loads[channel.index()] += 1);
     }

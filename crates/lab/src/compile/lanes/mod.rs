@@ -8,21 +8,23 @@
 //!
 //! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through fits into it.
 
+mod levels;
 mod notes;
 mod rooms;
 
 pub(super) use notes::note;
 pub(super) use rooms::check as check_rooms;
 
-use super::Gathered;
 use super::arbiters::{Among, Arbiters};
+use super::{Gathered, imported};
 use crate::error::LabError;
 use crate::scenario::{Forwarding, LaneParameters, Parameters, PerLane, ScenarioSource};
 use gingham_kernel::Span;
 use gingham_model::{Arbitration, ChannelPlan, ClassPlan, Crossbar, LanePlan, Plan};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
-    Algorithm, Binding, Datelines, LANES_MAX, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE,
+    Algorithm, Binding, Datelines, LANES_MAX, LaneMap, LaneSet, Lanes, MANAGEMENT_LANE,
+    ServiceLevels,
 };
 use std::ops::RangeInclusive;
 
@@ -49,6 +51,8 @@ pub(super) struct LaneFigures {
     classes: Vec<LaneSet>,
     /// The distinct ones among them, by binding.
     sets: Vec<LaneSet>,
+    /// By class, where tables decide on lanes: its service level, if it says one.
+    levels: Option<Vec<Option<Binding>>>,
 }
 
 impl LaneFigures {
@@ -75,6 +79,7 @@ impl LaneFigures {
         let cycles = format!("a switch routes in from 0 to {ROUTING_CYCLES_MAX} cycles");
         let routing =
             of.number("routing_cycles", lanes.routing_cycles, 0..=ROUTING_CYCLES_MAX, &cycles)?;
+        let levels = levels::of_classes(source)?;
         let classes = class_lanes(source, count)?;
         let mut sets: Vec<LaneSet> = Vec::new();
         for lanes in &classes {
@@ -99,11 +104,15 @@ impl LaneFigures {
             arbiters,
             classes,
             sets,
+            levels,
         })
     }
 
     /// What the packets of a class are bound to.
     pub(super) fn binding(&self, class: usize) -> Option<Binding> {
+        if let Some(levels) = &self.levels {
+            return levels.get(class).copied().flatten();
+        }
         let lanes = self.classes.get(class)?;
         let place = self.sets.iter().position(|set| set == lanes)?;
         Some(Binding(u8::try_from(place).expect("at most 256 sets")))
@@ -121,8 +130,12 @@ impl LaneFigures {
         &self,
         source: &ScenarioSource,
         fabric: &Fabric,
+        imported: Option<(LaneMap, ServiceLevels)>,
         gathered: &mut Gathered,
     ) -> Result<Lanes, LabError> {
+        if let (Some(tables), Some(levels)) = (imported, &self.levels) {
+            return imported::lanes(source, fabric, tables, levels, self.count);
+        }
         match self.datelines(source, fabric, gathered)? {
             Some(datelines) => Ok(Lanes::by_datelines(datelines, &self.sets)),
             None => Ok(Lanes::free(&self.sets)),
@@ -211,13 +224,8 @@ impl LaneFigures {
 
 /// The lanes on which packets of a class may go somewhere.
 pub(super) fn lanes_of(plan: &Plan, class: &ClassPlan) -> LaneSet {
-    let Some(lanes) = plan.lane_plan() else { return LaneSet::one(0) };
-    match (lanes.lanes.rule(), class.binding, plan.fabric.endpoint_ids().next()) {
-        (LaneRule::Free | LaneRule::Datelines(_), Some(binding), Some(host)) => {
-            lanes.lanes.first(host, binding)
-        }
-        _ => LaneSet::first_n(lanes.count),
-    }
+    let lanes = plan.lane_plan().map(|lanes| lanes.lanes.anywhere(&plan.fabric, class.binding));
+    lanes.unwrap_or(LaneSet::one(0))
 }
 
 /// The section `network.lanes`, and how its mistakes are told.

@@ -1,0 +1,211 @@
+//! What a subnet manager decided on, from the files that a scenario names.
+//!
+//! ```text
+//!   routing.tables ─────────► Routes, in place of routing.algorithm
+//!   routing.lane_tables ────┐
+//!   routing.service_levels ─┴► Lanes, in place of traffic.*.lanes; traffic.*.service_level goes before the level of a pair
+//! ```
+//!
+//! Hosts may answer to several LIDs (an LMC above 0), to which routes differ; which of them a sender takes is for its
+//! software to say, and here all take the first.
+//!
+//! Invariants: the tables lead from every host to every other on its island, and no packet that a class
+//! sends is dropped for want of a lane.
+
+use super::Gathered;
+use crate::error::LabError;
+use crate::scenario::{Routing, ScenarioSource};
+use crate::subnet_files::Subnet;
+use gingham_input::FileRead;
+use gingham_topology::routing::{Binding, LaneMap, Lanes, RouteSet, Routes, ServiceLevels, UpDown};
+use gingham_topology::{Algorithm, Fabric, Finding};
+
+/// How many findings of a file become notes of their own.
+const FINDINGS_MAX: usize = 5;
+
+/// What the files of a scenario tell.
+#[derive(Default)]
+pub(super) struct Imported {
+    /// Routes that take the place of an algorithm.
+    pub(super) routes: Option<Routes>,
+    /// What decides on lanes.
+    pub(super) lanes: Option<(LaneMap, ServiceLevels)>,
+}
+
+/// Whether tables decide on lanes, by the service level of packets.
+pub(super) fn decides_on_lanes(routing: &Routing) -> bool {
+    routing.lane_tables.is_some() || routing.service_levels.is_some()
+}
+
+/// Reads what the scenario names.
+pub(super) fn imported(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    gathered: &mut Gathered,
+) -> Result<Imported, LabError> {
+    let routing = &source.scenario.routing;
+    if routing.tables.is_none() && !decides_on_lanes(routing) {
+        return Ok(Imported::default());
+    }
+    check_keys(source)?;
+    let subnet = Subnet::new(fabric, &name_of_fabric(source))?;
+    let mut reader = Reader { source, gathered };
+    let mut imported = Imported::default();
+    if let Some(name) = &routing.tables {
+        let (file, bytes) = reader.open("routing.tables", name)?;
+        let forwarding = subnet.tables(&file, &bytes)?;
+        reader.note(&file, &forwarding.findings);
+        imported.routes = Some(reader.first(fabric, forwarding.alternatives)?);
+    }
+    let mut map = None;
+    if let Some(name) = &routing.lane_tables {
+        let (file, bytes) = reader.open("routing.lane_tables", name)?;
+        let (joined, findings) = subnet.lanes(&file, &bytes)?;
+        reader.note(&file, &findings);
+        map = Some(joined);
+    }
+    let mut levels = None;
+    if let Some(name) = &routing.service_levels {
+        let (file, bytes) = reader.open("routing.service_levels", name)?;
+        let (joined, findings) = subnet.levels(&file, &bytes)?;
+        reader.note(&file, &findings);
+        levels = Some(joined);
+    }
+    imported.lanes = decides_on_lanes(routing).then(|| subnet.completed(map, levels));
+    Ok(imported)
+}
+
+/// Refuses what tables take the place of.
+fn check_keys(source: &ScenarioSource) -> Result<(), LabError> {
+    let routing = &source.scenario.routing;
+    if routing.tables.is_none() {
+        return Ok(());
+    }
+    let refuse = |key: &str, message: &str| Err(source.refuse(key, message).into());
+    if routing.algorithm != Algorithm::UpDown(UpDown::default()) {
+        let message = "routing.tables take the place of an algorithm: leave one of the two out";
+        return refuse("routing.algorithm", message);
+    }
+    if routing.second.is_some() {
+        let message = "a packet that chooses between two paths must carry its route, and tables give one path a pair: leave \
+                       routing.tables or [routing.second] out";
+        return refuse("routing.second", message);
+    }
+    Ok(())
+}
+
+/// The fabric as messages name it.
+fn name_of_fabric(source: &ScenarioSource) -> String {
+    match &source.scenario.topology {
+        crate::scenario::Topology::File(name) => source.path_of(name).display().to_string(),
+        _ => "the fabric".to_owned(),
+    }
+}
+
+struct Reader<'a> {
+    source: &'a ScenarioSource,
+    gathered: &'a mut Gathered,
+}
+
+impl Reader<'_> {
+    /// The name of a file for messages, and its bytes.
+    fn open(&mut self, key: &str, name: &str) -> Result<(String, Vec<u8>), LabError> {
+        let path = self.source.path_of(name);
+        let (read, bytes) = FileRead::open(key, &path).map_err(|error| {
+            self.source.refuse(key, format!("{} cannot be read: {error}", path.display()))
+        })?;
+        let file = read.path.clone();
+        self.gathered.files.push(read);
+        Ok((file, bytes))
+    }
+
+    fn note(&mut self, file: &str, findings: &[Finding]) {
+        let told = |finding: &Finding| match finding.line {
+            Some(line) => format!("{file}:{line}: {}", finding.text),
+            None => format!("{file}: {}", finding.text),
+        };
+        self.gathered.notes.extend(findings.iter().take(FINDINGS_MAX).map(told));
+        if findings.len() > FINDINGS_MAX {
+            let more = findings.len() - FINDINGS_MAX;
+            self.gathered
+                .notes
+                .push(format!("{file}: {more} more findings; `gingham route check` shows all"));
+        }
+    }
+
+    /// The routes to the first LID of each host, which must lead from all to all.
+    fn first(&mut self, fabric: &Fabric, alternatives: Vec<Routes>) -> Result<Routes, LabError> {
+        let count = alternatives.len();
+        if count > 1 {
+            self.gathered.notes.push(format!(
+                "the tables have {count} routes for each pair, one for each LID that a host answers to (LMC); all packets \
+                 take that to the first"
+            ));
+        }
+        let routes = alternatives.into_iter().next().expect("tables have a first alternative");
+        let is_to_host =
+            |fault: &&gingham_topology::routing::Fault| fabric.is_host_endpoint(fault.to);
+        let faults = routes.trace(fabric).faults;
+        if let Some(fault) = faults.iter().find(is_to_host) {
+            let message = format!(
+                "{}; a run needs a route between all hosts: `gingham route check` shows every fault",
+                fault.describe(fabric)
+            );
+            return Err(self.source.refuse("routing.tables", message).into());
+        }
+        Ok(routes)
+    }
+}
+
+/// Lanes by tables, where classes send on these service levels, or on that of the pair.
+pub(super) fn lanes(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    (map, levels): (LaneMap, ServiceLevels),
+    classes: &[Option<Binding>],
+    count: u8,
+) -> Result<Lanes, LabError> {
+    let is_bound_by_pair = classes.iter().any(Option::is_none);
+    let everywhere: Vec<Binding> = classes.iter().copied().flatten().collect();
+    let lanes = Lanes::by_tables(fabric, map, levels, is_bound_by_pair, &everywhere);
+    for (index, class) in source.scenario.traffic.iter().enumerate() {
+        let highest = lanes.anywhere(fabric, classes[index]).highest();
+        if let Some(lane) = highest.filter(|lane| *lane >= count) {
+            let message = format!(
+                "tables put packets of class `{}` on lane {lane}, and channels have {count}, from 0 to {}: say \
+                 network.lanes.count = {}",
+                class.name,
+                count - 1,
+                lane + 1
+            );
+            return Err(source.refuse("network.lanes.count", message).into());
+        }
+    }
+    Ok(lanes)
+}
+
+/// Refuses packets that have no lane somewhere on their way.
+pub(super) fn check_drops(
+    source: &ScenarioSource,
+    fabric: &Fabric,
+    routes: RouteSet<'_>,
+) -> Result<(), LabError> {
+    if !decides_on_lanes(&source.scenario.routing) {
+        return Ok(());
+    }
+    let drops = routes.lane_use(fabric).drops;
+    let is_of_hosts = |drop: &&gingham_topology::routing::LaneDrop| {
+        let (from, to) = drop.example;
+        fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to)
+    };
+    let Some(drop) = drops.iter().find(is_of_hosts) else { return Ok(()) };
+    let key = match source.scenario.routing.lane_tables {
+        Some(_) => "routing.lane_tables",
+        None => "routing.service_levels",
+    };
+    let message = format!(
+        "{}; send on another level (traffic.*.service_level), or map it to another lane",
+        drop.describe(fabric)
+    );
+    Err(source.refuse(key, message).into())
+}
