@@ -10,7 +10,6 @@ use crate::error::LabError;
 use crate::subnet_files::{LoadedArbitration, arbitration_of};
 use gingham_input::FileRead;
 use gingham_topology::subnet::{Arbitration, PortArbitration, Slot};
-use std::fmt::Write as _;
 
 impl Reader<'_> {
     pub(super) fn tables_of_file(
@@ -75,13 +74,12 @@ impl Reader<'_> {
         let mut lanes: Vec<u8> = beyond.map(|slot| slot.lane).collect();
         lanes.sort_unstable();
         lanes.dedup();
-        if let [first, others @ ..] = &lanes[..] {
-            let mut list = first.to_string();
-            for lane in others {
-                write!(list, ", {lane}").expect("a string takes any text");
-            }
+        if !lanes.is_empty() {
+            let list: Vec<String> = lanes.iter().map(u8::to_string).collect();
+            let plural = if list.len() == 1 { "" } else { "s" };
             gathered.notes.push(format!(
-                "`{key}`: slots of lanes {list} are passed over: the network has {} lanes (network.lanes.count)",
+                "`{key}`: slots of lane{plural} {} are passed over: the network has {} (network.lanes.count)",
+                list.join(", "),
                 self.among.count
             ));
         }

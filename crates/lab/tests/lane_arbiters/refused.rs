@@ -1,0 +1,150 @@
+//! What no port can do: each with its key and what to do instead.
+
+use crate::support::compiled;
+
+fn refusal(lanes: &str) -> String {
+    let message = compiled(lanes).unwrap_err().to_string();
+    message.split_once(": ").unwrap().1.to_owned()
+}
+
+const CUT: &str = "count = 3\nforwarding = \"virtual-cut-through\"\n";
+
+fn tables(of: &str) -> String {
+    refusal(&format!("{CUT}link_output = {{ infiniband = {{ {of} }} }}"))
+}
+
+fn slots(slots: &[(u32, u32)]) -> String {
+    let slot = |(lane, weight): &(u32, u32)| format!("{{ lane = {lane}, weight = {weight} }}");
+    format!("[{}]", slots.iter().map(slot).collect::<Vec<_>>().join(", "))
+}
+
+#[test]
+fn what_is_given_by_lane_is_given_for_each() {
+    let few = refusal("count = 3\nlink_output = { weighted-round-robin = { weights = [1, 2] } }");
+    assert_eq!(
+        few,
+        "in `network.lanes.link_output.weighted-round-robin.weights`: 2 values for 3 lanes: give one for each lane, lane 0 \
+         first (network.lanes.count says how many there are)"
+    );
+    let many = [
+        ("surplus-round-robin", "quanta = [\"16 B\", \"16 B\"]", "quanta"),
+        ("deficit-round-robin", "quanta = [\"16 B\", \"16 B\"]", "quanta"),
+        ("virtual-clock", "rates = [\"1 MB/s\", \"1 MB/s\"]", "rates"),
+        ("strict-priority", "levels = [0, 1]", "levels"),
+    ];
+    for (name, parameters, key) in many {
+        let said = refusal(&format!("count = 1\nadapter_port = {{ {name} = {{ {parameters} }} }}"));
+        let expected =
+            format!("in `network.lanes.adapter_port.{name}.{key}`: 2 values for 1 lane: ");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+}
+
+#[test]
+fn somebody_must_have_a_weight() {
+    let zero = "all weights are zero, so that no lane would ever send; give one a weight";
+    let said =
+        refusal("count = 2\ncrossbar_input = { weighted-round-robin = { weights = [0, 0] } }");
+    assert_eq!(said, format!("in `network.lanes.crossbar_input.weighted-round-robin`: {zero}"));
+    let said = tables(&format!("high = {}", slots(&[(0, 0), (1, 0)])));
+    assert_eq!(said, format!("in `network.lanes.link_output.infiniband`: {zero}"));
+    let said = tables("low = []");
+    assert_eq!(said, format!("in `network.lanes.link_output.infiniband`: {zero}"));
+    let quanta = "deficit-round-robin = { quanta = [\"0 B\", \"0 B\"] }";
+    let said = refusal(&format!("count = 2\nlink_output = {{ {quanta} }}"));
+    assert_eq!(said, format!("in `network.lanes.link_output.deficit-round-robin`: {zero}"));
+}
+
+#[test]
+fn a_class_is_served_on_all_its_lanes() {
+    let low = slots(&[(0, 1), (1, 1)]);
+    assert_eq!(
+        tables(&format!("low = {low}")),
+        "in `traffic[0].lanes`: packets of class `all` may go on lane 2, which `network.lanes.link_output` never serves: \
+         give the lane a weight there, or name the lanes of the class without it"
+    );
+}
+
+#[test]
+fn tables_name_lanes_that_there_are_in_64_slots() {
+    assert_eq!(
+        tables(&format!("high = {}", slots(&[(0, 1), (3, 1)]))),
+        "in `network.lanes.link_output.infiniband.high[1].lane`: there is no lane 3: 3 are numbered from 0 \
+         (network.lanes.count)"
+    );
+    assert_eq!(
+        tables(&format!("low = {}", slots(&[(15, 1)]))),
+        "in `network.lanes.link_output.infiniband.low[0].lane`: lane 15 goes before both tables and has no slot; leave it \
+         out"
+    );
+    assert_eq!(
+        tables(&format!("low = {}", slots(&[(0, 1); 65]))),
+        "in `network.lanes.link_output.infiniband.low`: a table has at most 64 slots, as ports of InfiniBand do, not 65"
+    );
+}
+
+#[test]
+fn numbers_beyond_what_a_port_has() {
+    let byte = "expected a whole number from 0 to 255";
+    let said = tables(&format!("high = {}", slots(&[(0, 256)])));
+    let key = "`network.lanes.link_output.infiniband.high[0].weight`";
+    assert!(said.contains(key) && said.contains(byte), "{said}");
+    let said = tables("high_limit = 256");
+    assert!(said.contains("`network.lanes.link_output.infiniband.high_limit`"), "{said}");
+    assert!(said.contains(byte), "{said}");
+    let said = refusal("count = 2\nlink_output = { strict-priority = { levels = [0, 16] } }");
+    assert_eq!(
+        said,
+        "in `network.lanes.link_output.strict-priority.levels[1]`: levels are 0 to 15, not 16"
+    );
+    let said = refusal(
+        "count = 2\nlink_output = { surplus-round-robin = { quanta = [\"16 B\", \"15 B\"] } }",
+    );
+    assert_eq!(
+        said,
+        "in `network.lanes.link_output.surplus-round-robin.quanta[1]`: a turn is at least a flit, 16 B, and less than 4 \
+         GiB, or `0 B` for a lane that is never served, not 15 B"
+    );
+}
+
+#[test]
+fn by_the_packet_needs_virtual_cut_through_on_every_lane() {
+    let expected = "by the packet, a packet that waits for credits would hold up the other lanes: let all lanes have \
+                    forwarding = \"virtual-cut-through\", or choose by = \"flit\" (not under infiniband)";
+    let said = refusal("count = 2\nlink_output = \"infiniband\"");
+    assert_eq!(said, format!("in `network.lanes.link_output`: {expected}"));
+    let forwarding = "forwarding = [\"virtual-cut-through\", \"wormhole\"]";
+    let by_packet = "crossbar_input = { round-robin = { by = \"packet\" } }";
+    let said = refusal(&format!("count = 2\n{forwarding}\n{by_packet}"));
+    assert_eq!(said, format!("in `network.lanes.crossbar_input`: {expected}"));
+}
+
+#[test]
+fn a_full_crossbar_has_nothing_to_choose() {
+    let said =
+        refusal("count = 2\ncrossbar = \"full\"\ncrossbar_input = \"first-come-first-served\"");
+    assert_eq!(
+        said,
+        "in `network.lanes.crossbar_input`: every lane has its own way into a full crossbar, so that nothing chooses there: \
+         leave the key out, or say crossbar = \"multiplexed\""
+    );
+}
+
+#[test]
+fn names_and_keys_that_are_not_there() {
+    let said = refusal("count = 2\nlink_output = \"wieghted-round-robin\"");
+    assert!(said.contains("did you mean `weighted-round-robin`?"), "{said}");
+    let said = refusal("count = 2\nlink_output = \"weighted-round-robin\"");
+    assert!(
+        said.contains("network.lanes.link_output") && said.contains("weighted-round-robin"),
+        "{said}"
+    );
+    let said = tables("by = \"packet\"");
+    assert!(said.contains("unknown key `by` in `network.lanes.link_output.infiniband`"), "{said}");
+    let rates = "virtual-clock = { rates = [\"80\", \"best-effort\"] }";
+    let said = refusal(&format!("count = 2\nlink_output = {{ {rates} }}"));
+    assert!(
+        said.contains("a rate with its unit, such as \"80 MB/s\", or \"best-effort\""),
+        "{said}"
+    );
+}

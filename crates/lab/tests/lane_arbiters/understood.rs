@@ -1,0 +1,90 @@
+//! Every spelling of a scheduler as the plan that it means.
+
+use crate::support::{compiled, plan};
+use gingham_model::{ArbiterPlan, Granularity, SchedulerPlan};
+use gingham_topology::subnet::{Arbitration, Slot};
+use std::num::NonZeroU64;
+
+const CUT: &str = "count = 3\nforwarding = \"virtual-cut-through\"\n";
+
+fn link(scheduler: &str) -> ArbiterPlan {
+    plan(&format!("{CUT}link_output = {scheduler}")).link_output
+}
+
+fn by(scheduler: SchedulerPlan, granularity: Granularity) -> ArbiterPlan {
+    ArbiterPlan { scheduler, granularity }
+}
+
+#[test]
+fn round_robin_by_the_flit_stands_everywhere_unless_something_else_does() {
+    let plan = plan("count = 2\nlink_output = \"first-come-first-served\"");
+    assert_eq!(plan.crossbar_input, ArbiterPlan::default());
+    assert_eq!(plan.adapter_port, ArbiterPlan::default());
+    assert_eq!(plan.link_output.scheduler, SchedulerPlan::FirstComeFirstServed);
+}
+
+#[test]
+fn each_place_has_its_own() {
+    let lines = "count = 1\ncrossbar_input = { strict-priority = { levels = [3] } }\n\
+                 adapter_port = { weighted-round-robin = { weights = [2] } }";
+    let plan = plan(lines);
+    let levels = SchedulerPlan::StrictPriority { levels: vec![3] };
+    assert_eq!(plan.crossbar_input, by(levels, Granularity::Flit));
+    assert_eq!(plan.link_output, ArbiterPlan::default());
+    let weights = SchedulerPlan::WeightedRoundRobin { weights: vec![2] };
+    assert_eq!(plan.adapter_port, by(weights, Granularity::Flit));
+}
+
+#[test]
+fn schedulers_have_their_parameters_by_lane() {
+    use Granularity::{Flit, Packet};
+    assert_eq!(link("\"round-robin\""), by(SchedulerPlan::RoundRobin, Flit));
+    let packet = "{ round-robin = { by = \"packet\" } }";
+    assert_eq!(link(packet), by(SchedulerPlan::RoundRobin, Packet));
+    let weighted = SchedulerPlan::WeightedRoundRobin { weights: vec![1, 2, 4] };
+    let written = "{ weighted-round-robin = { weights = [1, 2, 4], by = \"packet\" } }";
+    assert_eq!(link(written), by(weighted, Packet));
+    let quanta_bytes = vec![16, 1_024, 4_096];
+    let surplus = SchedulerPlan::SurplusRoundRobin { quanta_bytes: quanta_bytes.clone() };
+    let quanta = "quanta = [\"16 B\", \"1 KiB\", \"4 KiB\"]";
+    assert_eq!(link(&format!("{{ surplus-round-robin = {{ {quanta} }} }}")), by(surplus, Flit));
+    let deficit = SchedulerPlan::DeficitRoundRobin { quanta_bytes };
+    assert_eq!(link(&format!("{{ deficit-round-robin = {{ {quanta} }} }}")), by(deficit, Flit));
+    let rates = [Some(80_000_000), None, Some(1_000_000)];
+    let rates_bytes_per_second =
+        rates.map(|rate: Option<u64>| rate.and_then(NonZeroU64::new)).to_vec();
+    let clock = SchedulerPlan::VirtualClock { rates_bytes_per_second };
+    let written = "{ virtual-clock = { rates = [\"80 MB/s\", \"best-effort\", \"8 Mbit/s\"] } }";
+    assert_eq!(link(written), by(clock, Flit));
+    let levels = SchedulerPlan::StrictPriority { levels: vec![0, 15, 1] };
+    assert_eq!(link("{ strict-priority = { levels = [0, 15, 1] } }"), by(levels, Flit));
+}
+
+#[test]
+fn tables_are_by_the_packet_and_a_missing_one_is_empty() {
+    let tables = |high_limit, high: &[(u8, u8)], low: &[(u8, u8)]| {
+        let slots =
+            |of: &[(u8, u8)]| of.iter().map(|&(lane, weight)| Slot { lane, weight }).collect();
+        let tables = Arbitration { high_limit, high: slots(high), low: slots(low) };
+        by(SchedulerPlan::InfiniBand(tables), Granularity::Packet)
+    };
+    let written = "{ infiniband = { high = [{ lane = 0, weight = 4 }, { lane = 2, weight = 0 }, { lane = 0, weight = 1 }], \
+                   low = [{ lane = 1, weight = 255 }, { lane = 2, weight = 1 }], high_limit = 7 } }";
+    assert_eq!(link(written), tables(7, &[(0, 4), (2, 0), (0, 1)], &[(1, 255), (2, 1)]));
+    let low = (0..3).map(|lane| format!("{{ lane = {lane}, weight = 1 }}")).collect::<Vec<_>>();
+    let written = format!("{{ infiniband = {{ low = [{}] }} }}", low.join(", "));
+    assert_eq!(link(&written), tables(0, &[], &[(0, 1), (1, 1), (2, 1)]));
+    // OpenSM's own: lane 0 at high priority, the others at low priority.
+    let own = tables(0, &[(0, 4), (1, 0), (2, 0)], &[(0, 0), (1, 4), (2, 4)]);
+    assert_eq!(link("\"infiniband\""), own);
+}
+
+/// Classes that name no lanes use all but lane 15.
+#[test]
+fn a_lane_that_nobody_uses_needs_no_weight() {
+    let cut = "count = 16\nforwarding = \"virtual-cut-through\"";
+    let weights = [["1"; 15].join(", "), "0".to_owned()].join(", ");
+    let of = format!("link_output = {{ weighted-round-robin = {{ weights = [{weights}] }} }}");
+    assert!(compiled(&format!("{cut}\n{of}")).is_ok());
+    assert!(compiled(&format!("{cut}\nlink_output = \"infiniband\"")).is_ok());
+}
