@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 
 /// The scenario with these lines, beside a file of this text.
-fn beside(test: &str, text: &str, lanes: &str) -> Result<Compiled, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lane_arbiters").join(test);
+fn beside(case: &str, text: &str, lanes: &str) -> Result<Compiled, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lane_arbiters").join(case);
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("tables"), text).unwrap();
     let cut = "forwarding = \"virtual-cut-through\"";
