@@ -12,10 +12,12 @@
 mod common;
 
 mod credits;
+mod deadlock;
 mod hosts;
 mod in_transit;
 mod lone;
 mod packets;
+mod random;
 
 use common::{quiet_plan, scheduled};
 use gingham_kernel::Span;

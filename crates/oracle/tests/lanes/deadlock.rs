@@ -1,0 +1,139 @@
+//! Deadlock over lanes: knots are found where every lane that could be taken is in them, and datelines tie none.
+
+use crate::common::{along, backlogged, channel, in_transit, row, stop_at};
+use crate::{lane_plan, lanes, on_lanes, packets};
+use gingham_model::{Plan, Status, WhenFull};
+use gingham_oracle::Simulation;
+use gingham_topology::generate::{Generator, Torus};
+use gingham_topology::routing::{
+    Algorithm, Buffer, Datelines, DimensionOrder, Form, LaneSet, Lanes, route,
+};
+use std::sync::Arc;
+
+/// A circle of five switches with a host each, every host sending packets of so many flits two switches onwards: all turn the same way.
+fn circle(count: u8, flits: u32) -> Plan {
+    let torus = Torus { dimensions: vec![5], hosts_per_switch: 1 };
+    let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
+    let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
+    plan.path_sets = vec![route(&plan.fabric, &algorithm, Form::Source).unwrap()];
+    for host in 0..5 {
+        backlogged(&mut plan, host, (host + 2) % 5, 16 * flits);
+    }
+    plan.stop = stop_at(200_000);
+    plan
+}
+
+fn ends_as(plan: &Plan) -> (Status, u64) {
+    let mut simulation = Simulation::new(Arc::new(plan.clone()));
+    let status = simulation.advance(u64::MAX).clone();
+    simulation.assert_invariants();
+    (status, simulation.ledger().delivered_messages())
+}
+
+/// The buffers of the circle, if the run ends in one.
+fn knot(plan: &Plan) -> Vec<Buffer> {
+    match ends_as(plan) {
+        (Status::Deadlocked(cycle), _) => cycle.buffers,
+        (status, delivered) => panic!("ended as {status:?} after {delivered} messages"),
+    }
+}
+
+fn onward(plan: &Plan, from: usize) -> Buffer {
+    let names = [from, (from + 1) % 5].map(|n| format!("s{n}"));
+    channel(&plan.fabric, &names[0], &names[1]).into()
+}
+
+#[test]
+fn on_one_lane_long_packets_wait_for_each_other_for_ever() {
+    let plan = circle(1, 100);
+    assert_eq!(ends_as(&plan).1, 0, "every packet blocks at its second switch");
+    // The head in the lane buffer from s0 to s1 waits for the lane to s2, which h1's packet holds at s1. Its input lane waits for
+    // the full lane buffer from s1 to s2. And so on around.
+    let circle = knot(&plan);
+    let from_host =
+        |n: usize| -> Buffer { channel(&plan.fabric, &format!("h{n}-0"), &format!("s{n}")).into() };
+    let around: Vec<Buffer> =
+        (0..5).flat_map(|n| [onward(&plan, n), from_host((n + 1) % 5)]).collect();
+    let start = around.iter().position(|buffer| *buffer == circle[0]).unwrap();
+    let expected: Vec<_> = (0..10).map(|step| around[(start + step) % 10]).collect();
+    assert_eq!(circle, expected);
+}
+
+#[test]
+fn any_free_lane_is_a_way_out_until_none_is_left() {
+    // On lanes of 3 flits each host has begun a packet on either lane at 3, and by 9 they hold both lanes of the way onwards. The heads
+    // of the first ask at the next switch at 14: both are held there.
+    let mut plan = circle(2, 100);
+    lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
+    let of_both: Vec<u8> = knot(&plan).iter().map(|buffer| buffer.lane).collect();
+    assert!(of_both.len() >= 10, "{of_both:?}");
+    assert_eq!(ends_as(&plan).1, 0);
+}
+
+#[test]
+fn datelines_untie_it() {
+    let mut plan = circle(2, 100);
+    lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
+    let datelines = Datelines::new(&plan.fabric).unwrap();
+    lanes(&mut plan, |lanes| lanes.lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]));
+    let (status, delivered) = ends_as(&plan);
+    assert_eq!(status, Status::Finished);
+    assert!(delivered > 50, "{delivered}");
+}
+
+#[test]
+fn classes_on_lanes_of_their_own_know_nothing_of_a_knot() {
+    let mut plan = circle(2, 100);
+    backlogged(&mut plan, 0, 1, 160);
+    let bound = [LaneSet::one(0); 5].into_iter().chain([LaneSet::one(1)]);
+    on_lanes(&mut plan, &bound.collect::<Vec<_>>());
+    let (status, delivered) = ends_as(&plan);
+    assert!(matches!(status, Status::Deadlocked(_)), "ended as {status:?}");
+    assert!(delivered > 3, "the other class went on: {delivered}");
+    assert!(knot(&plan).iter().all(|buffer| buffer.lane == 0));
+}
+
+#[test]
+fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
+    // Packets of 8 on lanes of 10 with virtual cut-through: one fits, and each waits for the credits of the next buffer.
+    let mut plan = circle(1, 8);
+    lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
+    let mut found = knot(&plan);
+    found.sort_unstable();
+    let mut expected: Vec<Buffer> = (0..5).map(|n| onward(&plan, n)).collect();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    // On two lanes with datelines nobody waits for ever.
+    let mut plan = circle(2, 8);
+    let datelines = Datelines::new(&plan.fabric).unwrap();
+    lanes(&mut plan, |lanes| {
+        lanes.cut_through = LaneSet::first_n(2);
+        lanes.lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
+    });
+    assert_eq!(ends_as(&plan).0, Status::Finished);
+}
+
+#[test]
+fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
+    // h0 sends to h3 over h1 and then h2, and h3 to h0 over h2 and then h1. The pool of each holds one packet, which
+    // waits for the other's lane buffer, at whose head a packet waits for that pool: 40 flits are more than two lane buffers and the
+    // output lane between them hold.
+    let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 1);
+    let mut ways = lane_plan(row(1, &[0, 0, 0, 0]), 1);
+    along(
+        &mut ways,
+        &[&["s0", "h1", "s0", "h2", "s0", "h3"], &["s0", "h2", "s0", "h1", "s0", "h0"]],
+    );
+    plan.path_sets = ways.path_sets;
+    in_transit(&mut plan, [60, 40, 16 * 40]);
+    plan.in_transit.when_full = WhenFull::Stop;
+    packets(&mut plan, 0, 3, &[(0, 40); 4]);
+    packets(&mut plan, 3, 0, &[(0, 40); 4]);
+    plan.stop = stop_at(100_000);
+    let circle = knot(&plan);
+    let on = |from, to| Buffer::from(channel(&plan.fabric, from, to));
+    assert!(circle.contains(&on("s0", "h1")) && circle.contains(&on("s0", "h2")), "{circle:?}");
+    // With room for all of them there is no knot.
+    plan.in_transit.pool_bytes = 16 * 40 * 8;
+    assert_eq!(ends_as(&plan).0, Status::Drained);
+}

@@ -1,0 +1,192 @@
+//! Random fabrics, switches and traffic: conservation of flits and credits after every event, no knot where routes are free of
+//! them, and the same bits however events are scheduled and however large the calls are.
+
+use crate::common::{in_transit, spilling, stop_at, story};
+use crate::{lane_plan, lanes};
+use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
+use gingham_model::{
+    ArbiterPlan, Arbitration, ClassPlan, Crossbar, Excess, Granularity, LanePlan, Plan,
+    PolicingPlan, Priority, REFILL_BYTES, SchedulerPlan, SegmentationPlan, Status, WhenFull,
+};
+use gingham_oracle::Simulation;
+use gingham_topology::EndpointId;
+use gingham_topology::generate::{Generator, Irregular};
+use gingham_topology::routing::{Algorithm, Binding, Form, InTransit, LaneSet, Lanes, route};
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+const LANES: u8 = 4;
+/// No packet is longer.
+const LONGEST_FLITS: u32 = 7;
+
+fn one_of<T: Clone>(draw: &mut Stream, among: &[T]) -> T {
+    among[usize::try_from(draw.below(among.len() as u64)).unwrap()].clone()
+}
+
+fn arbiter(draw: &mut Stream, granularity: Granularity) -> ArbiterPlan {
+    let rate = NonZeroU64::new(1_000_000_000);
+    let schedulers = [
+        SchedulerPlan::RoundRobin,
+        SchedulerPlan::WeightedRoundRobin { weights: vec![1, 2, 3, 4] },
+        SchedulerPlan::SurplusRoundRobin { quanta_bytes: vec![16, 160, 32, 48] },
+        SchedulerPlan::DeficitRoundRobin { quanta_bytes: vec![112, 16, 32, 64] },
+        SchedulerPlan::VirtualClock { rates_bytes_per_second: vec![rate, None, rate, rate] },
+        SchedulerPlan::FirstComeFirstServed,
+    ];
+    ArbiterPlan { scheduler: one_of(draw, &schedulers), granularity }
+}
+
+/// Switches and adapters of any kind.
+fn draw_switches(draw: &mut Stream, lane_plan: &mut LanePlan) {
+    let by_packet = draw.below(3) == 0;
+    lane_plan.cut_through = if by_packet {
+        LaneSet::first_n(LANES)
+    } else {
+        LaneSet::from_bits(one_of(draw, &[0, 0, 0b0101, 0b1111]))
+    };
+    for lane in 0..LANES {
+        let place = usize::from(lane);
+        let least = if lane_plan.cut_through.contains(lane) { LONGEST_FLITS } else { 1 };
+        lane_plan.depths_flits[place] = least + u32::try_from(draw.below(9)).unwrap();
+        lane_plan.output_depths_flits[place] = 1 + u32::try_from(draw.below(4)).unwrap();
+    }
+    lane_plan.routing_cycles = u32::try_from(draw.below(3)).unwrap();
+    lane_plan.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
+    lane_plan.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);
+    lane_plan.arbitration = one_of(draw, &[Arbitration::RoundRobin, Arbitration::StrictPriority]);
+    let mut place = || {
+        let kinds = [Granularity::Flit, Granularity::Packet];
+        let granularity = if by_packet { one_of(draw, &kinds) } else { Granularity::Flit };
+        arbiter(draw, granularity)
+    };
+    lane_plan.crossbar_input = place();
+    lane_plan.link_output = place();
+    lane_plan.adapter_port = place();
+    lane_plan.lanes = Lanes::free(&[LaneSet::first_n(2), LaneSet::from_bits(0b1110)]);
+}
+
+/// An irregular fabric with cables of several speeds under a mix of short messages, policed, and long ones in segments.
+fn random_plan(seed: u64, switches: u32) -> Plan {
+    let mut draw = Stream::new(seed, "random lanes", Purpose::Topology);
+    let switches = switches + u32::try_from(draw.below(4)).unwrap();
+    let irregular = Irregular { switches, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 1 };
+    let mut plan = lane_plan(Generator::Irregular(irregular).generate(seed).unwrap(), LANES);
+    for cable in plan.channels.chunks_mut(2) {
+        let flit = Span::from_ps(one_of(&mut draw, &[10, 10, 10, 13, 20, 27]));
+        let delay = Span::from_ps(draw.below(60));
+        for channel in cable {
+            channel.flit = flit;
+            channel.delay = delay;
+        }
+    }
+    lanes(&mut plan, |lane_plan| {
+        draw_switches(&mut draw, lane_plan);
+        lane_plan.cycle = Span::from_ps(10);
+    });
+    let among: Arc<[EndpointId]> = plan.fabric.endpoint_ids().collect();
+    let long = LengthPlan::Exponential(150.0);
+    for (name, load, lengths) in [("short", 0.1, LengthPlan::Fixed(30)), ("long", 0.3, long)] {
+        let source = |endpoint: &EndpointId| {
+            let own = endpoint.index()..endpoint.index() + 1;
+            let others = OtherHosts { among: Arc::clone(&among), own };
+            let destinations = DestinationPlan::Uniform(others);
+            // Loads are of bytes a flit time.
+            let arrivals = ArrivalPlan::Poisson { load };
+            SourcePlan::drawn(*endpoint, arrivals, lengths.clone(), destinations)
+        };
+        let sources: Vec<_> = among.iter().map(source).collect();
+        plan.classes.push(ClassPlan {
+            name: name.to_owned(),
+            active: Time::ZERO..Time::MAX,
+            priority: Priority::default(),
+            binding: None,
+            segmentation: SegmentationPlan::Fixed(80),
+            policing: None,
+            sources,
+        });
+    }
+    for (class, binding) in plan.classes.iter_mut().zip([Binding(0), Binding(1)]) {
+        class.binding = Some(binding);
+    }
+    if seed.is_multiple_of(2) {
+        plan.classes[0].priority = Priority::new(1).unwrap();
+        plan.classes[0].policing = Some(PolicingPlan {
+            refill: vec![Span::from_ps(REFILL_BYTES * 5); among.len()].into(),
+            burst_bytes: 64,
+            longest_bytes: 64,
+            excess: one_of(&mut draw, &[Excess::Delay, Excess::Drop]),
+        });
+    }
+    plan.seed = seed;
+    plan.stop = stop_at(20_000);
+    plan
+}
+
+/// The same over in-transit hosts with small pools: three of four spill, the others stop their senders.
+fn random_transit_plan(seed: u64) -> Plan {
+    let mut plan = random_plan(seed, 10);
+    let minimal = Algorithm::InTransit(InTransit::default());
+    plan.path_sets = vec![route(&plan.fabric, &minimal, Form::Source).unwrap()];
+    let mut draw = Stream::new(seed, "random in-transit hosts", Purpose::Topology);
+    let pool_bytes = [0, 120, 400, 20_000][usize::try_from(seed % 4).unwrap()];
+    in_transit(&mut plan, [draw.below(80), draw.below(80), pool_bytes]);
+    spilling(&mut plan, [draw.below(300), draw.below(4)]);
+    if seed % 4 == 3 {
+        plan.in_transit.when_full = WhenFull::Stop;
+    }
+    plan
+}
+
+fn outcome(mut simulation: Simulation, call: u64) -> Vec<(usize, u64, u64, u64)> {
+    while *simulation.advance(call) == Status::Running {}
+    assert_eq!(*simulation.status(), Status::Finished);
+    let mut records = simulation.take_messages();
+    records.sort_by_key(|delivery| delivery.message.id);
+    assert!(records.len() > 100, "{} messages", records.len());
+    records.iter().map(story).collect()
+}
+
+#[test]
+fn flits_and_credits_are_conserved_after_every_event() {
+    for seed in 0..8 {
+        let mut plan = if seed < 4 { random_plan(seed, 3) } else { random_transit_plan(seed) };
+        plan.stop = stop_at(3_000);
+        let mut simulation = Simulation::new(Arc::new(plan));
+        while *simulation.advance(1) == Status::Running {
+            simulation.assert_invariants();
+        }
+        let occupancy: u128 =
+            simulation.channel_counts().iter().map(|count| count.occupancy_flit_ps).sum();
+        assert!(occupancy > 0, "seed {seed} never filled a buffer");
+    }
+}
+
+#[test]
+fn the_order_of_scheduling_changes_no_bit() {
+    for seed in 0..24 {
+        let plan = Arc::new(random_plan(seed, 3));
+        let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
+        let shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
+        assert_eq!(straight, outcome(shuffled, 17), "seed {seed}");
+    }
+}
+
+#[test]
+fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
+    let (mut reinjected, mut spilled) = (0, 0);
+    for seed in 0..12 {
+        let plan = Arc::new(random_transit_plan(seed));
+        let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
+        let mut shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
+        shuffled.advance(1);
+        assert_eq!(straight, outcome(shuffled.clone(), 23), "seed {seed}");
+        shuffled.advance(u64::MAX);
+        for host in shuffled.plan().fabric.endpoint_ids() {
+            let measured = shuffled.ledger().measured().transit(host);
+            reinjected += measured.reinjected_packets;
+            spilled += measured.spilled_packets;
+        }
+    }
+    assert!(reinjected > 200 && spilled > 50, "{reinjected} sent on, {spilled} spilled");
+}
