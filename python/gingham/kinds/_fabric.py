@@ -30,6 +30,8 @@ COLUMNS = {
 }
 # Keys of the routing that name files of a subnet manager.
 ROUTING_FILES = ["tables", "lane_tables", "service_levels"]
+# Keys of the lanes whose schedulers may have their tables from a file.
+LANE_FILES = ["crossbar_input", "link_output", "adapter_port"]
 # Where a class of traffic names a file: the kind of value, and the variant that is one.
 CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
 # Whole numbers and texts of a summary that make columns of a run.
@@ -72,13 +74,18 @@ class Fabrics(Kind):
         return {"traffic": Names("a class of traffic", classes)}
 
     def files(self, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the fabric file, those of a subnet manager and those of the classes."""
+        """Yield the fabric file, those of a subnet manager, of lanes and of the classes."""
         topology = resolved["topology"]
         if isinstance(topology, dict) and "file" in topology:
             yield "topology.file", topology["file"]
         for key in ROUTING_FILES:
             if isinstance(resolved["routing"].get(key), str):
                 yield f"routing.{key}", resolved["routing"][key]
+        for key in LANE_FILES:
+            scheduler = resolved["network"]["lanes"].get(key)
+            tables = scheduler.get("infiniband") if isinstance(scheduler, dict) else None
+            if isinstance(tables, dict) and isinstance(tables.get("file"), str):
+                yield f"network.lanes.{key}.infiniband.file", tables["file"]
         for place, one in enumerate(resolved["traffic"]):
             for key, variant in CLASS_FILES:
                 value = one.get(key)
