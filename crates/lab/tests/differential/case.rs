@@ -12,19 +12,19 @@ use std::path::Path;
 /// A scenario as its parts, so that parts can be left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    seed: u64,
-    nodes: Vec<(NodeKind, String)>,
+    pub(crate) seed: u64,
+    pub(crate) nodes: Vec<(NodeKind, String)>,
     /// Two ends, each a node's name; rate in bytes per second; length in millimetres.
-    cables: Vec<(String, String, u64, u64)>,
-    routing: Vec<String>,
-    form: &'static str,
-    network: Vec<String>,
-    classes: Vec<String>,
-    time_ps: u64,
+    pub(crate) cables: Vec<(String, String, u64, u64)>,
+    pub(crate) routing: Vec<String>,
+    pub(crate) form: &'static str,
+    pub(crate) network: Vec<String>,
+    pub(crate) classes: Vec<String>,
+    pub(crate) time_ps: u64,
     /// Found by the run if not given.
-    warm_up_ps: Option<u64>,
+    pub(crate) warm_up_ps: Option<u64>,
     /// Further lines of `[stop]`.
-    rules: Vec<String>,
+    pub(crate) rules: Vec<String>,
 }
 
 impl Case {
@@ -52,27 +52,35 @@ impl Case {
         if compile(&case.source(), true).is_err_and(|error| error.to_string().contains("policing"))
         {
             // Paths are longer now, and adaptive packets may be longer than a bucket holds.
-            let is_kept = |line: &&str| !line.starts_with("policing");
-            for class in &mut case.classes {
-                *class = class
-                    .lines()
-                    .filter(is_kept)
-                    .fold(String::new(), |text, line| text + line + "\n");
-            }
+            case.drop_policing();
         }
-        case.network.push(String::new());
-        for line in adapters {
-            *case.network.last_mut().unwrap() = line;
-            match compile(&case.source(), true) {
-                Ok(_) => break,
-                Err(error) if error.to_string().contains("in_transit.pool") => {}
-                Err(error) => panic!("{error}\n{}", case.to_toml()),
-            }
-        }
+        case.take_first(adapters);
         case
     }
 
-    fn over(fabric: &Fabric, mut draw: Stream, seed: u64) -> Self {
+    /// Leaves all policing out.
+    pub(crate) fn drop_policing(&mut self) {
+        let is_kept = |line: &&str| !line.starts_with("policing");
+        for class in &mut self.classes {
+            let kept = class.lines().filter(is_kept);
+            *class = kept.fold(String::new(), |text, line| text + line + "\n");
+        }
+    }
+
+    /// Takes the first of these lines about adapters in whose pools all packets find room.
+    pub(crate) fn take_first(&mut self, adapters: Vec<String>) {
+        self.network.push(String::new());
+        for line in adapters {
+            *self.network.last_mut().unwrap() = line;
+            match compile(&self.source(), true) {
+                Ok(_) => break,
+                Err(error) if error.to_string().contains("in_transit.pool") => {}
+                Err(error) => panic!("{error}\n{}", self.to_toml()),
+            }
+        }
+    }
+
+    pub(crate) fn over(fabric: &Fabric, mut draw: Stream, seed: u64) -> Self {
         let nodes = fabric.nodes().iter().map(|n| (n.kind, n.name.clone())).collect();
         let (uniform_rate, uniform_length) = (draw.below(2) == 0, draw.below(2) == 0);
         let rates = [1_000_000_000, 500_000_000, 250_000_000, 333_000_000, 2_000_000_000];
@@ -154,7 +162,7 @@ impl Case {
         }
     }
 
-    fn draw_stop(&mut self, draw: &mut Stream) {
+    pub(crate) fn draw_stop(&mut self, draw: &mut Stream) {
         // In the last of 64 sections there would be nothing to measure.
         let within = draw.below(self.time_ps / 64 * 63);
         let given = [None, Some(0), Some(self.time_ps / 10), Some(within)];
@@ -264,6 +272,13 @@ impl Case {
             case.rules.remove(index);
             cases.push(case);
         }
+        for index in 0..self.network.len() {
+            let mut case = self.clone();
+            // A preset decides on the kind.
+            if !case.network.remove(index).starts_with("preset") {
+                cases.push(case);
+            }
+        }
         for index in (0..self.nodes.len()).rev() {
             let mut case = self.clone();
             let (_, name) = case.nodes.remove(index);
@@ -283,7 +298,7 @@ pub(crate) fn pick<T: Copy>(draw: &mut Stream, from: &[T]) -> T {
     from[usize::try_from(draw.below(from.len() as u64)).unwrap()]
 }
 
-fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
+pub(crate) fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
     let small = |draw: &mut Stream, most: u64| u32::try_from(1 + draw.below(most)).unwrap();
     let generator = match draw.below(6) {
         0 => Generator::Star(Star { hosts: 1 + small(draw, 4) }),

@@ -4,6 +4,7 @@
 
 mod case;
 mod in_transit;
+mod lanes;
 mod wild;
 
 use case::Case;
@@ -124,6 +125,18 @@ fn engine_and_oracle_agree_on_wild_paths() {
         longest = switches.max(longest);
     }
     assert!(longest >= 10, "{longest} switches at the most");
+}
+
+#[test]
+#[ignore = "the engine has no virtual lanes yet"]
+fn engine_and_oracle_agree_on_random_virtual_lanes() {
+    agree_on_random(Case::lanes);
+}
+
+#[test]
+#[ignore = "the engine has no virtual lanes yet"]
+fn engine_and_oracle_agree_on_random_virtual_lanes_with_in_transit_hosts() {
+    agree_on_random(Case::lanes_in_transit);
 }
 
 fn agree_on_random(draw: impl Fn(u64) -> Case) {

@@ -1,0 +1,103 @@
+//! The numbers of `network.lanes`, and how their mistakes are told.
+
+use crate::error::LabError;
+use crate::scenario::{Forwarding, LaneParameters, PerLane, ScenarioSource};
+use gingham_topology::routing::{LANES_MAX, LaneSet};
+use std::ops::RangeInclusive;
+
+/// The largest flit.
+const FLIT_MAX_BYTES: u32 = 1 << 12;
+/// The deepest buffer of a lane.
+const DEPTH_MAX: i64 = 65_535;
+/// The most cycles of routing.
+const ROUTING_CYCLES_MAX: i64 = 1_000;
+
+/// The section `network.lanes`, and how its mistakes are told.
+pub(super) struct Section<'a> {
+    pub(super) source: &'a ScenarioSource,
+}
+
+impl Section<'_> {
+    fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
+        self.source.refuse(&format!("network.lanes.{key}"), message).into()
+    }
+
+    fn number(
+        &self,
+        key: &str,
+        value: i64,
+        allowed: RangeInclusive<i64>,
+        rule: &str,
+    ) -> Result<u32, LabError> {
+        let within = allowed.contains(&value).then(|| u32::try_from(value).expect("small"));
+        within.ok_or_else(|| self.refuse(key, format!("{rule}, not {value}")))
+    }
+
+    fn by_lane<T: Copy>(
+        &self,
+        key: &str,
+        values: &PerLane<T>,
+        count: u8,
+    ) -> Result<Vec<T>, LabError> {
+        values.by_lane(usize::from(count)).map_err(|given| {
+            let message = format!(
+                "a list has a value for each of the {count} lanes (network.lanes.count), and this one has {given}: make \
+                 them as many, or give one value for all"
+            );
+            self.refuse(key, message)
+        })
+    }
+
+    /// By lane; 0 for lanes that are not there.
+    pub(super) fn depths(
+        &self,
+        key: &str,
+        written: &PerLane<i64>,
+        count: u8,
+    ) -> Result<[u32; LANES_MAX as usize], LabError> {
+        let rule = format!("a lane holds from 1 to {DEPTH_MAX} flits");
+        let mut depths = [0; LANES_MAX as usize];
+        let values = self.by_lane(key, written, count)?;
+        for (lane, value) in values.into_iter().enumerate() {
+            let key = match written {
+                PerLane::All(_) => key.to_owned(),
+                PerLane::Each(_) => format!("{key}.{lane}"),
+            };
+            depths[lane] = self.number(&key, value, 1..=DEPTH_MAX, &rule)?;
+        }
+        Ok(depths)
+    }
+
+    pub(super) fn flit_bytes(&self, lanes: &LaneParameters) -> Result<u32, LabError> {
+        let bytes = u32::try_from(lanes.flit.0).ok();
+        bytes.filter(|bytes| (1..=FLIT_MAX_BYTES).contains(bytes)).ok_or_else(|| {
+            let message = format!(
+                "a flit carries from 1 B to {} KiB, not {}",
+                FLIT_MAX_BYTES >> 10,
+                lanes.flit
+            );
+            self.refuse("flit", message)
+        })
+    }
+
+    pub(super) fn count(&self, lanes: &LaneParameters) -> Result<u8, LabError> {
+        let rule = format!("a channel has from 1 to {LANES_MAX} lanes");
+        let count = self.number("count", lanes.count, 1..=LANES_MAX.into(), &rule)?;
+        Ok(u8::try_from(count).expect("checked"))
+    }
+
+    pub(super) fn cut_through(
+        &self,
+        lanes: &LaneParameters,
+        count: u8,
+    ) -> Result<LaneSet, LabError> {
+        let by_lane = (0..count).zip(self.by_lane("forwarding", &lanes.forwarding, count)?);
+        let cut = by_lane.filter(|(_, forwarding)| *forwarding == Forwarding::VirtualCutThrough);
+        Ok(cut.map(|(lane, _)| lane).collect())
+    }
+
+    pub(super) fn routing_cycles(&self, lanes: &LaneParameters) -> Result<u32, LabError> {
+        let rule = format!("a switch routes in from 0 to {ROUTING_CYCLES_MAX} cycles");
+        self.number("routing_cycles", lanes.routing_cycles, 0..=ROUTING_CYCLES_MAX, &rule)
+    }
+}
