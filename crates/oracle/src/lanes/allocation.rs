@@ -6,10 +6,15 @@ use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
 use gingham_topology::routing::{LaneSet, Layer};
 use gingham_topology::{ChannelId, NodeId};
+use std::collections::BTreeSet;
 
 /// A head that asks for a lane of an output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asking {
+    /// Its lane buffer.
+    from: (ChannelId, u8),
+    /// The input port and lane as one number, which orders them.
+    place: usize,
     head: Flit,
     pub(crate) output: ChannelId,
     level: usize,
@@ -22,41 +27,43 @@ pub(crate) struct Asking {
 impl Simulation {
     pub(crate) fn allocate(&mut self, node: NodeId) {
         let tick = self.tick();
-        for output in self.channels_from(node) {
-            while self.give_a_lane(output, tick) {}
+        let asking = self.all_asking(node, tick);
+        let outputs: BTreeSet<ChannelId> = asking.iter().map(|head| head.output).collect();
+        for output in outputs {
+            let mut heads = asking.clone();
+            heads.retain(|head| head.output == output);
+            while let Some(winner) = self.give_a_lane(output, &heads, tick) {
+                heads.retain(|head| head.place != winner);
+            }
         }
         if self.holds_a_flit(node) {
             self.wake_switch(node, tick + 1);
         }
     }
 
-    /// Gives a lane of an output to a head that asks and may take it, if there are such a lane and such a head.
-    fn give_a_lane(&mut self, output: ChannelId, tick: Tick) -> bool {
-        // By input port and lane, as one number: the head, and the lanes that it could be given.
+    /// All heads of a switch that ask, in the order of input port and lane.
+    fn all_asking(&self, node: NodeId, tick: Tick) -> Vec<Asking> {
+        let lanes = |input| (0..self.lane_plan.count).map(move |lane| (input, lane));
+        let places = self.channels_into(node).into_iter().flat_map(lanes);
+        places.filter_map(|(input, lane)| self.asking(input, lane, tick)).collect()
+    }
+
+    /// Gives a lane of an output to one of these heads that ask for it, if any of them could be given one: which it is.
+    fn give_a_lane(&mut self, output: ChannelId, heads: &[Asking], tick: Tick) -> Option<usize> {
+        let could_be_given = |head: &&Asking| !self.lanes_to_give(head).is_empty();
+        let heads: Vec<Asking> = heads.iter().filter(could_be_given).copied().collect();
+        let highest = heads.iter().map(|head| head.level).max()?;
+        let head_at =
+            |place| heads.iter().find(|head| head.level == highest && head.place == place);
         let node = self.plan.ends(output).source.node;
-        let lanes = usize::from(self.lane_plan.count);
-        let place = |number: usize| {
-            let lane = u8::try_from(number % lanes).expect("lanes are few");
-            Some((self.input_at(node, number / lanes)?, lane))
-        };
-        let could_take = |number: usize| {
-            let (input, lane) = place(number)?;
-            let asking = self.asking(input, lane, tick).filter(|asking| asking.output == output)?;
-            let lanes = self.lanes_to_give(&asking);
-            (!lanes.is_empty()).then_some((asking, lanes))
-        };
-        let count = self.ports(node) * lanes;
-        let levels = (0..count).filter_map(could_take).map(|(asking, _)| asking.level);
-        let Some(highest) = levels.max() else { return false };
+        let count = self.ports(node) * usize::from(self.lane_plan.count);
         let turn = self.outputs[output.index()].turns_of_heads[highest];
-        let is_of_highest =
-            |number| could_take(number).is_some_and(|(head, _)| head.level == highest);
-        let winner = turn.first(count, is_of_highest).expect("a head is of the highest level");
-        let (asking, to_give) = could_take(winner).expect("the winner could take a lane");
-        let from = place(winner).expect("the winner is a lane");
+        let winner = turn.first(count, |place| head_at(place).is_some());
+        let winner = winner.expect("a head is of the highest level");
+        let asking = *head_at(winner).expect("the winner asks");
         self.outputs[output.index()].turns_of_heads[highest].won(winner);
-        self.give(asking, to_give, from, tick);
-        true
+        self.give(asking, self.lanes_to_give(&asking), tick);
+        Some(winner)
     }
 
     /// A head that stands first in its lane buffer asks from `h + 1 + R` on.
@@ -73,7 +80,9 @@ impl Simulation {
             rule.onward(&self.plan.fabric, packet.binding, journey.layer, input, output);
         assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         let level = self.lane_plan.arbitration.level(packet.priority);
-        Some(Asking { head, output, level, lanes, layer })
+        let port = usize::from(self.plan.ends(input).target.port);
+        let place = port * usize::from(self.lane_plan.count) + usize::from(lane);
+        Some(Asking { from: (input, lane), place, head, output, level, lanes, layer })
     }
 
     /// The flits of the packet whose head asks.
@@ -94,8 +103,8 @@ impl Simulation {
     }
 
     /// Gives a head the first of these lanes, in turn from the one after the last that this output gave.
-    fn give(&mut self, asking: Asking, to_give: LaneSet, from: (ChannelId, u8), tick: Tick) {
-        let Asking { head, output, layer, .. } = asking;
+    fn give(&mut self, asking: Asking, to_give: LaneSet, tick: Tick) {
+        let Asking { from, head, output, layer, .. } = asking;
         let journey = self.journeys.get_mut(head.packet);
         journey.position += 1;
         journey.layer = layer;

@@ -31,7 +31,9 @@ impl Simulation {
     /// One flit an input port and one an output port, until nobody can be matched any more.
     fn cross_matched(&mut self, node: NodeId) {
         let tick = self.tick();
-        let mut inputs: BTreeSet<ChannelId> = self.channels_into(node).into_iter().collect();
+        let has_flits = |input: &ChannelId| self.input(*input).fill() > 0;
+        let mut inputs: BTreeSet<ChannelId> =
+            self.channels_into(node).into_iter().filter(has_flits).collect();
         let mut outputs: BTreeSet<ChannelId> = self.channels_from(node).into_iter().collect();
         loop {
             let mut granted: BTreeMap<ChannelId, Vec<ChannelId>> = BTreeMap::new();

@@ -119,7 +119,7 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
         });
     }
     plan.seed = seed;
-    plan.stop = stop_at(20_000);
+    plan.stop = stop_at(12_000);
     plan
 }
 
@@ -143,7 +143,7 @@ fn outcome(mut simulation: Simulation, call: u64) -> Vec<(usize, u64, u64, u64)>
     assert_eq!(*simulation.status(), Status::Finished);
     let mut records = simulation.take_messages();
     records.sort_by_key(|delivery| delivery.message.id);
-    assert!(records.len() > 100, "{} messages", records.len());
+    assert!(records.len() > 50, "{} messages", records.len());
     records.iter().map(story).collect()
 }
 
@@ -164,7 +164,7 @@ fn flits_and_credits_are_conserved_after_every_event() {
 
 #[test]
 fn the_order_of_scheduling_changes_no_bit() {
-    for seed in 0..24 {
+    for seed in 0..16 {
         let plan = Arc::new(random_plan(seed, 3));
         let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
         let shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
@@ -188,5 +188,5 @@ fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
             spilled += measured.spilled_packets;
         }
     }
-    assert!(reinjected > 200 && spilled > 50, "{reinjected} sent on, {spilled} spilled");
+    assert!(reinjected > 100 && spilled > 50, "{reinjected} sent on, {spilled} spilled");
 }
