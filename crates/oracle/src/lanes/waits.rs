@@ -75,7 +75,10 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
     let transit = &simulation.transits[host.index()];
     let reading = transit.readings[usize::from(of.lane)]?;
-    if !matches!(reading, Reading::Waiting { .. }) {
+    let first = simulation.input(of.channel).lane(of.lane).first()?;
+    // Room that came free since the last tick is given at the next.
+    let gets_room = simulation.pool_has_room(host, first.flit.packet);
+    if !matches!(reading, Reading::Waiting { .. }) || gets_room {
         return None;
     }
     let channel = Fabric::reverse(of.channel);

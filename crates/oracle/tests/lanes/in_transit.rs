@@ -16,7 +16,7 @@ use crate::packets::by_message;
 use crate::{lane_plan, lanes, on_lanes, packets};
 use gingham_kernel::Span;
 use gingham_model::measure::TransitMeasured;
-use gingham_model::{Plan, WhenFull};
+use gingham_model::{Plan, Status, WhenFull};
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
@@ -181,4 +181,17 @@ fn a_full_lane_buffer_of_a_host_holds_the_switch() {
     };
     // Of the second, two flits stand at h1; one in the output lane and the fourth in the lane buffer before it.
     assert_eq!((count("h0", "s0"), count("s0", "h1"), count("h1", "s0")), (8, 6, 0));
+}
+
+#[test]
+fn a_packet_for_which_there_is_room_from_the_next_tick_on_waits_for_nobody() {
+    // At 13 ps a flit the first packet leaves h1 from 220, 233 and 246 on, until 259; the second, there since tick 18 at the latest, is
+    // given its room at 260. In between, at 7 x 37, it is looked who waits for whom.
+    let mut plan = stopping(1, 48);
+    let cable = crate::common::channel(&plan.fabric, "h1", "s0");
+    crate::common::cable_flit(&mut plan, cable, 13);
+    packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
+    plan.stop = stop_at(7 * 64);
+    let mut simulation = Simulation::new(Arc::new(plan));
+    assert_eq!(*simulation.advance(u64::MAX), Status::Finished);
 }
