@@ -193,5 +193,5 @@ fn a_packet_for_which_there_is_room_from_the_next_tick_on_waits_for_nobody() {
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     plan.stop = stop_at(7 * 64);
     let mut simulation = Simulation::new(Arc::new(plan));
-    assert_eq!(*simulation.advance(u64::MAX), Status::Finished);
+    assert_eq!(*simulation.advance(u64::MAX), Status::Drained);
 }
