@@ -3,7 +3,7 @@
 use crate::traffic::SourcePlan;
 use crate::{
     InTransitPlan, LanePlan, PathChoice, PathSet, PolicingPlan, Priority, SegmentationPlan,
-    SlackBuffer, WormholePlan,
+    SlackBuffer, WhenFull, WormholePlan,
 };
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::routing::{Binding, KeptPath, Onward, Routes};
@@ -329,6 +329,18 @@ impl Plan {
     /// The highest priority of any class.
     pub fn highest_priority(&self) -> Priority {
         self.classes.iter().map(|class| class.priority).max().unwrap_or_default()
+    }
+
+    /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not where a host takes in
+    /// all that comes.
+    pub fn has_buffer(&self, channel: ChannelId) -> bool {
+        match &self.switching {
+            Switching::Wormhole(_) => self.channel(channel).slack.is_some(),
+            Switching::VirtualLanes(_) => {
+                self.is_switch(self.ends(channel).target.node)
+                    || self.in_transit.when_full == WhenFull::Stop
+            }
+        }
     }
 
     /// Timing and buffer of a channel.

@@ -4,6 +4,7 @@ use super::grid::SECTIONS_MAX;
 use super::{ChannelCount, Estimate};
 use crate::ChannelPlan;
 use gingham_results::{Ratio, real};
+use gingham_topology::ChannelId;
 
 /// What one channel did in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -22,13 +23,18 @@ pub struct ChannelMeasured {
 #[derive(Clone, Debug)]
 pub(super) struct ChannelLedger {
     plans: Vec<ChannelPlan>,
+    /// By channel: whether there is a buffer at its end.
+    has_buffers: Vec<bool>,
     /// By section, then by channel.
     ends: Vec<ChannelCount>,
 }
 
 impl ChannelLedger {
-    pub(super) fn new(plans: &[ChannelPlan]) -> Self {
-        Self { plans: plans.to_vec(), ends: Vec::new() }
+    /// `has_buffer` says whether there is a buffer at the end of a channel.
+    pub(super) fn new(plans: &[ChannelPlan], has_buffer: impl Fn(ChannelId) -> bool) -> Self {
+        let channels = ChannelId::first(plans.len());
+        let has_buffers = channels.map(has_buffer).collect();
+        Self { plans: plans.to_vec(), has_buffers, ends: Vec::new() }
     }
 
     /// A section has ended with these counts.
@@ -70,7 +76,7 @@ impl ChannelLedger {
         let busy_ps = |count: &ChannelCount| {
             u128::from(count.data_flits + count.control_flits) * u128::from(plan.flit.as_ps())
         };
-        let has_buffer = plan.slack.is_some();
+        let has_buffer = self.has_buffers[channel];
         Some(ChannelMeasured {
             count: until(first + sections_ps.len()).since(&until(first)),
             utilisation: estimate(&busy_ps)?,
@@ -97,7 +103,6 @@ impl ChannelLedger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SlackBuffer;
     use gingham_kernel::Span;
 
     fn flits(data_flits: u64) -> ChannelCount {
@@ -105,13 +110,12 @@ mod tests {
     }
 
     /// A channel of 10 ps a flit.
-    fn plan(slack: Option<SlackBuffer>) -> ChannelPlan {
-        ChannelPlan { flit: Span::from_ps(10), delay: Span::ZERO, slack }
-    }
+    const PLAN: ChannelPlan =
+        ChannelPlan { flit: Span::from_ps(10), delay: Span::ZERO, slack: None };
 
     #[test]
     fn merging_keeps_the_counts_at_every_second_end() {
-        let mut ledger = ChannelLedger::new(&[plan(None); 2]);
+        let mut ledger = ChannelLedger::new(&[PLAN; 2], |_| false);
         for end in 1..=4 {
             ledger.end_section(&[flits(10 * end), flits(end)]);
         }
@@ -124,8 +128,7 @@ mod tests {
 
     #[test]
     fn shares_and_fill_are_over_the_time_of_the_window() {
-        let slack = SlackBuffer { capacity: 24, stop: 16, go: 8 };
-        let mut ledger = ChannelLedger::new(&[plan(Some(slack)), plan(None)]);
+        let mut ledger = ChannelLedger::new(&[PLAN; 2], |channel| channel.index() == 0);
         for end in 1..=3 {
             let one = ChannelCount {
                 data_flits: 3 * end,

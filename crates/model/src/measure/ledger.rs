@@ -61,7 +61,7 @@ impl Ledger {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,
             classes: plan.classes.iter().map(class).collect(),
-            channels: ChannelLedger::new(&plan.channels),
+            channels: ChannelLedger::new(&plan.channels, |channel| plan.has_buffer(channel)),
             transit: TransitLedger::new(plan.fabric.endpoints().len()),
             contention: ContentionLedger::new(plan),
             records: Records::new(plan.seed, &plan.measure),

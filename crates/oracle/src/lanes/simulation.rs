@@ -9,7 +9,7 @@ use crate::lanes::transit::Transit;
 use crate::lanes::waits;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Ledger};
-use gingham_model::{Course, Delivery, Due, LanePlan, Plan, Status, WhenFull};
+use gingham_model::{Course, Delivery, Due, LanePlan, Plan, Status};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -53,17 +53,13 @@ impl Simulation {
         let channels = || ChannelId::first(plan.channels.len());
         let levels = lane_plan.arbitration.level(plan.highest_priority()) + 1;
         let endpoint_of = |channel| plan.fabric.endpoint_at(plan.ends(channel).source);
-        let has_buffers = |channel| {
-            let ends_at_host = endpoint_of(Fabric::reverse(channel)).is_some();
-            !ends_at_host || plan.in_transit.when_full == WhenFull::Stop
-        };
         let input = |channel| {
-            has_buffers(channel).then(|| Input::new(lane_plan.count, &lane_plan.crossbar_input))
+            plan.has_buffer(channel).then(|| Input::new(lane_plan.count, &lane_plan.crossbar_input))
         };
         let output = |channel| {
             let is_host = endpoint_of(channel).is_some();
             let arbiter = if is_host { &lane_plan.adapter_port } else { &lane_plan.link_output };
-            let depths = has_buffers(channel).then_some(&lane_plan.depths_flits[..]);
+            let depths = plan.has_buffer(channel).then_some(&lane_plan.depths_flits[..]);
             Output::new(lane_plan.count, levels, arbiter, depths)
         };
         let endpoints = plan.fabric.endpoints().len();
