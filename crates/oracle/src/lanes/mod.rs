@@ -10,7 +10,7 @@
 //! a host does with what comes in is in [`host`] and [`transit`]. A switch that holds a flit, and an adapter that has something to
 //! send, act at every tick; the others have nothing to do.
 //!
-//! Source: Yum, Kim, Das and Vaidya 2002, section 3.1, as `docs/concepts/timing.md` has it.
+//! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as `docs/concepts/timing.md` has it.
 //!
 //! Invariants, checked by [`Simulation::assert_invariants`] after any event: flits in = consumed + in lane buffers +
 //! in output lanes + at in-transit hosts + on the wire; of each lane, credits + credits on their way + flits on the wire +
