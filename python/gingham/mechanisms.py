@@ -15,8 +15,8 @@ from gingham._native import catalogue, switching_kinds
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# The key of a scenario at which the names of a concept stand.
-KEYS = {concept: path for path, concept in reference.CONCEPTS.items()}
+# The key of a scenario at which the names of a concept stand, the first where there are several.
+KEYS = {concept: path for path, concept in reversed(reference.CONCEPTS.items())}
 # Titles of the concepts.
 TITLES = {
     "generator": "Shapes of fabrics",
@@ -24,6 +24,10 @@ TITLES = {
     "path-choice": "Which of two paths a packet takes",
     "preset": "Presets of networks",
     "arbitration": "Arbitration at switches",
+    "crossbar": "Crossbars of switches with virtual lanes",
+    "forwarding": "How packets of a lane go on",
+    "lanes": "What lanes are for",
+    "scheduler": "Schedulers of lanes, at crossbar inputs, link outputs and adapter ports",
     "arrivals": "Arrivals of messages",
     "length": "Lengths of messages",
     "destinations": "Destinations of messages",

@@ -24,6 +24,12 @@ CONCEPTS = {
     "routing.second.choose": "path-choice",
     "network.preset": "preset",
     "network.arbitration": "arbitration",
+    "network.lanes.crossbar": "crossbar",
+    "network.lanes.forwarding": "forwarding",
+    "network.lanes": "lanes",
+    "network.lanes.link_output": "scheduler",
+    "network.lanes.crossbar_input": "scheduler",
+    "network.lanes.adapter_port": "scheduler",
     "traffic.0.arrivals": "arrivals",
     "traffic.0.length": "length",
     "traffic.0.destinations": "destinations",
@@ -104,8 +110,12 @@ def explain(
 
 def sources() -> dict[str, str]:
     """Return the source of each name that the catalogue knows, by the path of its key."""
-    path_of = {concept: path for path, concept in CONCEPTS.items()}
-    return {f"{path_of[line['concept']]}.{line['name']}": line["source"] for line in catalogue()}
+    return {
+        f"{path}.{line['name']}": line["source"]
+        for line in catalogue()
+        for path, concept in CONCEPTS.items()
+        if concept == line["concept"]
+    }
 
 
 def walk(schema: Schema, path: str, source_of: Mapping[str, str]) -> Iterator[Key]:

@@ -10,9 +10,9 @@ mod standing;
 
 pub use standing::{KINDS, Kind, Standing};
 
-use crate::scenario::{Excess, Preset, Scenario};
+use crate::scenario::{Excess, Forwarding, Lanes, Preset, Scenario};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
-use gingham_model::{Arbitration, Choose, Segmentation};
+use gingham_model::{Arbitration, Choose, Crossbar, Scheduler, Segmentation};
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
 use lines::{FILES, LINES, Line};
@@ -23,8 +23,8 @@ use serde_json::Value;
 /// One name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
-    /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`, `arrivals`, `length`, `destinations`,
-    /// `segmentation`, `policing`.
+    /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`, `crossbar`, `forwarding`, `lanes`,
+    /// `scheduler`, `arrivals`, `length`, `destinations`, `segmentation`, `policing`.
     pub concept: &'static str,
     /// The name.
     pub name: String,
@@ -76,6 +76,10 @@ pub fn catalogue() -> Vec<Entry> {
     known.extend(variants::<Choose>("path-choice"));
     known.extend(variants::<Preset>("preset"));
     known.extend(variants::<Arbitration>("arbitration"));
+    known.extend(variants::<Crossbar>("crossbar"));
+    known.extend(variants::<Forwarding>("forwarding"));
+    known.push(property::<Lanes>("lanes", "datelines"));
+    known.extend(variants::<Scheduler>("scheduler"));
     known.extend(variants::<Arrivals>("arrivals"));
     known.extend(variants::<Lengths>("length"));
     known.extend(variants::<Destinations>("destinations"));
@@ -120,6 +124,16 @@ fn variants<T: JsonSchema>(concept: &'static str) -> Vec<Variant> {
     let mut found = Vec::new();
     collect(concept, schema.as_value(), &mut found);
     found
+}
+
+/// A key of a table that is a mechanism by itself.
+fn property<T: JsonSchema>(concept: &'static str, name: &str) -> Variant {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value();
+    let summary = schema["properties"][name]["description"].as_str().unwrap_or_default();
+    let (name, summary) = (name.to_owned(), summary.replace('\n', " "));
+    Variant { concept, name, summary, parameters: Value::Null }
 }
 
 fn collect(concept: &'static str, schema: &Value, found: &mut Vec<Variant>) {

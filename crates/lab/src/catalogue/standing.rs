@@ -1,10 +1,10 @@
 //! The switching kinds, and how a mechanism may stand to one.
 //!
 //! ```text
-//!                   wormhole   (next kind)
-//!   poisson         works      works
-//!   a mechanism     works      refused: why
-//!   a preset        works      meaningless
+//!                   wormhole       virtual-lanes
+//!   poisson         works          works
+//!   a crossbar      refused: why   works
+//!   a preset        works          meaningless
 //! ```
 //!
 //! A fabric has one switching kind. A new kind is one entry of [`KINDS`]; every line of the
@@ -26,13 +26,22 @@ pub struct Kind {
 }
 
 /// Every switching kind, in the order in which the standings of a line are given.
-pub const KINDS: [Kind; 1] = [Kind {
-    name: "wormhole",
-    summary: "A packet moves flit by flit and may stretch over several switches; small slack \
-              buffers hold its sender with STOP and GO.",
-    source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
-    example: "network.preset = \"myrinet-1280\"",
-}];
+pub const KINDS: [Kind; 2] = [
+    Kind {
+        name: "wormhole",
+        summary: "A packet moves flit by flit and may stretch over several switches; small slack \
+                  buffers hold its sender with STOP and GO.",
+        source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
+        example: "network.preset = \"myrinet-1280\"",
+    },
+    Kind {
+        name: "virtual-lanes",
+        summary: "A channel has up to 16 lanes, each with a buffer of its own for which its sender has credits; packets \
+                  on different lanes share the channel flit by flit, and the lanes of a switch its crossbar.",
+        source: "Yum et al. 2002, section 3.1",
+        example: "network.preset = \"yum-1600\"",
+    },
+];
 
 /// How a mechanism stands to a switching kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

@@ -211,6 +211,10 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PerLaneVisitor<T> {
         T::deserialize(number.into_deserializer()).map(PerLane::All)
     }
 
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<PerLane<T>, E> {
+        T::deserialize(number.into_deserializer()).map(PerLane::All)
+    }
+
     fn visit_str<E: de::Error>(self, text: &str) -> Result<PerLane<T>, E> {
         T::deserialize(text.into_deserializer()).map(PerLane::All)
     }
