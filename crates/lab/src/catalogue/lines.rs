@@ -146,11 +146,11 @@ crossbar_input = "round-robin"
 link_output = "round-robin"
 adapter_port = "round-robin""#),
     line("scheduler", "weighted-round-robin", "Yum et al. 2002, section 3.1", [NEEDS_LANES, Works],
-        r#"[network.lanes]
+        "[network.lanes]
 count = 2
 crossbar_input = { weighted-round-robin = { weights = [1, 3] } }
 link_output = { weighted-round-robin = { weights = [1, 3] } }
-adapter_port = { weighted-round-robin = { weights = [1, 3] } }"#),
+adapter_port = { weighted-round-robin = { weights = [1, 3] } }"),
     line("scheduler", "surplus-round-robin", "Adiseshu et al. 1996, section 3", [NEEDS_LANES, Works],
         r#"[network.lanes]
 count = 2
@@ -176,11 +176,11 @@ crossbar_input = "first-come-first-served"
 link_output = "first-come-first-served"
 adapter_port = "first-come-first-served""#),
     line("scheduler", "strict-priority", "textbook", [NEEDS_LANES, Works],
-        r#"[network.lanes]
+        "[network.lanes]
 count = 2
 crossbar_input = { strict-priority = { levels = [0, 1] } }
 link_output = { strict-priority = { levels = [0, 1] } }
-adapter_port = { strict-priority = { levels = [0, 1] } }"#),
+adapter_port = { strict-priority = { levels = [0, 1] } }"),
     line("scheduler", "infiniband", "InfiniBand Architecture Specification, Volume 1, section 7.6.9", [NEEDS_LANES, Works],
         r#"[network.lanes]
 count = 2
