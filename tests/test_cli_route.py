@@ -231,3 +231,36 @@ def test_arbitration_is_read_from_ports_and_from_the_configuration(tmp_path: Pat
     asked.write_text(VLARB.replace("|0x4 |", "|4x |"))
     with pytest.raises(package.InputError, match=r"vlarb\.txt:4: "):
         qos.load_arbitration(asked)
+
+
+def test_datelines_free_a_torus_on_two_lanes(gingham: Command, tmp_path: Path) -> None:
+    network = tmp_path / "torus.toml"
+    made = gingham("fabric", "make", "torus", "--dimensions", "5,5", "-o", network)
+    assert made.code == 0, made.err
+
+    def routed(*options: object) -> Finished:
+        return gingham("route", network, "--algorithm", "dimension-order", *options)
+
+    shared = routed("--lanes", 2)
+    assert shared.code == 0, shared.err
+    assert "0, 1; the upper half from the datelines on" in shared.out
+    assert "free of deadlock: " in shared.out
+    free = routed("--lanes", 2, "--no-datelines", "--json")
+    facts = json.loads(free.out)
+    assert (free.code, facts["lanes"], facts["layers"]) == (3, [0, 1], 1)
+    # A shortest cycle is one circle, of the lowest lanes.
+    assert len(facts["cycle"]) == 5
+    assert all(channel.endswith(" lane 0") for channel in facts["cycle"])
+    one = json.loads(routed("--json").out)
+    assert (one["lanes"], one["layers"], len(one["cycle"])) == ([0], 1, 5)
+    # One lane cannot be shared out.
+    assert routed("--datelines").code == 3
+
+
+def test_datelines_need_a_grid_and_lanes_an_algorithm(gingham: Command, clos: Path) -> None:
+    refused = gingham("route", clos, "--algorithm", "up-down", "--lanes", 2, "--datelines")
+    assert (refused.code, "datelines need a mesh or torus: " in refused.err) == (2, True)
+    compared = gingham("route", clos, "--compare", "--lanes", 2)
+    assert (compared.code, "compared on one lane" in compared.err) == (2, True)
+    with pytest.raises(package.InputError, match="from 1 to 16 lanes, not 17"):
+        package.Fabric.load(clos).route("up-down", lanes=17)

@@ -145,6 +145,8 @@ class Fabric:
         *,
         form: Literal["source", "table"] = "source",
         when_full: Literal["spill", "stop"] = "spill",
+        lanes: int = 1,
+        datelines: bool | None = None,
         **parameters: Any,
     ) -> Routes:
         """Route every pair of hosts.
@@ -153,9 +155,13 @@ class Fabric:
         a whole path for each pair, or one output port for each switch and destination. The proof
         takes it that an in-transit host whose pool is full takes packets into its memory
         (`spill`), or that it lets them wait (`stop`).
+
+        A packet may take any of the `lanes` of a channel. With `datelines` the lower half of them
+        leads up to the dateline of each circle of a torus and the upper half on from there; unless
+        said, that is so for dimension order with two lanes or more.
         """
         request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)
-        return Routes(self._core.route(request, form, when_full))
+        return Routes(self._core.route(request, form, when_full, lanes, datelines))
 
     def load_routes(
         self,

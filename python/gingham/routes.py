@@ -62,6 +62,11 @@ class Routes:
         """The lanes on which packets travel between switches."""
         return self._core.lanes()
 
+    @property
+    def layers(self) -> int:
+        """How many layers packets go through: two where lanes are shared out at datelines."""
+        return self._core.layers()
+
     def require_deadlock_free(self) -> None:
         """Raise `DeadlockError` with the shortest cycle if there is one."""
         if not self.is_deadlock_free:

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::patience::interruptible;
-use crate::routes::Routes;
+use crate::routes::{Request, Routes};
 use crate::{error, json as convert};
 
 /// A network of switches and hosts; never changes.
@@ -99,15 +99,19 @@ impl Fabric {
     }
 
     /// Routes by an algorithm, in the form `source` or `table`; in-transit hosts `spill` or `stop`
-    /// when they are full.
+    /// when they are full. Packets may take each of `lanes`, shared out at datelines or not.
+    #[pyo3(signature = (algorithm, form, when_full, lanes=1, datelines=None))]
     fn route(
         &self,
         py: Python<'_>,
         algorithm: &Bound<'_, PyAny>,
         form: &str,
         when_full: &str,
+        lanes: u8,
+        datelines: Option<bool>,
     ) -> PyResult<Routes> {
-        Routes::compute(py, &self.inner, algorithm, form, when_full)
+        let request = Request::read(py, algorithm, form, when_full, lanes, datelines)?;
+        Routes::compute(py, &self.inner, request)
     }
 
     /// Routes as a subnet manager decided on them, from its files: forwarding tables, tables

@@ -40,11 +40,15 @@ pub(crate) enum Decided {
 type FindingRow = (String, Option<u32>, &'static str, &'static str, String);
 
 /// What a request for routes consists of.
-#[derive(serde::Deserialize)]
-struct Request {
+#[derive(Debug, serde::Deserialize)]
+pub(crate) struct Request {
     algorithm: Algorithm,
     form: Form,
     when_full: WhenFull,
+    /// Lanes, any of which a packet may take.
+    lanes: u8,
+    /// Whether they are shared out at datelines; open for what the algorithm needs.
+    datelines: Option<bool>,
 }
 
 /// What an in-transit host does with a packet for which its pool has no room.
@@ -66,34 +70,50 @@ impl From<WhenFull> for TakeIn {
     }
 }
 
-impl Routes {
-    /// Routes `fabric` by `algorithm`, a name or a dict of one, and proves the result.
-    pub(crate) fn compute(
+impl Request {
+    /// `algorithm` is a name or a dict of one.
+    pub(crate) fn read(
         py: Python<'_>,
-        fabric: &Arc<Fabric>,
         algorithm: &Bound<'_, PyAny>,
         form: &str,
         when_full: &str,
+        lanes: u8,
+        datelines: Option<bool>,
     ) -> PyResult<Self> {
+        if !(1..=routing::LANES_MAX).contains(&lanes) {
+            let message =
+                format!("a channel has from 1 to {} lanes, not {lanes}", routing::LANES_MAX);
+            return Err(error::refusal(py, message));
+        }
         let request = json!({
-            "algorithm": convert::from_python(algorithm)?, "form": form, "when_full": when_full,
+            "algorithm": convert::from_python(algorithm)?, "form": form, "when_full": when_full, "lanes": lanes,
+            "datelines": datelines,
         });
-        let Request { algorithm, form, when_full } = Tree::from_json("Fabric.route", &request)
-            .and_then(|tree| tree.read())
-            .map_err(|refused| error::input(py, &refused))?;
+        let tree = Tree::from_json("Fabric.route", &request);
+        tree.and_then(|tree| tree.read()).map_err(|refused| error::input(py, &refused))
+    }
+}
+
+impl Routes {
+    /// Routes `fabric` as asked, and proves the result.
+    pub(crate) fn compute(
+        py: Python<'_>,
+        fabric: &Arc<Fabric>,
+        request: Request,
+    ) -> PyResult<Self> {
         let fabric = Arc::clone(fabric);
         let computed = interruptible(py, move || {
-            let routes = routing::route(&fabric, &algorithm, form)?;
+            let Request { algorithm, form, when_full, lanes, datelines } = request;
+            let has_several = lanes > 1 || datelines == Some(true);
+            let lanes = has_several.then(|| Lanes::of_all(&fabric, &algorithm, lanes, datelines));
+            let lanes = lanes.transpose();
+            let lanes =
+                lanes.map_err(|error| format!("datelines need a mesh or torus: {error}"))?;
+            let routes =
+                routing::route(&fabric, &algorithm, form).map_err(|error| error.to_string())?;
             let decided = Decided::ByAlgorithm(algorithm);
             let hosts = when_full.into();
-            Ok::<_, routing::RouteError>(Self::proved(
-                fabric,
-                vec![routes],
-                None,
-                hosts,
-                decided,
-                vec![],
-            ))
+            Ok::<_, String>(Self::proved(fabric, vec![routes], lanes, hosts, decided, vec![]))
         })?;
         computed.map_err(|refused| error::refusal(py, refused))
     }
@@ -209,7 +229,8 @@ impl Routes {
                 )
             }
             Proof::Cycle { buffers } => format!(
-                "can deadlock: packets that hold the channels of this cycle wait for each other\n{}",
+                "can deadlock: packets that hold the {} of this cycle wait for each other\n{}",
+                if self.set().lane_count() > 1 { "lanes" } else { "channels" },
                 routing::describe_cycle(&self.fabric, self.set(), buffers).trim_end()
             ),
         }
@@ -224,6 +245,11 @@ impl Routes {
     fn lanes(&self, py: Python<'_>) -> Vec<u32> {
         let lanes = py.detach(|| self.set().lane_use(&self.fabric)).lanes;
         lanes.into_iter().map(u32::from).collect()
+    }
+
+    /// How many layers packets go through: two where lanes are shared out at datelines.
+    fn layers(&self) -> usize {
+        self.lanes.as_ref().map_or(1, Lanes::layers)
     }
 
     /// What the files had to say beside the routes.

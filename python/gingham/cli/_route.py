@@ -113,6 +113,19 @@ route.add_command(check)
     show_default=True,
     help="What in-transit hosts do whose pool is full; the proof takes it into account.",
 )
+@click.option(
+    "--lanes",
+    type=click.IntRange(1, 16),
+    default=1,
+    show_default=True,
+    help="Lanes of every channel, any of which a packet may take; the proof is of them.",
+)
+@click.option(
+    "--datelines/--no-datelines",
+    default=None,
+    help="Whether the upper half of the lanes is for packets behind the dateline of a circle; "
+    "unless said, for dimension-order with two lanes or more.",
+)
 @output_option(help="File of tables to write, for `opensm -R file -U FILE`; needs --form table.")
 @click.option(
     "--plot",
@@ -132,6 +145,8 @@ def compute(
     hosts: str | None,
     parameters: dict[str, Any],
     when_full: Literal["spill", "stop"],
+    lanes: int,
+    datelines: bool | None,
     output: Path | None,
     plot: Path | None,
     force: bool,
@@ -161,12 +176,15 @@ def compute(
       gingham route net.ibnetdiscover --algorithm simple-routes --set weight=0.3
       gingham route net.ibnetdiscover --compare --plot compared.png
       gingham route torus-5x5.toml --algorithm dimension-order   # can deadlock: exits with 3
+      gingham route torus-5x5.toml --algorithm dimension-order --lanes 2   # free, by datelines
       gingham route net.ibnetdiscover --algorithm up-down --form table -o tables.lfts
     """
     named = {"root": root_of(root), "tree": tree, "hosts": hosts}
     given = {key: value for key, value in named.items() if value is not None} | parameters
     if compare:
         require_comparison(algorithm, output, given)
+        if lanes > 1 or datelines is not None:
+            raise click.UsageError("algorithms are compared on one lane; give --algorithm")
         compare_all(file, form, when_full, given.get("root"), plot, force=force, as_json=as_json)
         return
     if algorithm is None:
@@ -175,7 +193,9 @@ def compute(
         raise click.UsageError("only a comparison has a picture; give --compare")
     if output is not None and form != "table":
         raise click.UsageError("only tables can be written; give --form table")
-    routes = load(file).route({algorithm: given}, form=form, when_full=when_full)
+    routes = load(file).route(
+        {algorithm: given}, form=form, when_full=when_full, lanes=lanes, datelines=datelines
+    )
     if output is not None:
         routes.save(output, force=force)
     if as_json:
@@ -196,5 +216,7 @@ def as_facts(routes: Routes) -> dict[str, Any]:
     return {
         "deadlock_free": routes.is_deadlock_free,
         "cycle": routes.cycle,
+        "lanes": routes.lanes,
+        "layers": routes.layers,
         "statistics": routes.statistics(),
     }

@@ -46,6 +46,13 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "bound on all-to-all load", f"{bound['load']:.3f}{rate}, by {bound['bottleneck']}"
 
 
+def lanes(routes: Routes) -> Iterator[tuple[str, str]]:
+    """Return on which lanes packets travel, if there are several."""
+    if len(routes.lanes) > 1:
+        layered = "; the upper half from the datelines on" if routes.layers > 1 else ""
+        yield "lanes between switches", ", ".join(map(str, routes.lanes)) + layered
+
+
 def hostless(statistics: Mapping[str, Any]) -> str:
     """Return the names of switches at which a host is missing, if they are many the first."""
     switches = statistics["hostless_switches"]
@@ -77,6 +84,6 @@ def print_loads(statistics: dict[str, Any]) -> None:
 def print_routes(routes: Routes) -> None:
     """Print lengths, loads and the proof."""
     statistics = routes.statistics()
-    print_facts(summary(statistics))
+    print_facts([*summary(statistics), *lanes(routes)])
     print_loads(statistics)
     click.echo(routes.explain())

@@ -69,7 +69,7 @@ pub(super) fn imported(
         let (file, bytes) = reader.open("routing.service_levels", name)?;
         let (joined, findings) = subnet.levels(&file, &bytes)?;
         reader.note(&file, &findings);
-        levels = Some(joined);
+        levels = Some(joined.of_first_alternatives());
     }
     imported.lanes = decides_on_lanes(routing).then(|| subnet.completed(map, levels));
     Ok(imported)

@@ -15,11 +15,12 @@
 //! Invariant: the lanes of a hop depend on binding, layer and the two channels alone, and are found by
 //! a few loads.
 
+use super::algorithm::Algorithm;
 use super::datelines::{Datelines, Shares};
 use super::lane_map::{LEVELS, LaneMap};
 use super::lane_set::{Binding, LaneSet, Layer};
 use super::service_levels::ServiceLevels;
-use crate::{ChannelId, EndpointId, Fabric};
+use crate::{ChannelId, EndpointId, Fabric, GridError};
 
 /// How it is decided which lanes a packet may take.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,6 +85,27 @@ impl Lanes {
         Self::by_sets(LaneRule::Datelines(datelines), bindings)
     }
 
+    /// Lanes of a network in which every packet may take each of `count`, with datelines if `datelines` says so, or, where it
+    /// says nothing, if dimension-order routes need them and there is a lane for each layer.
+    ///
+    /// # Errors
+    /// Datelines on what is neither mesh nor torus.
+    pub fn of_all(
+        fabric: &Fabric,
+        algorithm: &Algorithm,
+        count: u8,
+        datelines: Option<bool>,
+    ) -> Result<Self, GridError> {
+        let bindings = [LaneSet::first_n(count)];
+        let is_needed = matches!(algorithm, Algorithm::DimensionOrder(_))
+            && usize::from(count) >= Datelines::LAYERS;
+        if datelines.unwrap_or(is_needed) {
+            Ok(Self::by_datelines(Datelines::new(fabric)?, &bindings))
+        } else {
+            Ok(Self::free(&bindings))
+        }
+    }
+
     fn by_sets(rule: LaneRule, bindings: &[LaneSet]) -> Self {
         let all = bindings.iter().fold(LaneSet::EMPTY, |all, lanes| all | *lanes);
         Self {
@@ -98,6 +120,14 @@ impl Lanes {
     /// How lanes are decided on.
     pub fn rule(&self) -> &LaneRule {
         &self.rule
+    }
+
+    /// How many layers a packet can go through: more than one only where there are datelines.
+    pub fn layers(&self) -> usize {
+        match &self.rule {
+            LaneRule::Datelines(datelines) => datelines.layers(),
+            LaneRule::Free | LaneRule::Tables { .. } => 1,
+        }
     }
 
     /// One more than the highest lane that a packet may take between switches.

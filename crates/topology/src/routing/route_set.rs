@@ -14,7 +14,7 @@
 use super::Routes;
 use super::graph::SwitchGraph;
 use super::lane_set::{Binding, LaneSet, Layer};
-use super::lanes::Lanes;
+use super::lanes::{LaneRule, Lanes};
 use super::routes::Walk;
 use super::take_in::TakeIn;
 use crate::{ChannelId, EndpointId, Fabric};
@@ -197,6 +197,15 @@ fn group(
     groups: &mut Vec<Group>,
 ) {
     let Some(&first) = walk.channels.first() else { return };
+    if !matches!(lanes.rule(), LaneRule::Tables { .. }) {
+        // Which lanes there are does not depend on the sender.
+        let Some(sender) = walk.senders(graph).next() else { return };
+        groups.extend(lanes.bindings().filter_map(|binding| {
+            let entrance = entrance(fabric, lanes, sender, first, binding);
+            Some(Group { binding, entrance, ..whole_group(walk, graph)? })
+        }));
+        return;
+    }
     for sender in walk.senders(graph) {
         let host = (graph.is_host(sender) && graph.is_host(walk.to)).then_some(sender);
         for binding in lanes.bindings_of(sender, walk.to, alternative) {

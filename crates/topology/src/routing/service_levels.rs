@@ -49,12 +49,41 @@ impl ServiceLevels {
         self.levels.iter().fold(0, |levels, level| levels | 1 << level)
     }
 
-    /// The level of packets from one endpoint to an alternative of another.
+    /// The same with the levels of first alternatives for all others.
+    #[must_use]
+    pub fn of_first_alternatives(mut self) -> Self {
+        self.levels.truncate(self.endpoint_count.pow(2));
+        self
+    }
+
+    /// The level of packets from one endpoint to an alternative of another; the last that there are levels
+    /// for stands for those behind it.
     pub fn level(&self, from: EndpointId, to: EndpointId, alternative: u8) -> u8 {
         if self.levels.is_empty() {
             return 0;
         }
-        let row = usize::from(alternative) * self.endpoint_count + from.index();
+        let alternatives = self.levels.len() / self.endpoint_count.pow(2);
+        let alternative = usize::from(alternative).min(alternatives - 1);
+        let row = alternative * self.endpoint_count + from.index();
         self.levels[row * self.endpoint_count + to.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Generator, Star};
+
+    #[test]
+    fn the_first_alternatives_stand_for_all() {
+        let fabric = Generator::Star(Star { hosts: 2 }).generate(0).unwrap();
+        let levels = ServiceLevels::by_pair(&fabric, 2, |from, _, alternative| {
+            4 * alternative + u8::try_from(from.index()).unwrap()
+        });
+        let [a, b] = [0, 1].map(EndpointId::new);
+        let found = |levels: &ServiceLevels| [0, 1, 2].map(|of| levels.level(b, a, of));
+        assert_eq!(found(&levels), [1, 5, 5]);
+        assert_eq!(found(&levels.of_first_alternatives()), [1, 1, 1]);
+        assert_eq!(found(&ServiceLevels::zero(&fabric).of_first_alternatives()), [0; 3]);
     }
 }
