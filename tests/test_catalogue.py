@@ -70,7 +70,7 @@ def test_explain_shows_a_mechanism_with_its_standing(gingham: Command) -> None:
         assert word in shown.out
     answer = json.loads(gingham("explain", "torus", "--json").out)
     assert answer["keys"] == []
-    assert answer["mechanisms"][0]["standing"] == {"wormhole": "works"}
+    assert answer["mechanisms"][0]["standing"] == {"wormhole": "works", "virtual-lanes": "works"}
 
 
 def test_explain_without_a_name_lists_keys_and_the_matrix(gingham: Command) -> None:

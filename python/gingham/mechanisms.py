@@ -178,7 +178,16 @@ def mechanism_section(one: Mechanism) -> Iterator[str]:
         yield ""
     for name, text in one.files.items():
         yield from (f"`{name}`:", "", f"<!-- file: {name} -->", "```csv", text.rstrip(), "```", "")
-    yield from ("```toml", one.example, "```", "")
+    yield from ("```toml", whole_example(one), "```", "")
+
+
+def whole_example(one: Mechanism) -> str:
+    """Return the example of a mechanism, with the keys of its kind where the first refuses it."""
+    first, *others = kinds()
+    if not one.standing[first.name].startswith("refused"):
+        return one.example
+    kind = next(kind for kind in others if one.standing[kind.name] == "works")
+    return f"{kind.example}\n{one.example}"
 
 
 def cell(text: str) -> str:

@@ -66,6 +66,7 @@ impl Simulation {
             "cables": fabric.cables().len(),
             "deadlock_free": compiled.proof.is_free(),
             "files": compiled.files,
+            "switching": compiled.parameters.switching.kind(),
             "parameters": compiled.parameters,
             "sending": compiled.sending(),
             "notes": compiled.notes,

@@ -143,7 +143,7 @@ def print_mechanism(one: mechanisms.Mechanism) -> None:
 def show_example(one: mechanisms.Mechanism) -> None:
     """Print the example of a mechanism, and the files that it reads."""
     click.echo("\nexample, for a scenario:\n")
-    click.echo("\n".join(f"  {line}" for line in one.example.splitlines()))
+    click.echo("\n".join(f"  {line}" for line in mechanisms.whole_example(one).splitlines()))
     for name, content in one.files.items():
         click.echo(f"\n{name}:\n")
         click.echo("\n".join(f"  {line}" for line in content.splitlines()))

@@ -140,54 +140,46 @@ length = { fixed = "64 B" }"#),
         r#"routing.algorithm = "dimension-order"
 network.lanes.datelines = true"#),
     line("scheduler", "round-robin", "Yum et al. 2002, section 3.1", [NEEDS_LANES, Works],
-        r#"[network.lanes]
-count = 2
-crossbar_input = "round-robin"
-link_output = "round-robin"
-adapter_port = "round-robin""#),
+        r#"network.lanes.count = 2
+network.lanes.crossbar_input = "round-robin"
+network.lanes.link_output = "round-robin"
+network.lanes.adapter_port = "round-robin""#),
     line("scheduler", "weighted-round-robin", "Yum et al. 2002, section 3.1", [NEEDS_LANES, Works],
-        "[network.lanes]
-count = 2
-crossbar_input = { weighted-round-robin = { weights = [1, 3] } }
-link_output = { weighted-round-robin = { weights = [1, 3] } }
-adapter_port = { weighted-round-robin = { weights = [1, 3] } }"),
+        "network.lanes.count = 2
+network.lanes.crossbar_input = { weighted-round-robin = { weights = [1, 3] } }
+network.lanes.link_output = { weighted-round-robin = { weights = [1, 3] } }
+network.lanes.adapter_port = { weighted-round-robin = { weights = [1, 3] } }"),
     line("scheduler", "surplus-round-robin", "Adiseshu et al. 1996, section 3", [NEEDS_LANES, Works],
-        r#"[network.lanes]
-count = 2
-crossbar_input = { surplus-round-robin = { quanta = ["64 B", "192 B"] } }
-link_output = { surplus-round-robin = { quanta = ["64 B", "192 B"] } }
-adapter_port = { surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#),
+        r#"network.lanes.count = 2
+network.lanes.crossbar_input = { surplus-round-robin = { quanta = ["64 B", "192 B"] } }
+network.lanes.link_output = { surplus-round-robin = { quanta = ["64 B", "192 B"] } }
+network.lanes.adapter_port = { surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#),
     line("scheduler", "deficit-round-robin", "Shreedhar and Varghese 1995", [NEEDS_LANES, Works],
-        r#"[network.lanes]
-count = 2
-crossbar_input = { deficit-round-robin = { quanta = ["64 B", "192 B"] } }
-link_output = { deficit-round-robin = { quanta = ["64 B", "192 B"] } }
-adapter_port = { deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#),
+        r#"network.lanes.count = 2
+network.lanes.crossbar_input = { deficit-round-robin = { quanta = ["64 B", "192 B"] } }
+network.lanes.link_output = { deficit-round-robin = { quanta = ["64 B", "192 B"] } }
+network.lanes.adapter_port = { deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#),
     line("scheduler", "virtual-clock", "Zhang 1990; Yum et al. 2002, section 3.1", [NEEDS_LANES, Works],
-        r#"[network.lanes]
-count = 2
-crossbar_input = { virtual-clock = { rates = ["50 MB/s", "best-effort"] } }
-link_output = { virtual-clock = { rates = ["50 MB/s", "best-effort"] } }
-adapter_port = { virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#),
+        r#"network.lanes.count = 2
+network.lanes.crossbar_input = { virtual-clock = { rates = ["50 MB/s", "best-effort"] } }
+network.lanes.link_output = { virtual-clock = { rates = ["50 MB/s", "best-effort"] } }
+network.lanes.adapter_port = { virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#),
     line("scheduler", "first-come-first-served", "Yum et al. 2002, section 3.1", [NEEDS_LANES, Works],
-        r#"[network.lanes]
-count = 2
-crossbar_input = "first-come-first-served"
-link_output = "first-come-first-served"
-adapter_port = "first-come-first-served""#),
+        r#"network.lanes.count = 2
+network.lanes.crossbar_input = "first-come-first-served"
+network.lanes.link_output = "first-come-first-served"
+network.lanes.adapter_port = "first-come-first-served""#),
     line("scheduler", "strict-priority", "textbook", [NEEDS_LANES, Works],
-        "[network.lanes]
-count = 2
-crossbar_input = { strict-priority = { levels = [0, 1] } }
-link_output = { strict-priority = { levels = [0, 1] } }
-adapter_port = { strict-priority = { levels = [0, 1] } }"),
+        "network.lanes.count = 2
+network.lanes.crossbar_input = { strict-priority = { levels = [0, 1] } }
+network.lanes.link_output = { strict-priority = { levels = [0, 1] } }
+network.lanes.adapter_port = { strict-priority = { levels = [0, 1] } }"),
     line("scheduler", "infiniband", "InfiniBand Architecture Specification, Volume 1, section 7.6.9", [NEEDS_LANES, Works],
-        r#"[network.lanes]
-count = 2
-forwarding = "virtual-cut-through"
-crossbar_input = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
-link_output = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
-adapter_port = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }"#),
+        r#"network.lanes.count = 2
+network.lanes.forwarding = "virtual-cut-through"
+network.lanes.crossbar_input = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
+network.lanes.link_output = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
+network.lanes.adapter_port = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }"#),
     line("arrivals", "poisson", "textbook", [Works, Works],
         r#"[[traffic]]
 arrivals = "poisson"

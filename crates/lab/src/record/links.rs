@@ -13,13 +13,16 @@ use serde::Serialize;
 pub(super) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
+    flit_bytes: u32,
+    /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
+    buffer_flits: u32,
     measured: Option<ChannelMeasured>,
 }
 
 /// Sums over all links.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct LinkTotals {
-    /// Data flits that started in the window, over all channels: wire bytes times hops.
+    /// Data flits that started in the window, over all channels: flits of packets times hops.
     pub data_flits: u64,
     /// Control flits (STOP and GO) that started in the window.
     pub control_flits: u64,
@@ -35,9 +38,19 @@ pub(super) fn rows(reading: &Reading<'_>) -> Vec<Link> {
     let row = |channel: ChannelId| Link {
         channel,
         plan: *plan.channel(channel),
+        flit_bytes: plan.flit_bytes(),
+        buffer_flits: buffer_flits(plan, channel),
         measured: reading.measured.channel(channel),
     };
     ChannelId::first(plan.channels.len()).map(row).collect()
+}
+
+fn buffer_flits(plan: &Plan, channel: ChannelId) -> u32 {
+    match plan.lane_plan() {
+        Some(lanes) if plan.has_buffer(channel) => lanes.depths_flits.iter().sum(),
+        Some(_) => 0,
+        None => plan.channel(channel).slack.map_or(0, |slack| slack.capacity),
+    }
 }
 
 pub(super) fn totals(rows: &[Link]) -> LinkTotals {
@@ -95,6 +108,7 @@ pub(super) fn columns(
         .words("to", "receiving node", nodes, |r| ends(r).target.node.index())
         .integers(("to_port", ""), "its port", |r| u64::from(ends(r).target.port))
         .integers(("flit_ps", "ps"), "time of one flit", |r| r.plan.flit.as_ps())
+        .integers(("flit_bytes", "B"), "what one flit carries", |r| u64::from(r.flit_bytes))
         .integers(("delay_ps", "ps"), "propagation delay", |r| r.plan.delay.as_ps())
         .integers(("data_flits", "flits"), "data flits that started in the window", |r| {
             r.count(|of| of.count.data_flits)
@@ -113,8 +127,9 @@ pub(super) fn columns(
         .known(("stopped_share_half_width", "1"), interval, |r| half_width(r.stopped_share()))
         .integers(
             ("buffer_flits", "flits"),
-            "capacity of the input buffer at its end; 0 where a host consumes",
-            |r| u64::from(r.plan.slack.map_or(0, |slack| slack.capacity)),
+            "capacity of the input buffer at its end, of all lanes together where there are several; 0 where a host \
+             consumes",
+            |r| u64::from(r.buffer_flits),
         )
         .known(
             ("occupancy_mean_flits", "flits"),
