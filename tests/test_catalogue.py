@@ -75,7 +75,7 @@ def test_explain_shows_a_mechanism_with_its_standing(gingham: Command) -> None:
 
 def test_explain_without_a_name_lists_keys_and_the_matrix(gingham: Command) -> None:
     shown = gingham("explain").out
-    matrix = shown[shown.index("wormhole") :].splitlines()
+    matrix = shown[shown.index("  concept ") :].splitlines()
     assert len([line for line in matrix if "works" in line]) == len(KNOWN)
     assert "traffic.0.load" in shown
 
