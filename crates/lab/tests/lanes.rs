@@ -4,7 +4,7 @@
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
-use gingham_model::{Delivery, Plan, Status};
+use gingham_model::{Delivery, PathSet, Plan, Status};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -184,4 +184,222 @@ fn what_surprises_is_noted() {
         writeln!(notes, "{what}: {:#?}\n", compiled(&text).notes).unwrap();
     }
     insta::assert_snapshot!(notes);
+}
+
+/// Two hosts with switches between them, on one lane; keys of the network, and classes.
+fn two_hosts(switches: u64, lanes: &str, classes: &str) -> Vec<Delivery> {
+    deliveries(&format!(
+        r#"
+        topology.generate.two-hosts.switches = {switches}
+        network = {{ preset = "yum-1600", lanes = {{ {lanes} }} }}
+        stop = {{ time = "400 us", warm_up = "0 ps" }}
+        {classes}
+        "#
+    ))
+}
+
+/// 200 MB/s: a flit of 16 B takes 80 ns, and 10 m of cable less than that.
+const CYCLE_PS: u64 = 80_000;
+const DELAY_PS: u64 = 49_200;
+
+#[test]
+fn packets_of_a_message_follow_each_other_by_the_cycles_of_routing() {
+    for (switches, payload, longest, routing_cycles) in
+        [(1_u64, 1_000_u64, 100_u64, 1_u64), (3, 640, 64, 0), (4, 333, 16, 2), (2, 48, 64, 1)]
+    {
+        let lanes = format!("count = 1, depth = 1000, routing_cycles = {routing_cycles}");
+        let class = format!(
+            "traffic = [{{ hosts = [\"h0\"], arrivals.constant.phase = \"0 ps\", load = 0.001,
+               length.fixed = \"{payload} B\", segmentation.fixed = \"{longest} B\" }}]"
+        );
+        let delivery = two_hosts(switches, &lanes, &class)[0];
+        // `docs/concepts/timing.md`: a head asks 1 + R ticks after the tail before it crossed, and crosses at the next.
+        let packets = payload.div_ceil(longest);
+        let flits = |packet: u64| longest.min(payload - packet * longest).div_ceil(16);
+        let behind = |packet| flits(packet) + 1 + routing_cycles;
+        let cycles =
+            switches * (4 + routing_cycles + 1) + flits(0) + (1..packets).map(behind).sum::<u64>();
+        assert_eq!(
+            delivery.latency().as_ps(),
+            cycles * CYCLE_PS + DELAY_PS,
+            "{switches}, {longest}"
+        );
+        assert_eq!(u64::from(delivery.packets), packets);
+        assert_eq!(delivery.wire_bytes, 16 * (0..packets).map(flits).sum::<u64>());
+    }
+}
+
+#[test]
+fn a_load_and_a_rate_are_of_bytes_and_not_of_flits() {
+    let constant = "traffic = [{ hosts = [\"h0\"], arrivals.constant.phase = \"0 ps\", load = 0.2, length.fixed = \"160 B\" }]";
+    let found = two_hosts(1, "", constant);
+    // 160 B of 5 ns each, at a fifth of the link.
+    assert!(
+        found
+            .iter()
+            .zip(0..)
+            .all(|(delivery, n)| delivery.message.created.as_ps() == n * 4_000_000)
+    );
+    assert_eq!(found.len(), 100);
+    let policed =
+        "traffic = [{ hosts = [\"h0\"], arrivals = \"backlogged\", length.fixed = \"160 B\",
+        policing = { rate = 0.25, burst = \"160 B\" } }]";
+    let entered: Vec<u64> =
+        two_hosts(1, "", policed).iter().map(|delivery| delivery.entered.as_ps()).collect();
+    // A bucket is full again after 160 B of 5 ns at a quarter of the link, a whole number of cycles.
+    assert!(entered.windows(2).all(|pair| pair[1] - pair[0] == 3_200_000), "{entered:?}");
+    assert!(entered.len() > 100);
+}
+
+#[test]
+fn excess_is_dropped_or_demoted_to_the_lanes_of_another_class() {
+    let classes = |excess: &str| {
+        format!(
+            "[[traffic]]\nname = \"urgent\"\npriority = 1\nlanes = [1]\narrivals = \"constant\"\nload = 0.4\n\
+             length.fixed = \"160 B\"\npolicing = {{ rate = 0.2, burst = \"160 B\", excess = {excess} }}\n\
+             [[traffic]]\nname = \"bulk\"\nlanes = [0]\narrivals = \"constant\"\nload = 0.1\nlength.fixed = \"160 B\"\n"
+        )
+    };
+    let of = |excess: &str| two_hosts(1, "count = 2", &classes(excess));
+    let count = |found: &[Delivery], class: usize| {
+        found.iter().filter(|delivery| delivery.message.class.index() == class).count()
+    };
+    let (dropped, demoted) = (of("\"drop\""), of("{ demote = \"bulk\" }"));
+    // Every other message finds its tokens: half of them, both ways.
+    assert_eq!(2 * count(&dropped, 0), count(&demoted, 0));
+    assert_eq!(count(&dropped, 1), count(&demoted, 1));
+}
+
+#[test]
+fn a_priority_waits_for_a_packet_on_its_lane_and_for_a_flit_on_another() {
+    let classes = |lane: u64| {
+        format!(
+            "[[traffic]]\nname = \"bulk\"\nhosts = [\"h0\"]\nlanes = [0]\narrivals = \"backlogged\"\nlength.fixed = \"1600 B\"\n\
+             [[traffic]]\nname = \"urgent\"\nhosts = [\"h0\"]\nlanes = [{lane}]\npriority = 1\narrivals = \"constant\"\nload = 0.01\n\
+             length.fixed = \"16 B\"\n"
+        )
+    };
+    let waits = |lane: u64| -> Vec<u64> {
+        let found = two_hosts(1, "count = 2, depth = 200", &classes(lane));
+        let urgent = found.iter().filter(|delivery| delivery.message.class.index() == 1);
+        urgent.map(|of| (of.entered.as_ps() - of.message.created.as_ps()) / CYCLE_PS).collect()
+    };
+    let (behind, beside) = (waits(0), waits(1));
+    assert!(behind.len() > 20 && beside.len() > 20);
+    // A hundred flits at the most, and often some of them; on a lane of its own the flit on the channel and one of the other.
+    assert!(behind.iter().all(|cycles| *cycles <= 100) && behind.iter().any(|cycles| *cycles > 50));
+    assert!(beside.iter().all(|cycles| *cycles <= 2), "{beside:?}");
+}
+
+#[test]
+fn strict_priority_at_switches_starves_the_lowest_of_three() {
+    let class = |host: usize, priority: u64| {
+        format!(
+            "[[traffic]]\nname = \"of-h{host}\"\nhosts = [\"h{host}\"]\npriority = {priority}\narrivals = \"backlogged\"\n\
+             length.fixed = \"160 B\"\ndestinations.host = \"h3\"\n"
+        )
+    };
+    let shares = |arbitration: &str| -> [usize; 3] {
+        let found = deliveries(&format!(
+            "topology.generate.star.hosts = 4\nstop = {{ time = \"1 ms\", warm_up = \"0 ps\" }}\n\
+             network = {{ preset = \"yum-1600\", arbitration = \"{arbitration}\", lanes.count = 1 }}\n{}{}{}",
+            class(0, 1),
+            class(1, 1),
+            class(2, 0)
+        ));
+        [0, 1, 2].map(|class| found.iter().filter(|of| of.message.class.index() == class).count())
+    };
+    let [a, b, c] = shares("round-robin");
+    assert!(a.abs_diff(b) <= 1 && b.abs_diff(c) <= 1, "{a}, {b}, {c}");
+    let [a, b, c] = shares("strict-priority");
+    // At its turn one of the two that are higher always asks.
+    assert!(a.abs_diff(b) <= 1 && a > 100 && c <= 1, "{a}, {b}, {c}");
+}
+
+#[test]
+fn long_messages_go_by_way_of_hosts_where_their_path_says_so() {
+    let text = r#"
+        topology.generate.ring = { switches = 8, hosts_per_switch = 2 }
+        stop = { time = "400 us", follow = "400 us", warm_up = "0 ps" }
+        measure.messages = "all"
+        [network]
+        preset = "yum-1600"
+        lanes.count = 4
+        [routing]
+        algorithm = "up-down"
+        second = { algorithm = "in-transit", choose = { by-length = { below = "100 B" } } }
+        [[traffic]]
+        load = 0.1
+        stop = "300 us"
+        length = { bimodal = { short = "64 B", long = "320 B", long_share = 0.5 } }
+    "#;
+    let stop = "in_transit = { when_full = \"stop\", pool = \"64 KiB\" }";
+    for when_full in ["", "in_transit.pool = \"400 B\"", stop] {
+        let text = text.replace("lanes.count", &format!("{when_full}\nlanes.count"));
+        // A full host that stops its senders may close a circle, which this load never does.
+        let plan = compile(&source(&text).unwrap(), true).unwrap().plan;
+        let mut simulation = gingham_oracle::Simulation::new(Arc::clone(&plan));
+        simulation.advance(u64::MAX);
+        let found = simulation.take_messages();
+        let hosts_on = |delivery: &Delivery| {
+            let (from, to) = (delivery.message.source, delivery.message.destination);
+            let set =
+                if delivery.message.payload_bytes < 100 { PathSet::First } else { PathSet::Second };
+            let path = plan.path(set, from, to).unwrap();
+            plan.length_of(&path[1..]).in_transit_hosts as u64
+        };
+        let expected: u64 = found.iter().map(hosts_on).sum();
+        let hosts = plan.fabric.endpoint_ids();
+        let measured = simulation.ledger().measured();
+        let sent_on: u64 = hosts.map(|host| measured.transit(host).reinjected_packets).sum();
+        assert!(expected > 20);
+        assert_eq!((sent_on, simulation.status()), (expected, &Status::Drained), "{when_full}");
+    }
+}
+
+#[test]
+fn a_drained_network_has_delivered_every_byte_in_whole_flits() {
+    let text = format!(
+        "{MESH}measure.messages = \"all\"\n{}[[traffic]]\nload = 0.5\nstop = \"30 us\"\nlength = {{ uniform = {{ from = \"1 B\", to = \"500 B\" }} }}\n",
+        "network = { preset = \"yum-1600\", header = { type_bytes = \"2 B\" }, lanes = { count = 2, depth = [3, 7] } }\n"
+    );
+    let plan = compiled(&text).plan;
+    let mut simulation = gingham_oracle::Simulation::new(Arc::clone(&plan));
+    assert_eq!(simulation.advance(u64::MAX), &Status::Drained);
+    simulation.assert_invariants();
+    let found = simulation.take_messages();
+    let flits = |of: &Delivery| u64::from(of.message.payload_bytes + 2).div_ceil(16);
+    assert!(found.iter().all(|of| of.wire_bytes == 16 * flits(of)));
+    let hops = |of: &Delivery| {
+        let path = plan.path(PathSet::First, of.message.source, of.message.destination);
+        path.unwrap().len() as u64
+    };
+    let carried: u64 = simulation.channel_counts().iter().map(|count| count.data_flits).sum();
+    assert_eq!(carried, found.iter().map(|of| flits(of) * hops(of)).sum::<u64>());
+    assert!(found.len() > 100);
+}
+
+/// The throughput of one lane between two hosts, in flits by 400 us.
+fn carried(depth: u64, metres: u64) -> u64 {
+    let text = format!(
+        "topology.generate.two-hosts.switches = 2\nmeasure.messages = \"none\"\nstop = {{ time = \"400 us\", warm_up = \"0 ps\" }}\n\
+         network = {{ preset = \"yum-1600\", cable_length = \"{metres} m\", lanes = {{ count = 1, depth = {depth} }} }}\n\
+         traffic = [{{ hosts = [\"h0\"], arrivals = \"backlogged\", length.fixed = \"64000 B\" }}]\n"
+    );
+    let plan = compiled(&text).plan;
+    let mut simulation = gingham_oracle::Simulation::new(Arc::clone(&plan));
+    simulation.advance(u64::MAX);
+    let own = plan.fabric.endpoint_channel(plan.fabric.endpoint_ids().next().unwrap());
+    simulation.channel_counts()[own.index()].data_flits
+}
+
+#[test]
+fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
+    for (metres, enough) in [(10, 5), (100, 17)] {
+        let full = carried(10 * enough, metres);
+        // Less by a place: so many flits of a round trip.
+        let less = carried(enough - 1, metres);
+        assert!(full - carried(enough, metres) < 20, "{metres} m");
+        assert!(less * enough < full * (enough - 1) + 20 * enough, "{metres} m: {less} of {full}");
+    }
 }
