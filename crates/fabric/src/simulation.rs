@@ -1,6 +1,6 @@
 //! A run of either switching kind: whoever runs a plan calls this, and the kind that the plan names does the work.
 
-use crate::wormhole;
+use crate::{lanes, wormhole};
 use gingham_kernel::Time;
 use gingham_model::measure::{ChannelCount, Ledger};
 use gingham_model::{Delivery, Plan, Status, Switching};
@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub enum Simulation {
     /// Of a wormhole network, by runs of flits.
     Wormhole(Box<wormhole::Simulation>),
+    /// Of a network of virtual lanes, tick by tick.
+    VirtualLanes(Box<lanes::Simulation>),
 }
 
 /// Hands a call on to whichever kind runs.
@@ -18,6 +20,7 @@ macro_rules! each {
     ($self:expr, $simulation:ident => $call:expr) => {
         match $self {
             Self::Wormhole($simulation) => $call,
+            Self::VirtualLanes($simulation) => $call,
         }
     };
 }
@@ -26,7 +29,9 @@ impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
         match &plan.switching {
-            Switching::VirtualLanes(_) => unimplemented!("virtual lanes"),
+            Switching::VirtualLanes(_) => {
+                Self::VirtualLanes(Box::new(lanes::Simulation::new(plan)))
+            }
             Switching::Wormhole(_) => Self::Wormhole(Box::new(wormhole::Simulation::new(plan))),
         }
     }

@@ -1,0 +1,294 @@
+//! The crossbar (stage 4): flits go from input lanes to the output lanes that these hold.
+//!
+//! ```text
+//!   input port 0   lanes 1, 3 ─► outputs 2, 4        output 4 grants one of its input ports, in turn;
+//!   input port 1   lane 0     ─► output 4            input 0 serves one lane of those granted; again, until
+//!   input port 3   lane 2     ─► output 0            nobody more can be matched
+//! ```
+//!
+//! Where no two input ports want the same output everybody is granted, so that each input port serves one of its
+//! lanes and all is done: most ticks of most switches are so.
+//!
+//! Source: Yum et al. 2002, section 3.1; the matching is ours (`docs/concepts/timing.md`).
+
+use crate::lanes::simulation::Simulation;
+use crate::lanes::state::{NONE, Port, in_turn};
+use crate::lanes::wide::WideMatching;
+
+/// Memory of the matching of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct Matching {
+    /// By input port of the switch: the outputs that its lanes can send to. For narrow switches.
+    wanted: Vec<u64>,
+    /// By output port of the switch: the input ports that can send to it.
+    wanting: Vec<u64>,
+    /// By input port of the switch: the outputs that granted it.
+    granted: Vec<u64>,
+    /// The same for wide switches.
+    pub(crate) wide: WideMatching,
+}
+
+impl Matching {
+    pub(crate) fn new(ports: &[Port]) -> Self {
+        let span = ports.iter().map(|port| usize::from(port.span)).max().unwrap_or(0);
+        Self {
+            wanted: vec![0; 64],
+            wanting: vec![0; 64],
+            granted: vec![0; 64],
+            wide: WideMatching::new(span),
+        }
+    }
+}
+
+impl Simulation {
+    /// The crossbars of all switches where a lane may be able to send.
+    pub(crate) fn cross(&mut self, tick: u64) {
+        if self.is_full_crossbar {
+            return self.cross_fully(tick);
+        }
+        for word in 0..self.layout.first_wide {
+            let mut ports = self.crossing.take(word);
+            while ports != 0 {
+                let port = ports.trailing_zeros() as usize;
+                let state = &self.ports[word * 64 + port];
+                let first = state.base as usize >> self.shift;
+                let mask = (u64::MAX >> (64 - state.span)) << (first % 64);
+                self.match_switch(first, (ports & mask) >> (first % 64), tick);
+                ports &= !mask;
+            }
+        }
+        let mut word = self.layout.first_wide;
+        while word * 64 < self.layout.first_host {
+            let span = usize::from(self.ports[word * 64].span);
+            self.match_wide(word, span, tick);
+            word += span.div_ceil(64);
+        }
+    }
+
+    /// Every lane that can send does.
+    fn cross_fully(&mut self, tick: u64) {
+        for word in 0..self.layout.first_host / 64 {
+            let mut ports = self.crossing.take(word);
+            while ports != 0 {
+                let port = word * 64 + ports.trailing_zeros() as usize;
+                ports &= ports - 1;
+                let mut lanes = self.ports[port].can_cross();
+                while lanes != 0 {
+                    let lane = lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
+                    self.cross_flit(port, lane, tick);
+                }
+            }
+        }
+    }
+
+    /// A switch of at most 64 ports, from `first` on, of which these may have a lane that can send.
+    #[inline]
+    fn match_switch(&mut self, first: usize, inputs: u64, tick: u64) {
+        if inputs.is_power_of_two() {
+            let input = inputs.trailing_zeros() as usize;
+            return self.serve_alone(first, input, tick);
+        }
+        let (mut seen, mut disputed, mut able) = (0, 0, 0);
+        let mut left = inputs;
+        while left != 0 {
+            let input = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let wanted = self.wanted(first + input);
+            self.matching.wanted[input] = wanted;
+            disputed |= seen & wanted;
+            seen |= wanted;
+            able |= u64::from(wanted != 0) << input;
+        }
+        if disputed != 0 {
+            return self.match_disputed(first, able, seen, tick);
+        }
+        while able != 0 {
+            let input = able.trailing_zeros() as usize;
+            able &= able - 1;
+            self.serve_alone(first, input, tick);
+        }
+    }
+
+    /// The outputs to which lanes of an input port can send.
+    #[inline]
+    fn wanted(&self, port: usize) -> u64 {
+        let mut lanes = self.ports[port].can_cross();
+        let mut wanted = 0;
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            wanted |= 1 << (self.inputs[port << self.shift | lane].out >> self.shift);
+        }
+        wanted
+    }
+
+    /// An input port that every output it wants has granted sends a flit.
+    #[inline]
+    fn serve_alone(&mut self, first: usize, input: usize, tick: u64) {
+        let port = first + input;
+        let lanes = self.ports[port].can_cross();
+        if lanes == 0 {
+            return;
+        }
+        let Some(lane) = self.choose_input(port, lanes) else { return };
+        self.cross_matched(port, lane, tick);
+    }
+
+    /// The same where several input ports want an output.
+    #[inline(never)]
+    fn match_disputed(&mut self, first: usize, inputs: u64, outputs: u64, tick: u64) {
+        self.gather_wanting(inputs, outputs);
+        // Who is not matched is there again in the next tick.
+        self.crossing.words[first / 64] |= inputs << (first % 64);
+        let (mut inputs, mut outputs) = (inputs, outputs);
+        loop {
+            let mut granted = 0_u64;
+            let mut left = outputs;
+            while left != 0 {
+                let output = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let wanting = self.matching.wanting[output] & inputs;
+                if wanting == 0 {
+                    outputs ^= 1 << output;
+                    continue;
+                }
+                let turn = self.ports[first + output].turn;
+                let onward = if turn < 64 { wanting & (u64::MAX << turn) } else { 0 };
+                let input = if onward == 0 { wanting } else { onward }.trailing_zeros() as usize;
+                if granted >> input & 1 == 0 {
+                    granted |= 1 << input;
+                    self.matching.granted[input] = 0;
+                }
+                self.matching.granted[input] |= 1 << output;
+            }
+            if granted == 0 {
+                return;
+            }
+            let mut left = granted;
+            while left != 0 {
+                let input = left.trailing_zeros() as usize;
+                left &= left - 1;
+                inputs ^= 1 << input;
+                if let Some(output) = self.serve_granted(first, input, tick) {
+                    outputs &= !(1 << output);
+                }
+            }
+        }
+    }
+
+    fn gather_wanting(&mut self, inputs: u64, outputs: u64) {
+        let matching = &mut self.matching;
+        let mut left = outputs;
+        while left != 0 {
+            matching.wanting[left.trailing_zeros() as usize] = 0;
+            left &= left - 1;
+        }
+        let mut left = inputs;
+        while left != 0 {
+            let input = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let mut wanted = matching.wanted[input];
+            while wanted != 0 {
+                matching.wanting[wanted.trailing_zeros() as usize] |= 1 << input;
+                wanted &= wanted - 1;
+            }
+        }
+    }
+
+    /// An input port sends a flit to one of the outputs that granted it, which is returned.
+    fn serve_granted(&mut self, first: usize, input: usize, tick: u64) -> Option<usize> {
+        let (port, granted) = (first + input, self.matching.granted[input]);
+        let mut lanes = self.ports[port].can_cross();
+        let mut left = lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let output = self.inputs[port << self.shift | lane].out >> self.shift;
+            lanes ^= u16::from(granted >> output & 1 == 0) << lane;
+        }
+        let lane = self.choose_input(port, lanes)?;
+        let output = usize::from(self.inputs[port << self.shift | lane].out) >> self.shift;
+        self.cross_matched(port, lane, tick);
+        Some(output)
+    }
+
+    #[inline]
+    pub(crate) fn choose_input(&mut self, port: usize, lanes: u16) -> Option<usize> {
+        if self.choice.input_is_plain {
+            return Some(in_turn(lanes, &mut self.ports[port].input_after));
+        }
+        self.choose_input_specially(port, lanes)
+    }
+
+    /// A flit of an input port that was matched crosses.
+    #[inline]
+    pub(crate) fn cross_matched(&mut self, port: usize, lane: usize, tick: u64) {
+        let out = self.inputs[port << self.shift | lane].out;
+        let base = self.ports[port].base as usize;
+        let local = port - (base >> self.shift);
+        #[expect(clippy::cast_possible_truncation, reason = "a switch has fewer than 2^16 ports")]
+        let turn = local as u16 + 1;
+        self.ports[(base + usize::from(out)) >> self.shift].turn = turn;
+        self.cross_flit(port, lane, tick);
+    }
+
+    /// The first flit of an input lane crosses into the output lane that it holds.
+    #[inline]
+    fn cross_flit(&mut self, port: usize, lane: usize, tick: u64) {
+        let bit = 1_u16 << lane;
+        let from = port << self.shift | lane;
+        let input = &mut self.inputs[from];
+        input.present -= 1;
+        input.left -= 1;
+        let (present, left, out) = (input.present, input.left, input.out);
+        let state = &mut self.ports[port];
+        state.occupancy = state.occupancy.wrapping_add(tick);
+        if present == 0 {
+            state.sendable &= !bit;
+        }
+        let to = state.base as usize + usize::from(out);
+        self.credits
+            .push(tick + u64::from(state.latency), (state.peer as usize) << self.shift | lane);
+        self.events += 1;
+        let (output_port, output_lane) = (to >> self.shift, to & ((1 << self.shift) - 1));
+        let output = &mut self.outputs[to];
+        output.fill += 1;
+        if output.fill == self.output_depths[output_lane] {
+            state.full |= bit;
+        }
+        if state.can_cross() != 0 {
+            self.crossing.insert(port);
+        }
+        self.ports[output_port].filled |= 1 << output_lane;
+        self.leaving.insert(output_port);
+        if self.choice.tracks {
+            self.choice.track_crossing(from, to, tick);
+        }
+        if left == 0 {
+            self.let_go(from, to, tick);
+        }
+    }
+
+    /// A tail has crossed: the output lane may be given to another, and the next worm comes to the head of the input lane.
+    fn let_go(&mut self, from: usize, to: usize, tick: u64) {
+        let (port, bit) = (from >> self.shift, self.bit(from));
+        let (output_port, output_bit) = (to >> self.shift, self.bit(to));
+        self.inputs[from].out = NONE;
+        let state = &mut self.ports[port];
+        state.sendable &= !bit;
+        state.full &= !bit;
+        if state.input_open != u16::MAX {
+            state.input_open = u16::MAX;
+            self.crossing.insert(port);
+        }
+        self.ports[output_port].held &= !output_bit;
+        self.giving.insert(output_port);
+        if let Some(next) = self.queues.pop(from) {
+            self.inputs[from].left = self.worms.get(next as usize).flits;
+            if self.inputs[from].present > 0 {
+                self.read(from, tick);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What happens between ticks, at any picosecond, in the order of an instant.
+//!
+//! An event is one word, kind first, so that comparing two is comparing numbers: those of an instant are in the order of
+//! their kinds, then of channels or sources. A tick comes after all events of its instant.
+
+use crate::lanes::worms::WormId;
+use gingham_topology::ChannelId;
+
+/// Something that happens at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Event {
+    /// A source creates a message.
+    Create { source: usize },
+    /// A packet began on a host's channel, after the tick that took its first flit: what that brings about.
+    Begin { channel: ChannelId, worm: WormId },
+    /// The tail of a packet has left a host by `channel`.
+    Left { channel: ChannelId, worm: WormId },
+    /// The first flit of a packet in transit has arrived whole at the host at the end of `channel`.
+    Recognise { channel: ChannelId, worm: WormId },
+    /// The tail has arrived whole at its destination at the end of `channel`.
+    Deliver { channel: ChannelId, worm: WormId },
+    /// The host at the start of `channel` may have something to send.
+    Wake { channel: ChannelId },
+}
+
+/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of worm.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Packed(u64);
+
+/// Channels and sources beyond this do not fit a packed event.
+pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
+
+impl Packed {
+    const fn new(kind: u64, index: usize, worm: usize) -> Self {
+        Self(kind << 60 | (index as u64) << 32 | worm as u64)
+    }
+
+    pub(crate) fn unpack(self) -> Event {
+        let index = usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX;
+        let worm = WormId::new(usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform"));
+        let channel = ChannelId::new(index);
+        match self.0 >> 60 {
+            1 => Event::Create { source: index },
+            2 => Event::Begin { channel, worm },
+            3 => Event::Left { channel, worm },
+            4 => Event::Recognise { channel, worm },
+            5 => Event::Deliver { channel, worm },
+            6 => Event::Wake { channel },
+            kind => unreachable!("no event has the kind {kind}"),
+        }
+    }
+}
+
+impl From<Event> for Packed {
+    fn from(event: Event) -> Self {
+        match event {
+            Event::Create { source } => Self::new(1, source, 0),
+            Event::Begin { channel, worm } => Self::new(2, channel.index(), worm.index()),
+            Event::Left { channel, worm } => Self::new(3, channel.index(), worm.index()),
+            Event::Recognise { channel, worm } => Self::new(4, channel.index(), worm.index()),
+            Event::Deliver { channel, worm } => Self::new(5, channel.index(), worm.index()),
+            Event::Wake { channel } => Self::new(6, channel.index(), 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_keeps_the_event_and_the_order() {
+        let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
+        let worm = WormId::new(0xffff_ffff);
+        let events = [
+            Event::Create { source: 9 },
+            Event::Begin { channel: low, worm },
+            Event::Left { channel: low, worm },
+            Event::Left { channel: high, worm },
+            Event::Recognise { channel: low, worm },
+            Event::Deliver { channel: low, worm },
+            Event::Wake { channel: high },
+        ];
+        for pair in events.windows(2) {
+            assert!(pair[0] < pair[1] && Packed::from(pair[0]) < Packed::from(pair[1]));
+        }
+        for event in events {
+            assert_eq!(Packed::from(event).unpack(), event);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The link (stage 5): every channel that is free takes a flit of one of its lanes.
+//!
+//! ```text
+//!   output lanes   filled    1 1 0 1 ┐
+//!                  credited  0 1 1 1 ┴► in turn ─► a flit, a credit less ─► the input lane of the peer, latency later
+//! ```
+//!
+//! A channel into a host ends the way of a worm: nothing but its first and its last flit is looked at.
+
+use crate::lanes::event::Event;
+use crate::lanes::simulation::Simulation;
+use crate::lanes::state::{HOST, SLOW, SPECIAL, TO_HOST, in_turn};
+use crate::lanes::worms::WormId;
+
+impl Simulation {
+    /// All channels that may have something to send.
+    pub(crate) fn send(&mut self, tick: u64) {
+        for word in 0..self.leaving.words.len() {
+            let mut ports = self.leaving.take(word);
+            while ports != 0 {
+                let port = word * 64 + ports.trailing_zeros() as usize;
+                ports &= ports - 1;
+                self.send_from(port, tick);
+            }
+        }
+    }
+
+    #[inline]
+    fn send_from(&mut self, port: usize, tick: u64) {
+        let state = &mut self.ports[port];
+        if state.is(SPECIAL) || !self.choice.link_is_plain {
+            return self.send_specially(port, tick);
+        }
+        let lanes = state.can_leave();
+        if lanes == 0 {
+            return;
+        }
+        let lane = in_turn(lanes, &mut state.link_after);
+        self.take_from_output(port, lane);
+        self.launch(port, lane, tick + u64::from(self.ports[port].latency));
+    }
+
+    #[inline(never)]
+    fn send_specially(&mut self, port: usize, tick: u64) {
+        if self.ports[port].is(HOST) {
+            return self.send_from_host(port, tick);
+        }
+        let lanes = self.ports[port].can_leave();
+        if lanes == 0 {
+            return;
+        }
+        let Some(began) = self.begin_flit(port, tick) else { return self.leaving.insert(port) };
+        let Some(lane) = self.choose_link(port, lanes) else { return };
+        self.take_from_output(port, lane);
+        if self.choice.tracks {
+            self.track_leaving(port, lane);
+        }
+        self.carry(port, lane, tick, began);
+    }
+
+    /// When a flit that the channel of a port takes at `tick` begins, in picoseconds, if it may take one.
+    #[inline]
+    pub(crate) fn begin_flit(&self, port: usize, tick: u64) -> Option<u64> {
+        if !self.ports[port].is(SLOW) {
+            return Some(self.now);
+        }
+        let free = self.free_ps[port];
+        (free < (tick + 1) * self.cycle_ps).then(|| free.max(self.now))
+    }
+
+    /// A flit leaves an output lane of a switch.
+    #[inline]
+    fn take_from_output(&mut self, port: usize, lane: usize) {
+        let bit = 1_u16 << lane;
+        let state = &mut self.ports[port];
+        let output = &mut self.outputs[port << self.shift | lane];
+        let was_full = output.fill == self.output_depths[lane];
+        output.fill -= 1;
+        if output.fill == 0 {
+            state.filled &= !bit;
+        }
+        if was_full && state.held & bit != 0 {
+            let holder = state.base as usize + usize::from(output.holder);
+            let (input, bit) = (holder >> self.shift, self.bit(holder));
+            self.ports[input].full &= !bit;
+            self.crossing.insert(input);
+        }
+    }
+
+    /// A flit is on its way to a switch, and is there at a tick.
+    #[inline]
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
+        let state = &mut self.ports[port];
+        state.flits += 1;
+        self.events += 1;
+        let output = &mut self.outputs[port << self.shift | lane];
+        output.credit -= 1;
+        if output.credit == 0 {
+            state.credited &= !(1 << lane);
+        }
+        if state.can_leave() != 0 {
+            self.leaving.insert(port);
+        }
+        self.arrivals.push(there, (state.peer as usize) << self.shift | lane);
+    }
+
+    /// A flit begins on a channel of any kind.
+    pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64, began: u64) {
+        if self.ports[port].is(SPECIAL & !HOST) {
+            let channel = self.layout.channel_of[port].expect("what sends has a channel");
+            let timing = *self.plan.channel(channel);
+            let arrived = began + (timing.flit + timing.delay).as_ps();
+            if self.ports[port].is(SLOW) {
+                self.free_ps[port] = began + timing.flit.as_ps();
+            }
+            if self.ports[port].is(TO_HOST) {
+                return self.consume(port, lane, arrived);
+            }
+            self.launch(port, lane, arrived.div_ceil(self.cycle_ps));
+        } else {
+            self.launch(port, lane, tick + u64::from(self.ports[port].latency));
+        }
+    }
+
+    /// A flit is on its way to a host, and has arrived whole at an instant.
+    fn consume(&mut self, port: usize, lane: usize, arrived: u64) {
+        let state = &mut self.ports[port];
+        state.flits += 1;
+        self.events += 1;
+        if state.can_leave() != 0 || state.is(HOST) {
+            self.leaving.insert(port);
+        }
+        let lane = (state.peer as usize) << self.shift | lane;
+        let worm = self.queues.first(lane).expect("a flit has a worm") as usize;
+        let input = &mut self.inputs[lane];
+        // The number of flits in the buffer says whether the head has come.
+        let is_head = std::mem::replace(&mut input.present, 1) == 0;
+        input.left -= 1;
+        let is_tail = input.left == 0;
+        if is_tail {
+            input.present = 0;
+            let next = self.queues.pop(lane);
+            self.inputs[lane].left = next.map_or(0, |next| self.worms.get(next as usize).flits);
+        }
+        if is_head {
+            self.worms.get_mut(worm).head_arrived_ps = arrived;
+        }
+        if is_tail {
+            let channel = self.layout.channel_of[port].expect("what sends has a channel");
+            self.schedule(arrived, Event::Deliver { channel, worm: WormId::new(worm) });
+        }
+    }
+}

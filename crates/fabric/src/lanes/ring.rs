@@ -1,0 +1,91 @@
+//! What is to happen at ticks to come: a circle of slots, one a tick.
+//!
+//! ```text
+//!   now ─► [ . ][ 5 9 ][ . ][ 2 ][ . ] ...      as many slots as the farthest tick needs, a power of two
+//! ```
+//!
+//! Invariant: nothing is put further ahead than the circle is long.
+
+/// Entries by the tick at which they are due.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring {
+    slots: Vec<Vec<u32>>,
+    mask: u64,
+}
+
+impl Ring {
+    /// A circle for what happens at most so many ticks ahead.
+    pub(crate) fn new(ticks_ahead: u64) -> Self {
+        let slots = (ticks_ahead + 1).next_power_of_two();
+        let count = usize::try_from(slots).expect("a delay is of few ticks");
+        Self { slots: vec![Vec::new(); count], mask: slots - 1 }
+    }
+
+    #[inline]
+    fn place(&self, tick: u64) -> usize {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the mask is below the number of slots"
+        )]
+        let place = (tick & self.mask) as usize;
+        place
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, tick: u64, entry: usize) {
+        #[expect(clippy::cast_possible_truncation, reason = "lanes and worms have 32 bits")]
+        let entry = entry as u32;
+        let place = self.place(tick);
+        self.slots[place].push(entry);
+    }
+
+    /// Takes what is due; [`Self::give_back`] keeps its memory.
+    #[inline]
+    pub(crate) fn take(&mut self, tick: u64) -> Vec<u32> {
+        let place = self.place(tick);
+        std::mem::take(&mut self.slots[place])
+    }
+
+    #[inline]
+    pub(crate) fn give_back(&mut self, tick: u64, mut slot: Vec<u32>) {
+        slot.clear();
+        let place = self.place(tick);
+        debug_assert!(
+            self.slots[place].is_empty(),
+            "nothing is put as far ahead as the circle is long"
+        );
+        self.slots[place] = slot;
+    }
+
+    /// The first tick from `tick` on at which something is due.
+    pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
+        (tick..=tick + self.mask).find(|tick| !self.slots[self.place(*tick)].is_empty())
+    }
+
+    /// All entries, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        self.slots.iter().flatten().map(|entry| *entry as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_at_their_tick_round_the_circle() {
+        let mut ring = Ring::new(5);
+        assert_eq!((ring.slots.len(), ring.next_due(0)), (8, None));
+        ring.push(5, 7);
+        ring.push(2, 9);
+        assert_eq!(
+            (ring.next_due(0), ring.next_due(3), ring.iter().count()),
+            (Some(2), Some(5), 2)
+        );
+        let due = ring.take(2);
+        assert_eq!(due, [9]);
+        ring.give_back(2, due);
+        ring.push(10, 4);
+        assert_eq!((ring.take(5), ring.take(10), ring.next_due(6)), (vec![7], vec![4], None));
+    }
+}

@@ -1,0 +1,325 @@
+//! The simulation: events between ticks, and the stages of a tick.
+
+use crate::lanes::bits::Bits;
+use crate::lanes::choice::Choice;
+use crate::lanes::event::{Event, INDEX_MAX, Packed};
+use crate::lanes::hosts::Host;
+use crate::lanes::queues::Queues;
+use crate::lanes::ring::Ring;
+use crate::lanes::state::{InputLane, Layout, NONE, OutputLane, Port};
+use crate::lanes::worms::Worms;
+use gingham_kernel::{Time, Wheel};
+use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::{Course, Crossbar, Delivery, Due, LanePlan, PathChoice, Plan, Status};
+use std::sync::Arc;
+
+/// A run over virtual lanes, tick by tick.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) lanes: Arc<LanePlan>,
+    pub(crate) course: Course,
+    pub(crate) layout: Layout,
+    /// A port has as many lanes as 1 shifted by this.
+    pub(crate) shift: u32,
+    /// By lane: what an output lane holds.
+    pub(crate) output_depths: [u16; 16],
+    pub(crate) cycle_ps: u64,
+    /// By port.
+    pub(crate) ports: Vec<Port>,
+    /// By port and lane.
+    pub(crate) inputs: Vec<InputLane>,
+    /// By port and lane.
+    pub(crate) outputs: Vec<OutputLane>,
+    /// By port and lane: the worms on their way to this input lane.
+    pub(crate) queues: Queues,
+    pub(crate) worms: Worms,
+    /// Ports that may have something to send on their link.
+    pub(crate) leaving: Bits,
+    /// Ports that may have something to send through the crossbar.
+    pub(crate) crossing: Bits,
+    /// Output ports that may give a lane.
+    pub(crate) giving: Bits,
+    /// Flits on their way to an input lane.
+    pub(crate) arrivals: Ring,
+    /// Credits on their way to an output lane.
+    pub(crate) credits: Ring,
+    /// Input lanes whose head is being routed.
+    pub(crate) heads: Ring,
+    /// Which heads ask for what.
+    pub(crate) asks: crate::lanes::allocation::Asks,
+    pub(crate) is_full_crossbar: bool,
+    pub(crate) matching: crate::lanes::crossbar::Matching,
+    pub(crate) choice: Choice,
+    /// By host port, from the first on.
+    pub(crate) hosts: Vec<Host>,
+    /// Whether hosts choose paths by how long their packets took to leave.
+    pub(crate) looks_at_contention: bool,
+    /// By port, if any channel is slow: when the channel that goes out is free, in picoseconds.
+    pub(crate) free_ps: Vec<u64>,
+    pub(crate) queue: Wheel<Packed>,
+    /// The present instant, in picoseconds.
+    pub(crate) now: u64,
+    /// The next tick, all before it being over; `u64::MAX` if none is to come.
+    pub(crate) tick: u64,
+    pub(crate) events: u64,
+    pub(crate) counts: Vec<ChannelCount>,
+}
+
+impl Simulation {
+    /// A run of `plan`, at time zero.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        let lanes = Arc::new(plan.lane_plan().expect("the plan is of virtual lanes").clone());
+        let layout = Layout::new(&plan);
+        let shift = u32::from(lanes.count).next_power_of_two().trailing_zeros();
+        let ports = layout.ports(&plan, &lanes, shift);
+        let course = Course::new(Arc::clone(&plan));
+        let indices = plan.channels.len().max(course.source_count());
+        assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
+        let (count, all_lanes) = (ports.len(), ports.len() << shift);
+        let ticks_ahead = ticks_ahead(&plan, &lanes);
+        let input = InputLane { left: 0, present: 0, out: NONE };
+        let slow = plan.channels.iter().any(|channel| channel.flit > lanes.cycle);
+        let mut simulation = Self {
+            outputs: outputs(&lanes, all_lanes, shift),
+            inputs: vec![input; all_lanes],
+            queues: Queues::new(all_lanes),
+            worms: Worms::default(),
+            leaving: Bits::new(count),
+            crossing: Bits::new(count),
+            giving: Bits::new(count),
+            arrivals: Ring::new(ticks_ahead),
+            credits: Ring::new(ticks_ahead),
+            heads: Ring::new(u64::from(lanes.routing_cycles) + 1),
+            asks: crate::lanes::allocation::Asks::new(&plan, &lanes, &ports, shift),
+            is_full_crossbar: lanes.crossbar == Crossbar::Full,
+            matching: crate::lanes::crossbar::Matching::new(&ports),
+            choice: Choice::new(&plan, &lanes, &ports, shift),
+            hosts: Host::all(&plan, &layout, &course, shift),
+            looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
+            free_ps: vec![0; if slow { count } else { 0 }],
+            queue: Wheel::new(),
+            output_depths: lanes.output_depths_flits.map(narrow),
+            cycle_ps: lanes.cycle.as_ps(),
+            now: 0,
+            tick: 0,
+            events: 0,
+            counts: vec![ChannelCount::default(); plan.channels.len()],
+            layout,
+            shift,
+            ports,
+            course,
+            lanes,
+            plan,
+        };
+        for source in 0..simulation.course.source_count() {
+            if let Some(next) = simulation.course.await_arrival(source) {
+                simulation.schedule(next.as_ps(), Event::Create { source });
+            }
+        }
+        simulation
+    }
+
+    /// Simulates at least so many events, if there are; moves of flits are events, and a tick is done as a whole. The size of a
+    /// call never changes a result.
+    pub fn advance(&mut self, events_max: u64) -> &Status {
+        let end = self.events.saturating_add(events_max);
+        while self.events < end && self.course.is_running() {
+            self.step();
+        }
+        self.course.status()
+    }
+
+    /// How far the run has come.
+    pub fn status(&self) -> &Status {
+        self.course.status()
+    }
+
+    /// The current instant.
+    pub fn now(&self) -> Time {
+        Time::from_ps(self.now)
+    }
+
+    /// What was counted so far.
+    pub fn ledger(&self) -> &Ledger {
+        self.course.ledger()
+    }
+
+    /// Events handled so far, moves of flits among them.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The plan being run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Empties the buffer of a run that keeps all messages, in order of delivery.
+    pub fn take_messages(&mut self) -> Vec<Delivery> {
+        self.course.take_messages()
+    }
+
+    fn step(&mut self) {
+        let event_ps = self.queue.peek().map_or(u64::MAX, |(time, _)| time);
+        let tick_ps = self.tick.saturating_mul(self.cycle_ps);
+        if event_ps.min(tick_ps) >= self.course.pause().as_ps() {
+            self.pause(event_ps.min(tick_ps));
+        } else if event_ps <= tick_ps {
+            let (time, event) = self.queue.pop().expect("an event is pending");
+            self.now = time;
+            self.events += 1;
+            self.handle(event.unpack());
+        } else {
+            self.now = tick_ps;
+            self.step_tick();
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Create { source } => self.create(source),
+            Event::Left { channel, worm } => self.left_host(channel, worm),
+            Event::Begin { channel, worm } => self.begun_late(channel, worm),
+            Event::Recognise { .. } => unreachable!("no packet is in transit"),
+            Event::Deliver { channel: _, worm } => self.deliver(worm),
+            Event::Wake { channel } => self.wake(channel),
+        }
+    }
+
+    /// One tick, stage by stage.
+    fn step_tick(&mut self) {
+        let (tick, before) = (self.tick, self.events);
+        self.credit(tick);
+        self.send(tick);
+        self.cross(tick);
+        self.route(tick);
+        self.give();
+        self.receive(tick);
+        self.tick += 1;
+        if self.events == before {
+            self.events += 1;
+            self.skip();
+        }
+    }
+
+    /// Nothing happened in the last tick: goes on to the next at which something can.
+    #[inline(never)]
+    fn skip(&mut self) {
+        if self.leaving.is_empty() && self.crossing.is_empty() && self.giving.is_empty() {
+            let due = |ring: &Ring| ring.next_due(self.tick).unwrap_or(u64::MAX);
+            self.tick = due(&self.arrivals).min(due(&self.credits)).min(due(&self.heads));
+        }
+    }
+
+    /// The host at the start of a port may have something to send from now on.
+    pub(crate) fn rouse(&mut self, port: usize) {
+        self.leaving.insert(port);
+        self.tick = self.tick.min(self.now.div_ceil(self.cycle_ps));
+    }
+
+    /// Credits that are due count.
+    fn credit(&mut self, tick: u64) {
+        let due = self.credits.take(tick);
+        let has_cut_through = !self.lanes.cut_through.is_empty();
+        for &lane in &due {
+            let lane = lane as usize;
+            let bit = self.bit(lane);
+            let output = &mut self.outputs[lane];
+            output.credit += 1;
+            if output.credit == 1 {
+                let port = lane >> self.shift;
+                self.ports[port].credited |= bit;
+                self.leaving.insert(port);
+            }
+            if has_cut_through {
+                // Whole packets may wait for this one.
+                output.unpromised += 1;
+                self.giving.insert(lane >> self.shift);
+                self.leaving.insert(lane >> self.shift);
+            }
+        }
+        self.credits.give_back(tick, due);
+    }
+
+    /// Flits that are due are in their lane buffers; they are seen from the next tick on.
+    fn receive(&mut self, tick: u64) {
+        let due = self.arrivals.take(tick);
+        for &lane in &due {
+            let lane = lane as usize;
+            let (port, bit) = (lane >> self.shift, self.bit(lane));
+            let input = &mut self.inputs[lane];
+            input.present += 1;
+            if self.choice.tracks {
+                self.choice.track_arrival(lane, tick);
+            }
+            let is_first = input.present == 1;
+            let is_head = input.out == NONE;
+            let port_state = &mut self.ports[port];
+            port_state.occupancy = port_state.occupancy.wrapping_sub(tick);
+            if is_first {
+                if is_head {
+                    self.read(lane, tick);
+                } else {
+                    port_state.sendable |= bit;
+                    self.crossing.insert(port);
+                }
+            }
+        }
+        self.arrivals.give_back(tick, due);
+    }
+
+    /// A head stands first in an input lane from `tick` on.
+    #[inline]
+    pub(crate) fn read(&mut self, lane: usize, tick: u64) {
+        self.heads.push(tick + 1 + u64::from(self.lanes.routing_cycles), lane);
+    }
+
+    /// The bit of a lane in sets of its port.
+    #[inline]
+    pub(crate) fn bit(&self, lane: usize) -> u16 {
+        1 << (lane & ((1 << self.shift) - 1))
+    }
+
+    pub(crate) fn schedule(&mut self, time: u64, event: Event) {
+        self.queue.schedule(time, event.into());
+    }
+
+    /// Nothing more happens before `next`: a section ends, or it is time to look around.
+    #[inline(never)]
+    fn pause(&mut self, next: u64) {
+        let next = (next != u64::MAX).then(|| Time::from_ps(next));
+        match self.course.due(next) {
+            Due::Event => unreachable!("the pause is over"),
+            Due::SectionEnd(time) => self.end_section(time.as_ps()),
+            Due::LookAround(time) => {
+                self.now = time.as_ps();
+                let cycle = self.find_cycle();
+                self.course.look_around(time, cycle, next.is_some());
+            }
+        }
+    }
+}
+
+/// The farthest tick at which anything that a tick brings about can be due.
+fn ticks_ahead(plan: &Plan, lanes: &LanePlan) -> u64 {
+    let cycle = lanes.cycle.as_ps();
+    let ahead = plan.channels.iter().map(|channel| {
+        // A slow channel may begin a flit up to a cycle after the tick.
+        2 + (channel.flit.as_ps() + channel.delay.as_ps()).div_ceil(cycle)
+    });
+    ahead.max().unwrap_or(1)
+}
+
+fn outputs(lanes: &LanePlan, count: usize, shift: u32) -> Vec<OutputLane> {
+    let lane = |index: usize| {
+        let credit = narrow(lanes.depths_flits[index & ((1 << shift) - 1)]);
+        OutputLane { fill: 0, credit, unpromised: credit, holder: NONE }
+    };
+    (0..count).map(lane).collect()
+}
+
+/// Flits of a lane.
+fn narrow(depth_flits: u32) -> u16 {
+    u16::try_from(depth_flits).expect("a lane is of fewer than 2^16 flits")
+}

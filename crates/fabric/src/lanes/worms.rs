@@ -1,0 +1,129 @@
+//! Worms under way, and the way ahead of them.
+
+use gingham_kernel::{Time, id_type};
+use gingham_model::{Arrival, LanePlan, Packet, PathLength, Plan};
+use gingham_topology::routing::{KeptPath, Layer, Routes};
+use gingham_topology::{ChannelId, NodeId};
+
+id_type!(
+    /// A worm under way; reused once it was delivered.
+    WormId
+);
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Worm {
+    pub(crate) packet: Packet,
+    pub(crate) flits: u32,
+    /// Switches and hosts on the way that its head has come to, but for the last.
+    pub(crate) position: u16,
+    /// How far it has come in its layers.
+    pub(crate) layer: Layer,
+    /// Its path, where it is chosen at its source.
+    path: Option<KeptPath>,
+    length: PathLength,
+    /// When its first flit began at its host, or at the last host on the way.
+    pub(crate) began_ps: u64,
+    /// When its first flit had arrived whole at its destination.
+    pub(crate) head_arrived_ps: u64,
+}
+
+impl Worm {
+    /// The worm of a packet that enters; `first_node` is at the end of its host's cable, on which its first flit begins at `began_ps`.
+    pub(crate) fn new(
+        plan: &Plan,
+        lanes: &LanePlan,
+        packet: Packet,
+        first_node: NodeId,
+        began_ps: u64,
+    ) -> Self {
+        let Packet { path_set, source, destination, .. } = packet;
+        let path = match plan.routes(path_set) {
+            Routes::Source(routes) if plan.is_switch(first_node) => {
+                routes.kept(first_node, destination)
+            }
+            _ => None,
+        };
+        let length = path.map_or_else(
+            || plan.length_from(path_set, first_node, source, destination),
+            PathLength::from,
+        );
+        let flits = lanes.packet_flits(packet.payload_bytes);
+        let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
+        let head_arrived_ps = 0;
+        Self {
+            packet,
+            flits,
+            position: 0,
+            layer: Layer::default(),
+            path,
+            length,
+            began_ps,
+            head_arrived_ps,
+        }
+    }
+
+    /// The channel by which the worm leaves the switch or host of its path that its head has come to, which is `node`.
+    #[inline]
+    pub(crate) fn output(&self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
+        let output = match (plan.routes(self.packet.path_set), self.path) {
+            (Routes::Source(routes), Some(path)) => {
+                Some(routes.channel(path, self.position.into()))
+            }
+            (Routes::Source(_), None) => None,
+            (Routes::Table(tables), _) => {
+                let node = node();
+                let port = tables.port(node, self.packet.destination);
+                port.and_then(|port| plan.fabric.outgoing(node, port))
+            }
+        };
+        output.expect("destinations are drawn among those that a route reaches")
+    }
+
+    /// Its arrival, whole, at `now`.
+    pub(crate) fn arrival(&self, lanes: &LanePlan, now: u64) -> Arrival {
+        let count = |of: usize| u16::try_from(of).expect("a route has few switches");
+        Arrival {
+            payload_bytes: self.packet.payload_bytes,
+            wire_bytes: lanes.wire_bytes(self.flits.into()),
+            hops: count(self.length.switches),
+            in_transit_hosts: count(self.length.in_transit_hosts),
+            head_arrived: Time::from_ps(self.head_arrived_ps),
+            arrived: Time::from_ps(now),
+        }
+    }
+}
+
+/// Worms by id, with the ids of delivered ones used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Worms {
+    worms: Vec<Worm>,
+    free: Vec<WormId>,
+}
+
+impl Worms {
+    pub(crate) fn insert(&mut self, worm: Worm) -> WormId {
+        if let Some(id) = self.free.pop() {
+            self.worms[id.index()] = worm;
+            return id;
+        }
+        self.worms.push(worm);
+        WormId::new(self.worms.len() - 1)
+    }
+
+    /// Frees the id of a worm that has arrived; what it was can still be read until another takes it.
+    pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
+        self.free.push(id);
+        &self.worms[id.index()]
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: usize) -> &Worm {
+        &self.worms[id]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: usize) -> &mut Worm {
+        &mut self.worms[id]
+    }
+}
