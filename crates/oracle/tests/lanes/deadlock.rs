@@ -10,12 +10,18 @@ use gingham_topology::routing::{
 };
 use std::sync::Arc;
 
-/// A circle of five switches with a host each, every host sending packets of so many flits two switches onwards: all turn the same way.
-fn circle(count: u8, flits: u32) -> Plan {
+/// A circle of five switches with a host each, on which nobody sends yet: who sends one or two switches onwards turns the same way as all.
+fn quiet_circle(count: u8) -> Plan {
     let torus = Torus { dimensions: vec![5], hosts_per_switch: 1 };
     let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
     let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
     plan.path_sets = vec![route(&plan.fabric, &algorithm, Form::Source).unwrap()];
+    plan
+}
+
+/// The same with every host sending packets of so many flits two switches onwards.
+fn circle(count: u8, flits: u32) -> Plan {
+    let mut plan = quiet_circle(count);
     for host in 0..5 {
         backlogged(&mut plan, host, (host + 2) % 5, 16 * flits);
     }
@@ -136,4 +142,37 @@ fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
     // With room for all of them there is no knot.
     plan.in_transit.pool_bytes = 16 * 40 * 8;
     assert_eq!(ends_as(&plan).0, Status::Drained);
+}
+
+#[test]
+fn who_waits_for_credits_that_are_on_their_way_waits_for_nobody() {
+    // Five flits with virtual cut-through for the next switch, and then five for the one after it.
+    let mut plan = quiet_circle(1);
+    for host in 0..5 {
+        packets(&mut plan, host, (host + 1) % 5, &[(0, 5)]);
+        packets(&mut plan, host, (host + 2) % 5, &[(0, 5)]);
+    }
+    lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
+    // The first are on the links of the circle from 8 to 12, there from 12 to 16, and leave them from 15 to 19, so that their
+    // credits count from 19 to 23. The second are there from 19 on and ask at 21, all at once. All places of the next
+    // buffer are taken or on their way back: they are given the lane at 23. At 215 it is looked who waits for whom.
+    plan.stop = stop_at(215 * 64);
+    assert_eq!(ends_as(&plan), (Status::Drained, 10));
+}
+
+#[test]
+fn who_waits_for_a_buffer_that_is_not_full_waits_for_nobody() {
+    // Packets of three fit the lane buffers, and output lanes hold one flit. All heads cross at the same tick into output lanes
+    // without credits, and what is behind them finds no room there until the credits are back, four ticks later.
+    let mut plan = quiet_circle(1);
+    for host in 0..5 {
+        packets(&mut plan, host, (host + 2) % 5, &[(0, 3)]);
+    }
+    lanes(&mut plan, |lanes| {
+        lanes.depths_flits[0] = 3;
+        lanes.output_depths_flits[0] = 1;
+    });
+    // It is looked at every tick who waits for whom.
+    plan.stop = stop_at(10 * 64);
+    assert_eq!(ends_as(&plan), (Status::Drained, 5));
 }

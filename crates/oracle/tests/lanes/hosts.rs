@@ -5,7 +5,8 @@ use crate::packets::by_message;
 use crate::{lane_plan, lanes, on_lanes, packets};
 use gingham_kernel::Span;
 use gingham_model::{
-    Admission, Excess, Granularity, PolicingPlan, Priority, REFILL_BYTES, SegmentationPlan,
+    Admission, Delivery, Excess, Granularity, PolicingPlan, Priority, REFILL_BYTES, SchedulerPlan,
+    SegmentationPlan,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::routing::LaneSet;
@@ -27,20 +28,18 @@ fn a_queue_begins_another_packet_when_what_it_began_cannot_go_on() {
 
 #[test]
 fn of_two_queues_a_lane_takes_from_that_of_the_lowest_lanes() {
-    // Both classes may use lane 1: the one of lanes 0 and 1 (3 as a number) after the one of lane 1 alone (2).
+    // Both classes may use lane 1, which goes first: the one of lanes 0 and 1 (3 as a number) after the one of lane 1 alone (2).
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 2)]);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
     on_lanes(&mut plan, &[LaneSet::first_n(2), LaneSet::one(1)]);
-    // At 0 lane 0 can begin the first class's packet, and lane 1 that of the second: the turn is lane 0's. At 1 it is lane 1's.
-    // Then lane 0, its tail; lane 1, its tail; and at 4 lane 1 begins the last.
-    assert_eq!(
-        deliveries(plan, 3)
-            .iter()
-            .map(|found| (found.message.class.index(), found.entered.as_ps()))
-            .collect::<Vec<_>>(),
-        [(0, 0), (1, 10), (1, 40)]
-    );
+    lanes(&mut plan, |lanes| {
+        lanes.adapter_port.scheduler = SchedulerPlan::StrictPriority { levels: vec![0, 1] };
+    });
+    let mut found = deliveries(plan, 3);
+    found.sort_by_key(|found| found.entered);
+    let of_class = |found: &Delivery| (found.message.class.index(), found.entered.as_ps());
+    assert_eq!(found.iter().map(of_class).collect::<Vec<_>>(), [(1, 0), (1, 20), (0, 40)]);
 }
 
 #[test]
@@ -146,4 +145,21 @@ fn a_backlogged_class_creates_the_next_when_the_last_begins() {
         assert_eq!(delivery.message.created.as_ps(), began.saturating_sub(28));
     }
     assert!(found.len() > 20, "{}", found.len());
+}
+
+#[test]
+fn a_backlogged_class_of_single_flits_fills_every_tick() {
+    let mut plan = lane_plan(row(1, &[0, 0]), 1);
+    backlogged(&mut plan, 0, 1, 16);
+    // A head crosses three ticks after the one before it, so that ten places of a lane fill up: 50 ticks are 15 flits of that rate and
+    // some more. The adapter itself sends one a tick as long as there are credits: ten.
+    plan.stop = stop_at(600);
+    let mut simulation = Simulation::new(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    let mut found = simulation.take_messages();
+    found.sort_by_key(|delivery| delivery.message.id);
+    let entered: Vec<_> = found.iter().map(|found| found.entered.as_ps()).collect();
+    assert_eq!(entered[..10], [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    // The first crosses at 7 and its credit counts at 11; the second at 10, and at 14.
+    assert_eq!(entered[10..12], [110, 140]);
 }

@@ -110,6 +110,19 @@ fn on_two_lanes_packets_in_transit_go_beside_others() {
     assert_eq!(found[0], (0, 0, 335, 375));
 }
 
+#[test]
+fn what_was_ready_first_goes_first_whichever_came_first() {
+    let mut plan = over_h1(1, 32);
+    packets(&mut plan, 0, 2, &[(0, 3), (0, 2)]);
+    packets(&mut plan, 1, 3, &[(200, 30)]);
+    // The first spills: ready at 135 + 100 + 2 x 48 = 331. The second, whole at h1 from 165 on, is ready at 265. h1 sends its own from
+    // 20 to 49; then the second at 50 and 51, and the first from 52 to 54.
+    // h1's own crosses s0 from 27 to 56. The second is there at 54, asks at 58, crosses at 59, is on the cable to h2 at 60. The first,
+    // there at 56, asks two ticks after the tail of the second has crossed at 60, and is on the cable to h2 at 64.
+    let found = by_message(plan, 3);
+    assert_eq!(found, [(0, 0, 675, 695), (0, 30, 635, 645), (1, 200, 315, 605)]);
+}
+
 /// The same where hosts stop their senders.
 fn stopping(count: u8, pool_bytes: u64) -> Plan {
     let mut plan = over_h1(count, pool_bytes);

@@ -1,8 +1,8 @@
 //! Packets that meet: in one lane, at one output, at one input.
 
-use crate::common::{channel, deliveries, row, story};
+use crate::common::{deliveries, row, story};
 use crate::{lane_plan, lanes, on_lanes, packets};
-use gingham_model::{Arbitration, Crossbar, Delivery, Granularity, Plan, Priority};
+use gingham_model::{Arbitration, Crossbar, Delivery, Granularity, Plan, Priority, SchedulerPlan};
 use gingham_topology::routing::LaneSet;
 
 /// The stories in the order in which the messages were created.
@@ -160,27 +160,53 @@ fn a_third_takes_whichever_lane_is_free_first() {
 #[test]
 fn matching_goes_on_until_nothing_is_left() {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
-    // h0 sends to h2 on lane 0 and to h3 on lane 1; h1 sends to h2 on lane 0. All heads are given lanes.
-    packets(&mut plan, 0, 2, &[(0, 1)]);
+    packets(&mut plan, 0, 2, &[(0, 2)]);
     packets(&mut plan, 0, 3, &[(0, 1)]);
-    packets(&mut plan, 1, 2, &[(10, 1)]);
-    let sets = [LaneSet::one(0), LaneSet::one(1), LaneSet::one(1)];
-    on_lanes(&mut plan, &sets);
-    lanes(&mut plan, |lanes| lanes.routing_cycles = 0);
-    let out = channel(&plan.fabric, "h0", "s0");
-    // The cable of h0 is 10 ps longer than that of h1: its first flit is on it at 0 and there at 5, the second at 6. That of h1
-    // begins at 1 and is there at 5, too.
-    for side in [out, gingham_topology::Fabric::reverse(out)] {
-        plan.channels[side.index()].delay = gingham_kernel::Span::from_ps(35);
-    }
-    // With R = 0 the two first heads are given lanes of h2's output at 6. At 7 the output grants h0, whose flit crosses. The
-    // second of h0 is given its lane at 7. At 8 h2's output grants h1, h3's output h0: both cross. On the links at 8, 9 and 9.
+    packets(&mut plan, 1, 3, &[(10, 1)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1), LaneSet::one(0)]);
+    lanes(&mut plan, |lanes| {
+        lanes.crossbar_input.scheduler = SchedulerPlan::StrictPriority { levels: vec![1, 0] };
+    });
+    // h0's packet to h2 is there at 4 and 6 and given a lane at 6; its head crosses at 7. That to h3 is there at 5 and given a lane at 7,
+    // as is h1's. At 8 both outputs grant h0, which chooses lane 0, the higher: its tail crosses to h2. Then h3's output
+    // grants h1, whose flit crosses at 8, too; the one of h0 crosses at 9.
     let found = by_message(plan, 3);
-    assert_eq!(found, [(0, 0, 115, 115), (0, 10, 125, 125), (1, 10, 125, 125)]);
+    assert_eq!(found, [(0, 0, 115, 125), (0, 10, 135, 135), (1, 10, 125, 125)]);
 }
 
 #[test]
-fn an_input_granted_twice_leaves_the_other_output_to_another() {
+fn no_output_waits_for_a_lane_that_is_closed_by_the_packet() {
+    let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
+    packets(&mut plan, 0, 1, &[(0, 4)]);
+    packets(&mut plan, 0, 2, &[(0, 4)]);
+    packets(&mut plan, 3, 2, &[(0, 4)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1), LaneSet::one(0)]);
+    lanes(&mut plan, |lanes| {
+        lanes.cut_through = LaneSet::first_n(2);
+        lanes.crossbar_input.granularity = Granularity::Packet;
+    });
+    // h0 is in the middle of its packet to h1 from 7 to 11 and crosses nothing at 10. h3's flits for h2 cross from 7 to 10 although it
+    // is the turn of h0, whose lane 1 has flits for h2. Those follow from 12 on.
+    let found = by_message(plan, 3);
+    assert_eq!(found, [(0, 0, 115, 155), (0, 10, 165, 195), (3, 0, 115, 145)]);
+}
+
+#[test]
+fn lanes_are_given_in_turn() {
+    // From s0 to s1 lane 1 holds one flit. The adapter takes lane 0 whenever it can.
+    let mut plan = lane_plan(row(2, &[0, 1]), 2);
+    lanes(&mut plan, |lanes| {
+        lanes.depths_flits[1] = 1;
+        lanes.adapter_port.scheduler = SchedulerPlan::StrictPriority { levels: vec![1, 0] };
+    });
+    packets(&mut plan, 0, 1, &[(0, 1), (1_000, 2)]);
+    // The second is on the cable at 100 and 101, given lane 1 at 106, on the link to s1 at 108. Its tail has a credit when the
+    // head, there at 112, has crossed at 115: at 119. It is there at 123, and on the last cable at 125; the head was at 116.
+    assert_eq!(by_message(plan, 2), [(0, 0, 195, 195), (0, 1_000, 1_195, 1_285)]);
+}
+
+#[test]
+fn an_output_grants_in_turn_from_the_port_after_its_last_match() {
     // h0 has two flits for h2 (lane 0) and h3 (lane 1), h1 one for h3 (lane 0), all ready to cross at the same tick.
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
     packets(&mut plan, 0, 2, &[(0, 2)]);
