@@ -151,8 +151,7 @@ fn a_backlogged_class_creates_the_next_when_the_last_begins() {
 fn a_backlogged_class_of_single_flits_fills_every_tick() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     backlogged(&mut plan, 0, 1, 16);
-    // A head crosses three ticks after the one before it, so that ten places of a lane fill up: 50 ticks are 15 flits of that rate and
-    // some more. The adapter itself sends one a tick as long as there are credits: ten.
+    // Each packet makes the next one when it begins. There is one a tick as long as there are credits: ten of them.
     plan.stop = stop_at(600);
     let mut simulation = Simulation::new(Arc::new(plan));
     simulation.advance(u64::MAX);
