@@ -11,7 +11,7 @@
 //! A packet that h0 begins at tick 0 is on the cable to h1 from 8 on, and whole there from 115 on. Ready at 215, it begins at tick
 //! 22, is there at s0 at 26, on the cable to h2 at 30 and whole at h2 from 335 on.
 
-use crate::common::{along, deliveries, in_transit, row, spilling, stop_at, story};
+use crate::common::{FLIT, along, deliveries, in_transit, row, spilling, stop_at, story};
 use crate::packets::by_message;
 use crate::{lane_plan, lanes, on_lanes, packets};
 use gingham_kernel::Span;
@@ -20,6 +20,7 @@ use gingham_model::{Plan, Status, WhenFull};
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
+use proptest::prelude::*;
 use std::sync::Arc;
 
 /// All that goes to h2 over h1, with a pool of so many bytes.
@@ -51,6 +52,50 @@ fn a_lone_packet_is_sent_on_when_it_is_ready() {
     let counted = measured(plan);
     assert_eq!((counted.reinjected_packets, counted.spilled_packets), (1, 0));
     assert_eq!((counted.pool_peak_bytes, counted.wait_mean_ps), (48, Some(5.0)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// The closed form of the specification, over one and two hosts.
+    #[test]
+    fn the_closed_form_holds(
+        two_hosts in any::<bool>(),
+        stops in any::<bool>(),
+        flits in 1_u32..30,
+        delay_ps in 0_u64..80,
+        adapter_ps in (0_u64..100, 0_u64..100),
+        routing_cycles in 0_u32..4,
+    ) {
+        let mut plan = over_h1(2, 1_000);
+        if two_hosts {
+            along(&mut plan, &[&["s0", "h1", "s0", "h3", "s0", "h2"]]);
+        }
+        in_transit(&mut plan, [adapter_ps.0, adapter_ps.1, 1_000]);
+        if stops {
+            plan.in_transit.when_full = WhenFull::Stop;
+        }
+        for cable in &mut plan.channels {
+            cable.delay = Span::from_ps(delay_ps);
+        }
+        let delay_cycles = delay_ps.div_ceil(FLIT);
+        lanes(&mut plan, |lanes| {
+            lanes.routing_cycles = routing_cycles;
+            lanes.depths_flits = [flits.min(u32::try_from(2 * delay_cycles + 3).unwrap()); 16];
+        });
+        packets(&mut plan, 0, 2, &[(0, flits)]);
+        let (hosts, switches) = if two_hosts { (2, 3) } else { (1, 2) };
+        let adapter_ps = adapter_ps.0 + adapter_ps.1;
+        let (at_host, last_ps) = if stops {
+            (delay_cycles + adapter_ps.div_ceil(FLIT), delay_cycles * FLIT)
+        } else {
+            ((delay_ps + adapter_ps).div_ceil(FLIT), delay_ps)
+        };
+        let cycles = switches * (4 + u64::from(routing_cycles) + delay_cycles) + hosts * (1 + at_host);
+        let head = (cycles + 1) * FLIT + last_ps;
+        let tail = (cycles + u64::from(flits)) * FLIT + last_ps;
+        prop_assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, head, tail));
+    }
 }
 
 #[test]
