@@ -18,14 +18,17 @@
 //!
 //! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in order.
 
+mod waiting;
+
 use crate::{
-    Admission, Assemblies, AssemblyId, ClassId, Contention, Excess, Message, Packet, PathChooser,
-    PathSet, Plan, Priority, TokenBucket,
+    Admission, Assemblies, ClassId, Contention, Excess, Message, Packet, PathChooser, Plan,
+    Priority, TokenBucket,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Binding, LaneSet};
 use std::collections::VecDeque;
+use waiting::Waiting;
 
 /// What an adapter does when its link is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,21 +92,6 @@ impl Group {
 struct Policer {
     bucket: TokenBucket,
     excess: Excess,
-}
-
-/// A message in a queue, perhaps begun.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    message: Message,
-    priority: Priority,
-    binding: Binding,
-    /// The most payload that one packet of it carries.
-    longest_bytes: u32,
-    /// Payload that no packet took yet.
-    left_bytes: u32,
-    admission: Admission,
-    /// Once the first packet was sent.
-    assembly: Option<AssemblyId>,
 }
 
 impl Adapter {
@@ -326,33 +314,6 @@ fn delaying(policers: &mut [Option<Policer>], class: ClassId) -> Option<&mut Tok
     (policer.excess == Excess::Delay).then_some(&mut policer.bucket)
 }
 
-impl Waiting {
-    fn next_bytes(&self) -> u32 {
-        self.left_bytes.min(self.longest_bytes)
-    }
-
-    fn next_packet(&mut self, now: Time, path_set: PathSet, assemblies: &mut Assemblies) -> Packet {
-        let payload_bytes = self.next_bytes();
-        self.left_bytes -= payload_bytes;
-        let is_first = self.assembly.is_none();
-        let assembly = *self.assembly.get_or_insert_with(|| assemblies.open(self.message, now));
-        if self.admission != Admission::Conforming {
-            assemblies.set_admission(assembly, self.admission);
-        }
-        Packet {
-            assembly,
-            class: self.message.class,
-            source: self.message.source,
-            destination: self.message.destination,
-            payload_bytes,
-            priority: self.priority,
-            path_set,
-            binding: self.binding,
-            is_first,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,6 +371,32 @@ mod tests {
         let order: Vec<_> =
             drain(&mut adapter, &mut assemblies).iter().map(|sent| (sent.0, sent.1)).collect();
         assert_eq!(order, [(2, 5), (1, 5), (3, 5), (0, 10), (0, 10), (4, 5)]);
+    }
+
+    #[test]
+    fn packets_wait_by_the_lanes_on_which_they_may_leave() {
+        let lanes = [0b0011, 0b1000, 0b0011].map(LaneSet::from_bits);
+        let mut adapter = Adapter::with_lanes(level(1), &lanes);
+        assert!(adapter.groups().eq([lanes[0], lanes[1]]));
+        let groups = [0, 1, 2].map(|binding| adapter.group_of(Binding(binding)));
+        assert_eq!(groups, [0, 1, 0]);
+        for (id, binding) in [(0, 1), (1, 2), (2, 0)] {
+            let message = message(id, 10 + u32::from(binding));
+            let conforming = Admission::Conforming;
+            adapter.put(message, conforming, level(binding % 2), Binding(binding), 100);
+        }
+        let mut assemblies = Assemblies::default();
+        let mut next = |group| {
+            let next = adapter.next(group, Time::ZERO);
+            (next, adapter.take(group, Time::ZERO, &mut assemblies))
+        };
+        // Bindings 2 and 0 share a group, in the order in which their messages came; binding 1 has its own.
+        for (group, payload_bytes, binding) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
+            let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
+            assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });
+            assert_eq!((packet.payload_bytes, packet.binding.0), (payload_bytes, binding));
+        }
+        assert_eq!(next(0), (Next::Nothing, Turn::Nothing));
     }
 
     /// An adapter of three classes, each of a level of its own or not, with the buckets of those that wait.

@@ -1,0 +1,52 @@
+//! A message in a queue of an adapter, and its next packet.
+
+use crate::{Admission, Assemblies, AssemblyId, Message, Packet, PathSet, Priority};
+use gingham_kernel::Time;
+use gingham_topology::routing::Binding;
+
+/// A message in a queue, perhaps begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) message: Message,
+    pub(super) priority: Priority,
+    pub(super) binding: Binding,
+    /// The most payload that one packet of it carries.
+    pub(super) longest_bytes: u32,
+    /// Payload that no packet took yet.
+    pub(super) left_bytes: u32,
+    pub(super) admission: Admission,
+    /// Once the first packet was sent.
+    pub(super) assembly: Option<AssemblyId>,
+}
+
+impl Waiting {
+    pub(super) fn next_bytes(&self) -> u32 {
+        self.left_bytes.min(self.longest_bytes)
+    }
+
+    pub(super) fn next_packet(
+        &mut self,
+        now: Time,
+        path_set: PathSet,
+        assemblies: &mut Assemblies,
+    ) -> Packet {
+        let payload_bytes = self.next_bytes();
+        self.left_bytes -= payload_bytes;
+        let is_first = self.assembly.is_none();
+        let assembly = *self.assembly.get_or_insert_with(|| assemblies.open(self.message, now));
+        if self.admission != Admission::Conforming {
+            assemblies.set_admission(assembly, self.admission);
+        }
+        Packet {
+            assembly,
+            class: self.message.class,
+            source: self.message.source,
+            destination: self.message.destination,
+            payload_bytes,
+            priority: self.priority,
+            path_set,
+            binding: self.binding,
+            is_first,
+        }
+    }
+}
