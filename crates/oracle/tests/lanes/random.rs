@@ -129,7 +129,7 @@ fn random_transit_plan(seed: u64) -> Plan {
     let minimal = Algorithm::InTransit(InTransit::default());
     plan.path_sets = vec![route(&plan.fabric, &minimal, Form::Source).unwrap()];
     let mut draw = Stream::new(seed, "random in-transit hosts", Purpose::Topology);
-    let pool_bytes = [0, 120, 400, 20_000][usize::try_from(seed % 4).unwrap()];
+    let pool_bytes = [0, 120, 400, 200][usize::try_from(seed % 4).unwrap()];
     in_transit(&mut plan, [draw.below(80), draw.below(80), pool_bytes]);
     spilling(&mut plan, [draw.below(300), draw.below(4)]);
     if seed % 4 == 3 {
