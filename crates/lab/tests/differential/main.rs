@@ -5,6 +5,8 @@
 mod case;
 mod in_transit;
 mod lanes;
+mod reached;
+mod tables;
 mod wild;
 
 use case::Case;
@@ -137,6 +139,18 @@ fn engine_and_oracle_agree_on_random_virtual_lanes() {
 #[ignore = "the engine has no virtual lanes yet"]
 fn engine_and_oracle_agree_on_random_virtual_lanes_with_in_transit_hosts() {
     agree_on_random(Case::lanes_in_transit);
+}
+
+/// They agree on lanes that no rule gives.
+#[test]
+#[ignore = "the engine has no virtual lanes yet"]
+fn engine_and_oracle_agree_on_random_tables_of_lanes() {
+    let (cases, first) = (number("CASES", 60), number("FIRST", 0));
+    for seed in first..first + cases {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let plan = tables::with_random_tables(&plan, seed);
+        assert_eq!(difference(&plan), None, "seed {seed}");
+    }
 }
 
 fn agree_on_random(draw: impl Fn(u64) -> Case) {

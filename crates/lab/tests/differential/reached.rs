@@ -1,0 +1,121 @@
+//! What random scenarios of virtual lanes reach: a comparison is worth as much.
+
+use crate::case::Case;
+use gingham_lab::compile;
+use gingham_model::{
+    ArbiterPlan, Arbitration, Crossbar, Granularity, LanePlan, Plan, SchedulerPlan, Status,
+    WhenFull,
+};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::{LaneRule, LaneSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// In how many of 300 cases each figure of a network stands, and each end of a run is met.
+#[test]
+fn random_virtual_lanes_are_of_every_kind() {
+    let mut reached: BTreeMap<String, u32> = BTreeMap::new();
+    for seed in 0..300 {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+        let status = simulation.advance(u64::MAX).clone();
+        let delivered = simulation.ledger().delivered_messages();
+        let lanes = plan.lane_plan().unwrap();
+        let all = LaneSet::first_n(lanes.count);
+        let mut sets: Vec<_> = plan.classes.iter().map(|class| class.binding).collect();
+        sets.sort();
+        sets.dedup();
+        let levels = plan.highest_priority().level() > 0;
+        for (what, holds) in [
+            ("a knot", matches!(status, Status::Deadlocked(_))),
+            ("drained", status == Status::Drained),
+            ("many messages", delivered > 50),
+            ("one lane", lanes.count == 1),
+            ("sixteen lanes", lanes.count == 16),
+            ("lanes of several depths", has_several(&lanes.depths_flits, lanes)),
+            ("outputs of other depths", lanes.output_depths_flits != lanes.depths_flits),
+            ("wormhole", lanes.cut_through.is_empty()),
+            ("virtual cut-through", lanes.cut_through == all),
+            ("both", !lanes.cut_through.is_empty() && lanes.cut_through != all),
+            ("no cycle of routing", lanes.routing_cycles == 0),
+            ("a full crossbar", lanes.crossbar == Crossbar::Full),
+            ("a multiplexed crossbar", lanes.crossbar == Crossbar::Multiplexed),
+            ("datelines", matches!(lanes.lanes.rule(), LaneRule::Datelines(_))),
+            ("levels at switches", levels && lanes.arbitration == Arbitration::StrictPriority),
+            ("classes on other lanes", sets.len() > 1),
+            ("channels of several rates", plan.channels.iter().any(|of| of.flit > lanes.cycle)),
+        ] {
+            *reached.entry(what.to_owned()).or_default() += u32::from(holds);
+        }
+        for (place, arbiter) in places(lanes) {
+            let by = if arbiter.granularity == Granularity::Flit { "flit" } else { "packet" };
+            *reached.entry(format!("{place} by the {by}")).or_default() += 1;
+            *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
+        }
+    }
+    assert_eq!(reached.len(), 17 + 3 * (2 + 8), "{reached:#?}");
+    assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
+}
+
+/// And here, what hosts on the way do over lanes.
+#[test]
+fn random_virtual_lanes_lead_through_hosts() {
+    let mut reached = BTreeMap::new();
+    for seed in 0..300 {
+        let plan = compile(&Case::lanes_in_transit(seed).source(), true).unwrap().plan;
+        let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+        let is_knot = matches!(simulation.advance(u64::MAX), Status::Deadlocked(_));
+        let stops = plan.in_transit.when_full == WhenFull::Stop;
+        let ledger = simulation.ledger().measured();
+        let hosts =
+            || EndpointId::first(plan.fabric.endpoints().len()).map(|host| ledger.transit(host));
+        for (what, holds) in [
+            ("sent on", hosts().any(|host| host.reinjected_packets > 0)),
+            (
+                "waited for a lane",
+                hosts().any(|host| host.wait_mean_ps.is_some_and(|wait| wait > 0.0)),
+            ),
+            ("spilled", hosts().any(|host| host.spilled_packets > 0)),
+            ("waited for room", stops && waited_for_room(&plan, &simulation.channel_counts())),
+            ("a knot with hosts in it", stops && is_knot),
+            ("two path sets", plan.path_sets.len() == 2),
+        ] {
+            *reached.entry(what).or_insert(0_u32) += u32::from(holds);
+        }
+    }
+    assert!(reached.values().all(|cases| *cases >= 10), "{reached:#?}");
+}
+
+/// Whether something stood in the lanes of a host's port.
+fn waited_for_room(plan: &Plan, counts: &[gingham_model::measure::ChannelCount]) -> bool {
+    let into_host = |index: &usize| {
+        let channel = gingham_topology::ChannelId::new(*index);
+        !plan.is_switch(plan.ends(channel).target.node)
+    };
+    (0..counts.len()).filter(into_host).any(|index| counts[index].occupancy_flit_ps > 0)
+}
+
+fn has_several(by_lane: &[u32], lanes: &LanePlan) -> bool {
+    by_lane[..usize::from(lanes.count)].iter().any(|value| *value != by_lane[0])
+}
+
+fn places(lanes: &LanePlan) -> [(&'static str, &ArbiterPlan); 3] {
+    [
+        ("crossbar input", &lanes.crossbar_input),
+        ("link output", &lanes.link_output),
+        ("adapter port", &lanes.adapter_port),
+    ]
+}
+
+fn name(arbiter: &ArbiterPlan) -> &'static str {
+    match arbiter.scheduler {
+        SchedulerPlan::RoundRobin => "round robin",
+        SchedulerPlan::WeightedRoundRobin { .. } => "weighted round robin",
+        SchedulerPlan::SurplusRoundRobin { .. } => "surplus round robin",
+        SchedulerPlan::DeficitRoundRobin { .. } => "deficit round robin",
+        SchedulerPlan::VirtualClock { .. } => "VirtualClock",
+        SchedulerPlan::FirstComeFirstServed => "first come first served",
+        SchedulerPlan::StrictPriority { .. } => "strict priority",
+        SchedulerPlan::InfiniBand(_) => "InfiniBand's tables",
+    }
+}

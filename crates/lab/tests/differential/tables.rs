@@ -1,0 +1,59 @@
+//! Lanes that no rule gives: tables with any lane for every service level at every hop, and any level for every pair.
+
+use gingham_kernel::{Purpose, Stream};
+use gingham_model::{ArbiterPlan, LanePlan, Plan, Switching};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::{
+    Binding, LEVELS, LaneMap, LaneRow, LaneSet, Lanes, MANAGEMENT_LANE, ServiceLevels,
+};
+
+/// The plan with random tables in place of what decides on its lanes.
+pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
+    let mut draw = Stream::new(seed, "tables", Purpose::Permutation);
+    let mut plan = plan.clone();
+    let Switching::VirtualLanes(lanes) = &mut plan.switching else { panic!("virtual lanes") };
+    make_alike(lanes);
+    let count = u64::from(lanes.count.min(MANAGEMENT_LANE));
+    let fabric = &plan.fabric;
+    let mut map = LaneMap::uniform(fabric, row(&mut draw, count));
+    for switch in fabric.switches() {
+        let ports = fabric.node(switch).ports;
+        for (input, output) in (0..ports).flat_map(|input| (0..ports).map(move |to| (input, to))) {
+            map.set_switch(switch, input + 1, output + 1, row(&mut draw, count));
+        }
+    }
+    for endpoint in EndpointId::first(fabric.endpoints().len()) {
+        map.set_endpoint(endpoint, row(&mut draw, count));
+    }
+    let levels = ServiceLevels::by_pair(fabric, 1, |_, _, _| level(&mut draw));
+    for class in &mut plan.classes {
+        class.binding = (draw.below(2) == 0).then(|| Binding(level(&mut draw)));
+    }
+    let of_classes: Vec<Binding> = plan.classes.iter().filter_map(|class| class.binding).collect();
+    lanes.lanes = Lanes::by_tables(fabric, map, levels, true, &of_classes);
+    plan
+}
+
+/// Lanes are as deep as the deepest and all of one kind, so that every packet has room wherever tables lead it.
+fn make_alike(lanes: &mut LanePlan) {
+    let all = LaneSet::first_n(lanes.count);
+    let deepest = lanes.depths_flits.iter().copied().max().unwrap_or(1);
+    lanes.depths_flits = lanes.depths_flits.map(|depth| if depth > 0 { deepest } else { 0 });
+    if lanes.cut_through != all {
+        lanes.cut_through = LaneSet::EMPTY;
+    }
+    for arbiter in [&mut lanes.crossbar_input, &mut lanes.link_output, &mut lanes.adapter_port] {
+        // Tables may lead to a lane that only this arbiter never serves.
+        if arbiter.served(lanes.count) & all != all {
+            *arbiter = ArbiterPlan::default();
+        }
+    }
+}
+
+fn level(draw: &mut Stream) -> u8 {
+    u8::try_from(draw.below(LEVELS as u64)).unwrap()
+}
+
+fn row(draw: &mut Stream, count: u64) -> LaneRow {
+    [0; LEVELS].map(|_| u8::try_from(draw.below(count)).unwrap())
+}
