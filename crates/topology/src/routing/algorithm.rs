@@ -25,7 +25,7 @@ pub enum Algorithm {
     /// rings and tori.
     ShortestPath(ShortestPath),
     /// On a mesh or torus: one dimension after another, the shorter way round. Free of deadlock
-    /// on meshes, and on tori of at most three switches a dimension.
+    /// on meshes, on tori of at most three switches a dimension, and on others with two lanes and datelines.
     DimensionOrder(DimensionOrder),
     /// Towards a root first, then only away from it. Free of deadlock on every fabric.
     UpDown(UpDown),

@@ -184,7 +184,7 @@ fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, bindings: u8) {
 }
 
 fn any_bindings() -> impl Strategy<Value = Vec<LaneSet>> {
-    proptest::collection::vec((1..0x3f_u16).prop_map(LaneSet::from_bits), 1..4)
+    proptest::collection::vec((1..0x8000_u16).prop_map(LaneSet::from_bits), 1..4)
 }
 
 /// The lower or the upper part of a set.
