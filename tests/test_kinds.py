@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
-from gingham import InputError, Results, kinds
+from gingham import InputError, Results, Scenario, kinds, run
 from gingham.kinds import FABRIC, Kind, Measured, Names
 from gingham.sweeps import Sweep, estimate, run_sweep
 
@@ -230,3 +230,37 @@ def test_a_folder_from_before_there_were_kinds_is_one_of_fabrics(
     del whole["sweep"]["kind"]
     manifest.write_text(json.dumps(whole))
     assert "classes" in Results.load(tmp_path / "out").columns
+
+
+SUBNET = """
+[topology]
+file = "ring.ibnetdiscover"
+[routing]
+tables = "opensm-lfts.dump"
+lane_tables = "opensm-sl2vl.dump"
+service_levels = "levels.csv"
+[network]
+preset = "yum-1600"
+[network.lanes]
+count = 8
+crossbar = "full"
+forwarding = "virtual-cut-through"
+link_output = { infiniband = { file = "opensm.conf" } }
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+[stop]
+time = "2 us"
+"""
+
+
+def test_the_files_of_a_subnet_manager_are_of_the_key_of_a_run(tmp_path: Path) -> None:
+    given = Path(__file__).parents[1] / "crates/topology/tests/fixtures/opensm-ring"
+    for name in ("ring.ibnetdiscover", "opensm-lfts.dump", "opensm-sl2vl.dump", "levels.csv"):
+        (tmp_path / name).write_bytes((given / name).read_bytes())
+    (tmp_path / "opensm.conf").write_text("qos TRUE\n")
+    scenario = Scenario.parse(SUBNET, folder=tmp_path)
+    named = [key for key, _ in FABRIC.files(scenario.resolved())]
+    read = [file["key"] for file in run(scenario).about["files"]]
+    assert sorted(named) == sorted(read)
+    assert len(named) == 5
