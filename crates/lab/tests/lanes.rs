@@ -26,18 +26,24 @@ fn compiled(text: &str) -> Compiled {
     compiled.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The deliveries of a run that keeps all messages, and how it ended.
-fn run(plan: &Arc<Plan>) -> (Vec<Delivery>, Status) {
-    let mut simulation = gingham_oracle::Simulation::new(Arc::clone(plan));
-    while *simulation.advance(10_007) == Status::Running {
-        simulation.assert_invariants();
+/// The deliveries of a run that keeps all messages, on which both engines agree.
+fn run(plan: &Arc<Plan>) -> Vec<Delivery> {
+    let mut oracle = gingham_oracle::Simulation::new(Arc::clone(plan));
+    while *oracle.advance(10_007) == Status::Running {
+        oracle.assert_invariants();
     }
-    simulation.assert_invariants();
-    (simulation.take_messages(), simulation.status().clone())
+    oracle.assert_invariants();
+    let mut engine = gingham_fabric::Simulation::new(Arc::clone(plan));
+    engine.advance(u64::MAX);
+    engine.assert_invariants();
+    let found = engine.take_messages();
+    assert_eq!(found, oracle.take_messages());
+    assert_eq!(engine.channel_counts(), oracle.channel_counts());
+    found
 }
 
 fn deliveries(text: &str) -> Vec<Delivery> {
-    run(&compiled(&format!("measure.messages = \"all\"\n{text}")).plan).0
+    run(&compiled(&format!("measure.messages = \"all\"\n{text}")).plan)
 }
 
 fn preset(lanes: &str) -> String {
@@ -364,7 +370,7 @@ fn a_drained_network_has_delivered_every_byte_in_whole_flits() {
         "network = { preset = \"yum-1600\", header = { type_bytes = \"2 B\" }, lanes = { count = 2, depth = [3, 7] } }\n"
     );
     let plan = compiled(&text).plan;
-    let mut simulation = gingham_oracle::Simulation::new(Arc::clone(&plan));
+    let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
     assert_eq!(simulation.advance(u64::MAX), &Status::Drained);
     simulation.assert_invariants();
     let found = simulation.take_messages();
@@ -387,7 +393,7 @@ fn carried(depth: u64, metres: u64) -> u64 {
          traffic = [{{ hosts = [\"h0\"], arrivals = \"backlogged\", length.fixed = \"64000 B\" }}]\n"
     );
     let plan = compiled(&text).plan;
-    let mut simulation = gingham_oracle::Simulation::new(Arc::clone(&plan));
+    let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
     simulation.advance(u64::MAX);
     let own = plan.fabric.endpoint_channel(plan.fabric.endpoint_ids().next().unwrap());
     simulation.channel_counts()[own.index()].data_flits
