@@ -103,6 +103,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     lanes::check_rooms(source, &plan)?;
     arbiters::check_served(source, &plan, &mut gathered)?;
     lanes::note(&plan, &mut gathered);
+    arbiters::note(&plan, &mut gathered);
     Ok(Compiled {
         plan: Arc::new(plan),
         percentiles,

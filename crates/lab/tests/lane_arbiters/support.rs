@@ -5,10 +5,28 @@ use gingham_lab::{Compiled, LabError, compile};
 use gingham_model::LanePlan;
 use std::path::Path;
 
-const TWO: &str = r#"
-[topology.generate.star]
-hosts = 2
+const STAR: &str = "[topology.generate.star]\nhosts = 2\n";
 
+/// A switch and two hosts, one of them on a cable of half the rate.
+pub(crate) const SLOW: &str = r#"
+[topology]
+inline = """
+[[switch]]
+name = "s"
+[[host]]
+name = "h0"
+[[host]]
+name = "h1"
+[[cable]]
+ends = ["h0", "s"]
+speed = "200 MB/s"
+[[cable]]
+ends = ["h1", "s"]
+speed = "100 MB/s"
+"""
+"#;
+
+const NETWORK: &str = r#"
 [network]
 preset = "yum-1600"
 
@@ -28,7 +46,17 @@ pub(crate) fn compiled(lanes: &str) -> Result<Compiled, LabError> {
 
 /// The same in a folder.
 pub(crate) fn compiled_in(folder: &Path, lanes: &str) -> Result<Compiled, LabError> {
-    let text = TWO.replace("\n[[traffic]]", &format!("\n[network.lanes]\n{lanes}\n\n[[traffic]]"));
+    compiled_of(STAR, folder, lanes)
+}
+
+/// The same over another fabric.
+pub(crate) fn compiled_over(fabric: &str, lanes: &str) -> Result<Compiled, LabError> {
+    compiled_of(fabric, Path::new("."), lanes)
+}
+
+fn compiled_of(fabric: &str, folder: &Path, lanes: &str) -> Result<Compiled, LabError> {
+    let section = format!("\n[network.lanes]\n{lanes}\n\n[[traffic]]");
+    let text = format!("{fabric}{}", NETWORK.replace("\n[[traffic]]", &section));
     let source = ScenarioSource::parse("two.toml", &text, folder, &Overrides::default())?;
     compile(&source, false)
 }

@@ -1,6 +1,6 @@
 //! Every spelling of a scheduler as the plan that it means.
 
-use crate::support::{compiled, plan};
+use crate::support::{SLOW, compiled, compiled_over, plan};
 use gingham_model::{ArbiterPlan, Granularity, SchedulerPlan};
 use gingham_topology::subnet::{Arbitration, Slot};
 use std::num::NonZeroU64;
@@ -77,6 +77,24 @@ fn tables_are_by_the_packet_and_a_missing_one_is_empty() {
     // OpenSM's own: lane 0 at high priority, the others at low priority.
     let own = tables(0, &[(0, 4), (1, 0), (2, 0)], &[(0, 0), (1, 4), (2, 4)]);
     assert_eq!(link("\"infiniband\""), own);
+}
+
+fn has_idle_link(lines: &str) -> bool {
+    let notes = compiled(lines).unwrap().notes;
+    notes.iter().any(|note| note.starts_with("behind a multiplexed crossbar"))
+}
+
+/// Three flits of 16 B a cycle come to an output of a full crossbar; one to that of a multiplexed one, which is what a cable
+/// takes that is not slower than the others.
+#[test]
+fn a_link_that_has_nothing_to_choose_from_is_told() {
+    let weighted = "count = 2\nlink_output = { weighted-round-robin = { weights = [1, 2] } }";
+    assert!(has_idle_link(weighted));
+    assert!(!has_idle_link(&format!("{weighted}\ncrossbar = \"full\"")));
+    assert!(!has_idle_link("count = 2"));
+    assert!(!has_idle_link(&weighted.replace("link_output", "crossbar_input")));
+    let slow = compiled_over(SLOW, weighted).unwrap().notes;
+    assert!(!slow.iter().any(|note| note.starts_with("behind a multiplexed crossbar")), "{slow:?}");
 }
 
 /// Classes that name no lanes use all but lane 15.

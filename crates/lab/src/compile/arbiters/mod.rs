@@ -15,6 +15,7 @@ use crate::error::LabError;
 use crate::scenario::{LaneParameters, ScenarioSource};
 use gingham_model::scheduler::{LaneRate, Quanta, TableSlot, Tables};
 use gingham_model::{ArbiterPlan, Crossbar, Granularity, Plan, Scheduler, SchedulerPlan};
+use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
 use gingham_topology::subnet::{Arbitration, PortKind, Slot};
 use std::num::NonZeroU64;
@@ -128,6 +129,26 @@ pub(super) fn check_served(
         }
     }
     Ok(())
+}
+
+/// Says where the link output of a multiplexed crossbar is told how to choose and has next to nothing to choose from: an
+/// output then gets a flit a cycle, and no more come together than its cable takes, unless that is slower.
+pub(super) fn note(plan: &Plan, gathered: &mut Gathered) {
+    let Some(lanes) = plan.lane_plan() else { return };
+    let mut outputs = ChannelId::first(plan.channels.len())
+        .filter(|channel| plan.is_switch(plan.ends(*channel).source.node));
+    let chooses = lanes.link_output.scheduler != SchedulerPlan::RoundRobin && lanes.count > 1;
+    if chooses
+        && lanes.crossbar == Crossbar::Multiplexed
+        && outputs.all(|channel| plan.channel(channel).flit <= lanes.cycle)
+    {
+        gathered.notes.push(
+            "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are credits, for \
+             an output is given one flit a cycle and its cable takes one: say crossbar = \"full\", or how \
+             `network.lanes.crossbar_input` chooses"
+                .to_owned(),
+        );
+    }
 }
 
 struct Reader<'a> {
