@@ -234,7 +234,8 @@ impl Simulation {
             }
             if has_cut_through {
                 // Whole packets may wait for this one.
-                output.unpromised += 1;
+                // Nobody promises those of an adapter, nor those of a wormhole lane.
+                output.unpromised = output.unpromised.saturating_add(1);
                 self.giving.insert(lane >> self.shift);
                 self.leaving.insert(lane >> self.shift);
             }
