@@ -5,7 +5,8 @@
     python benches/bench.py --saturation    measure each fabric's saturation load again (minutes)
 
 A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was
-measured once and stands in `benches/loads.json`. Instructions are counted by valgrind, which gives
+measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`) have the load
+that they say. Instructions are counted by valgrind, which gives
 the same number whatever else the machine does; times are of a run without it. What setting up
 costs is measured by itself and taken off. `measuring` is the share of the instructions that the
 ledger takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64` and
@@ -30,6 +31,8 @@ ROWS = HERE / "rows"
 LOADS = HERE / "loads.json"
 BASELINE = HERE / "baseline.json"
 FRACTION = 0.6
+# Rows that say their own load.
+FIXED = "lanes-"
 # The oracle follows every flit: a twentieth of the time is enough, unless a row says otherwise.
 ORACLE_SHARE = 20
 BISECTIONS = 7
@@ -58,7 +61,8 @@ def main() -> int:
     results = [*stripe_rows(binary, options, baseline), *routes_rows(binary, options)]
     for path in rows:
         for engine in ("runs", "oracle"):
-            if row := measure(binary, path, engine, loads[path.stem], count=not options.quick):
+            load = loads.get(path.stem)
+            if row := measure(binary, path, engine, load, count=not options.quick):
                 row["baseline"] = baseline.get(f"{path.stem}/{engine}")
                 results.append(row)
                 print(line_of(row) if not options.json else json.dumps(row), flush=True)
@@ -66,7 +70,7 @@ def main() -> int:
                 print(f"{path.stem}: left out, its fabric is not there", file=sys.stderr)
                 break
     if options.baseline:
-        by = ("instructions_per_byte_hop", "instructions_per_packet")
+        by = ("instructions_per_flit_hop", "instructions_per_packet")
         counted = {
             f"{row['row']}/{row['engine']}": row[key] for row in results for key in by if key in row
         }
@@ -128,11 +132,16 @@ def is_there(path: Path) -> bool:
     return named is None or (path.parent / named.group(1)).exists()
 
 
-def measure(binary: Path, path: Path, engine: str, load: float, *, count: bool) -> Row | None:
-    """Return the numbers of one row, or `None` where its fabric is not there."""
+def measure(
+    binary: Path, path: Path, engine: str, load: float | None, *, count: bool
+) -> Row | None:
+    """Return the numbers of one row, or `None` where its fabric is not there.
+
+    Its load is a share of the saturation `load`, or what the row says where that is none.
+    """
     if not is_there(path):
         return None
-    settings = [f"traffic.0.load={FRACTION * load:.6f}"]
+    settings = [] if load is None else [f"traffic.0.load={FRACTION * load:.6f}"]
     span = end_of(path) // (oracle_share(path) if engine == "oracle" else 1)
     settings.append(f"stop.time={span} ps")
     run, peak_kib = timed([binary, path, engine, *settings])
@@ -141,17 +150,18 @@ def measure(binary: Path, path: Path, engine: str, load: float, *, count: bool) 
         setup, _ = counted([binary, path, "none", *settings])
         whole, measuring = counted([binary, path, engine, "--bare", *settings])
         instructions = whole - setup
-    hops = run["byte_hops"]
+    hops = run["flit_hops"]
     return {
         "row": path.stem,
         "engine": engine,
         "hosts": run["hosts"],
         "load": run["accepted_load"],
         "verdict": run["verdict"],
-        "byte_hops": hops,
-        "ns_per_byte_hop": 1e9 * run["seconds"] / hops,
-        "byte_hops_per_s": hops / run["seconds"],
-        "instructions_per_byte_hop": instructions and instructions / hops,
+        "flit_hops": hops,
+        "ns_per_flit_hop": 1e9 * run["seconds"] / hops,
+        "flit_hops_per_s": hops / run["seconds"],
+        "cycles_per_s": run["cycles"] and run["cycles"] / run["seconds"],
+        "instructions_per_flit_hop": instructions and instructions / hops,
         "measuring_share": instructions and measuring / instructions,
         "events_per_worm_hop": run["events"] / max(run["worm_hops"], 1),
         "peak_mib": peak_kib / 1024,
@@ -204,6 +214,8 @@ def record_loads(binary: Path, rows: list[Path]) -> None:
     """Find the load at which each fabric saturates, by bisection, and record it."""
     loads = json.loads(LOADS.read_text()) if LOADS.exists() else {}
     for path in rows:
+        if path.stem.startswith(FIXED):
+            continue
         if not is_there(path):
             print(f"{path.stem}: left out, its fabric is not there", file=sys.stderr)
             continue
@@ -220,16 +232,17 @@ def record_loads(binary: Path, rows: list[Path]) -> None:
 
 def line_of(row: Row) -> str:
     """Return a row as a line of the table."""
-    instructions = row["instructions_per_byte_hop"]
+    instructions = row["instructions_per_flit_hop"]
     counts = "" if instructions is None else f"{instructions:9.2f} instructions"
     change = ""
     share = "" if instructions is None else f"  measuring {100 * row['measuring_share']:4.1f} %"
     if instructions is not None and row["baseline"]:
         change = f" ({100 * (instructions / row['baseline'] - 1):+.1f} %)"
+    cycles = f"  {row['cycles_per_s']:.2e} cycles/s" if row["cycles_per_s"] else ""
     return (
         f"{row['row']:18} {row['engine']:6} load {row['load']:.4f}"
-        f"  {row['ns_per_byte_hop']:8.3f} ns"
-        f"{counts}{change} a byte-hop  {row['byte_hops_per_s']:.2e} byte-hops/s"
+        f"  {row['ns_per_flit_hop']:8.3f} ns"
+        f"{counts}{change} a flit-hop  {row['flit_hops_per_s']:.2e} flit-hops/s{cycles}"
         f"{share}  {row['events_per_worm_hop']:7.1f} events a worm-hop  {row['peak_mib']:6.1f} MiB"
         f"  {row['seconds_per_simulated_ms']:.4f} s/ms"
     )

@@ -52,6 +52,7 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let source = ScenarioSource::load(scenario.as_ref(), &overrides).map_err(|e| e.to_string())?;
     let compiled = compile(&source, false).map_err(|error| error.to_string())?;
     let hosts = compiled.plan.classes.iter().map(|class| class.sources.len()).sum::<usize>();
+    let cycle_ps = compiled.plan.lane_plan().map(|lanes| lanes.cycle.as_ps());
     let mut run = Run::new(compiled, engine.unwrap_or_default());
     if engine.is_none() {
         return Ok(json!({ "hosts": hosts }).to_string());
@@ -66,7 +67,8 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
         "hosts": hosts,
         "seconds": seconds,
         "events": run.events(),
-        "byte_hops": record.links.data_flits,
+        "flit_hops": record.links.data_flits,
+        "cycles": cycle_ps.map(|cycle_ps| record.end_ps / cycle_ps),
         "worm_hops": worm_hops,
         "verdict": record.verdict,
         "accepted_load": record.classes[0].accepted_load,
