@@ -48,7 +48,7 @@ impl Simulation {
     }
 
     fn occupancy_flit_ps(&self, port: usize, end: u64) -> u128 {
-        if port >= self.layout.first_host {
+        if port >= self.layout.first_host && !self.transits.stops {
             return 0;
         }
         let lanes = &self.inputs[port << self.shift..(port + 1) << self.shift];

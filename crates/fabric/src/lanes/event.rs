@@ -13,10 +13,16 @@ pub(crate) enum Event {
     Create { source: usize },
     /// A packet began on a host's channel, after the tick that took its first flit: what that brings about.
     Begin { channel: ChannelId, worm: WormId },
-    /// The tail of a packet has left a host by `channel`.
+    /// The same of a packet in transit, by its place among these.
+    Reinject { channel: ChannelId, worm: WormId },
+    /// The tail of a packet of the host's own has left it by `channel`.
     Left { channel: ChannelId, worm: WormId },
+    /// The same of a packet in transit.
+    Release { channel: ChannelId, worm: WormId },
     /// The first flit of a packet in transit has arrived whole at the host at the end of `channel`.
     Recognise { channel: ChannelId, worm: WormId },
+    /// Its last flit has.
+    Gather { channel: ChannelId, worm: WormId },
     /// The tail has arrived whole at its destination at the end of `channel`.
     Deliver { channel: ChannelId, worm: WormId },
     /// The host at the start of `channel` may have something to send.
@@ -42,10 +48,13 @@ impl Packed {
         match self.0 >> 60 {
             1 => Event::Create { source: index },
             2 => Event::Begin { channel, worm },
-            3 => Event::Left { channel, worm },
-            4 => Event::Recognise { channel, worm },
-            5 => Event::Deliver { channel, worm },
-            6 => Event::Wake { channel },
+            3 => Event::Reinject { channel, worm },
+            4 => Event::Left { channel, worm },
+            5 => Event::Release { channel, worm },
+            6 => Event::Recognise { channel, worm },
+            7 => Event::Gather { channel, worm },
+            8 => Event::Deliver { channel, worm },
+            9 => Event::Wake { channel },
             kind => unreachable!("no event has the kind {kind}"),
         }
     }
@@ -56,10 +65,13 @@ impl From<Event> for Packed {
         match event {
             Event::Create { source } => Self::new(1, source, 0),
             Event::Begin { channel, worm } => Self::new(2, channel.index(), worm.index()),
-            Event::Left { channel, worm } => Self::new(3, channel.index(), worm.index()),
-            Event::Recognise { channel, worm } => Self::new(4, channel.index(), worm.index()),
-            Event::Deliver { channel, worm } => Self::new(5, channel.index(), worm.index()),
-            Event::Wake { channel } => Self::new(6, channel.index(), 0),
+            Event::Reinject { channel, worm } => Self::new(3, channel.index(), worm.index()),
+            Event::Left { channel, worm } => Self::new(4, channel.index(), worm.index()),
+            Event::Release { channel, worm } => Self::new(5, channel.index(), worm.index()),
+            Event::Recognise { channel, worm } => Self::new(6, channel.index(), worm.index()),
+            Event::Gather { channel, worm } => Self::new(7, channel.index(), worm.index()),
+            Event::Deliver { channel, worm } => Self::new(8, channel.index(), worm.index()),
+            Event::Wake { channel } => Self::new(9, channel.index(), 0),
         }
     }
 }
@@ -75,9 +87,12 @@ mod tests {
         let events = [
             Event::Create { source: 9 },
             Event::Begin { channel: low, worm },
+            Event::Reinject { channel: low, worm },
             Event::Left { channel: low, worm },
             Event::Left { channel: high, worm },
+            Event::Release { channel: low, worm },
             Event::Recognise { channel: low, worm },
+            Event::Gather { channel: low, worm },
             Event::Deliver { channel: low, worm },
             Event::Wake { channel: high },
         ];

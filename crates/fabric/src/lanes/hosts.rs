@@ -46,8 +46,19 @@ struct Sending {
     /// Flits that were not sent.
     left: u32,
     group: u8,
+    /// The packet in transit that it is, if it is one.
+    passing: Option<u32>,
     /// What its arbiter sees of it.
     head: Head,
+}
+
+/// A packet that may begin.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    flits: u32,
+    /// When its message was created or, in transit, it was ready.
+    came_ps: u64,
+    passing: Option<u32>,
 }
 
 impl Host {
@@ -106,7 +117,7 @@ impl Simulation {
     /// A host sends a flit, if it can.
     pub(crate) fn send_from_host(&mut self, port: usize, tick: u64) {
         let Some(began) = self.begin_flit(port, tick) else { return self.leaving.insert(port) };
-        let could = self.ports[port].can_leave();
+        let could = self.lanes_to_go_on(port);
         let begins = self.lanes_to_begin(port, could, began);
         if could | begins == 0 {
             return;
@@ -116,26 +127,67 @@ impl Simulation {
             self.begin_packet(port, lane, began);
         }
         let host = &mut self.hosts[port - self.layout.first_host];
-        let sending = &mut host.lanes[lane];
-        sending.left -= 1;
-        let worm = sending.worm;
+        host.lanes[lane].left -= 1;
+        let sending = host.lanes[lane];
         if sending.left == 0 {
             host.groups[usize::from(sending.group)].middle &= !(1 << lane);
             self.ports[port].filled &= !(1 << lane);
             self.ports[port].link_open = u16::MAX;
-            self.end_packet(port, worm, began);
+            self.end_packet(port, sending, began);
         }
-        if self.hosts[port - self.layout.first_host].waiting != 0 {
+        if self.groups_waiting(port) != 0 {
             self.leaving.insert(port);
         }
         self.carry(port, lane, tick, began);
+    }
+
+    /// The lanes of a host in the middle of a packet that can go on.
+    #[inline]
+    fn lanes_to_go_on(&self, port: usize) -> u16 {
+        let could = self.ports[port].can_leave();
+        if !self.transits.exist() {
+            return could;
+        }
+        let host = &self.hosts[port - self.layout.first_host];
+        let is_there = |lane: &usize| {
+            let Sending { passing, left, .. } = host.lanes[*lane];
+            passing.is_none_or(|place| {
+                let passing = &self.transits.passings[place as usize];
+                passing.come + left > self.worms.get(passing.worm).flits
+            })
+        };
+        let lanes = (0..host.lanes.len()).filter(|lane| could >> lane & 1 == 1);
+        lanes.filter(is_there).fold(0, |lanes, lane| lanes | 1 << lane)
+    }
+
+    /// The lane on which a host sends a packet in transit, if it is in the middle of it.
+    pub(crate) fn lane_sending(&self, port: usize, place: usize) -> Option<usize> {
+        let host = &self.hosts[port - self.layout.first_host];
+        let is_on = |lane: &usize| {
+            let is_middle = self.ports[port].filled >> lane & 1 == 1;
+            is_middle && host.lanes[*lane].passing.is_some_and(|other| other as usize == place)
+        };
+        (0..host.lanes.len()).find(is_on)
+    }
+
+    /// The lanes on which packets of a group of a host may leave.
+    pub(crate) fn lanes_of_group(&self, port: usize, group: usize) -> u16 {
+        self.hosts[port - self.layout.first_host].groups[group].lanes
+    }
+
+    /// The groups of queues of a host in which something waits, as bits.
+    #[inline]
+    fn groups_waiting(&self, port: usize) -> u32 {
+        let number = port - self.layout.first_host;
+        let own = self.hosts[number].waiting;
+        if self.transits.exist() { own | self.transits.groups(number) } else { own }
     }
 
     /// The lanes of a host on which a packet may begin at an instant, if so many others could go on.
     fn lanes_to_begin(&mut self, port: usize, could: u16, began: u64) -> u16 {
         let state = self.ports[port];
         let number = port - self.layout.first_host;
-        let waiting = self.hosts[number].waiting;
+        let waiting = self.groups_waiting(port);
         if waiting == 0 || state.link_open != u16::MAX {
             return 0;
         }
@@ -146,7 +198,7 @@ impl Simulation {
             if waiting >> group & 1 == 0 || middle & could != 0 || idle == 0 {
                 continue;
             }
-            let idle = if self.choice.host_is_plain {
+            let idle = if self.choice.host_is_plain && !self.transits.exist() {
                 idle
             } else {
                 let Some(idle) = self.ask_adapter(port, group, idle & !begins, began) else {
@@ -170,22 +222,7 @@ impl Simulation {
     /// Which of some idle lanes the next packet of a group may take at an instant, if there is one that may begin.
     #[inline(never)]
     fn ask_adapter(&mut self, port: usize, group: usize, idle: u16, now: u64) -> Option<u16> {
-        let host = &mut self.hosts[port - self.layout.first_host];
-        let adapter = &mut self.course.adapters[host.endpoint.index()];
-        let (payload_bytes, created) = match adapter.next(group, Time::from_ps(now)) {
-            Next::Packet { payload_bytes, created } => (payload_bytes, created),
-            Next::Nothing => return None,
-            Next::At(time) => {
-                if time.as_ps() < host.wake_ps {
-                    host.wake_ps = time.as_ps();
-                    let channel = host.channel;
-                    self.schedule(time.as_ps(), Event::Wake { channel });
-                }
-                return None;
-            }
-        };
-        let flits = self.lanes.packet_flits(payload_bytes);
-        let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
+        let Candidate { flits, came_ps, passing } = self.next_of(port, group, now)?;
         let mut fitting = 0;
         for lane in (0..16).filter(|lane| idle >> lane & 1 == 1) {
             let is_whole =
@@ -196,14 +233,47 @@ impl Simulation {
                 continue;
             }
             fitting |= 1 << lane;
-            let head = self.choice.adapter_head(flits, created.as_ps());
-            self.hosts[port - self.layout.first_host].lanes[lane].head = head;
+            let head = self.choice.adapter_head(flits, came_ps);
+            let sending = &mut self.hosts[port - self.layout.first_host].lanes[lane];
+            (sending.head, sending.passing) = (head, passing);
         }
         if fitting == 0 && self.choice.has_policing {
             // One of a higher priority and fewer flits may find its tokens before this one its credits.
             self.leaving.insert(port);
         }
         Some(fitting)
+    }
+
+    /// The next packet of a group of a host, if one may begin at an instant: one in transit before those of the host's own.
+    fn next_of(&mut self, port: usize, group: usize, now: u64) -> Option<Candidate> {
+        let number = port - self.layout.first_host;
+        if self.transits.exist()
+            && let Some(place) = self.transits.ripest(number, group, self.now)
+        {
+            let passing = &self.transits.passings[place];
+            let came_ps = passing.ready_ps.expect("what is ripe is ready");
+            let flits = self.worms.get(passing.worm).flits;
+            let passing = Some(u32::try_from(place).expect("packets in transit have 32 bits"));
+            return Some(Candidate { flits, came_ps, passing });
+        }
+        let host = &mut self.hosts[number];
+        let adapter = &mut self.course.adapters[host.endpoint.index()];
+        match adapter.next(group, Time::from_ps(now)) {
+            Next::Packet { payload_bytes, created } => {
+                let flits = self.lanes.packet_flits(payload_bytes);
+                let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
+                Some(Candidate { flits, came_ps: created.as_ps(), passing: None })
+            }
+            Next::Nothing => None,
+            Next::At(time) => {
+                if time.as_ps() < host.wake_ps {
+                    host.wake_ps = time.as_ps();
+                    let channel = host.channel;
+                    self.schedule(time.as_ps(), Event::Wake { channel });
+                }
+                None
+            }
+        }
     }
 
     fn choose_adapter(&mut self, port: usize, lanes: u16) -> Option<usize> {
@@ -227,26 +297,37 @@ impl Simulation {
 
     /// A packet begins on a lane of a host.
     fn begin_packet(&mut self, port: usize, lane: usize, began: u64) {
+        let number = port - self.layout.first_host;
+        let Sending { group, passing, head, .. } = self.hosts[number].lanes[lane];
+        let (worm, flits) = match passing {
+            Some(place) => self.begin_in_transit(place as usize, began),
+            None => self.begin_own(port, group.into(), began),
+        };
+        self.ports[port].filled |= 1 << lane;
+        let worm = u32::try_from(worm).expect("ids have 32 bits");
+        let host = &mut self.hosts[number];
+        host.lanes[lane] = Sending { worm, left: flits, group, passing, head };
+        host.groups[usize::from(group)].middle |= 1 << lane;
+        self.await_worm((self.ports[port].peer as usize) << self.shift | lane, worm, flits);
+    }
+
+    /// A packet of a host's own begins: the worm, and its flits.
+    fn begin_own(&mut self, port: usize, group: usize, began: u64) -> (usize, u32) {
         let host = &self.hosts[port - self.layout.first_host];
-        let (endpoint, channel, group) = (host.endpoint, host.channel, host.lanes[lane].group);
-        let turn = self.course.begin(endpoint, group.into(), Time::from_ps(began));
+        let (endpoint, channel) = (host.endpoint, host.channel);
+        let turn = self.course.begin(endpoint, group, Time::from_ps(began));
         let Turn::Send(packet) = turn else { unreachable!("a packet was found to be there") };
         let first_node = self.plan.ends(channel).target.node;
         let worm = Worm::new(&self.plan, &self.lanes, packet, first_node, began);
         let flits = worm.flits;
-        let worm = u32::try_from(self.worms.insert(worm).index()).expect("ids have 32 bits");
-        self.ports[port].filled |= 1 << lane;
-        let host = &mut self.hosts[port - self.layout.first_host];
-        let Sending { head, .. } = host.lanes[lane];
-        host.lanes[lane] = Sending { worm, left: flits, group, head };
-        host.groups[usize::from(group)].middle |= 1 << lane;
-        self.await_worm((self.ports[port].peer as usize) << self.shift | lane, worm, flits);
+        let worm = self.worms.insert(worm);
         if began == self.now {
             self.course.refill(endpoint, &packet, Time::from_ps(began));
         } else if packet.is_first {
-            self.schedule(began, Event::Begin { channel, worm: WormId::new(worm as usize) });
+            self.schedule(began, Event::Begin { channel, worm });
         }
         self.look_for_waiting(port);
+        (worm.index(), flits)
     }
 
     /// A packet that was taken by a tick before begins now on the channel of its host.
@@ -261,12 +342,17 @@ impl Simulation {
 
     /// The last flit of a packet begins on the channel of a host.
     #[inline]
-    fn end_packet(&mut self, port: usize, worm: u32, began: u64) {
-        if self.looks_at_contention {
-            let channel = self.hosts[port - self.layout.first_host].channel;
-            let left = began + self.plan.channel(channel).flit.as_ps();
-            self.schedule(left, Event::Left { channel, worm: WormId::new(worm as usize) });
+    fn end_packet(&mut self, port: usize, sending: Sending, began: u64) {
+        if !self.looks_at_contention && sending.passing.is_none() {
+            return;
         }
+        let channel = self.hosts[port - self.layout.first_host].channel;
+        let left = began + self.plan.channel(channel).flit.as_ps();
+        let event = match sending.passing {
+            Some(place) => Event::Release { channel, worm: WormId::new(place as usize) },
+            None => Event::Left { channel, worm: WormId::new(sending.worm as usize) },
+        };
+        self.schedule(left, event);
     }
 
     /// The tail of a packet has left its host.

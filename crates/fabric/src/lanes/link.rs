@@ -9,7 +9,8 @@
 
 use crate::lanes::event::Event;
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{HOST, SLOW, SPECIAL, TO_HOST, in_turn};
+use crate::lanes::state::{HOST, SLOW, SPECIAL, TO_HOST, TO_STOPPING, in_turn};
+use crate::lanes::transit::Ends;
 use crate::lanes::worms::WormId;
 
 impl Simulation {
@@ -101,7 +102,12 @@ impl Simulation {
         if state.can_leave() != 0 {
             self.leaving.insert(port);
         }
-        self.arrivals.push(there, (state.peer as usize) << self.shift | lane);
+        let lane = (state.peer as usize) << self.shift | lane;
+        if state.is(TO_STOPPING) {
+            self.transits.due.push(there, lane);
+        } else {
+            self.arrivals.push(there, lane);
+        }
     }
 
     /// A flit begins on a channel of any kind.
@@ -141,6 +147,10 @@ impl Simulation {
             input.present = 0;
             let next = self.queues.pop(lane);
             self.inputs[lane].left = next.map_or(0, |next| self.worms.get(next as usize).flits);
+        }
+        let port_there = lane >> self.shift;
+        if self.transits.exist() && self.goes_on(port_there, worm) {
+            return self.gather(lane, worm, Ends { is_head, is_tail }, arrived);
         }
         if is_head {
             self.worms.get_mut(worm).head_arrived_ps = arrived;

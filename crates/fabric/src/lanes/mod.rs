@@ -33,6 +33,7 @@ mod queues;
 mod ring;
 mod simulation;
 mod state;
+mod transit;
 mod waits;
 mod wide;
 mod worms;

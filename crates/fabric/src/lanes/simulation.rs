@@ -7,6 +7,7 @@ use crate::lanes::hosts::Host;
 use crate::lanes::queues::Queues;
 use crate::lanes::ring::Ring;
 use crate::lanes::state::{InputLane, Layout, NONE, OutputLane, Port};
+use crate::lanes::transit::Transits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Ledger};
@@ -53,6 +54,7 @@ pub struct Simulation {
     pub(crate) choice: Choice,
     /// By host port, from the first on.
     pub(crate) hosts: Vec<Host>,
+    pub(crate) transits: Transits,
     /// Whether hosts choose paths by how long their packets took to leave.
     pub(crate) looks_at_contention: bool,
     /// By port, if any channel is slow: when the channel that goes out is free, in picoseconds.
@@ -62,6 +64,8 @@ pub struct Simulation {
     pub(crate) now: u64,
     /// The next tick, all before it being over; `u64::MAX` if none is to come.
     pub(crate) tick: u64,
+    /// The first tick that is not over.
+    pub(crate) ticks_done: u64,
     pub(crate) events: u64,
     pub(crate) counts: Vec<ChannelCount>,
 }
@@ -95,6 +99,7 @@ impl Simulation {
             is_full_crossbar: lanes.crossbar == Crossbar::Full,
             matching: crate::lanes::crossbar::Matching::new(&ports),
             choice: Choice::new(&plan, &lanes, &ports, shift),
+            transits: Transits::new(&plan, count - layout.first_host, count, shift, ticks_ahead),
             hosts: Host::all(&plan, &layout, &course, shift),
             looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
             free_ps: vec![0; if slow { count } else { 0 }],
@@ -103,6 +108,7 @@ impl Simulation {
             cycle_ps: lanes.cycle.as_ps(),
             now: 0,
             tick: 0,
+            ticks_done: 0,
             events: 0,
             counts: vec![ChannelCount::default(); plan.channels.len()],
             layout,
@@ -179,9 +185,12 @@ impl Simulation {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Create { source } => self.create(source),
+            Event::Reinject { channel: _, worm } => self.reinject(worm.index()),
             Event::Left { channel, worm } => self.left_host(channel, worm),
+            Event::Release { channel: _, worm } => self.release(worm.index()),
+            Event::Recognise { channel: _, worm } => self.recognise(worm.index()),
+            Event::Gather { channel: _, worm } => self.gathered(worm.index()),
             Event::Begin { channel, worm } => self.begun_late(channel, worm),
-            Event::Recognise { .. } => unreachable!("no packet is in transit"),
             Event::Deliver { channel: _, worm } => self.deliver(worm),
             Event::Wake { channel } => self.wake(channel),
         }
@@ -191,12 +200,16 @@ impl Simulation {
     fn step_tick(&mut self) {
         let (tick, before) = (self.tick, self.events);
         self.credit(tick);
+        if self.transits.exist() {
+            self.receive_at_hosts(tick);
+        }
         self.send(tick);
         self.cross(tick);
         self.route(tick);
         self.give();
         self.receive(tick);
         self.tick += 1;
+        self.ticks_done = self.tick;
         if self.events == before {
             self.events += 1;
             self.skip();
@@ -208,14 +221,15 @@ impl Simulation {
     fn skip(&mut self) {
         if self.leaving.is_empty() && self.crossing.is_empty() && self.giving.is_empty() {
             let due = |ring: &Ring| ring.next_due(self.tick).unwrap_or(u64::MAX);
-            self.tick = due(&self.arrivals).min(due(&self.credits)).min(due(&self.heads));
+            let at_switches = due(&self.arrivals).min(due(&self.credits)).min(due(&self.heads));
+            self.tick = at_switches.min(due(&self.transits.due));
         }
     }
 
     /// The host at the start of a port may have something to send from now on.
     pub(crate) fn rouse(&mut self, port: usize) {
         self.leaving.insert(port);
-        self.tick = self.tick.min(self.now.div_ceil(self.cycle_ps));
+        self.tick = self.tick.min(self.now.div_ceil(self.cycle_ps).max(self.ticks_done));
     }
 
     /// Credits that are due count.

@@ -26,8 +26,10 @@ pub(crate) const TO_HOST: u8 = 1;
 pub(crate) const HOST: u8 = 2;
 /// A flit of the channel takes longer than a cycle.
 pub(crate) const SLOW: u8 = 4;
+/// The channel ends at a host that stops its senders.
+pub(crate) const TO_STOPPING: u8 = 8;
 /// What makes a port no common one.
-pub(crate) const SPECIAL: u8 = TO_HOST | HOST | SLOW;
+pub(crate) const SPECIAL: u8 = TO_HOST | HOST | SLOW | TO_STOPPING;
 
 /// One end of a cable.
 #[derive(Clone, Copy, Debug)]
@@ -233,7 +235,8 @@ impl Layout {
         };
         let Some(channel) = self.channel_of[port] else { return empty };
         let ends = plan.ends(channel);
-        let to_host = !plan.is_switch(ends.target.node);
+        let to_host = !plan.has_buffer(channel);
+        let to_lanes = !to_host && !plan.is_switch(ends.target.node);
         let is_host = !plan.is_switch(ends.source.node);
         let timing = plan.channel(channel);
         let is_slow = timing.flit > lanes.cycle;
@@ -242,7 +245,10 @@ impl Layout {
             peer: self.port_of[gingham_topology::Fabric::reverse(channel).index()],
             latency: u32::try_from(latency).expect("a delay has fewer than 2^32 cycles"),
             credited: if to_host { u16::MAX } else { bits(lanes.count) },
-            flags: flag(TO_HOST, to_host) | flag(HOST, is_host) | flag(SLOW, is_slow),
+            flags: flag(TO_HOST, to_host)
+                | flag(TO_STOPPING, to_lanes)
+                | flag(HOST, is_host)
+                | flag(SLOW, is_slow),
             ..empty
         }
     }

@@ -5,6 +5,7 @@
 
 use crate::lanes::simulation::Simulation;
 use crate::lanes::state::{InputLane, NONE, TO_HOST};
+use crate::lanes::transit::Reading;
 use gingham_model::{Wait, WaitCycle};
 use gingham_topology::Fabric;
 use gingham_topology::routing::Buffer;
@@ -12,11 +13,18 @@ use gingham_topology::routing::Buffer;
 impl Simulation {
     /// A circle of waits, if there is one.
     pub(crate) fn find_cycle(&self) -> Option<WaitCycle> {
+        let mut returning = vec![0; self.outputs.len()];
+        self.credits.iter().for_each(|output| returning[output] += 1);
         let mut waits = Vec::new();
-        for lane in 0..self.layout.first_host << self.shift {
-            if let Some(wait) = self.wait_of(lane) {
-                waits.push((self.buffer(lane), wait));
-            }
+        for lane in 0..self.inputs.len() {
+            let wait = if lane >> self.shift < self.layout.first_host {
+                self.wait_at_switch(lane, &returning)
+            } else if self.transits.stops {
+                self.wait_at_host(lane, &returning)
+            } else {
+                None
+            };
+            waits.extend(wait.map(|wait| (self.buffer(lane), wait)));
         }
         waits.sort_unstable_by_key(|(buffer, _)| *buffer);
         WaitCycle::find(&waits)
@@ -36,38 +44,84 @@ impl Simulation {
         peer << self.shift | lane & ((1 << self.shift) - 1)
     }
 
-    fn wait_of(&self, lane: usize) -> Option<Wait> {
-        let input = self.inputs[lane];
-        if input.present == 0 {
-            return None;
-        }
+    fn wait_at_switch(&self, lane: usize, returning: &[u32]) -> Option<Wait> {
         let base = self.ports[lane >> self.shift].base as usize;
-        if input.out != NONE {
-            let output = base + usize::from(input.out);
-            return self.is_blocked(output).then(|| Wait::one(self.buffer(self.opposite(output))));
+        if self.inputs[lane].out != NONE {
+            let output = base + usize::from(self.inputs[lane].out);
+            let is_full = self.outputs[output].fill == self.output_depths[self.number(output)];
+            return (is_full && self.is_full_behind(output))
+                .then(|| Wait::one(self.buffer(self.opposite(output))));
         }
         let ports = usize::from(self.ports[lane >> self.shift].span);
         let first = base >> self.shift;
         let asked = (first..first + ports).find(|port| self.asks.asks(*port, lane - base))?;
-        let lanes = self.asks.lanes_of(lane);
+        let flits = self.inputs[lane].left;
         let wait = |choice: usize| {
             let output = asked << self.shift | choice;
             if self.ports[asked].held >> choice & 1 == 1 {
-                self.buffer(base + usize::from(self.outputs[output].holder))
-            } else {
-                self.buffer(self.opposite(output))
+                return Some(self.buffer(base + usize::from(self.outputs[output].holder)));
             }
+            let unpromised = u32::from(self.outputs[output].unpromised) + returning[output];
+            let is_short = self.lanes.cut_through.bits() >> choice & 1 == 1
+                && !self.ports[asked].is(TO_HOST)
+                && unpromised < flits;
+            is_short.then(|| self.buffer(self.opposite(output)))
         };
-        Some(Wait::Any((0..16).filter(|lane| lanes >> lane & 1 == 1).map(wait).collect()))
+        let waits: Option<Vec<_>> = lanes_of(self.asks.lanes_of(lane)).map(wait).collect();
+        waits.map(Wait::Any)
     }
 
-    /// Whether an output lane has no room, and the buffer at its end neither.
-    fn is_blocked(&self, output: usize) -> bool {
-        let lane = output & ((1 << self.shift) - 1);
-        let depth = self.lanes.depths_flits[lane];
-        self.outputs[output].fill == self.output_depths[lane]
-            && !self.ports[output >> self.shift].is(TO_HOST)
-            && u32::from(self.inputs[self.opposite(output)].present) == depth
+    /// A packet that waits at a host for room in the pool waits for any packet of the pool to leave: for the input lanes at the
+    /// ends of the lanes that these are on, or may take. What comes soon is no wait.
+    fn wait_at_host(&self, lane: usize, returning: &[u32]) -> Option<Wait> {
+        let port = lane >> self.shift;
+        let number = port - self.layout.first_host;
+        let transit = &self.transits.hosts[number];
+        let Some(Reading::Waiting(_)) = transit.readings.get(self.number(lane)) else {
+            return None;
+        };
+        let worm = self.queues.first(lane).expect("a head has a worm") as usize;
+        if self.pool_has_room(port, self.lanes.wire_bytes(self.worms.get(worm).flits.into())) {
+            return None;
+        }
+        let mut waits = Vec::new();
+        for &place in &transit.passing {
+            let passing = &self.transits.passings[place];
+            let on = self.lane_sending(port, place);
+            if on.is_none() && passing.has_begun {
+                // Its tail is about to have left.
+                return None;
+            }
+            let flits = self.worms.get(passing.worm).flits;
+            for choice in
+                lanes_of(on.map_or(self.lanes_of_group(port, passing.group), |on| 1 << on))
+            {
+                let output = port << self.shift | choice;
+                let cuts_through = self.lanes.cut_through.bits() >> choice & 1 == 1;
+                let needs_all = on.is_none() && (cuts_through || self.choice.adapter_is_by_packet);
+                let credit = u32::from(self.outputs[output].credit) + returning[output];
+                let is_short = needs_all && !self.ports[port].is(TO_HOST) && credit < flits;
+                if !is_short && !self.is_full_behind(output) {
+                    return None;
+                }
+                waits.push(self.buffer(self.opposite(output)));
+            }
+        }
+        waits.sort_unstable();
+        waits.dedup();
+        Some(Wait::Any(waits))
+    }
+
+    /// The number of a lane in its port.
+    fn number(&self, lane: usize) -> usize {
+        lane & ((1 << self.shift) - 1)
+    }
+
+    /// Whether the buffer at the end of an output lane is full.
+    fn is_full_behind(&self, output: usize) -> bool {
+        !self.ports[output >> self.shift].is(TO_HOST)
+            && u32::from(self.inputs[self.opposite(output)].present)
+                == self.lanes.depths_flits[self.number(output)]
     }
 
     /// Checks that the credits of every lane are somewhere, and that its sets say what is so; for tests. Slow.
@@ -75,6 +129,9 @@ impl Simulation {
         let mut elsewhere = vec![0_u32; self.outputs.len()];
         self.credits.iter().for_each(|output| elsewhere[output] += 1);
         self.arrivals.iter().for_each(|input| elsewhere[self.opposite(input)] += 1);
+        if self.transits.stops {
+            self.transits.due.iter().for_each(|input| elsewhere[self.opposite(input)] += 1);
+        }
         for (output, elsewhere) in elsewhere.into_iter().enumerate() {
             let (port, lane) = (output >> self.shift, output & ((1 << self.shift) - 1));
             if self.layout.channel_of[port].is_none() || lane >= usize::from(self.lanes.count) {
@@ -118,4 +175,9 @@ impl Simulation {
             assert!(self.ports[port].held >> lane_held & 1 == 1, "what is held is known as held");
         }
     }
+}
+
+/// The lanes of a set in order.
+fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
+    (0..16).filter(move |lane| lanes >> lane & 1 == 1)
 }
