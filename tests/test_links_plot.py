@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -116,3 +117,19 @@ def test_a_table_without_the_column_is_refused_with_the_cure() -> None:
     table = links(CABLES).drop_columns(["stopped_share"])
     with pytest.raises(InputError, match=r'no column "stopped_share".*\n.*run the scenario again'):
         _links.draw(table, pictures.kinds_of(CABLES), title="Old")
+
+
+def test_lane_buffers_are_shown_where_nobody_is_stopped() -> None:
+    table = links(CABLES).drop_columns(["stopped_share"])
+    for name, value in (
+        ("stopped_share", np.nan),
+        ("occupancy_mean_flits", 10.0),
+        ("buffer_flits", 40.0),
+    ):
+        table = table.append_column(name, pa.array([value] * table.num_rows, pa.float64()))
+    figure = _links.draw(table, pictures.kinds_of(CABLES), title="Lanes")
+    _, right, below = figure.axes
+    assert right.get_ylabel() == "fill of lane buffers"
+    assert curve(right, "from hosts")[1] == [0.25] * 6
+    said = {text.get_text() for text in below.texts}
+    assert said == {"filled 25\N{NO-BREAK SPACE}%"}

@@ -2,7 +2,7 @@
 
 ::
 
-    utilisation            stopped share
+    utilisation            stopped share, or fill of lane buffers where there are credits
     │╲  between switches   │╲                all channels, from the busiest on, by their kind:
     │ ╲___ from hosts      │ ╲___            from hosts, between switches, to hosts
     └──────────────        └────────
@@ -61,9 +61,15 @@ def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=ratios)[:, 0]
     left, right = above.subplots(1, 2, sharex=True)
     curves(left, fabric.utilisation, kinds, fabric.utilisation_half_width)
-    curves(right, fabric.stopped_share, kinds, fabric.stopped_half_width)
+    if fabric.has_credits():
+        curves(right, fabric.fill, kinds, fabric.fill_half_width)
+        right.set(ylabel="fill of lane buffers", xlabel="share of them whose buffers are fuller")
+    else:
+        curves(right, fabric.stopped_share, kinds, fabric.stopped_half_width)
+        right.set(
+            ylabel="share of time stopped", xlabel="share of them that are stopped for longer"
+        )
     left.set(ylabel="utilisation", xlabel="share of the channels of a kind that are busier")
-    right.set(ylabel="share of time stopped", xlabel="share of them that are stopped for longer")
     above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)
     name_busiest(below.subplots(), fabric, kinds, busiest)
     return figure
@@ -122,8 +128,16 @@ def curves(axes: Axes, values: Floats, kinds: dict[Kind, Indices], half_widths: 
     axes.set_axisbelow(True)
 
 
+def beside_bar(fabric: Network, row: int) -> str:
+    """Return what is said of a channel: its stops, or how full its lane buffers are."""
+    if fabric.has_credits():
+        fill = fabric.fill[row]
+        return f"filled {style.percent(float(fill))}" if np.isfinite(fill) else ""
+    return f"stopped {style.percent(float(np.nan_to_num(fabric.stopped_share[row])))}"
+
+
 def name_busiest(axes: Axes, fabric: Network, kinds: dict[Kind, Indices], busiest: Indices) -> None:
-    """Draw a bar for each of the busiest channels, and say for how long each was stopped."""
+    """Draw a bar for each of the busiest channels, and what held each up."""
     kind_of = {int(row): kind for kind, rows in kinds.items() for row in rows}
     places = np.arange(len(busiest), dtype=np.float64)
     colours = [COLOURS[kind_of[row]] if row in kind_of else style.FAINT for row in busiest.tolist()]
@@ -137,7 +151,7 @@ def name_busiest(axes: Axes, fabric: Network, kinds: dict[Kind, Indices], busies
             values[known], places[known], xerr=errors, fmt="none", ecolor=style.INK, capsize=2, lw=1
         )
     for place, row in zip(places, busiest, strict=True):
-        text = f"stopped {style.percent(float(np.nan_to_num(fabric.stopped_share[row])))}"
+        text = beside_bar(fabric, int(row))
         said = axes.text(1.0, place, text, size=8, color=style.FAINT, ha="right", va="center")
         said.set_transform(axes.get_yaxis_transform())
     longest = float((values + np.nan_to_num(half_widths)).max())

@@ -49,6 +49,9 @@ class Network:
     utilisation_half_width: Floats
     stopped_share: Floats
     stopped_half_width: Floats
+    # How full the buffers at the ends of channels are; NaN where a host consumes.
+    fill: Floats
+    fill_half_width: Floats
     # Node and port of the sender and of the receiver.
     channels: list[tuple[str, int, str, int]]
 
@@ -91,6 +94,10 @@ class Network:
         """Return the utilisation of channels by row; 0 for one that the table does not have."""
         return of_rows(self.utilisation, rows)
 
+    def has_credits(self) -> bool:
+        """Whether senders wait for credits, so that nothing is known of stops, but of buffers."""
+        return bool(np.isnan(self.stopped_share).all() and np.isfinite(self.fill).any())
+
     def stops(self, rows: Sequence[int] | Indices) -> Floats:
         """Return the stopped share of channels by row; 0 for one that the table does not have."""
         return of_rows(self.stopped_share, rows)
@@ -115,6 +122,10 @@ def network(links: pa.Table, nodes: pa.Table) -> Network:
     keys = list(zip(sources, source_ports, targets, target_ports, strict=True))
     pairs = cables(keys)
     ends = [[number[keys[row][0]], number[keys[row][2]]] for row, _ in pairs]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        capacity = numbers_if_any(links, "buffer_flits")
+        fill = numbers_if_any(links, "occupancy_mean_flits") / capacity
+        fill_half_width = numbers_if_any(links, "occupancy_half_width_flits") / capacity
     return Network(
         names=list(kinds),
         kinds=list(kinds.values()),
@@ -124,6 +135,8 @@ def network(links: pa.Table, nodes: pa.Table) -> Network:
         utilisation_half_width=numbers_if_any(links, "utilisation_half_width"),
         stopped_share=numbers(links, "stopped_share"),
         stopped_half_width=numbers_if_any(links, "stopped_share_half_width"),
+        fill=fill,
+        fill_half_width=fill_half_width,
         channels=keys,
     )
 

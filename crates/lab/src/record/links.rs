@@ -14,6 +14,7 @@ pub(super) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
+    has_credits: bool,
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,
     measured: Option<ChannelMeasured>,
@@ -39,6 +40,7 @@ pub(super) fn rows(reading: &Reading<'_>) -> Vec<Link> {
         channel,
         plan: *plan.channel(channel),
         flit_bytes: plan.flit_bytes(),
+        has_credits: plan.lane_plan().is_some(),
         buffer_flits: buffer_flits(plan, channel),
         measured: reading.measured.channel(channel),
     };
@@ -72,8 +74,9 @@ impl Link {
         Some(self.measured?.utilisation)
     }
 
+    /// Nobody is stopped where senders have credits.
     fn stopped_share(&self) -> Option<Estimate> {
-        Some(self.measured?.stopped_share)
+        if self.has_credits { None } else { Some(self.measured?.stopped_share) }
     }
 
     fn occupancy(&self) -> Option<Estimate> {
@@ -121,7 +124,7 @@ pub(super) fn columns(
             mean(r.utilisation())
         })
         .known(("utilisation_half_width", "1"), interval, |r| half_width(r.utilisation()))
-        .known(("stopped_share", "1"), "share of the window for which it was stopped", |r| {
+        .known(("stopped_share", "1"), "share of the window for which it was stopped; NaN where senders have credits", |r| {
             mean(r.stopped_share())
         })
         .known(("stopped_share_half_width", "1"), interval, |r| half_width(r.stopped_share()))
