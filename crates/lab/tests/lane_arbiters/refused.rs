@@ -132,7 +132,7 @@ fn a_full_crossbar_has_nothing_to_choose() {
 
 #[test]
 fn names_and_keys_that_are_not_there() {
-    let said = refusal("count = 2\nlink_output = \"wieghted-round-robin\"");
+    let said = refusal("count = 2\nlink_output = \"weighted-roundrobin\"");
     assert!(said.contains("did you mean `weighted-round-robin`?"), "{said}");
     let said = refusal("count = 2\nlink_output = \"weighted-round-robin\"");
     assert!(
