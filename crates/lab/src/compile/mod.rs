@@ -101,7 +101,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     classes::check_packets(source, &plan)?;
     pool::check(source, &plan)?;
     lanes::check_rooms(source, &plan)?;
-    arbiters::check_served(source, &plan, &mut gathered)?;
+    arbiters::check_served(source, &plan)?;
     lanes::note(&plan, &mut gathered);
     arbiters::note(&plan, &mut gathered);
     Ok(Compiled {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 mod files;
+mod imported;
 mod network;
 mod refused;
 mod shares;

@@ -106,3 +106,16 @@ fn a_lane_that_nobody_uses_needs_no_weight() {
     assert!(compiled(&format!("{cut}\n{of}")).is_ok());
     assert!(compiled(&format!("{cut}\nlink_output = \"infiniband\"")).is_ok());
 }
+
+/// Cables of 200 MB/s.
+#[test]
+fn rates_that_no_cable_carries_are_told() {
+    let notes = |rates: &str| {
+        let of = format!("link_output = {{ virtual-clock = {{ rates = {rates} }} }}");
+        compiled(&format!("count = 2\ncrossbar = \"full\"\n{of}")).unwrap().notes
+    };
+    let told = "`network.lanes.link_output` reserves 201 MB/s in all, and the slowest cable there carries 200 MB/s: lanes \
+                that reserve more than they get are served as their flits come";
+    assert!(notes("[\"120 MB/s\", \"81 MB/s\"]").iter().any(|note| note == told));
+    assert!(!notes("[\"120 MB/s\", \"80 MB/s\"]").iter().any(|note| note.contains("reserves")));
+}

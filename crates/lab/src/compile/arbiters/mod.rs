@@ -8,15 +8,18 @@
 //! Invariant: [`gingham_model::LaneArbiter::new`] takes every plan that comes from here.
 
 mod file;
+mod notes;
+mod served;
+
+pub(super) use notes::note;
+pub(super) use served::check as check_served;
 
 use super::Gathered;
-use super::lanes::lanes_of;
 use crate::error::LabError;
 use crate::scenario::{LaneParameters, ScenarioSource};
 use gingham_model::scheduler::{LaneRate, Quanta, TableSlot, Tables};
-use gingham_model::{ArbiterPlan, Crossbar, Granularity, Plan, Scheduler, SchedulerPlan};
-use gingham_topology::ChannelId;
-use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
+use gingham_model::{ArbiterPlan, Crossbar, Granularity, Scheduler, SchedulerPlan};
+use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
 use gingham_topology::subnet::{Arbitration, PortKind, Slot};
 use std::num::NonZeroU64;
 
@@ -88,66 +91,6 @@ impl Arbiters {
             link_output: plan(Place::LinkOutput, &lanes.link_output)?,
             adapter_port: plan(Place::AdapterPort, &lanes.adapter_port)?,
         })
-    }
-}
-
-/// Refuses classes that may use lanes which an arbiter never serves: their packets would stand still for ever. Where
-/// tables decide on lanes, not every port that has such a lane need see a packet, and a note says it.
-pub(super) fn check_served(
-    source: &ScenarioSource,
-    plan: &Plan,
-    gathered: &mut Gathered,
-) -> Result<(), LabError> {
-    let Some(lanes) = plan.lane_plan() else { return Ok(()) };
-    let by_tables = matches!(lanes.lanes.rule(), LaneRule::Tables { .. });
-    let places = [
-        (Place::CrossbarInput, &lanes.crossbar_input),
-        (Place::LinkOutput, &lanes.link_output),
-        (Place::AdapterPort, &lanes.adapter_port),
-    ];
-    for (place, arbiter) in places {
-        let served = arbiter.served(lanes.count);
-        for (index, class) in plan.classes.iter().enumerate() {
-            let mut used = lanes_of(plan, class).lanes();
-            let Some(lane) = used.find(|lane| !served.contains(*lane)) else { continue };
-            if by_tables {
-                gathered.notes.push(format!(
-                    "packets of class `{}` stand still for ever where tables lead them to lane {lane}, which `{}` never \
-                     serves",
-                    class.name,
-                    place.key()
-                ));
-                continue;
-            }
-            let message = format!(
-                "packets of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
-                 name the lanes of the class without it",
-                class.name,
-                place.key()
-            );
-            return Err(source.refuse(&format!("traffic.{index}.lanes"), message).into());
-        }
-    }
-    Ok(())
-}
-
-/// Says where the link output of a multiplexed crossbar is told how to choose and has next to nothing to choose from: an
-/// output then gets a flit a cycle, and no more come together than its cable takes, unless that is slower.
-pub(super) fn note(plan: &Plan, gathered: &mut Gathered) {
-    let Some(lanes) = plan.lane_plan() else { return };
-    let mut outputs = ChannelId::first(plan.channels.len())
-        .filter(|channel| plan.is_switch(plan.ends(*channel).source.node));
-    let chooses = lanes.link_output.scheduler != SchedulerPlan::RoundRobin && lanes.count > 1;
-    if chooses
-        && lanes.crossbar == Crossbar::Multiplexed
-        && outputs.all(|channel| plan.channel(channel).flit <= lanes.cycle)
-    {
-        gathered.notes.push(
-            "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are credits, for \
-             an output is given one flit a cycle and its cable takes one: say crossbar = \"full\", or how \
-             `network.lanes.crossbar_input` chooses"
-                .to_owned(),
-        );
     }
 }
 

@@ -1,0 +1,70 @@
+//! What of arbiters surprises: a link that has nothing to choose from, rates that no cable carries.
+
+use super::Place;
+use crate::compile::Gathered;
+use gingham_kernel::Rate;
+use gingham_model::{ArbiterPlan, Crossbar, LanePlan, Plan, SchedulerPlan};
+use gingham_topology::ChannelId;
+
+/// Picoseconds of a second.
+const SECOND_PS: u64 = 1_000_000_000_000;
+
+/// Says what of the arbiters of a plan one might not expect.
+pub(in crate::compile) fn note(plan: &Plan, gathered: &mut Gathered) {
+    let Some(lanes) = plan.lane_plan() else { return };
+    gathered.notes.extend(idle_link(plan, lanes));
+    let places = [
+        (Place::CrossbarInput, &lanes.crossbar_input),
+        (Place::LinkOutput, &lanes.link_output),
+        (Place::AdapterPort, &lanes.adapter_port),
+    ];
+    let notes = places.map(|(place, arbiter)| over_reserved(plan, lanes, place, arbiter));
+    gathered.notes.extend(notes.into_iter().flatten());
+}
+
+/// The channels that begin at switches, or at hosts.
+fn channels(plan: &Plan, at_switches: bool) -> impl Iterator<Item = ChannelId> {
+    ChannelId::first(plan.channels.len())
+        .filter(move |channel| plan.is_switch(plan.ends(*channel).source.node) == at_switches)
+}
+
+/// The link output of a multiplexed crossbar gets a flit a cycle, and has next to nothing to choose from unless its
+/// cable is slower.
+fn idle_link(plan: &Plan, lanes: &LanePlan) -> Option<String> {
+    let is_told = lanes.link_output.scheduler != SchedulerPlan::RoundRobin && lanes.count > 1;
+    let is_as_fast = |channel: ChannelId| plan.channel(channel).flit <= lanes.cycle;
+    let is_idle =
+        is_told && lanes.crossbar == Crossbar::Multiplexed && channels(plan, true).all(is_as_fast);
+    is_idle.then(|| {
+        "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are credits, for \
+         an output is given one flit a cycle and its cable takes one: say crossbar = \"full\", or how \
+         `network.lanes.crossbar_input` chooses"
+            .to_owned()
+    })
+}
+
+/// Virtual clock that reserves more than there is.
+fn over_reserved(
+    plan: &Plan,
+    lanes: &LanePlan,
+    place: Place,
+    arbiter: &ArbiterPlan,
+) -> Option<String> {
+    let SchedulerPlan::VirtualClock { rates_bytes_per_second: rates } = &arbiter.scheduler else {
+        return None;
+    };
+    let reserved = rates.iter().flatten().fold(0_u64, |sum, rate| sum.saturating_add(rate.get()));
+    let slowest =
+        channels(plan, place != Place::AdapterPort).map(|it| plan.channel(it).flit).max()?;
+    let flit = u64::from(lanes.flit_bytes) * SECOND_PS;
+    let carried = (flit + slowest.as_ps() / 2) / slowest.as_ps();
+    (reserved > carried && carried > 0).then(|| {
+        format!(
+            "`{}` reserves {} in all, and the slowest cable there carries {}: lanes that reserve more than they get are \
+             served as their flits come",
+            place.key(),
+            Rate::from_bytes_per_second(reserved),
+            Rate::from_bytes_per_second(carried)
+        )
+    })
+}

@@ -1,0 +1,129 @@
+//! Whether every lane on which a packet may stand has a turn, for else it would stand there for ever.
+//!
+//! ```text
+//!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter of the place ever serves
+//! ```
+
+use super::Place;
+use crate::compile::lanes::lanes_of;
+use crate::compile::longest::{destinations, sent_as};
+use crate::error::LabError;
+use crate::scenario::ScenarioSource;
+use gingham_model::{ClassPlan, LanePlan, Plan};
+use gingham_topology::routing::{Binding, LaneRule, LaneSet, Layer};
+use gingham_topology::{ChannelId, EndpointId};
+
+/// Refuses classes that may use lanes which an arbiter never serves.
+pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let Some(lanes) = plan.lane_plan() else { return Ok(()) };
+    let unserved = Unserved::of(plan, lanes);
+    for (index, class) in plan.classes.iter().enumerate() {
+        // What a class may use at all, before its pairs are followed.
+        let used = sent_as(plan, class).fold(LaneSet::EMPTY, |all, of| all | lanes_of(plan, of));
+        let Some((place, lane)) = unserved.any(used) else { continue };
+        if !matches!(lanes.lanes.rule(), LaneRule::Tables { .. }) {
+            let message = format!(
+                "packets of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
+                 name the lanes of the class without it",
+                class.name,
+                place.key()
+            );
+            return Err(source.refuse(&format!("traffic.{index}.lanes"), message).into());
+        }
+        if let Some(found) = unserved.on_the_way(class) {
+            let [from, to] = [found.from, found.to].map(|host| plan.fabric.endpoint_name(host));
+            let message = format!(
+                "tables lead packets of class `{}` from `{from}` to `{to}` on lane {}, which is never served here: give the \
+                 lane a weight",
+                class.name, found.lane
+            );
+            return Err(source.refuse(found.place.key(), message).into());
+        }
+    }
+    Ok(())
+}
+
+/// The lanes of each place that have no turn.
+struct Unserved<'a> {
+    plan: &'a Plan,
+    lanes: &'a LanePlan,
+    places: [(Place, LaneSet); 3],
+}
+
+/// A pair whose packets come to a lane without a turn.
+struct Found {
+    place: Place,
+    lane: u8,
+    from: EndpointId,
+    to: EndpointId,
+}
+
+impl<'a> Unserved<'a> {
+    fn of(plan: &'a Plan, lanes: &'a LanePlan) -> Self {
+        let places = [
+            (Place::CrossbarInput, &lanes.crossbar_input),
+            (Place::LinkOutput, &lanes.link_output),
+            (Place::AdapterPort, &lanes.adapter_port),
+        ];
+        let without = |served: LaneSet| LaneSet::from_bits(!served.bits());
+        let places = places.map(|(place, arbiter)| (place, without(arbiter.served(lanes.count))));
+        Self { plan, lanes, places }
+    }
+
+    /// One of these lanes that has no turn somewhere.
+    fn any(&self, used: LaneSet) -> Option<(Place, u8)> {
+        let lane =
+            |(place, without): &(Place, LaneSet)| Some((*place, (used & *without).lowest()?));
+        self.places.iter().find_map(lane)
+    }
+
+    /// The same at one place.
+    fn at(&self, place: Place, used: LaneSet) -> Option<(Place, u8)> {
+        let (_, without) = self.places.iter().find(|(of, _)| *of == place)?;
+        Some((place, (used & *without).lowest()?))
+    }
+
+    /// The first pair of a class whose packets come to a lane without a turn.
+    fn on_the_way(&self, class: &ClassPlan) -> Option<Found> {
+        sent_as(self.plan, class).find_map(|other| {
+            class.sources.iter().find_map(|source| {
+                let from = source.endpoint;
+                destinations(self.plan, source).find_map(|to| {
+                    let by_pair = || self.lanes.lanes.binding_of_pair(from, to);
+                    let binding = other.binding.unwrap_or_else(by_pair);
+                    let paths = self.plan.sets().filter_map(|set| self.plan.path(set, from, to));
+                    let found = paths.into_iter().find_map(|path| self.along(&path, from, binding));
+                    found.map(|(place, lane)| Found { place, lane, from, to })
+                })
+            })
+        })
+    }
+
+    fn along(&self, path: &[ChannelId], from: EndpointId, binding: Binding) -> Option<(Place, u8)> {
+        let rule = &self.lanes.lanes;
+        let mut here = rule.first(from, binding);
+        let mut layer = Layer(0);
+        if let Some(found) = self.at(Place::AdapterPort, here) {
+            return Some(found);
+        }
+        for hop in path.windows(2) {
+            let &[incoming, outgoing] = hop else { unreachable!("windows of two") };
+            let begins = self.plan.ends(outgoing).source;
+            let place = if self.plan.is_switch(begins.node) {
+                if let Some(found) = self.at(Place::CrossbarInput, here) {
+                    return Some(found);
+                }
+                (here, layer) = rule.onward(&self.plan.fabric, binding, layer, incoming, outgoing);
+                Place::LinkOutput
+            } else {
+                let host = self.plan.fabric.endpoint_at(begins).expect("a host on the way");
+                (here, layer) = (rule.first(host, binding), Layer(0));
+                Place::AdapterPort
+            };
+            if let Some(found) = self.at(place, here) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,40 @@
+//! Lanes that tables of a subnet manager lead to, and an arbiter that does not serve them.
+
+use gingham_lab::compile;
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use std::path::Path;
+
+/// Where the service level is the lane; from `h0-0` to `h1-0` packets go on level 1.
+const RING: &str = "[topology]\nfile = \"ring.ibnetdiscover\"\n\n[routing]\ntables = \"opensm-lfts.dump\"\n\
+                    lane_tables = \"opensm-sl2vl.dump\"\nservice_levels = \"levels.csv\"\n";
+
+/// What is said of a class whose packets come to an arbiter with these weights.
+fn refusal(place: &str, weights: &str, destinations: &str) -> Option<String> {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../topology/tests/fixtures/opensm-ring");
+    let text = format!(
+        "{RING}\n[network]\npreset = \"yum-1600\"\n\n[network.lanes]\ncount = 8\n\
+         {place} = {{ weighted-round-robin = {{ weights = {weights} }} }}\n\n\
+         [[traffic]]\nname = \"all\"\nhosts = [\"h0-0\"]\ndestinations = {destinations}\nload = 0.1\n\
+         length = {{ fixed = \"64 B\" }}\n\n[stop]\ntime = \"1 ms\"\n"
+    );
+    let source = ScenarioSource::parse("ring.toml", &text, &folder, &Overrides::default()).unwrap();
+    compile(&source, false).err().map(|error| error.to_string())
+}
+
+#[test]
+fn tables_that_lead_to_a_lane_without_a_turn_are_refused() {
+    let one = "{ host = \"h1-0\" }";
+    for place in ["crossbar_input", "link_output", "adapter_port"] {
+        assert_eq!(refusal(place, "[1, 1, 1, 1, 1, 1, 1, 1]", "\"uniform\""), None);
+        let told = refusal(place, "[1, 0, 1, 1, 1, 1, 1, 1]", "\"uniform\"").unwrap();
+        let expected = format!(
+            "in `network.lanes.{place}`: tables lead packets of class `all` from `h0-0` to `h1-0` on lane 1, which is \
+             never served here: give the lane a weight"
+        );
+        assert!(told.ends_with(&expected), "{told}");
+        // What other pairs would need is no matter where no packet goes.
+        assert_eq!(refusal(place, "[0, 1, 0, 0, 0, 0, 0, 0]", one), None);
+        assert!(refusal(place, "[1, 0, 1, 1, 1, 1, 1, 1]", one).is_some());
+    }
+}
