@@ -59,7 +59,7 @@ UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
     type=click.Choice(["runs", "oracle"]),
     default="runs",
     show_default=True,
-    help="What moves flits: runs of them, or each by itself (slow; for doubt).",
+    help="What moves flits: fast, or each by itself (slow; for doubt).",
 )
 @click.option("--allow-deadlock", is_flag=True, help="Run routes that can deadlock, too.")
 @click.option("--strict", is_flag=True, help="Exit with 4 if too little was measured.")
