@@ -25,6 +25,8 @@ DELAY = "head_latency_mean_ns"
 SHORT_OF, BEHIND = 0.02, 0.05
 # The load of figure 8.
 MEDIUM = 0.2
+# As much as the slack buffer of figure 8: 40 flits of two bytes.
+ONE_LANE = {"lanes": 1, "depth": 40}
 
 
 # Figures 2 and 5.
@@ -163,6 +165,51 @@ def local_minimum(evidence: Evidence, sweep: str, near: float, buffer: int) -> M
     Delay falls in stages, one a buffer: the shoulders are looked for as far as the next of them.
     """
     return dip(delays(evidence, sweep, {"buffer": buffer}), near, 0.2, buffer)
+
+
+# Figure 8 with virtual lanes.
+
+
+def lane_delays(evidence: Evidence, fixed: Mapping[str, Any]) -> Series:
+    """Return the delay of high-priority messages over the segment size, on so many lanes."""
+    return delays(evidence, "figure-8-lanes", fixed)
+
+
+def against_slack(evidence: Evidence, segment: float) -> Measured:
+    """Return the delay with one lane as a multiple of that with slack buffers of 80 bytes.
+
+    Replications of the same number have the same messages.
+    """
+    lane = lane_delays(evidence, ONE_LANE).values[segment]
+    slack = delays(evidence, "figure-8", {"buffer": 80}).values[segment]
+    both = [key for key in lane if key in slack]
+    return ratio({key: lane[key] for key in both}, {key: slack[key] for key in both})
+
+
+def lane_minimum(evidence: Evidence, near: float) -> Measured:
+    """Return how deep the local minimum near a segment size is with one lane, in nanoseconds."""
+    return dip(lane_delays(evidence, ONE_LANE), near, 0.2, 80)
+
+
+def lanes_change(
+    evidence: Evidence, segment: float, one: Mapping[str, Any], over: Mapping[str, Any]
+) -> Measured:
+    """Return by how many per cent other lanes change the delay at a segment size."""
+    changed, base = (lane_delays(evidence, lanes).values[segment] for lanes in (one, over))
+    return percent(changed, base)
+
+
+def excess_difference(
+    evidence: Evidence, segment: float, one: Mapping[str, Any], other: Mapping[str, Any]
+) -> Measured:
+    """Return by how many points a segment size exceeds the least delay more than on other lanes."""
+    return paired(*(excesses(lane_delays(evidence, lanes), segment) for lanes in (one, other)))
+
+
+def excesses(found: Series, segment: float) -> dict[int, float]:
+    """Return by replication by how many per cent the delay at a segment size exceeds the least."""
+    least = found.values[found.lowest()]
+    return {key: 100 * (value / least[key] - 1) for key, value in found.values[segment].items()}
 
 
 def gain_of_switch_priority(evidence: Evidence) -> Measured:

@@ -10,7 +10,7 @@ from gingham.plots._style import CLASS_COLOURS, log_ticks, new_figure, styled
 from gingham.studies._drawing import CLAIMED, band, curve, line, named
 from gingham.studies._series import Series
 from gingham.studies.kwan1996 import closed_forms
-from gingham.studies.kwan1996.measures import DELAY, delays
+from gingham.studies.kwan1996.measures import DELAY, delays, lane_delays
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,6 +162,32 @@ def figure_8(evidence: Evidence) -> Figure:
         axes.set_xscale("log")
         log_ticks(axes.xaxis)
         named(axes, SEGMENT, HIGH_DELAY, loc="upper center")
+    return figure
+
+
+@styled
+def figure_8_lanes(evidence: Evidence) -> Figure:
+    """Draw figure 8 by virtual lanes: of 80 bytes each on the left, of 80 in all on the right."""
+    figure = new_figure(
+        8.6,
+        4.2,
+        "Figure 8 with virtual lanes: segment size in a 3x3 torus at load 0.2",
+        "80 bytes a lane (left), and 80 bytes for all lanes of a channel; bars: 95 % intervals",
+    )
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, depths in zip(panels, ((40, 40, 40), (40, 20, 10)), strict=True):
+        for lanes, depth, colour in zip((1, 2, 4), depths, (BLUE, ORANGE, GREEN), strict=True):
+            found = lane_delays(evidence, {"lanes": lanes, "depth": depth})
+            words = f"{lanes} lane{'s' * (lanes > 1)} of {2 * depth} bytes"
+            curve(axes, found, scale=US, color=colour, label=words)
+        axes.set_xscale("log")
+        axes.set_ylim(0, None)
+        log_ticks(axes.xaxis)
+        named(axes, SEGMENT, HIGH_DELAY, loc="upper left")
+    slack = delays(evidence, "figure-8", {"buffer": 80})
+    style = {"color": "#777777", "linestyle": ":", "marker": "none"}
+    curve(panels[0], slack, scale=US, label="figure 8: slack buffer of 80 bytes", **style)
+    panels[0].legend(loc="upper left")
     return figure
 
 

@@ -1,0 +1,135 @@
+"""Latency and accepted load of the 8x8 mesh and torus, with what can be worked out on paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gingham.plots._style import CLASS_COLOURS, new_figure, styled
+from gingham.studies._drawing import CLAIMED, curve, line, named
+from gingham.studies.dally1992 import closed_forms
+from gingham.studies.dally1992.measures import (
+    accepted,
+    bound,
+    excess_cycles,
+    flits_of,
+    latency,
+    shape_of,
+    zero_load,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from gingham.studies._evidence import Evidence
+
+BLUE, ORANGE, GREEN, RED, *_ = CLASS_COLOURS
+COLOURS = {1: BLUE, 2: ORANGE, 4: GREEN}
+OFFERED = "offered load (flits for each host and cycle)"
+LATENCY = "mean latency (cycles)"
+# So many times the latency of an empty network is shown.
+SHOWN = 5.0
+
+
+@styled
+def figure_empty(evidence: Evidence) -> Figure:
+    """Draw the latency of each message of a nearly empty network over its switches."""
+    figure = new_figure(
+        8.6,
+        4.2,
+        "Latency without load",
+        "8x8 mesh (left) and torus; lines: 5 cycles a switch and the flits; dots: messages",
+    )
+    for axes, shape in zip(figure.subplots(1, 2, sharey=True), ("mesh", "torus"), strict=True):
+        for flits, colour in ((20, BLUE), (5, ORANGE)):
+            row = evidence.rows("empty", shape=shape, flits=str(flits))[0]
+            switches = evidence.kept("empty", "messages", row["key"])["switches"].to_pylist()
+            alone = [closed_forms.zero_load_cycles(one, flits) for one in switches]
+            more = excess_cycles(evidence, row)
+            took = [one + other for one, other in zip(alone, more, strict=True)]
+            axes.plot(switches, took, ".", color=colour, alpha=0.3, label=f"{flits} flits")
+            places = sorted(set(switches))
+            line_ = [closed_forms.zero_load_cycles(one, flits) for one in places]
+            axes.plot(places, line_, color=colour, linewidth=1)
+        named(axes, "switches on the path", "latency from entry (cycles)", loc="upper left")
+    return figure
+
+
+@styled
+def figure_mesh(evidence: Evidence) -> Figure:
+    """Draw the latency of the mesh over the offered load, by lanes."""
+    lanes = ((1, 8), (2, 8), (4, 8))
+    title = "8x8 mesh: 1, 2 and 4 lanes of 8 flits"
+    return latencies(evidence, title, ("mesh-20", "mesh-5"), lanes)
+
+
+@styled
+def figure_torus(evidence: Evidence) -> Figure:
+    """Draw the latency of the torus over the offered load, by lanes."""
+    title = "8x8 torus with a dateline: 2 and 4 lanes of 8 flits"
+    return latencies(evidence, title, ("torus-20", "torus-5"), ((2, 8), (4, 8)))
+
+
+@styled
+def figure_storage(evidence: Evidence) -> Figure:
+    """Draw the latency of the mesh where lanes share out one buffer."""
+    lanes = ((1, 16), (2, 8), (4, 4))
+    title = "8x8 mesh: 16 flits of buffer for all lanes of a channel"
+    return latencies(evidence, title, ("mesh-20", "mesh-5"), lanes)
+
+
+def latencies(
+    evidence: Evidence, title: str, sweeps: Sequence[str], configurations: Sequence[tuple[int, int]]
+) -> Figure:
+    """Return a figure with a panel of latencies for each length of packets."""
+    figure = new_figure(
+        8.6,
+        4.2,
+        title,
+        "packets of 20 flits (left) and of 5; diamond: closed form without load; dashed: capacity",
+    )
+    for axes, sweep in zip(figure.subplots(1, 2), sweeps, strict=True):
+        for lanes, depth in configurations:
+            words = f"{lanes} lane{'s' * (lanes > 1)} of {depth} flits"
+            found = latency(evidence, sweep, lanes, depth)
+            curve(axes, found, color=COLOURS[lanes], label=words)
+        empty = zero_load(sweep)
+        axes.plot([0], [empty], "D", color=CLAIMED, markersize=5, clip_on=False, zorder=5)
+        axes.axhline(3 * empty, color="#999999", linewidth=0.8, linestyle=":")
+        most = bound(shape_of(sweep))
+        line(axes, most, f"bound of the routes, {most:.3f}")
+        axes.set_xlim(0, 1.15 * most)
+        axes.set_ylim(0, SHOWN * empty)
+        axes.set_title(f"{flits_of(sweep)} flits", fontsize="medium")
+        named(axes, OFFERED, LATENCY, loc="upper left")
+    return figure
+
+
+@styled
+def figure_accepted(evidence: Evidence) -> Figure:
+    """Draw the accepted load over the offered one, by lanes."""
+    figure = new_figure(
+        8.6,
+        4.2,
+        "Accepted load, packets of 20 flits",
+        "8x8 mesh (left) and torus; lanes of 8 flits",
+    )
+    for axes, sweep in zip(figure.subplots(1, 2), ("mesh-20", "torus-20"), strict=True):
+        for lanes in (1, 2, 4):
+            if shape_of(sweep) == "torus" and lanes == 1:
+                continue
+            words = f"{lanes} lane{'s' * (lanes > 1)}"
+            curve(axes, accepted(evidence, sweep, lanes, 8), color=COLOURS[lanes], label=words)
+        against_offered(axes, bound(shape_of(sweep)))
+    return figure
+
+
+def against_offered(axes: Axes, most: float) -> None:
+    """Mark what is offered, and the bound of the routes."""
+    axes.plot([0, most], [0, most], color="#999999", linewidth=0.8, label="all of it")
+    axes.axhline(most, color=CLAIMED, linewidth=0.9, linestyle="--", label=f"bound, {most:.3f}")
+    axes.set_xlim(0, None)
+    axes.set_ylim(0, 1.1 * most)
+    named(axes, OFFERED, "accepted load", loc="lower right")
