@@ -9,6 +9,7 @@ messages on all lanes, so that differences and ratios are taken pair by pair.
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from gingham.studies.dally1992 import closed_forms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gingham import Routes
     from gingham.studies._evidence import Evidence
 
 CYCLE_NS = closed_forms.CYCLE_PS / 1000
@@ -37,17 +39,23 @@ def paths_bound(_evidence: Evidence, shape: str) -> Measured:
     return Measured(bound(shape))
 
 
+@cache
+def routes(shape: str) -> Routes:
+    """Return the routes of a sweep's fabric, on a torus with ties split."""
+    fabric = Fabric.make(shape, dimensions=[closed_forms.SIDE, closed_forms.SIDE])
+    return fabric.route("dimension-order", ties="alternate" if shape == "torus" else "up")
+
+
+@cache
 def bound(shape: str) -> float:
     """Return the bound of the routes on the load of each host."""
-    fabric = Fabric.make(shape, dimensions=[closed_forms.SIDE, closed_forms.SIDE])
-    found: float = fabric.route("dimension-order").statistics()["all_to_all"]["load"]
+    found: float = routes(shape).statistics()["all_to_all"]["load"]
     return found
 
 
 def cycle_of_one_lane(_evidence: Evidence) -> Measured:
     """Return the length of the shortest cycle of waits on the torus with one lane."""
-    fabric = Fabric.make("torus", dimensions=[closed_forms.SIDE, closed_forms.SIDE])
-    found = fabric.route("dimension-order").cycle
+    found = routes("torus").cycle
     return Measured(0.0 if found is None else float(len(found)))
 
 
