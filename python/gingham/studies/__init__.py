@@ -17,7 +17,7 @@ counted apart.
 
 >>> from gingham import studies
 >>> studies.names()
-['adiseshu1996', 'flich2001', 'kwan1996']
+['adiseshu1996', 'dally1992', 'flich2001', 'kwan1996']
 >>> study = studies.load("kwan1996")
 >>> study.year, study.figure("8").section
 (1996, '3.2')

@@ -185,8 +185,8 @@ def figure_8_lanes(evidence: Evidence) -> Figure:
         log_ticks(axes.xaxis)
         named(axes, SEGMENT, HIGH_DELAY, loc="upper left")
     slack = delays(evidence, "figure-8", {"buffer": 80})
-    style = {"color": "#777777", "linestyle": ":", "marker": "none"}
-    curve(panels[0], slack, scale=US, label="figure 8: slack buffer of 80 bytes", **style)
+    words = "figure 8: slack buffer of 80 bytes"
+    curve(panels[0], slack, scale=US, label=words, color="#777777", linestyle=":", marker="none")
     panels[0].legend(loc="upper left")
     return figure
 
