@@ -12,17 +12,17 @@ CYCLE_PS = 80_000
 FLIT_BYTES = 16
 
 
-def zero_load_cycles(switches: float, flits: int) -> float:
-    """Return from entry to delivery of a packet that meets no other.
+def zero_load_cycles(switches: float, flits: int, cable: int = 0) -> float:
+    """Return from entry to delivery of a packet that meets no other, on cables of so many cycles.
 
     A head needs the five stages of each switch, and the last flit comes as many cycles behind it as
     there are flits. It is linear in the switches, so that the mean over pairs is that of the mean
     pair.
 
-    >>> zero_load_cycles(1, 20), zero_load_cycles(15, 5)
-    (25, 80)
+    >>> zero_load_cycles(1, 20), zero_load_cycles(15, 5), zero_load_cycles(2, 5, cable=1)
+    (25, 80, 18)
     """
-    return switches * HOP_CYCLES + flits
+    return switches * (HOP_CYCLES + cable) + flits + cable
 
 
 def mean_switches(shape: str, side: int = SIDE) -> float:

@@ -88,21 +88,22 @@ def mean_excess(evidence: Evidence, shape: str, flits: int) -> Measured:
 def shape_of(sweep: str) -> str:
     """Return the fabric of a sweep.
 
-    >>> shape_of("torus-20")
-    'torus'
+    >>> shape_of("torus-20"), shape_of("bare-5")
+    ('torus', 'mesh')
     """
-    return sweep.partition("-")[0]
+    return "torus" if sweep.startswith("torus") else "mesh"
 
 
 def flits_of(sweep: str) -> int:
     """Return the flits of a packet of a sweep."""
-    return int(sweep.partition("-")[2])
+    return int(sweep.rpartition("-")[2])
 
 
 def zero_load(sweep: str) -> float:
     """Return the mean latency of an empty network, from creation to delivery, in cycles."""
     switches = closed_forms.mean_switches(shape_of(sweep))
-    return closed_forms.zero_load_cycles(switches, flits_of(sweep)) + WAIT_CYCLES
+    cable = int(sweep.startswith("bare"))
+    return closed_forms.zero_load_cycles(switches, flits_of(sweep), cable) + WAIT_CYCLES
 
 
 def latency(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Series:

@@ -11,7 +11,6 @@ from gingham.studies.dally1992.measures import (
     accepted,
     bound,
     excess_cycles,
-    flits_of,
     latency,
     shape_of,
     zero_load,
@@ -29,6 +28,8 @@ BLUE, ORANGE, GREEN, RED, *_ = CLASS_COLOURS
 COLOURS = {1: BLUE, 2: ORANGE, 4: GREEN}
 OFFERED = "offered load (flits for each host and cycle)"
 LATENCY = "mean latency (cycles)"
+# A channel's least buffer, dashed where there are more configurations than colours.
+LANE_FLITS, MOST = 8, 3
 # So many times the latency of an empty network is shown.
 SHOWN = 5.0
 
@@ -80,21 +81,30 @@ def figure_storage(evidence: Evidence) -> Figure:
     return latencies(evidence, title, ("mesh-20", "mesh-5"), lanes)
 
 
+@styled
+def figure_peh(evidence: Evidence) -> Figure:
+    """Draw the latency of the mesh with short packets, on our switch and on one like theirs."""
+    lanes = ((1, 8), (2, 4), (1, 16), (2, 8), (4, 4))
+    title = "8x8 mesh, packets of 5 flits: 8 and 16 flits of buffer"
+    words = "our switch (left), and buffers at inputs alone, cables of a cycle; dashed: capacity"
+    return latencies(evidence, title, ("mesh-5", "bare-5"), lanes, words)
+
+
 def latencies(
-    evidence: Evidence, title: str, sweeps: Sequence[str], configurations: Sequence[tuple[int, int]]
+    evidence: Evidence,
+    title: str,
+    sweeps: Sequence[str],
+    configurations: Sequence[tuple[int, int]],
+    words: str = "packets of 20 flits (left) and of 5; diamond: closed form without load",
 ) -> Figure:
-    """Return a figure with a panel of latencies for each length of packets."""
-    figure = new_figure(
-        8.6,
-        4.2,
-        title,
-        "packets of 20 flits (left) and of 5; diamond: closed form without load; dashed: capacity",
-    )
+    """Return a figure with a panel of latencies for each of two sweeps."""
+    figure = new_figure(8.6, 4.2, title, words)
     for axes, sweep in zip(figure.subplots(1, 2), sweeps, strict=True):
         for lanes, depth in configurations:
-            words = f"{lanes} lane{'s' * (lanes > 1)} of {depth} flits"
+            told = f"{lanes} lane{'s' * (lanes > 1)} of {depth} flits"
             found = latency(evidence, sweep, lanes, depth)
-            curve(axes, found, color=COLOURS[lanes], label=words)
+            style = "--" if lanes * depth == LANE_FLITS and len(configurations) > MOST else "-"
+            curve(axes, found, color=COLOURS[lanes], label=told, linestyle=style)
         empty = zero_load(sweep)
         axes.plot([0], [empty], "D", color=CLAIMED, markersize=5, clip_on=False, zorder=5)
         axes.axhline(3 * empty, color="#999999", linewidth=0.8, linestyle=":")
@@ -102,7 +112,6 @@ def latencies(
         line(axes, most, f"bound of the routes, {most:.3f}")
         axes.set_xlim(0, 1.15 * most)
         axes.set_ylim(0, SHOWN * empty)
-        axes.set_title(f"{flits_of(sweep)} flits", fontsize="medium")
         named(axes, OFFERED, LATENCY, loc="upper left")
     return figure
 
