@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gingham.plots._style import CLASS_COLOURS, new_figure, styled
+from gingham.studies._claims import Measured
 from gingham.studies._drawing import CLAIMED, curve, line, named
 from gingham.studies.dally1992 import closed_forms
 from gingham.studies.dally1992.measures import (
+    TIMES,
     accepted,
     bound,
     excess_cycles,
@@ -97,22 +99,29 @@ def latencies(
     configurations: Sequence[tuple[int, int]],
     words: str = "packets of 20 flits (left) and of 5; diamond: closed form without load",
 ) -> Figure:
-    """Return a figure with a panel of latencies for each of two sweeps."""
+    """Return a figure with a panel of latencies for each of two sweeps.
+
+    Beyond saturation a latency says how long the run was, and has no interval.
+    """
     figure = new_figure(8.6, 4.2, title, words)
     for axes, sweep in zip(figure.subplots(1, 2), sweeps, strict=True):
+        empty = zero_load(sweep)
         for lanes, depth in configurations:
             told = f"{lanes} lane{'s' * (lanes > 1)} of {depth} flits"
             found = latency(evidence, sweep, lanes, depth)
+            means = found.means()
             style = "--" if lanes * depth == LANE_FLITS and len(configurations) > MOST else "-"
-            curve(axes, found, color=COLOURS[lanes], label=told, linestyle=style)
-        empty = zero_load(sweep)
+            spread = [one if one.value < TIMES * empty else Measured(one.value) for one in means]
+            colour = COLOURS[lanes]
+            curve(axes, found, spread=spread, color=colour, label=told, linestyle=style)
         axes.plot([0], [empty], "D", color=CLAIMED, markersize=5, clip_on=False, zorder=5)
-        axes.axhline(3 * empty, color="#999999", linewidth=0.8, linestyle=":")
+        axes.axhline(TIMES * empty, color="#999999", linewidth=0.8, linestyle=":")
         most = bound(shape_of(sweep))
         line(axes, most, f"bound of the routes, {most:.3f}")
-        axes.set_xlim(0, 1.15 * most)
+        # Room for the legend.
+        axes.set_xlim(0, 1.75 * most)
         axes.set_ylim(0, SHOWN * empty)
-        named(axes, OFFERED, LATENCY, loc="upper left")
+        named(axes, OFFERED, LATENCY, loc="upper right")
     return figure
 
 

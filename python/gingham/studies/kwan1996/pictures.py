@@ -181,7 +181,8 @@ def figure_8_lanes(evidence: Evidence) -> Figure:
             words = f"{lanes} lane{'s' * (lanes > 1)} of {2 * depth} bytes"
             curve(axes, found, scale=US, color=colour, label=words)
         axes.set_xscale("log")
-        axes.set_ylim(0, None)
+        # Room for the legend.
+        axes.set_ylim(0, 16)
         log_ticks(axes.xaxis)
         named(axes, SEGMENT, HIGH_DELAY, loc="upper left")
     slack = delays(evidence, "figure-8", {"buffer": 80})
