@@ -47,8 +47,14 @@ const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose l
                              lane tables and service levels together, or allow it (--allow-deadlock)";
 
 /// The same where the routes themselves are sound on layers.
-const CURE_DATELINES: &str = "share the lanes of each class out among layers (network.lanes.datelines = true, with at least two \
-                              lanes a class), or allow it (--allow-deadlock)";
+const CURE_DATELINES: &str = "share the lanes of each class out among layers: network.lanes.datelines = true, which takes two lanes \
+                              or more of every class (network.lanes.count, traffic.*.lanes), or allow it (--allow-deadlock)";
+
+/// The same where datelines do not help: classes have one lane, or share some, so that one's layers are not another's, or the
+/// routes turn in ways for which datelines are not made.
+const CURE_LAYERS: &str = "datelines break the circles of dimension-order routes if every class has at least two lanes, and any two \
+                           classes all of them in common or none (traffic.*.lanes): give them such lanes, or allow it \
+                           (--allow-deadlock)";
 
 /// A cycle of channels, in names.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,8 +107,12 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     if routes.hosts == TakeIn::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
         return CURE_FULL.to_owned();
     }
-    if is_free_with_datelines(fabric, routes) {
-        return CURE_DATELINES.to_owned();
+    match routes.lanes.map(Lanes::rule) {
+        Some(LaneRule::Datelines(_)) => return CURE_LAYERS.to_owned(),
+        Some(LaneRule::Free) if is_free_with_datelines(fabric, routes) => {
+            return CURE_DATELINES.to_owned();
+        }
+        _ => {}
     }
     let is_free_alone = |index: usize| {
         let alternatives = &routes.alternatives[index..=index];
@@ -118,10 +128,7 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
 
 /// Whether routes that run on lanes of classes would be free of deadlock with a lane for each layer.
 fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
-    let by_class = |lanes: &&Lanes| !matches!(lanes.rule(), LaneRule::Tables { .. });
-    let (Some(_), Ok(datelines)) = (routes.lanes.filter(by_class), Datelines::new(fabric)) else {
-        return false;
-    };
+    let Ok(datelines) = Datelines::new(fabric) else { return false };
     let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
     prove_between_hosts(fabric, RouteSet { lanes: Some(&lanes), ..routes }).is_free()
 }

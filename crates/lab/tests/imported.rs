@@ -294,6 +294,21 @@ fn cycle_of_lanes_names_datelines_as_the_cure() {
     let error = result(text, &[], false).unwrap_err();
     assert!(matches!(error, LabError::Deadlock(_)));
     assert!(error.to_string().contains("network.lanes.datelines = true"), "{error}");
+    // Where they are in force already, the lanes of classes are what is wrong.
+    let text_of =
+        |settings: &[(&str, &str)]| result(text, settings, false).unwrap_err().to_string();
+    let overlapping = text_of(&[
+        ("network.lanes", "{ count = 4, datelines = true }"),
+        ("traffic.0.lanes", "[0, 1, 2]"),
+        (
+            "traffic.1",
+            "{ name = \"b\", lanes = [1, 2, 3], load = 0.1, length = { fixed = \"64 B\" } }",
+        ),
+    ]);
+    assert!(
+        overlapping.contains("all of them in common or none (traffic.*.lanes)"),
+        "{overlapping}"
+    );
     let shared = compiled(text, &[("network.lanes.datelines", "true")]);
     assert!(matches!(shared.proof, Proof::Free { .. }));
     assert_eq!(shared.plan.channels[0].flit, Span::from_ps(80_000));

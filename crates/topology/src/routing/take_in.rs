@@ -11,7 +11,8 @@
 //! stops its input when its pool is full leaves packets in the channel into it: the one in
 //! transit, and behind it those that are for the host itself. They go on when the host has sent on what
 //! is in its pool, so its own channel is what they wait for; and whatever the host has begun to send,
-//! packets of its own among them, waits for the next channel. At hosts where no route is in
+//! packets of its own among them, waits for the next channel. All packets in transit share the pool of a host, on whatever lanes
+//! they go: who waits for room there waits for any of them, so for every lane on which one leaves. At hosts where no route is in
 //! transit dependencies end in either case.
 
 use super::graph::SwitchGraph;
@@ -32,8 +33,8 @@ pub enum TakeIn {
 /// The hosts that may leave packets in the channel into them.
 #[derive(Debug)]
 pub(super) struct Stopping {
-    /// By endpoint.
-    may_stop: Vec<bool>,
+    /// By endpoint: the lanes on which packets in transit leave it; none where nothing is in transit.
+    leaving: Vec<LaneSet>,
     /// Whether there is any.
     any: bool,
 }
@@ -41,22 +42,23 @@ pub(super) struct Stopping {
 impl Stopping {
     /// The hosts at which any route is in transit, if they take in until they are full.
     pub(super) fn new(fabric: &Fabric, graph: &SwitchGraph, routes: RouteSet<'_>) -> Self {
-        let mut may_stop = vec![false; graph.endpoint_count()];
+        let mut leaving = vec![LaneSet::EMPTY; graph.endpoint_count()];
         if routes.hosts == TakeIn::UntilFull {
             routes.walk_all(fabric, graph, |laned| {
-                let before_last = laned.walk.channels.iter().rev().skip(1);
-                for host in before_last.filter_map(|on| fabric.endpoint_at(fabric.target(*on))) {
-                    may_stop[host.index()] = true;
+                for (held, wanted) in laned.turns() {
+                    if let Some(host) = fabric.endpoint_at(fabric.target(held.channel)) {
+                        leaving[host.index()] = leaving[host.index()] | wanted.lanes;
+                    }
                 }
             });
         }
-        let any = may_stop.contains(&true);
-        Self { may_stop, any }
+        let any = leaving.iter().any(|lanes| !lanes.is_empty());
+        Self { leaving, any }
     }
 
     /// Whether packets may have to wait at the end of the channel into an endpoint.
     pub(super) fn may_stop(&self, endpoint: EndpointId) -> bool {
-        self.may_stop[endpoint.index()]
+        !self.leaving[endpoint.index()].is_empty()
     }
 
     /// The buffers that follow each other on a walk, each time with an endpoint that sends along
@@ -82,6 +84,10 @@ impl Stopping {
                 }
             }
         }
-        laned.turns().for_each(|(held, wanted)| visit(laned.sender, held, wanted));
+        for (held, wanted) in laned.turns() {
+            let host = self.any.then(|| fabric.endpoint_at(fabric.target(held.channel))).flatten();
+            let leaving = host.map_or(LaneSet::EMPTY, |host| self.leaving[host.index()]);
+            visit(laned.sender, held, Buffers { lanes: wanted.lanes | leaving, ..wanted });
+        }
     }
 }

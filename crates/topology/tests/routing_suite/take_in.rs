@@ -9,10 +9,10 @@
 //! ```
 
 use crate::proof::{least_cycle, turns};
-use crate::support::{any_plan, channels_of, endpoint, pairs, ring, routed};
+use crate::support::{any_plan, channels_of, endpoint, fabric, pairs, ring, routed, shortest_path};
 use gingham_topology::routing::{
-    Algorithm, Form, InTransit, Proof, RouteSet, Routes, TakeIn, cycle_witnesses, describe_cycle,
-    prove,
+    Algorithm, Buffer, Form, InTransit, LaneMap, Lanes, Proof, RouteSet, Routes, ServiceLevels,
+    SourceRoutes, TakeIn, cycle_witnesses, describe_cycle, prove,
 };
 use gingham_topology::{ChannelId, Fabric};
 use proptest::prelude::*;
@@ -110,4 +110,72 @@ fn witnesses_of_a_host_s_own_channel_are_its_packets_or_those_in_transit() {
     let own = fabric.endpoint_channel(h3);
     let place = channels_of(&buffers).iter().position(|channel| *channel == own);
     assert_eq!(witnesses[place.expect("h3 sends on")], Some((h3, endpoint(&fabric, "h0"))));
+}
+
+/// The channel between two nodes by their names.
+fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
+    let leads = |channel: &ChannelId| {
+        let ends = [fabric.source(*channel).node, fabric.target(*channel).node];
+        ends.map(|end| fabric.node(end).name.as_str()) == [from, to]
+    };
+    ChannelId::first(fabric.channel_count()).find(leads).expect("a cable joins them")
+}
+
+#[test]
+fn packets_on_other_lanes_share_the_pool_of_a_host() {
+    // A line: h0 sends to h3 by h1 and then h2 on lane 1, and h3 to h0 by h2 and then h1 on lane 2. All others go straight,
+    // on lane 0. On no lane by itself there is a circle.
+    let fabric = fabric(4, &[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)]);
+    let by_hosts = [
+        ["s0", "s1", "h1", "s1", "s2", "h2", "s2", "s3", "h3"],
+        ["s3", "s2", "h2", "s2", "s1", "h1", "s1", "s0", "h0"],
+    ];
+    let straight = routed(&fabric, &shortest_path(), Form::Source);
+    let name = |node| fabric.node(node).name.as_str();
+    let routes = [Routes::Source(SourceRoutes::of_paths(&fabric, |from, to| {
+        let to_name = name(fabric.endpoint(to).node);
+        let given = by_hosts.iter().find(|way| way[0] == name(from) && way[8] == to_name);
+        if let Some(way) = given {
+            return Some(way.windows(2).map(|pair| channel(&fabric, pair[0], pair[1])).collect());
+        }
+        let sender = fabric.endpoint_ids().find(|sender| {
+            *sender != to && fabric.target(fabric.endpoint_channel(*sender)).node == from
+        })?;
+        Some(straight.path(&fabric, sender, to)?.channels()[1..].to_vec())
+    }))];
+    let [h0, h3] = ["h0", "h3"].map(|host| endpoint(&fabric, host));
+    let proved = |both: bool, hosts| {
+        let level = |from, to, _| match (from, to) {
+            _ if (from, to) == (h0, h3) => 1,
+            _ if (from, to) == (h3, h0) => {
+                if both {
+                    2
+                } else {
+                    1
+                }
+            }
+            _ => 0,
+        };
+        let levels = ServiceLevels::by_pair(&fabric, 1, level);
+        let lanes = Lanes::new(&fabric, LaneMap::uniform(&fabric, LaneMap::DEFAULT), levels);
+        prove(&fabric, RouteSet { alternatives: &routes, lanes: Some(&lanes), hosts })
+    };
+    assert!(proved(true, TakeIn::Always).is_free());
+    // With the pool of h1 full of packets on lane 1 for h2, and that of h2 full of such on lane 2 for h1.
+    let expected = [
+        ("h1", "s1", 1),
+        ("s1", "s2", 1),
+        ("s2", "h2", 1),
+        ("h2", "s2", 2),
+        ("s2", "s1", 2),
+        ("s1", "h1", 2),
+    ];
+    let expected: BTreeSet<Buffer> = expected
+        .map(|(from, to, lane)| Buffer { channel: channel(&fabric, from, to), lane })
+        .into();
+    let Proof::Cycle { buffers } = proved(true, TakeIn::UntilFull) else {
+        panic!("through both pools")
+    };
+    assert_eq!(buffers.into_iter().collect::<BTreeSet<_>>(), expected);
+    assert!(!proved(false, TakeIn::UntilFull).is_free(), "on one lane as well");
 }
