@@ -12,7 +12,7 @@
 //! in the order in which it was held.
 
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{NONE, Port, TO_HOST, in_turn};
+use crate::lanes::state::{NONE, Port, SHIFT, TO_HOST, bit_of, in_turn};
 use gingham_model::{LanePlan, Plan};
 
 /// Which heads ask for what.
@@ -87,7 +87,7 @@ impl Simulation {
 
     /// The head of an input lane asks for the output on its way.
     fn ask(&mut self, lane: usize) {
-        let input_port = lane >> self.shift;
+        let input_port = lane >> SHIFT;
         let peer = self.ports[input_port].peer as usize;
         let incoming = self.layout.channel_of[peer].expect("a cable has two ends");
         let worm = self.queues.first(lane).expect("a head has a worm") as usize;
@@ -128,7 +128,7 @@ impl Simulation {
         let lanes = self.lanes_to_give(port, from, free);
         let lane = in_turn(lanes, &mut self.ports[port].given_after);
         let turn = port * self.asks.level_count + usize::from(self.asks.levels[from]);
-        let next = (input + 1) % (usize::from(self.ports[port].span) << self.shift);
+        let next = (input + 1) % (usize::from(self.ports[port].span) << SHIFT);
         self.asks.turns[turn] = u16::try_from(next).expect("lanes of a switch have 16 bits");
         self.asks.flip(port, input);
         self.connect(port, lane, from);
@@ -145,7 +145,7 @@ impl Simulation {
         let flits = self.inputs[from].left;
         let cut_through = lanes & self.lanes.cut_through.bits();
         let is_short = |lane: &u32| {
-            let output = &self.outputs[port << self.shift | *lane as usize];
+            let output = &self.outputs[port << SHIFT | *lane as usize];
             cut_through >> lane & 1 == 1 && u32::from(output.unpromised) < flits
         };
         let short = (0..16).filter(is_short).fold(0, |lanes, lane| lanes | 1 << lane);
@@ -188,8 +188,8 @@ impl Simulation {
 
     /// An input lane holds a lane of an output from now on.
     fn connect(&mut self, port: usize, lane: usize, from: usize) {
-        let to = port << self.shift | lane;
-        let (input_port, bit) = (from >> self.shift, self.bit(from));
+        let to = port << SHIFT | lane;
+        let (input_port, bit) = (from >> SHIFT, bit_of(from));
         let base = self.ports[port].base as usize;
         let local =
             |lane: usize| u16::try_from(lane - base).expect("lanes of a switch have 16 bits");
@@ -201,7 +201,7 @@ impl Simulation {
         let is_full = output.fill == self.output_depths[lane];
         let state = &mut self.ports[port];
         state.held |= 1 << lane;
-        let next = (state.peer as usize) << self.shift | lane;
+        let next = (state.peer as usize) << SHIFT | lane;
         if self.lanes.cut_through.bits() >> lane & 1 == 1 && !state.is(TO_HOST) {
             output.unpromised -= u16::try_from(flits).expect("a packet fits its lane");
         }

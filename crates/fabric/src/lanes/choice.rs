@@ -9,7 +9,7 @@
 //! All of it is kept only where an arbiter looks at it: most switches serve in turn, flit by flit, and never come here.
 
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::Port;
+use crate::lanes::state::{Port, SHIFT};
 use gingham_fairq::Head;
 use gingham_model::{ArbiterPlan, Granularity, LaneArbiter, LanePlan, SchedulerPlan};
 use std::collections::VecDeque;
@@ -162,7 +162,7 @@ impl Simulation {
         let mut heads = [Head::default(); 16];
         let mut able = 0;
         for lane in (0..16).filter(|lane| lanes >> lane & 1 == 1) {
-            let place = port << self.shift | lane;
+            let place = port << SHIFT | lane;
             let flits = *choice.packets[place].front().expect("a flit is of a packet");
             let arrival = choice.crossed.get(place).and_then(|crossed| crossed.front());
             let arrival_ps = arrival.map_or(0, |tick| tick * choice.cycle_ps);
@@ -182,7 +182,7 @@ impl Simulation {
 
     /// A flit leaves an output lane.
     pub(crate) fn track_leaving(&mut self, port: usize, lane: usize) {
-        let place = port << self.shift | lane;
+        let place = port << SHIFT | lane;
         if let Some(crossed) = self.choice.crossed.get_mut(place) {
             crossed.pop_front();
         }
@@ -205,7 +205,7 @@ impl Simulation {
         }
         let mut heads = [Head::default(); 16];
         for lane in (0..16).filter(|lane| lanes >> lane & 1 == 1) {
-            let place = port << self.shift | lane;
+            let place = port << SHIFT | lane;
             let arrival = choice.came.get(place).and_then(|came| came.front());
             let arrival_ps = arrival.map_or(0, |tick| tick * choice.cycle_ps);
             let flits = self.inputs[place].left;

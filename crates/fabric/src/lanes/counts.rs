@@ -4,7 +4,7 @@
 //! is still there the time since a. The sum of the d less that of the a is kept as flits come and go.
 
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::SLOW;
+use crate::lanes::state::{SHIFT, SLOW};
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
 use gingham_topology::ChannelId;
@@ -51,7 +51,7 @@ impl Simulation {
         if port >= self.layout.first_host && !self.transits.stops {
             return 0;
         }
-        let lanes = &self.inputs[port << self.shift..(port + 1) << self.shift];
+        let lanes = &self.inputs[port << SHIFT..(port << SHIFT) + usize::from(self.lanes.count)];
         let present: i128 = lanes.iter().map(|lane| i128::from(lane.present)).sum();
         let cycles = i128::from(self.ports[port].occupancy.cast_signed());
         let area = cycles * i128::from(self.cycle_ps) + present * i128::from(end);

@@ -12,7 +12,7 @@
 //! Source: Yum et al. 2002, section 3.1; the matching is ours (`docs/concepts/timing.md`).
 
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{NONE, Port, in_turn};
+use crate::lanes::state::{NONE, Port, SHIFT, bit_of, in_turn};
 use crate::lanes::wide::WideMatching;
 
 /// Memory of the matching of a switch.
@@ -51,7 +51,7 @@ impl Simulation {
             while ports != 0 {
                 let port = ports.trailing_zeros() as usize;
                 let state = &self.ports[word * 64 + port];
-                let first = state.base as usize >> self.shift;
+                let first = state.base as usize >> SHIFT;
                 let mask = (u64::MAX >> (64 - state.span)) << (first % 64);
                 self.match_switch(first, (ports & mask) >> (first % 64), tick);
                 ports &= !mask;
@@ -118,7 +118,7 @@ impl Simulation {
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
-            wanted |= 1 << (self.inputs[port << self.shift | lane].out >> self.shift);
+            wanted |= 1 << (self.inputs[port << SHIFT | lane].out >> SHIFT);
         }
         wanted
     }
@@ -204,11 +204,11 @@ impl Simulation {
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
-            let output = self.inputs[port << self.shift | lane].out >> self.shift;
+            let output = self.inputs[port << SHIFT | lane].out >> SHIFT;
             lanes ^= u16::from(granted >> output & 1 == 0) << lane;
         }
         let lane = self.choose_input(port, lanes)?;
-        let output = usize::from(self.inputs[port << self.shift | lane].out) >> self.shift;
+        let output = usize::from(self.inputs[port << SHIFT | lane].out) >> SHIFT;
         self.cross_matched(port, lane, tick);
         Some(output)
     }
@@ -224,12 +224,12 @@ impl Simulation {
     /// A flit of an input port that was matched crosses.
     #[inline]
     pub(crate) fn cross_matched(&mut self, port: usize, lane: usize, tick: u64) {
-        let out = self.inputs[port << self.shift | lane].out;
+        let out = self.inputs[port << SHIFT | lane].out;
         let base = self.ports[port].base as usize;
-        let local = port - (base >> self.shift);
+        let local = port - (base >> SHIFT);
         #[expect(clippy::cast_possible_truncation, reason = "a switch has fewer than 2^16 ports")]
         let turn = local as u16 + 1;
-        self.ports[(base + usize::from(out)) >> self.shift].turn = turn;
+        self.ports[(base + usize::from(out)) >> SHIFT].turn = turn;
         self.cross_flit(port, lane, tick);
     }
 
@@ -237,7 +237,7 @@ impl Simulation {
     #[inline]
     fn cross_flit(&mut self, port: usize, lane: usize, tick: u64) {
         let bit = 1_u16 << lane;
-        let from = port << self.shift | lane;
+        let from = port << SHIFT | lane;
         let input = &mut self.inputs[from];
         input.present -= 1;
         input.left -= 1;
@@ -248,10 +248,8 @@ impl Simulation {
             state.sendable &= !bit;
         }
         let to = state.base as usize + usize::from(out);
-        self.credits
-            .push(tick + u64::from(state.latency), (state.peer as usize) << self.shift | lane);
-        self.events += 1;
-        let (output_port, output_lane) = (to >> self.shift, to & ((1 << self.shift) - 1));
+        self.credits.push(tick + u64::from(state.latency), (state.peer as usize) << SHIFT | lane);
+        let (output_port, output_lane) = (to >> SHIFT, to & ((1 << SHIFT) - 1));
         let output = &mut self.outputs[to];
         output.fill += 1;
         if output.fill == self.output_depths[output_lane] {
@@ -272,8 +270,8 @@ impl Simulation {
 
     /// A tail has crossed: the output lane may be given to another, and the next worm comes to the head of the input lane.
     fn let_go(&mut self, from: usize, to: usize, tick: u64) {
-        let (port, bit) = (from >> self.shift, self.bit(from));
-        let (output_port, output_bit) = (to >> self.shift, self.bit(to));
+        let (port, bit) = (from >> SHIFT, bit_of(from));
+        let (output_port, output_bit) = (to >> SHIFT, bit_of(to));
         self.inputs[from].out = NONE;
         let state = &mut self.ports[port];
         state.sendable &= !bit;

@@ -10,7 +10,7 @@
 
 use crate::lanes::event::Event;
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{Layout, TO_HOST};
+use crate::lanes::state::{Layout, SHIFT, TO_HOST};
 use crate::lanes::worms::{Worm, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
@@ -228,7 +228,7 @@ impl Simulation {
             let is_whole =
                 self.choice.adapter_is_by_packet || self.lanes.cut_through.contains(lane);
             let lane = usize::from(lane);
-            let credit = u32::from(self.outputs[port << self.shift | lane].credit);
+            let credit = u32::from(self.outputs[port << SHIFT | lane].credit);
             if is_whole && credit < flits && !self.ports[port].is(TO_HOST) {
                 continue;
             }
@@ -308,7 +308,7 @@ impl Simulation {
         let host = &mut self.hosts[number];
         host.lanes[lane] = Sending { worm, left: flits, group, passing, head };
         host.groups[usize::from(group)].middle |= 1 << lane;
-        self.await_worm((self.ports[port].peer as usize) << self.shift | lane, worm, flits);
+        self.await_worm((self.ports[port].peer as usize) << SHIFT | lane, worm, flits);
     }
 
     /// A packet of a host's own begins: the worm, and its flits.

@@ -9,7 +9,7 @@
 
 use crate::lanes::event::Event;
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{HOST, SLOW, SPECIAL, TO_HOST, TO_STOPPING, in_turn};
+use crate::lanes::state::{HOST, SHIFT, SLOW, SPECIAL, TO_HOST, TO_STOPPING, bit_of, in_turn};
 use crate::lanes::transit::Ends;
 use crate::lanes::worms::WormId;
 
@@ -74,7 +74,7 @@ impl Simulation {
     fn take_from_output(&mut self, port: usize, lane: usize) {
         let bit = 1_u16 << lane;
         let state = &mut self.ports[port];
-        let output = &mut self.outputs[port << self.shift | lane];
+        let output = &mut self.outputs[port << SHIFT | lane];
         let was_full = output.fill == self.output_depths[lane];
         output.fill -= 1;
         if output.fill == 0 {
@@ -82,7 +82,7 @@ impl Simulation {
         }
         if was_full && state.held & bit != 0 {
             let holder = state.base as usize + usize::from(output.holder);
-            let (input, bit) = (holder >> self.shift, self.bit(holder));
+            let (input, bit) = (holder >> SHIFT, bit_of(holder));
             self.ports[input].full &= !bit;
             self.crossing.insert(input);
         }
@@ -94,7 +94,7 @@ impl Simulation {
         let state = &mut self.ports[port];
         state.flits += 1;
         self.events += 1;
-        let output = &mut self.outputs[port << self.shift | lane];
+        let output = &mut self.outputs[port << SHIFT | lane];
         output.credit -= 1;
         if output.credit == 0 {
             state.credited &= !(1 << lane);
@@ -102,7 +102,7 @@ impl Simulation {
         if state.can_leave() != 0 {
             self.leaving.insert(port);
         }
-        let lane = (state.peer as usize) << self.shift | lane;
+        let lane = (state.peer as usize) << SHIFT | lane;
         if state.is(TO_STOPPING) {
             self.transits.due.push(there, lane);
         } else {
@@ -136,7 +136,7 @@ impl Simulation {
         if state.can_leave() != 0 || state.is(HOST) {
             self.leaving.insert(port);
         }
-        let lane = (state.peer as usize) << self.shift | lane;
+        let lane = (state.peer as usize) << SHIFT | lane;
         let worm = self.queues.first(lane).expect("a flit has a worm") as usize;
         let input = &mut self.inputs[lane];
         // The number of flits in the buffer says whether the head has come.
@@ -148,7 +148,7 @@ impl Simulation {
             let next = self.queues.pop(lane);
             self.inputs[lane].left = next.map_or(0, |next| self.worms.get(next as usize).flits);
         }
-        let port_there = lane >> self.shift;
+        let port_there = lane >> SHIFT;
         if self.transits.exist() && self.goes_on(port_there, worm) {
             return self.gather(lane, worm, Ends { is_head, is_tail }, arrived);
         }

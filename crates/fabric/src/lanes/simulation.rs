@@ -6,7 +6,7 @@ use crate::lanes::event::{Event, INDEX_MAX, Packed};
 use crate::lanes::hosts::Host;
 use crate::lanes::queues::Queues;
 use crate::lanes::ring::Ring;
-use crate::lanes::state::{InputLane, Layout, NONE, OutputLane, Port};
+use crate::lanes::state::{InputLane, Layout, NONE, OutputLane, Port, SHIFT, bit_of};
 use crate::lanes::transit::Transits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::{Time, Wheel};
@@ -21,8 +21,6 @@ pub struct Simulation {
     pub(crate) lanes: Arc<LanePlan>,
     pub(crate) course: Course,
     pub(crate) layout: Layout,
-    /// A port has as many lanes as 1 shifted by this.
-    pub(crate) shift: u32,
     /// By lane: what an output lane holds.
     pub(crate) output_depths: [u16; 16],
     pub(crate) cycle_ps: u64,
@@ -75,7 +73,7 @@ impl Simulation {
     pub fn new(plan: Arc<Plan>) -> Self {
         let lanes = Arc::new(plan.lane_plan().expect("the plan is of virtual lanes").clone());
         let layout = Layout::new(&plan);
-        let shift = u32::from(lanes.count).next_power_of_two().trailing_zeros();
+        let shift = SHIFT;
         let ports = layout.ports(&plan, &lanes, shift);
         let course = Course::new(Arc::clone(&plan));
         let indices = plan.channels.len().max(course.source_count());
@@ -112,7 +110,6 @@ impl Simulation {
             events: 0,
             counts: vec![ChannelCount::default(); plan.channels.len()],
             layout,
-            shift,
             ports,
             course,
             lanes,
@@ -238,11 +235,11 @@ impl Simulation {
         let has_cut_through = !self.lanes.cut_through.is_empty();
         for &lane in &due {
             let lane = lane as usize;
-            let bit = self.bit(lane);
+            let bit = bit_of(lane);
             let output = &mut self.outputs[lane];
             output.credit += 1;
             if output.credit == 1 {
-                let port = lane >> self.shift;
+                let port = lane >> SHIFT;
                 self.ports[port].credited |= bit;
                 self.leaving.insert(port);
             }
@@ -250,8 +247,8 @@ impl Simulation {
                 // Whole packets may wait for this one.
                 // Nobody promises those of an adapter, nor those of a wormhole lane.
                 output.unpromised = output.unpromised.saturating_add(1);
-                self.giving.insert(lane >> self.shift);
-                self.leaving.insert(lane >> self.shift);
+                self.giving.insert(lane >> SHIFT);
+                self.leaving.insert(lane >> SHIFT);
             }
         }
         self.credits.give_back(tick, due);
@@ -262,7 +259,7 @@ impl Simulation {
         let due = self.arrivals.take(tick);
         for &lane in &due {
             let lane = lane as usize;
-            let (port, bit) = (lane >> self.shift, self.bit(lane));
+            let (port, bit) = (lane >> SHIFT, bit_of(lane));
             let input = &mut self.inputs[lane];
             input.present += 1;
             if self.choice.tracks {
@@ -288,12 +285,6 @@ impl Simulation {
     #[inline]
     pub(crate) fn read(&mut self, lane: usize, tick: u64) {
         self.heads.push(tick + 1 + u64::from(self.lanes.routing_cycles), lane);
-    }
-
-    /// The bit of a lane in sets of its port.
-    #[inline]
-    pub(crate) fn bit(&self, lane: usize) -> u16 {
-        1 << (lane & ((1 << self.shift) - 1))
     }
 
     pub(crate) fn schedule(&mut self, time: u64, event: Event) {

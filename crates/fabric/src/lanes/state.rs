@@ -17,6 +17,10 @@
 use gingham_model::{LanePlan, Plan};
 use gingham_topology::{ChannelId, NodeId};
 
+/// A port has as many lanes as 1 shifted by this, the most that there can be, so that where a lane lies is known without a look;
+/// those that are not in use are never touched.
+pub(crate) const SHIFT: u32 = 4;
+
 /// No output lane is held, or no input lane holds it.
 pub(crate) const NONE: u16 = u16::MAX;
 
@@ -111,6 +115,18 @@ impl Port {
     pub(crate) const fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
+}
+
+/// The number of a lane in its port.
+#[inline]
+pub(crate) const fn number_of(lane: usize) -> usize {
+    lane & ((1 << SHIFT) - 1)
+}
+
+/// The bit of a lane in sets of its port.
+#[inline]
+pub(crate) const fn bit_of(lane: usize) -> u16 {
+    1 << number_of(lane)
 }
 
 /// The first of some lanes in turn, given those after the last that was served; remembers it. `lanes` is not empty.

@@ -17,6 +17,7 @@ use crate::lanes::bits::Bits;
 use crate::lanes::event::Event;
 use crate::lanes::ring::Ring;
 use crate::lanes::simulation::Simulation;
+use crate::lanes::state::SHIFT;
 use crate::lanes::worms::WormId;
 use gingham_kernel::{Span, Time};
 use gingham_model::{Plan, WhenFull};
@@ -181,8 +182,8 @@ impl Simulation {
 
     /// A flit of a worm that goes on has left a switch, and will have arrived at a host that takes in all that comes.
     pub(crate) fn gather(&mut self, lane: usize, worm: usize, ends: Ends, arrived: u64) {
-        let port = lane >> self.shift;
-        let incoming = lane - (self.layout.first_host << self.shift);
+        let port = lane >> SHIFT;
+        let incoming = lane - (self.layout.first_host << SHIFT);
         let channel = self.channel_into(port);
         if ends.is_head {
             let place = self.take_up(port, worm, arrived);
@@ -303,7 +304,7 @@ impl Simulation {
         for &entry in &due {
             let entry = entry as usize;
             if self.transits.stops {
-                let port = entry >> self.shift;
+                let port = entry >> SHIFT;
                 self.inputs[entry].present += 1;
                 let state = &mut self.ports[port];
                 state.occupancy = state.occupancy.wrapping_sub(tick);
@@ -334,13 +335,13 @@ impl Simulation {
             let readings = &self.transits.hosts[number].readings;
             let waiting = readings.iter().enumerate().filter_map(|(lane, reading)| {
                 let Reading::Waiting(since) = reading else { return None };
-                let worm = self.queues.first(port << self.shift | lane)? as usize;
+                let worm = self.queues.first(port << SHIFT | lane)? as usize;
                 let bytes = self.lanes.wire_bytes(self.worms.get(worm).flits.into());
                 self.pool_has_room(port, bytes).then_some((*since, lane, worm))
             });
             let Some((since, lane, worm)) = waiting.min() else { return };
             let place = self.take_up(port, worm, since);
-            self.transits.coming[number << self.shift | lane] = place;
+            self.transits.coming[number << SHIFT | lane] = place;
             self.transits.hosts[number].readings[lane] = Reading::Passing;
             self.take_in(place);
         }
@@ -349,7 +350,7 @@ impl Simulation {
     /// Everything leaves a lane buffer of a host up to a packet that waits for room.
     fn read_on(&mut self, port: usize, lane: usize, tick: u64) {
         let number = port - self.layout.first_host;
-        let place = port << self.shift | lane;
+        let place = port << SHIFT | lane;
         while self.inputs[place].present > 0 {
             let worm = self.queues.first(place).expect("a flit has a worm") as usize;
             if self.transits.hosts[number].readings[lane] == Reading::Nothing {
@@ -368,10 +369,10 @@ impl Simulation {
             let is_tail = input.left == 0;
             let state = &mut self.ports[port];
             state.occupancy = state.occupancy.wrapping_add(tick);
-            let credit = (state.peer as usize) << self.shift | lane;
+            let credit = (state.peer as usize) << SHIFT | lane;
             self.credits.push(tick + u64::from(state.latency), credit);
             if reading == Reading::Passing {
-                let passing = self.transits.coming[number << self.shift | lane];
+                let passing = self.transits.coming[number << SHIFT | lane];
                 self.transits.passings[passing].come += 1;
                 self.leaving.insert(port);
             } else if is_head {

@@ -4,7 +4,7 @@
 //! full buffer at its end. All others go on.
 
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{InputLane, NONE, TO_HOST};
+use crate::lanes::state::{InputLane, NONE, SHIFT, TO_HOST, number_of};
 use crate::lanes::transit::Reading;
 use gingham_model::{Wait, WaitCycle};
 use gingham_topology::Fabric;
@@ -17,7 +17,7 @@ impl Simulation {
         self.credits.iter().for_each(|output| returning[output] += 1);
         let mut waits = Vec::new();
         for lane in 0..self.inputs.len() {
-            let wait = if lane >> self.shift < self.layout.first_host {
+            let wait = if lane >> SHIFT < self.layout.first_host {
                 self.wait_at_switch(lane, &returning)
             } else if self.transits.stops {
                 self.wait_at_host(lane, &returning)
@@ -32,32 +32,32 @@ impl Simulation {
 
     /// The buffer of an input lane.
     fn buffer(&self, lane: usize) -> Buffer {
-        let outgoing = self.layout.channel_of[lane >> self.shift];
+        let outgoing = self.layout.channel_of[lane >> SHIFT];
         let channel = Fabric::reverse(outgoing.expect("a lane has a port"));
-        let lane = lane & ((1 << self.shift) - 1);
+        let lane = lane & ((1 << SHIFT) - 1);
         Buffer { channel, lane: u8::try_from(lane).expect("lanes are few") }
     }
 
     /// The input lane at the end of an output lane.
     fn opposite(&self, lane: usize) -> usize {
-        let peer = self.ports[lane >> self.shift].peer as usize;
-        peer << self.shift | lane & ((1 << self.shift) - 1)
+        let peer = self.ports[lane >> SHIFT].peer as usize;
+        peer << SHIFT | lane & ((1 << SHIFT) - 1)
     }
 
     fn wait_at_switch(&self, lane: usize, returning: &[u32]) -> Option<Wait> {
-        let base = self.ports[lane >> self.shift].base as usize;
+        let base = self.ports[lane >> SHIFT].base as usize;
         if self.inputs[lane].out != NONE {
             let output = base + usize::from(self.inputs[lane].out);
-            let is_full = self.outputs[output].fill == self.output_depths[self.number(output)];
+            let is_full = self.outputs[output].fill == self.output_depths[number_of(output)];
             return (is_full && self.is_full_behind(output))
                 .then(|| Wait::one(self.buffer(self.opposite(output))));
         }
-        let ports = usize::from(self.ports[lane >> self.shift].span);
-        let first = base >> self.shift;
+        let ports = usize::from(self.ports[lane >> SHIFT].span);
+        let first = base >> SHIFT;
         let asked = (first..first + ports).find(|port| self.asks.asks(*port, lane - base))?;
         let flits = self.inputs[lane].left;
         let wait = |choice: usize| {
-            let output = asked << self.shift | choice;
+            let output = asked << SHIFT | choice;
             if self.ports[asked].held >> choice & 1 == 1 {
                 return Some(self.buffer(base + usize::from(self.outputs[output].holder)));
             }
@@ -74,10 +74,10 @@ impl Simulation {
     /// A packet that waits at a host for room in the pool waits for any packet of the pool to leave: for the input lanes at the
     /// ends of the lanes that these are on, or may take. What comes soon is no wait.
     fn wait_at_host(&self, lane: usize, returning: &[u32]) -> Option<Wait> {
-        let port = lane >> self.shift;
+        let port = lane >> SHIFT;
         let number = port - self.layout.first_host;
         let transit = &self.transits.hosts[number];
-        let Some(Reading::Waiting(_)) = transit.readings.get(self.number(lane)) else {
+        let Some(Reading::Waiting(_)) = transit.readings.get(number_of(lane)) else {
             return None;
         };
         let worm = self.queues.first(lane).expect("a head has a worm") as usize;
@@ -96,7 +96,7 @@ impl Simulation {
             for choice in
                 lanes_of(on.map_or(self.lanes_of_group(port, passing.group), |on| 1 << on))
             {
-                let output = port << self.shift | choice;
+                let output = port << SHIFT | choice;
                 let cuts_through = self.lanes.cut_through.bits() >> choice & 1 == 1;
                 let needs_all = on.is_none() && (cuts_through || self.choice.adapter_is_by_packet);
                 let credit = u32::from(self.outputs[output].credit) + returning[output];
@@ -112,16 +112,11 @@ impl Simulation {
         Some(Wait::Any(waits))
     }
 
-    /// The number of a lane in its port.
-    fn number(&self, lane: usize) -> usize {
-        lane & ((1 << self.shift) - 1)
-    }
-
     /// Whether the buffer at the end of an output lane is full.
     fn is_full_behind(&self, output: usize) -> bool {
-        !self.ports[output >> self.shift].is(TO_HOST)
+        !self.ports[output >> SHIFT].is(TO_HOST)
             && u32::from(self.inputs[self.opposite(output)].present)
-                == self.lanes.depths_flits[self.number(output)]
+                == self.lanes.depths_flits[number_of(output)]
     }
 
     /// Checks that the credits of every lane are somewhere, and that its sets say what is so; for tests. Slow.
@@ -133,7 +128,7 @@ impl Simulation {
             self.transits.due.iter().for_each(|input| elsewhere[self.opposite(input)] += 1);
         }
         for (output, elsewhere) in elsewhere.into_iter().enumerate() {
-            let (port, lane) = (output >> self.shift, output & ((1 << self.shift) - 1));
+            let (port, lane) = (output >> SHIFT, output & ((1 << SHIFT) - 1));
             if self.layout.channel_of[port].is_none() || lane >= usize::from(self.lanes.count) {
                 continue;
             }
@@ -143,7 +138,7 @@ impl Simulation {
     }
 
     fn assert_output(&self, output: usize, elsewhere: u32) {
-        let (port, lane) = (output >> self.shift, output & ((1 << self.shift) - 1));
+        let (port, lane) = (output >> SHIFT, output & ((1 << SHIFT) - 1));
         let (state, fill) = (&self.ports[port], self.outputs[output].fill);
         assert!(fill <= self.output_depths[lane], "an output lane holds {fill} flits");
         if !state.is(TO_HOST) {
@@ -159,7 +154,7 @@ impl Simulation {
     }
 
     fn assert_input(&self, input: usize) {
-        let (port, lane) = (input >> self.shift, input & ((1 << self.shift) - 1));
+        let (port, lane) = (input >> SHIFT, input & ((1 << SHIFT) - 1));
         if port >= self.layout.first_host {
             return;
         }
@@ -169,7 +164,7 @@ impl Simulation {
         assert_eq!(state.sendable >> lane & 1 == 1, can_send, "`sendable` says what is so");
         if out != NONE {
             let output = state.base as usize + usize::from(out);
-            let (port, lane_held) = (output >> self.shift, output & ((1 << self.shift) - 1));
+            let (port, lane_held) = (output >> SHIFT, output & ((1 << SHIFT) - 1));
             let is_full = self.outputs[output].fill == self.output_depths[lane_held];
             assert_eq!(state.full >> lane & 1 == 1, is_full, "`full` says what is so");
             assert!(self.ports[port].held >> lane_held & 1 == 1, "what is held is known as held");

@@ -2,6 +2,7 @@
 //! output by output.
 
 use crate::lanes::simulation::Simulation;
+use crate::lanes::state::SHIFT;
 
 /// Memory of the matching of a wide switch.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ impl Simulation {
     /// Every output that an input port can send to grants it, unless it has granted one that is nearer in turn.
     fn ask_wide(&self, first: usize, span: usize, port: usize, outputs: &mut [Output]) {
         for lane in self.crossing_lanes(port) {
-            let output = usize::from(self.inputs[port << self.shift | lane].out) >> self.shift;
+            let output = usize::from(self.inputs[port << SHIFT | lane].out) >> SHIFT;
             let turn = usize::from(self.ports[first + output].turn);
             let wait = |port: usize| (port - first + span - turn) % span;
             let output = &mut outputs[output];
@@ -79,8 +80,7 @@ impl Simulation {
         outputs: &mut [Output],
         tick: u64,
     ) -> bool {
-        let output_of =
-            |lane: usize| usize::from(self.inputs[port << self.shift | lane].out) >> self.shift;
+        let output_of = |lane: usize| usize::from(self.inputs[port << SHIFT | lane].out) >> SHIFT;
         let lanes = || self.crossing_lanes(port);
         let granted = lanes().filter(|lane| outputs[output_of(*lane)].granted == Some(port));
         let granted = granted.fold(0_u16, |lanes, lane| lanes | 1 << lane);
@@ -88,7 +88,7 @@ impl Simulation {
             return lanes().any(|lane| !outputs[output_of(lane)].is_matched);
         }
         if let Some(lane) = self.choose_input(port, granted) {
-            let output = usize::from(self.inputs[port << self.shift | lane].out) >> self.shift;
+            let output = usize::from(self.inputs[port << SHIFT | lane].out) >> SHIFT;
             outputs[output].is_matched = true;
             debug_assert!(first + output < self.ports.len(), "an output is a port of the switch");
             self.cross_matched(port, lane, tick);
