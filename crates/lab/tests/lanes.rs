@@ -5,6 +5,7 @@
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
 use gingham_model::{Delivery, PathSet, Plan, Status};
+use gingham_topology::Fabric;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -117,6 +118,7 @@ const WRONG: &[&str] = &[
     "header = { mark_bytes = \"2 B\" }",
     "header = { type_bytes = \"1 MiB\" }",
     "preset = \"myrinet-1280\"\nlanes.count = 4",
+    "cable_length = \"100000000 m\"",
 ];
 
 /// Keys of a class that are wrong, on four lanes.
@@ -149,12 +151,31 @@ fn what_lanes_cannot_be_is_refused_with_key_and_cure() {
         "{}{class}[network]\npreset = \"yum-1600\"\nlanes.datelines = true\n",
         "topology.generate.irregular.switches = 6\nstop.time = \"60 us\"\n"
     );
+    let huge = "topology.generate.star.hosts = 5000\nstop.time = \"60 us\"\nnetwork.preset = \"yum-1600\"\n";
+    let huge = format!("{huge}{class}");
+    let slow = r#"
+        topology.inline = """
+        switch = [{ name = "s" }]
+        host = [{ name = "a" }, { name = "b" }]
+        cable = [{ ends = ["s", "a"], speed = "10 GB/s" }, { ends = ["s", "b"], speed = "1 MB/s" }]
+        """
+        stop.time = "60 us"
+        network.preset = "yum-1600"
+    "#;
+    let slow = format!("{slow}{class}");
+    let by_hops = MESH.to_owned()
+        + "network = { preset = \"yum-1600\", lanes.forwarding = \"virtual-cut-through\" }\n"
+        + class
+        + "segmentation = { by-hops = [\"16 B\", \"640 B\", \"16 B\"] }\n";
     let texts = WRONG.iter().map(|keys| (*keys, network(keys)));
     let texts = texts.chain(WRONG_CLASSES.iter().map(|keys| (*keys, with_class(keys))));
     let texts = texts.chain([
         ("lanes in a wormhole network", wormhole),
         ("one lane for two layers", few),
         ("no grid", no_grid),
+        ("too many lanes", huge),
+        ("too slow a cable", slow),
+        ("packets that are longer over fewer switches", by_hops),
     ]);
     let mut messages = String::new();
     for (keys, text) in texts {
@@ -173,6 +194,14 @@ fn what_surprises_is_noted() {
         ("nothing", format!("{MESH}{}{class}", preset("depth = 10"))),
         ("shallow lanes", format!("{MESH}{}{class}", preset("depth = 4"))),
         ("long cables", format!("{MESH}{}cable_length = \"100 m\"\n{class}", preset("count = 2"))),
+        (
+            "cut-through",
+            format!("{MESH}{}{class}", preset("depth = 6, forwarding = \"virtual-cut-through\"")),
+        ),
+        (
+            "endless cables",
+            format!("{MESH}{}cable_length = \"1000000 m\"\n{class}", preset("depth = 1")),
+        ),
         ("lanes for nothing", format!("{MESH}{}{class}lanes = [1, 3]\n", preset("count = 5"))),
         ("one lane for nothing", format!("{MESH}{}{class}lanes = [0]\n", preset("count = 2"))),
         ("datelines that nobody asked for", format!("{ring}{}{class}", preset("count = 2"))),
@@ -385,27 +414,45 @@ fn a_drained_network_has_delivered_every_byte_in_whole_flits() {
     assert!(found.len() > 100);
 }
 
-/// The throughput of one lane between two hosts, in flits by 400 us.
-fn carried(depth: u64, metres: u64) -> u64 {
+/// What one lane carries into the second of two hosts, in flits by 400 us, in packets of so many bytes.
+fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
     let text = format!(
-        "topology.generate.two-hosts.switches = 2\nmeasure.messages = \"none\"\nstop = {{ time = \"400 us\", warm_up = \"0 ps\" }}\n\
-         network = {{ preset = \"yum-1600\", cable_length = \"{metres} m\", lanes = {{ count = 1, depth = {depth} }} }}\n\
-         traffic = [{{ hosts = [\"h0\"], arrivals = \"backlogged\", length.fixed = \"64000 B\" }}]\n"
+        "topology.generate.two-hosts.switches = 2\nmeasure.messages = \"none\"\nstop = {{ time = \"400 us\", warm_up = \"0 ps\", follow = \"0 ps\" }}\n\
+         network = {{ preset = \"yum-1600\", cable_length = \"{metres} m\", lanes = {{ count = 1, depth = {depth}, forwarding = \"{forwarding}\" }} }}\n\
+         traffic = [{{ hosts = [\"h0\"], arrivals = \"backlogged\", length.fixed = \"{bytes} B\" }}]\n"
     );
     let plan = compiled(&text).plan;
     let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
     simulation.advance(u64::MAX);
-    let own = plan.fabric.endpoint_channel(plan.fabric.endpoint_ids().next().unwrap());
-    simulation.channel_counts()[own.index()].data_flits
+    let other = plan.fabric.endpoint_channel(plan.fabric.endpoint_ids().last().unwrap());
+    let last = Fabric::reverse(other);
+    simulation.channel_counts()[last.index()].data_flits
 }
 
 #[test]
 fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
     for (metres, enough) in [(10, 5), (100, 17)] {
-        let full = carried(10 * enough, metres);
+        // Packets that never end, and short ones, which lose two cycles each at a switch, and no more for want of credits.
+        let of = |depth| carried(depth, metres, "wormhole", 64_000);
+        let (full, less) = (of(10 * enough), of(enough - 1));
+        assert!(full - of(enough) < 20, "{metres} m");
         // Less by a place: so many flits of a round trip.
-        let less = carried(enough - 1, metres);
-        assert!(full - carried(enough, metres) < 20, "{metres} m");
         assert!(less * enough < full * (enough - 1) + 20 * enough, "{metres} m: {less} of {full}");
+        for flits in [1, 5, 20] {
+            let of = |depth| carried(depth, metres, "virtual-cut-through", 16 * flits);
+            // Room for a packet, and for what of the one before is under way when its head asks: 2 D + 4.
+            let enough = of(flits + enough + 1);
+            let full = of(10 * (flits + 20));
+            assert!(
+                full.abs_diff(enough) < 2 * flits + 20,
+                "{metres} m, {flits}: {full}, {enough}"
+            );
+            let cycles = 400_000_000 / CYCLE_PS;
+            assert!(
+                full.abs_diff(cycles * flits / (flits + 2)) < 2 * flits + 20,
+                "{full} of {cycles}"
+            );
+        }
+        assert!(20 * carried(20, metres, "virtual-cut-through", 320) < 18 * full);
     }
 }

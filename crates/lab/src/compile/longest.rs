@@ -2,7 +2,7 @@
 
 use super::paths::hosts;
 use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
-use gingham_model::{ClassPlan, Excess, Plan};
+use gingham_model::{ClassPlan, Excess, Plan, SegmentationPlan};
 use gingham_topology::EndpointId;
 
 /// The classes as whose packets those of a class may be sent: itself, and that to which its excess is demoted.
@@ -24,6 +24,19 @@ pub(super) fn longest_as(
     switches: impl FnOnce() -> usize,
 ) -> u32 {
     message_bytes.min(class.longest_packet_bytes(switches))
+}
+
+/// The same over whatever path is the worst.
+pub(super) fn longest_anywhere(class: &ClassPlan, message_bytes: u32) -> u32 {
+    match &class.segmentation {
+        // A list need not grow with the switches.
+        SegmentationPlan::ByHops(list) => {
+            let over =
+                (1..=list.len()).map(|switches| longest_as(class, message_bytes, || switches));
+            over.max().expect("a list has a first entry")
+        }
+        _ => longest_as(class, message_bytes, || usize::MAX),
+    }
 }
 
 /// Where messages of a source may go.

@@ -100,6 +100,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     };
     classes::check_packets(source, &plan)?;
     pool::check(source, &plan)?;
+    lanes::check_limits(source, &plan)?;
     lanes::check_rooms(source, &plan)?;
     arbiters::check_served(source, &plan)?;
     lanes::note(&plan, &mut gathered);

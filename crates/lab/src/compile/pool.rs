@@ -3,7 +3,7 @@
 //! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill` only a class whose
 //! messages may be of any length has packets for which there never is room.
 
-use super::longest::{destinations, longest_as, sent_as};
+use super::longest::{destinations, longest_anywhere, longest_as, sent_as};
 use super::paths::sets_used;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
@@ -54,7 +54,8 @@ fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let header = beside_payload_at_most(plan);
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
-        let at_most = u64::from(longest_packet(plan, class, *messages.end(), || usize::MAX));
+        let sent = sent_as(plan, class).map(|other| longest_anywhere(other, *messages.end()));
+        let at_most = u64::from(sent.max().expect("its packets are sent as its own"));
         if at_most.saturating_add(header) <= plan.in_transit.pool_bytes {
             return None;
         }

@@ -10,10 +10,12 @@
 
 mod classes;
 mod levels;
+mod limits;
 mod notes;
 mod rooms;
 mod section;
 
+pub(super) use limits::check as check_limits;
 pub(super) use notes::note;
 pub(super) use rooms::check as check_rooms;
 
@@ -91,7 +93,8 @@ impl LaneFigures {
     pub(super) fn lane_bytes(&self, class: usize) -> u64 {
         let lanes = self.classes.by_class[class].lanes();
         let depths = lanes.map(|lane| self.depths_flits[usize::from(lane)]);
-        u64::from(depths.min().unwrap_or(1)) * u64::from(self.flit_bytes)
+        let bytes = u64::from(depths.min().unwrap_or(1)) * u64::from(self.flit_bytes);
+        bytes.saturating_sub(self.overhead_bytes.into()).max(1)
     }
 
     /// Which lanes packets may take at each hop.

@@ -9,9 +9,11 @@
 //! A lane carries the full rate of its channel if it has a place for every flit that begins in that time.
 
 use super::lanes_of;
+use super::section::DEPTH_MAX;
 use crate::compile::Gathered;
+use crate::compile::longest::{longest_anywhere, sent_as};
 use gingham_kernel::Span;
-use gingham_model::{ChannelPlan, LanePlan, Plan, WhenFull};
+use gingham_model::{ChannelPlan, ClassPlan, LanePlan, Plan, WhenFull};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
 
@@ -20,32 +22,71 @@ pub(in crate::compile) fn note(plan: &Plan, gathered: &mut Gathered) {
     let Some(lanes) = plan.lane_plan() else { return };
     let classes = plan.classes.iter().map(|class| lanes_of(plan, class));
     let used = classes.fold(LaneSet::EMPTY, |all, of| all | of);
-    gathered.notes.extend(shallow(plan, lanes, used));
+    let cut = |lane: &u8| lanes.cut_through.contains(*lane);
+    gathered.notes.extend(shallow(plan, lanes, used.lanes().filter(|lane| !cut(lane)), 0));
+    let packet_flits = longest_flits(plan, lanes);
+    gathered.notes.extend(shallow(plan, lanes, used.lanes().filter(cut), packet_flits));
     gathered.notes.extend(unused(lanes, used));
 }
 
-/// The flits that a lane must hold to carry the full rate of a channel by itself.
+/// The flits that a lane must hold so that by itself it carries the full rate of a channel within a packet; between two
+/// packets on one lane a switch always takes some cycles.
 fn full_rate_depth(channel: &ChannelPlan, cycle: Span) -> u64 {
     let delay_cycles = channel.delay.div_ceil(cycle);
     let cycles = (channel.flit + channel.delay).div_ceil(cycle) + 2 + delay_cycles;
     (cycle * cycles).div_ceil(channel.flit)
 }
 
-fn shallow(plan: &Plan, lanes: &LanePlan, used: LaneSet) -> Option<String> {
-    let takes_credits = |channel: ChannelId| {
-        plan.is_switch(plan.ends(channel).target.node)
+/// The most flits of a packet on a lane with virtual cut-through.
+fn longest_flits(plan: &Plan, lanes: &LanePlan) -> u64 {
+    let uses = |class: &&ClassPlan| !(lanes_of(plan, class) & lanes.cut_through).is_empty();
+    let payload = |class: &ClassPlan| {
+        let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+        let sent =
+            |message| sent_as(plan, class).map(move |other| longest_anywhere(other, message)).max();
+        messages.filter_map(sent).max().unwrap_or(0)
+    };
+    let longest = plan.classes.iter().filter(uses).map(payload).max();
+    longest.map_or(0, |bytes| lanes.packet_flits(bytes))
+}
+
+/// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual cut-through, where a head
+/// needs room for a packet of `packet_flits` beside what is under way.
+fn shallow(
+    plan: &Plan,
+    lanes: &LanePlan,
+    among: impl Iterator<Item = u8>,
+    packet_flits: u64,
+) -> Option<String> {
+    let takes_credits = |channel: &ChannelId| {
+        plan.is_switch(plan.ends(*channel).target.node)
             || plan.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
     };
-    let channels = ChannelId::first(plan.channels.len()).filter(|channel| takes_credits(*channel));
-    let needed: Vec<u64> =
-        channels.map(|channel| full_rate_depth(plan.channel(channel), lanes.cycle)).collect();
-    let shallowest = used.lanes().map(|lane| lanes.depths_flits[usize::from(lane)]).min()?;
+    let channels = ChannelId::first(plan.channels.len()).filter(takes_credits);
+    let round_trip = |channel| full_rate_depth(plan.channel(channel), lanes.cycle);
+    // Flits behind a head that waits for a lane wait as long, so that one place more is in use when the next head asks.
+    let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
+    let needed: Vec<u64> = channels.map(|channel| round_trip(channel) + room_flits).collect();
+    let shallowest = among.map(|lane| lanes.depths_flits[usize::from(lane)]).min()?;
     let too_shallow = needed.iter().filter(|needed| **needed > u64::from(shallowest)).count();
-    let enough = needed.iter().max().filter(|_| too_shallow > 0)?;
+    let enough = *needed.iter().max().filter(|_| too_shallow > 0)?;
+    let of = needed.len();
+    let holds = if shallowest == 1 { "1 flit".to_owned() } else { format!("{shallowest} flits") };
+    let what = match packet_flits {
+        0 => format!("a lane of {holds} is shallower than its round trip, and"),
+        flits => format!(
+            "a lane of {holds} with virtual cut-through has no room for a packet of {flits} beside its round trip, and"
+        ),
+    };
+    let cure = if enough > DEPTH_MAX.unsigned_abs() {
+        format!(
+            "no lane is deep enough ({DEPTH_MAX} flits at most), and only several together may carry it"
+        )
+    } else {
+        format!("network.lanes.depth = {enough} would carry it within a packet")
+    };
     Some(format!(
-        "on {too_shallow} of {} channels a lane of {shallowest} flits is shallower than its round trip, and carries less than \
-         the full rate when it is alone: network.lanes.depth = {enough} would carry it",
-        needed.len()
+        "on {too_shallow} of {of} channels {what} by itself carries less than the full rate: {cure}"
     ))
 }
 

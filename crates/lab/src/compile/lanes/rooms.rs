@@ -3,7 +3,7 @@
 //! It goes on only where there is room for all of it, so that one that is longer than the lane would wait for ever.
 
 use super::lanes_of;
-use crate::compile::longest::{destinations, longest_as, sent_as};
+use crate::compile::longest::{destinations, longest_anywhere, longest_as, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
@@ -58,7 +58,7 @@ fn too_long(
     let is_too_long = |payload: &u32| lanes.packet_flits(*payload) > u64::from(depth);
     class.sources.iter().find_map(|source: &SourcePlan| {
         let message = *source.payload_bytes().end();
-        Some(longest_as(other, message, || usize::MAX)).filter(is_too_long)?;
+        Some(longest_anywhere(other, message)).filter(is_too_long)?;
         let over =
             |to: EndpointId| longest_as(other, message, || plan.switches(source.endpoint, to));
         destinations(plan, source).map(over).find(is_too_long)

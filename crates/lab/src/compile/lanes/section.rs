@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 /// The largest flit.
 const FLIT_MAX_BYTES: u32 = 1 << 12;
 /// The deepest buffer of a lane.
-const DEPTH_MAX: i64 = 65_535;
+pub(super) const DEPTH_MAX: i64 = 65_535;
 /// The most cycles of routing.
 const ROUTING_CYCLES_MAX: i64 = 1_000;
 

@@ -1,0 +1,56 @@
+//! What no simulation could hold: switches of too many lanes, and cables that are too slow or too long for the cycle.
+
+use crate::error::LabError;
+use crate::scenario::ScenarioSource;
+use gingham_model::Plan;
+use gingham_topology::ChannelId;
+
+/// The lanes of a switch are counted in 16 bits, those of each port as a power of two.
+const SWITCH_LANES_MAX: usize = (1 << 16) - 2;
+/// The most cycles that a flit may keep a channel busy.
+const FLIT_CYCLES_MAX: u64 = 1 << 12;
+/// The most cycles that a cable may delay.
+const DELAY_CYCLES_MAX: u64 = 1 << 20;
+
+/// Refuses what is beyond these limits.
+pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let Some(lanes) = plan.lane_plan() else { return Ok(()) };
+    let refuse = |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
+    let of_port = usize::from(lanes.count).next_power_of_two();
+    for switch in plan.fabric.switches() {
+        let node = plan.fabric.node(switch);
+        let ports = usize::from(node.ports);
+        if ports * of_port > SWITCH_LANES_MAX {
+            let message = format!(
+                "switch `{}` has {ports} ports of {} lanes each, and a switch may have {SWITCH_LANES_MAX} lanes (those of a \
+                 port counted up to a power of two): give channels fewer lanes, or switches fewer ports",
+                node.name, lanes.count
+            );
+            return Err(refuse("network.lanes.count", message));
+        }
+    }
+    for channel in ChannelId::first(plan.channels.len()) {
+        let of = plan.channel(channel);
+        let name = || plan.fabric.channel_name(channel);
+        let cycles = of.flit.div_ceil(lanes.cycle);
+        if cycles > FLIT_CYCLES_MAX {
+            let message = format!(
+                "on {} a flit takes {cycles} cycles of the fastest cable, and may take {FLIT_CYCLES_MAX}: let the rates of \
+                 cables lie closer together",
+                name()
+            );
+            return Err(refuse("network.link_rate", message));
+        }
+        let delay = of.delay.div_ceil(lanes.cycle);
+        if delay > DELAY_CYCLES_MAX {
+            let message = format!(
+                "{} delays by {delay} cycles of {}, and may by {DELAY_CYCLES_MAX}: let cables be shorter, or flits longer \
+                 (network.lanes.flit)",
+                name(),
+                lanes.cycle
+            );
+            return Err(refuse("network.cable_length", message));
+        }
+    }
+    Ok(())
+}
