@@ -135,7 +135,6 @@ fn engine_and_oracle_agree_on_random_virtual_lanes() {
 }
 
 #[test]
-#[ignore = "the engine has no hosts on the way over virtual lanes yet"]
 fn engine_and_oracle_agree_on_random_virtual_lanes_with_in_transit_hosts() {
     agree_on_random(Case::lanes_in_transit);
 }

@@ -59,7 +59,6 @@ fn random_virtual_lanes_are_of_every_kind() {
 
 /// And here, what hosts on the way do over lanes.
 #[test]
-#[ignore = "the engine has no hosts on the way over virtual lanes yet"]
 fn random_virtual_lanes_lead_through_hosts() {
     let mut reached = BTreeMap::new();
     for seed in 0..300 {
