@@ -12,7 +12,7 @@
 //! Source: Yum et al. 2002, section 3.1; the matching is ours (`docs/concepts/timing.md`).
 
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{NONE, Port, SHIFT, bit_of, in_turn};
+use crate::lanes::state::{NONE, Port, SHIFT, bit_of, in_turn, number_of};
 use crate::lanes::wide::WideMatching;
 
 /// Memory of the matching of a switch.
@@ -100,13 +100,21 @@ impl Simulation {
             seen |= wanted;
             able |= u64::from(wanted != 0) << input;
         }
-        if disputed != 0 {
-            return self.match_disputed(first, able, seen, tick);
-        }
+        let (mut entangled, mut is_simple) = (0_u64, true);
         while able != 0 {
             let input = able.trailing_zeros() as usize;
             able &= able - 1;
-            self.serve_alone(first, input, tick);
+            if self.matching.wanted[input] & disputed == 0 {
+                self.serve_alone(first, input, tick);
+            } else {
+                entangled |= 1 << input;
+                is_simple &= self.matching.wanted[input].is_power_of_two();
+            }
+        }
+        if entangled != 0 && is_simple {
+            self.match_by_output(first, entangled, tick);
+        } else if entangled != 0 {
+            self.match_disputed(first, entangled, seen, tick);
         }
     }
 
@@ -132,7 +140,28 @@ impl Simulation {
             return;
         }
         let Some(lane) = self.choose_input(port, lanes) else { return };
-        self.cross_matched(port, lane, tick);
+        self.cross_flit(port, lane, tick);
+    }
+
+    /// The same where each of some input ports wants one output alone: the first in turn of those that want the same is served.
+    #[inline]
+    fn match_by_output(&mut self, first: usize, mut inputs: u64, tick: u64) {
+        while inputs != 0 {
+            let wanted = self.matching.wanted[inputs.trailing_zeros() as usize];
+            let mut wanting = 0;
+            let mut left = inputs;
+            while left != 0 {
+                let input = left.trailing_zeros() as usize;
+                left &= left - 1;
+                wanting |= u64::from(self.matching.wanted[input] == wanted) << input;
+            }
+            inputs ^= wanting;
+            // Who is not matched is there again in the next tick.
+            self.crossing.words[first / 64] |= wanting << (first % 64);
+            let output = wanted.trailing_zeros() as usize;
+            let winner = first_from(wanting, self.ports[first + output].turn);
+            self.serve_alone(first, winner, tick);
+        }
     }
 
     /// The same where several input ports want an output.
@@ -154,8 +183,7 @@ impl Simulation {
                     continue;
                 }
                 let turn = self.ports[first + output].turn;
-                let onward = if turn < 64 { wanting & (u64::MAX << turn) } else { 0 };
-                let input = if onward == 0 { wanting } else { onward }.trailing_zeros() as usize;
+                let input = first_from(wanting, turn);
                 if granted >> input & 1 == 0 {
                     granted |= 1 << input;
                     self.matching.granted[input] = 0;
@@ -209,7 +237,7 @@ impl Simulation {
         }
         let lane = self.choose_input(port, lanes)?;
         let output = usize::from(self.inputs[port << SHIFT | lane].out) >> SHIFT;
-        self.cross_matched(port, lane, tick);
+        self.cross_flit(port, lane, tick);
         Some(output)
     }
 
@@ -221,49 +249,45 @@ impl Simulation {
         self.choose_input_specially(port, lanes)
     }
 
-    /// A flit of an input port that was matched crosses.
-    #[inline]
-    pub(crate) fn cross_matched(&mut self, port: usize, lane: usize, tick: u64) {
-        let out = self.inputs[port << SHIFT | lane].out;
-        let base = self.ports[port].base as usize;
-        let local = port - (base >> SHIFT);
-        #[expect(clippy::cast_possible_truncation, reason = "a switch has fewer than 2^16 ports")]
-        let turn = local as u16 + 1;
-        self.ports[(base + usize::from(out)) >> SHIFT].turn = turn;
-        self.cross_flit(port, lane, tick);
-    }
-
     /// The first flit of an input lane crosses into the output lane that it holds.
     #[inline]
-    fn cross_flit(&mut self, port: usize, lane: usize, tick: u64) {
-        let bit = 1_u16 << lane;
+    pub(crate) fn cross_flit(&mut self, port: usize, lane: usize, tick: u64) {
         let from = port << SHIFT | lane;
+        let ports = &mut self.ports[..];
         let input = &mut self.inputs[from];
+        let state = &mut ports[port];
         input.present -= 1;
         input.left -= 1;
-        let (present, left, out) = (input.present, input.left, input.out);
-        let state = &mut self.ports[port];
-        state.occupancy = state.occupancy.wrapping_add(tick);
-        if present == 0 {
-            state.sendable &= !bit;
-        }
-        let to = state.base as usize + usize::from(out);
-        self.credits.push(tick + u64::from(state.latency), (state.peer as usize) << SHIFT | lane);
-        let (output_port, output_lane) = (to >> SHIFT, to & ((1 << SHIFT) - 1));
+        let left = input.left;
+        let to = state.base as usize + usize::from(input.out);
         let output = &mut self.outputs[to];
         output.fill += 1;
-        if output.fill == self.output_depths[output_lane] {
-            state.full |= bit;
-        }
+        state.occupancy = state.occupancy.wrapping_add(tick);
+        state.sendable &= !(u16::from(input.present == 0) << lane);
+        state.full |= u16::from(output.fill == self.output_depths[number_of(to)]) << lane;
         if state.can_cross() != 0 {
             self.crossing.insert(port);
         }
-        self.ports[output_port].filled |= 1 << output_lane;
-        self.leaving.insert(output_port);
+        let (due, peer) = (tick + u64::from(state.latency), state.peer as usize);
+        let base = state.base as usize >> SHIFT;
+        let receiver = &mut ports[to >> SHIFT];
+        receiver.filled |= bit_of(to);
+        #[expect(clippy::cast_possible_truncation, reason = "a switch has fewer than 2^16 ports")]
+        let turn = (port - base) as u16 + 1;
+        receiver.turn = turn;
+        self.leaving.insert(to >> SHIFT);
+        self.credits.push(due, peer << SHIFT | lane);
+        if left == 0 || self.choice.tracks {
+            self.note_crossing(from, to, tick, left == 0);
+        }
+    }
+
+    #[inline(never)] // Most flits are no tails.
+    fn note_crossing(&mut self, from: usize, to: usize, tick: u64, is_tail: bool) {
         if self.choice.tracks {
             self.choice.track_crossing(from, to, tick);
         }
-        if left == 0 {
+        if is_tail {
             self.let_go(from, to, tick);
         }
     }
@@ -289,4 +313,11 @@ impl Simulation {
             }
         }
     }
+}
+
+/// The first input port in turn from one on, of some; there is one.
+#[inline]
+fn first_from(inputs: u64, turn: u16) -> usize {
+    let onward = if turn < 64 { inputs & (u64::MAX << turn) } else { 0 };
+    if onward == 0 { inputs } else { onward }.trailing_zeros() as usize
 }

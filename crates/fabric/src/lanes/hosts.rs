@@ -185,16 +185,17 @@ impl Simulation {
 
     /// The lanes of a host on which a packet may begin at an instant, if so many others could go on.
     fn lanes_to_begin(&mut self, port: usize, could: u16, began: u64) -> u16 {
-        let state = self.ports[port];
+        let state = &self.ports[port];
+        let (filled, credited, open) = (state.filled, state.credited, state.link_open);
         let number = port - self.layout.first_host;
         let waiting = self.groups_waiting(port);
-        if waiting == 0 || state.link_open != u16::MAX {
+        if waiting == 0 || open != u16::MAX {
             return 0;
         }
         let mut begins = 0;
         for group in 0..self.hosts[number].groups.len() {
             let Group { lanes, middle } = self.hosts[number].groups[group];
-            let idle = lanes & !state.filled & state.credited;
+            let idle = lanes & !filled & credited;
             if waiting >> group & 1 == 0 || middle & could != 0 || idle == 0 {
                 continue;
             }

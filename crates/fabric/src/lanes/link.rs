@@ -29,7 +29,7 @@ impl Simulation {
     #[inline]
     fn send_from(&mut self, port: usize, tick: u64) {
         let state = &mut self.ports[port];
-        if state.is(SPECIAL) || !self.choice.link_is_plain {
+        if state.is(SPECIAL & !TO_HOST) || !self.choice.link_is_plain {
             return self.send_specially(port, tick);
         }
         let lanes = state.can_leave();
@@ -38,7 +38,12 @@ impl Simulation {
         }
         let lane = in_turn(lanes, &mut state.link_after);
         self.take_from_output(port, lane);
-        self.launch(port, lane, tick + u64::from(self.ports[port].latency));
+        let state = &self.ports[port];
+        if state.is(TO_HOST) {
+            self.consume(port, lane, self.now);
+        } else {
+            self.launch(port, lane, tick + u64::from(state.latency));
+        }
     }
 
     #[inline(never)]
@@ -89,7 +94,8 @@ impl Simulation {
     }
 
     /// A flit is on its way to a switch, and is there at a tick.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
+    #[inline(always)]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
         let state = &mut self.ports[port];
         state.flits += 1;
@@ -112,7 +118,11 @@ impl Simulation {
 
     /// A flit begins on a channel of any kind.
     pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64, began: u64) {
-        if self.ports[port].is(SPECIAL & !HOST) {
+        let state = &self.ports[port];
+        if state.flags & !HOST == TO_HOST {
+            return self.consume(port, lane, began);
+        }
+        if state.is(SPECIAL & !HOST) {
             let channel = self.layout.channel_of[port].expect("what sends has a channel");
             let timing = *self.plan.channel(channel);
             let arrived = began + (timing.flit + timing.delay).as_ps();
@@ -120,7 +130,7 @@ impl Simulation {
                 self.free_ps[port] = began + timing.flit.as_ps();
             }
             if self.ports[port].is(TO_HOST) {
-                return self.consume(port, lane, arrived);
+                return self.consume(port, lane, began);
             }
             self.launch(port, lane, arrived.div_ceil(self.cycle_ps));
         } else {
@@ -128,8 +138,8 @@ impl Simulation {
         }
     }
 
-    /// A flit is on its way to a host, and has arrived whole at an instant.
-    fn consume(&mut self, port: usize, lane: usize, arrived: u64) {
+    /// A flit begins on its way to a host.
+    fn consume(&mut self, port: usize, lane: usize, began: u64) {
         let state = &mut self.ports[port];
         state.flits += 1;
         self.events += 1;
@@ -137,12 +147,18 @@ impl Simulation {
             self.leaving.insert(port);
         }
         let lane = (state.peer as usize) << SHIFT | lane;
-        let worm = self.queues.first(lane).expect("a flit has a worm") as usize;
         let input = &mut self.inputs[lane];
         // The number of flits in the buffer says whether the head has come.
         let is_head = std::mem::replace(&mut input.present, 1) == 0;
         input.left -= 1;
         let is_tail = input.left == 0;
+        if !is_head && !is_tail && !self.transits.exist() {
+            return;
+        }
+        let worm = self.queues.first(lane).expect("a flit has a worm") as usize;
+        let channel = self.layout.channel_of[port].expect("what sends has a channel");
+        let timing = self.plan.channel(channel);
+        let arrived = began + (timing.flit + timing.delay).as_ps();
         if is_tail {
             input.present = 0;
             let next = self.queues.pop(lane);
@@ -156,7 +172,6 @@ impl Simulation {
             self.worms.get_mut(worm).head_arrived_ps = arrived;
         }
         if is_tail {
-            let channel = self.layout.channel_of[port].expect("what sends has a channel");
             self.schedule(arrived, Event::Deliver { channel, worm: WormId::new(worm) });
         }
     }

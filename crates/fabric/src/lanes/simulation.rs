@@ -233,15 +233,14 @@ impl Simulation {
     fn credit(&mut self, tick: u64) {
         let due = self.credits.take(tick);
         let has_cut_through = !self.lanes.cut_through.is_empty();
+        let (outputs, ports) = (&mut self.outputs[..], &mut self.ports[..]);
         for &lane in &due {
             let lane = lane as usize;
-            let bit = bit_of(lane);
-            let output = &mut self.outputs[lane];
+            let output = &mut outputs[lane];
             output.credit += 1;
             if output.credit == 1 {
-                let port = lane >> SHIFT;
-                self.ports[port].credited |= bit;
-                self.leaving.insert(port);
+                ports[lane >> SHIFT].credited |= bit_of(lane);
+                self.leaving.insert(lane >> SHIFT);
             }
             if has_cut_through {
                 // Whole packets may wait for this one.
@@ -257,25 +256,28 @@ impl Simulation {
     /// Flits that are due are in their lane buffers; they are seen from the next tick on.
     fn receive(&mut self, tick: u64) {
         let due = self.arrivals.take(tick);
+        if self.choice.tracks {
+            for lane in &due {
+                self.choice.track_arrival(*lane as usize, tick);
+            }
+        }
+        let routed = tick + 1 + u64::from(self.lanes.routing_cycles);
+        let (inputs, ports) = (&mut self.inputs[..], &mut self.ports[..]);
+        let crossing = &mut self.crossing.words[..];
         for &lane in &due {
             let lane = lane as usize;
-            let (port, bit) = (lane >> SHIFT, bit_of(lane));
-            let input = &mut self.inputs[lane];
+            let port = lane >> SHIFT;
+            let (input, state) = (&mut inputs[lane], &mut ports[port]);
+            state.occupancy = state.occupancy.wrapping_sub(tick);
             input.present += 1;
-            if self.choice.tracks {
-                self.choice.track_arrival(lane, tick);
+            if input.present > 1 {
+                continue;
             }
-            let is_first = input.present == 1;
-            let is_head = input.out == NONE;
-            let port_state = &mut self.ports[port];
-            port_state.occupancy = port_state.occupancy.wrapping_sub(tick);
-            if is_first {
-                if is_head {
-                    self.read(lane, tick);
-                } else {
-                    port_state.sendable |= bit;
-                    self.crossing.insert(port);
-                }
+            if input.out == NONE {
+                self.heads.push(routed, lane);
+            } else {
+                state.sendable |= bit_of(lane);
+                crossing[port / 64] |= 1 << (port % 64);
             }
         }
         self.arrivals.give_back(tick, due);

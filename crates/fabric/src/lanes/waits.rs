@@ -52,6 +52,9 @@ impl Simulation {
             return (is_full && self.is_full_behind(output))
                 .then(|| Wait::one(self.buffer(self.opposite(output))));
         }
+        if self.inputs[lane].present == 0 {
+            return None;
+        }
         let ports = usize::from(self.ports[lane >> SHIFT].span);
         let first = base >> SHIFT;
         let asked = (first..first + ports).find(|port| self.asks.asks(*port, lane - base))?;

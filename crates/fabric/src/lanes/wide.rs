@@ -91,7 +91,7 @@ impl Simulation {
             let output = usize::from(self.inputs[port << SHIFT | lane].out) >> SHIFT;
             outputs[output].is_matched = true;
             debug_assert!(first + output < self.ports.len(), "an output is a port of the switch");
-            self.cross_matched(port, lane, tick);
+            self.cross_flit(port, lane, tick);
         }
         false
     }
