@@ -132,7 +132,7 @@ impl Simulation {
     }
 
     /// An input port that every output it wants has granted sends a flit.
-    #[inline]
+    #[inline(never)] // One copy of what crosses, for all that lead here.
     fn serve_alone(&mut self, first: usize, input: usize, tick: u64) {
         let port = first + input;
         let lanes = self.ports[port].can_cross();
@@ -250,7 +250,8 @@ impl Simulation {
     }
 
     /// The first flit of an input lane crosses into the output lane that it holds.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
+    #[inline(always)]
     pub(crate) fn cross_flit(&mut self, port: usize, lane: usize, tick: u64) {
         let from = port << SHIFT | lane;
         let ports = &mut self.ports[..];

@@ -10,7 +10,7 @@
 
 use crate::lanes::event::Event;
 use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{Layout, SHIFT, TO_HOST};
+use crate::lanes::state::{HOST, Layout, SHIFT, SPECIAL, TO_HOST};
 use crate::lanes::worms::{Worm, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
@@ -128,8 +128,8 @@ impl Simulation {
         }
         let host = &mut self.hosts[port - self.layout.first_host];
         host.lanes[lane].left -= 1;
-        let sending = host.lanes[lane];
-        if sending.left == 0 {
+        if host.lanes[lane].left == 0 {
+            let sending = host.lanes[lane];
             host.groups[usize::from(sending.group)].middle &= !(1 << lane);
             self.ports[port].filled &= !(1 << lane);
             self.ports[port].link_open = u16::MAX;
@@ -138,7 +138,11 @@ impl Simulation {
         if self.groups_waiting(port) != 0 {
             self.leaving.insert(port);
         }
-        self.carry(port, lane, tick, began);
+        if self.ports[port].is(SPECIAL & !HOST) {
+            self.carry(port, lane, tick, began);
+        } else {
+            self.launch(port, lane, tick + u64::from(self.ports[port].latency));
+        }
     }
 
     /// The lanes of a host in the middle of a packet that can go on.

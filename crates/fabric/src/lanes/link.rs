@@ -37,13 +37,35 @@ impl Simulation {
             return;
         }
         let lane = in_turn(lanes, &mut state.link_after);
-        self.take_from_output(port, lane);
-        let state = &self.ports[port];
+        let output = &mut self.outputs[port << SHIFT | lane];
+        let was_full = output.fill == self.output_depths[lane];
+        output.fill -= 1;
+        state.filled &= !(u16::from(output.fill == 0) << lane);
+        let is_waited_for = was_full && state.held >> lane & 1 == 1;
+        let holder = state.base as usize + usize::from(output.holder);
         if state.is(TO_HOST) {
             self.consume(port, lane, self.now);
         } else {
-            self.launch(port, lane, tick + u64::from(state.latency));
+            output.credit -= 1;
+            state.credited &= !(u16::from(output.credit == 0) << lane);
+            state.flits += 1;
+            self.events += 1;
+            let (there, peer) = (tick + u64::from(state.latency), state.peer as usize);
+            if state.can_leave() != 0 {
+                self.leaving.insert(port);
+            }
+            self.arrivals.push(there, peer << SHIFT | lane);
         }
+        if is_waited_for {
+            self.make_room(holder);
+        }
+    }
+
+    /// The output lane that an input lane holds has room again.
+    #[inline(never)]
+    fn make_room(&mut self, holder: usize) {
+        self.ports[holder >> SHIFT].full &= !bit_of(holder);
+        self.crossing.insert(holder >> SHIFT);
     }
 
     #[inline(never)]
@@ -87,9 +109,7 @@ impl Simulation {
         }
         if was_full && state.held & bit != 0 {
             let holder = state.base as usize + usize::from(output.holder);
-            let (input, bit) = (holder >> SHIFT, bit_of(holder));
-            self.ports[input].full &= !bit;
-            self.crossing.insert(input);
+            self.make_room(holder);
         }
     }
 

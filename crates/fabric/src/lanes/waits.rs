@@ -16,7 +16,8 @@ impl Simulation {
         let mut returning = vec![0; self.outputs.len()];
         self.credits.iter().for_each(|output| returning[output] += 1);
         let mut waits = Vec::new();
-        for lane in 0..self.inputs.len() {
+        let in_use = |lane: &usize| number_of(*lane) < usize::from(self.lanes.count);
+        for lane in (0..self.inputs.len()).filter(in_use) {
             let wait = if lane >> SHIFT < self.layout.first_host {
                 self.wait_at_switch(lane, &returning)
             } else if self.transits.stops {
