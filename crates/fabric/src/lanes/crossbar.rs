@@ -89,7 +89,7 @@ impl Simulation {
             let input = inputs.trailing_zeros() as usize;
             return self.serve_alone(first, input, tick);
         }
-        let (mut seen, mut disputed, mut able) = (0, 0, 0);
+        let (mut seen, mut disputed) = (0, 0);
         let mut left = inputs;
         while left != 0 {
             let input = left.trailing_zeros() as usize;
@@ -98,12 +98,26 @@ impl Simulation {
             self.matching.wanted[input] = wanted;
             disputed |= seen & wanted;
             seen |= wanted;
-            able |= u64::from(wanted != 0) << input;
         }
+        if disputed != 0 {
+            return self.settle(first, inputs, seen, disputed, tick);
+        }
+        let mut left = inputs;
+        while left != 0 {
+            let input = left.trailing_zeros() as usize;
+            left &= left - 1;
+            self.serve_alone(first, input, tick);
+        }
+    }
+
+    /// The same where several input ports want some outputs.
+    #[inline(never)]
+    fn settle(&mut self, first: usize, inputs: u64, outputs: u64, disputed: u64, tick: u64) {
         let (mut entangled, mut is_simple) = (0_u64, true);
-        while able != 0 {
-            let input = able.trailing_zeros() as usize;
-            able &= able - 1;
+        let mut left = inputs;
+        while left != 0 {
+            let input = left.trailing_zeros() as usize;
+            left &= left - 1;
             if self.matching.wanted[input] & disputed == 0 {
                 self.serve_alone(first, input, tick);
             } else {
@@ -111,10 +125,10 @@ impl Simulation {
                 is_simple &= self.matching.wanted[input].is_power_of_two();
             }
         }
-        if entangled != 0 && is_simple {
+        if is_simple {
             self.match_by_output(first, entangled, tick);
-        } else if entangled != 0 {
-            self.match_disputed(first, entangled, seen, tick);
+        } else {
+            self.match_disputed(first, entangled, outputs, tick);
         }
     }
 

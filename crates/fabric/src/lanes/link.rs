@@ -29,7 +29,7 @@ impl Simulation {
     #[inline]
     fn send_from(&mut self, port: usize, tick: u64) {
         let state = &mut self.ports[port];
-        if state.is(SPECIAL & !TO_HOST) || !self.choice.link_is_plain {
+        if state.is(SPECIAL & !TO_HOST) {
             return self.send_specially(port, tick);
         }
         let lanes = state.can_leave();
@@ -49,7 +49,6 @@ impl Simulation {
             output.credit -= 1;
             state.credited &= !(u16::from(output.credit == 0) << lane);
             state.flits += 1;
-            self.events += 1;
             let (there, peer) = (tick + u64::from(state.latency), state.peer as usize);
             if state.can_leave() != 0 {
                 self.leaving.insert(port);
@@ -119,7 +118,6 @@ impl Simulation {
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
         let state = &mut self.ports[port];
         state.flits += 1;
-        self.events += 1;
         let output = &mut self.outputs[port << SHIFT | lane];
         output.credit -= 1;
         if output.credit == 0 {

@@ -261,6 +261,7 @@ impl Simulation {
                 self.choice.track_arrival(*lane as usize, tick);
             }
         }
+        self.events += due.len() as u64;
         let routed = tick + 1 + u64::from(self.lanes.routing_cycles);
         let (inputs, ports) = (&mut self.inputs[..], &mut self.ports[..]);
         let crossing = &mut self.crossing.words[..];

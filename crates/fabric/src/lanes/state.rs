@@ -14,7 +14,7 @@
 //! output lane has no room, `filled` the output lanes with flits (at a host, the lanes in the middle of a packet), `credited` those with
 //! credits, `held` those that an input lane holds.
 
-use gingham_model::{LanePlan, Plan};
+use gingham_model::{ArbiterPlan, LanePlan, Plan};
 use gingham_topology::{ChannelId, NodeId};
 
 /// A port has as many lanes as 1 shifted by this, the most that there can be, so that where a lane lies is known without a look;
@@ -32,8 +32,10 @@ pub(crate) const HOST: u8 = 2;
 pub(crate) const SLOW: u8 = 4;
 /// The channel ends at a host that stops its senders.
 pub(crate) const TO_STOPPING: u8 = 8;
+/// Its link is not shared in turn, flit by flit.
+pub(crate) const PARTICULAR: u8 = 16;
 /// What makes a port no common one.
-pub(crate) const SPECIAL: u8 = TO_HOST | HOST | SLOW | TO_STOPPING;
+pub(crate) const SPECIAL: u8 = TO_HOST | HOST | SLOW | TO_STOPPING | PARTICULAR;
 
 /// One end of a cable.
 #[derive(Clone, Copy, Debug)]
@@ -264,6 +266,7 @@ impl Layout {
             flags: flag(TO_HOST, to_host)
                 | flag(TO_STOPPING, to_lanes)
                 | flag(HOST, is_host)
+                | flag(PARTICULAR, lanes.link_output != ArbiterPlan::default())
                 | flag(SLOW, is_slow),
             ..empty
         }
