@@ -18,6 +18,8 @@ use crate::lanes::wide::WideMatching;
 /// Memory of the matching of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
+    /// By port of a narrow switch: the ports of its switch, as bits of their word.
+    switches: Vec<u64>,
     /// By input port of the switch: the outputs that its lanes can send to. For narrow switches.
     wanted: Vec<u64>,
     /// By output port of the switch: the input ports that can send to it.
@@ -31,7 +33,12 @@ pub(crate) struct Matching {
 impl Matching {
     pub(crate) fn new(ports: &[Port]) -> Self {
         let span = ports.iter().map(|port| usize::from(port.span)).max().unwrap_or(0);
+        let switch = |port: &Port| match port.span {
+            1..=64 => (u64::MAX >> (64 - port.span)) << ((port.base >> SHIFT) % 64),
+            _ => 0,
+        };
         Self {
+            switches: ports.iter().map(switch).collect(),
             wanted: vec![0; 64],
             wanting: vec![0; 64],
             granted: vec![0; 64],
@@ -50,10 +57,9 @@ impl Simulation {
             let mut ports = self.crossing.take(word);
             while ports != 0 {
                 let port = ports.trailing_zeros() as usize;
-                let state = &self.ports[word * 64 + port];
-                let first = state.base as usize >> SHIFT;
-                let mask = (u64::MAX >> (64 - state.span)) << (first % 64);
-                self.match_switch(first, (ports & mask) >> (first % 64), tick);
+                let mask = self.matching.switches[word * 64 + port];
+                let first = mask.trailing_zeros();
+                self.match_switch(word * 64 + first as usize, (ports & mask) >> first, tick);
                 ports &= !mask;
             }
         }
