@@ -6,8 +6,8 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! The stages of a tick are in a file each: [`link`], [`crossbar`], [`allocation`]; what an adapter does is in [`send`], and what
-//! a host does with what comes in is in [`host`] and [`transit`]. A switch that holds a flit, and an adapter that has something to
+//! The stages of a tick are in a file each: `link`, `crossbar`, `allocation`; what an adapter does is in `send`, and what
+//! a host does with what comes in is in `host` and `transit`. A switch that holds a flit, and an adapter that has something to
 //! send, act at every tick; the others have nothing to do.
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as `docs/concepts/timing.md` has it.
