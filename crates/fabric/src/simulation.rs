@@ -2,7 +2,7 @@
 
 use crate::{lanes, wormhole};
 use gingham_kernel::Time;
-use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::measure::{ChannelCount, Collector};
 use gingham_model::{Delivery, Plan, Status, Switching};
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ impl Simulation {
     }
 
     /// What was counted so far.
-    pub fn ledger(&self) -> &Ledger {
-        each!(self, simulation => simulation.ledger())
+    pub fn collector(&self) -> &Collector {
+        each!(self, simulation => simulation.collector())
     }
 
     /// Events handled so far.

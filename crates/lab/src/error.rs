@@ -46,13 +46,13 @@ const CURE_FULL: &str = "while in-transit hosts take packets in there is no such
 const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every circle, and name its tables, \
                              lane tables and service levels together, or allow it (--allow-deadlock)";
 
-/// The same where the routes themselves are sound on layers.
-const CURE_DATELINES: &str = "share the lanes of each class out among layers: network.lanes.datelines = true, which takes two lanes \
+/// The same where the routes themselves are sound on dateline classes.
+const CURE_DATELINES: &str = "share the lanes of each class out among dateline_classes: network.lanes.datelines = true, which takes two lanes \
                               or more of every class (network.lanes.count, traffic.*.lanes), or allow it (--allow-deadlock)";
 
-/// The same where datelines do not help: classes have one lane, or share some, so that one's layers are not another's, or the
+/// The same where datelines do not help: classes have one lane, or share some, so that one's dateline classes are not another's, or the
 /// routes turn in ways for which datelines are not made.
-const CURE_LAYERS: &str = "datelines break the circles of dimension-order routes if every class has at least two lanes, and any two \
+const CURE_SHARED_LANES: &str = "datelines break the circles of dimension-order routes if every class has at least two lanes, and any two \
                            classes all of them in common or none (traffic.*.lanes): give them such lanes, or allow it \
                            (--allow-deadlock)";
 
@@ -108,7 +108,7 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
         return CURE_FULL.to_owned();
     }
     match routes.lanes.map(Lanes::rule) {
-        Some(LaneRule::Datelines(_)) => return CURE_LAYERS.to_owned(),
+        Some(LaneRule::Datelines(_)) => return CURE_SHARED_LANES.to_owned(),
         Some(LaneRule::Free) if is_free_with_datelines(fabric, routes) => {
             return CURE_DATELINES.to_owned();
         }
@@ -126,7 +126,7 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     }
 }
 
-/// Whether routes that run on lanes of classes would be free of deadlock with a lane for each layer.
+/// Whether routes that run on lanes of classes would be free of deadlock with a lane for each dateline class.
 fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
     let Ok(datelines) = Datelines::new(fabric) else { return false };
     let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);

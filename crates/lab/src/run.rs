@@ -3,7 +3,7 @@
 use crate::compile::Compiled;
 use crate::record::{Names, Record, Table, estimate_of, message_table};
 use gingham_kernel::Time;
-use gingham_model::measure::Ledger;
+use gingham_model::measure::Collector;
 use gingham_model::{ClassId, Delivery, KeptMessages, Plan, Status};
 use serde::Serialize;
 use std::sync::Arc;
@@ -62,8 +62,8 @@ impl Simulation {
         each!(self, simulation => simulation.events())
     }
 
-    pub(crate) fn ledger(&self) -> &Ledger {
-        each!(self, simulation => simulation.ledger())
+    pub(crate) fn collector(&self) -> &Collector {
+        each!(self, simulation => simulation.collector())
     }
 
     fn take_messages(&mut self) -> Vec<Delivery> {
@@ -114,13 +114,13 @@ impl Run {
 
     /// How far the run has come.
     pub fn progress(&self) -> Progress {
-        let ledger = self.simulation.ledger();
+        let collector = self.simulation.collector();
         let done = *self.simulation.status() != Status::Running;
         Progress {
             fraction: if done { 1.0 } else { self.fraction() },
             now_ps: self.simulation.now().as_ps(),
-            delivered: ledger.delivered_messages(),
-            in_flight: ledger.in_flight_messages(),
+            delivered: collector.delivered_messages(),
+            in_flight: collector.in_flight_messages(),
             done,
         }
     }
@@ -128,16 +128,16 @@ impl Run {
     /// Share of the run that is done.
     #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
     fn fraction(&self) -> f64 {
-        let ledger = self.simulation.ledger();
+        let collector = self.simulation.collector();
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
         let now_ps = self.simulation.now().as_ps();
-        if ledger.section_end().is_none() {
+        if collector.section_end().is_none() {
             return WINDOW_SHARE
-                + (1.0 - WINDOW_SHARE) * share(now_ps, ledger.end().as_ps()).min(1.0);
+                + (1.0 - WINDOW_SHARE) * share(now_ps, collector.end().as_ps()).min(1.0);
         }
         let stop = &self.compiled.plan.stop;
         let of_time = share(now_ps, stop.time.as_ps());
-        let followed = |wanted| share(ledger.measured().followed_messages(), wanted);
+        let followed = |wanted| share(collector.report().followed_messages(), wanted);
         let of_messages = stop.messages.map_or(0.0, followed);
         let of_width = stop.relative_width.map_or(0.0, |wanted| self.width_share(wanted));
         WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
@@ -147,7 +147,7 @@ impl Run {
     /// time; zero as long as a class has none.
     fn width_share(&self, wanted: f64) -> f64 {
         let plan = &self.compiled.plan;
-        let measured = self.simulation.ledger().measured();
+        let measured = self.simulation.collector().report();
         let share = |class| {
             let estimate = estimate_of(&measured.class(class), plan.stop.quantity);
             let known = estimate.and_then(|estimate| estimate.relative_width());

@@ -87,7 +87,7 @@ fn with_datelines_two_lanes_go_on_for_ever() {
 
 #[test]
 fn classes_on_lanes_of_their_own_deadlock_one_by_one() {
-    // The second class cannot be shared out among layers: it stands still on lane 2, and the first goes on.
+    // The second class cannot be shared out among dateline classes: it stands still on lane 2, and the first goes on.
     let settings = [
         ("network.lanes.count", "3"),
         ("network.lanes.datelines", "false"),

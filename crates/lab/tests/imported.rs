@@ -9,7 +9,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
 use gingham_model::Status;
 use gingham_topology::generate::{Generator, Torus};
-use gingham_topology::routing::{Binding, DimensionOrder, LaneSet, Layer};
+use gingham_topology::routing::{DatelineClass, DimensionOrder, LaneSet, VcClass};
 use gingham_topology::subnet::{Lids, write_tables};
 use gingham_topology::{Algorithm, ChannelId, Form, Proof, route};
 use std::path::{Path, PathBuf};
@@ -87,11 +87,11 @@ fn a_ring_runs_on_the_lanes_that_opensm_gave() {
     };
     for (from, to, level) in [("h2-0", "h3-0", 1), ("h2-0", "h4-0", 5), ("h3-0", "h2-0", 6)] {
         let [from, to] = [from, to].map(host);
-        let binding = lanes.binding_of_pair(from, to);
-        assert_eq!(binding, Binding(level));
-        assert_eq!(lanes.first(from, binding), LaneSet::one(level));
-        let path: Vec<ChannelId> = plan.path(gingham_model::PathSet::First, from, to).unwrap();
-        let (set, _) = lanes.onward(&plan.fabric, binding, Layer(0), path[0], path[1]);
+        let vc_class = lanes.vc_class_of_pair(from, to);
+        assert_eq!(vc_class, VcClass(level));
+        assert_eq!(lanes.first(from, vc_class), LaneSet::one(level));
+        let path: Vec<ChannelId> = plan.path(gingham_model::PathSet::Primary, from, to).unwrap();
+        let (set, _) = lanes.onward(&plan.fabric, vc_class, DatelineClass(0), path[0], path[1]);
         assert_eq!(set, LaneSet::one(level));
     }
 }
@@ -151,11 +151,11 @@ fn without_its_lanes_the_ring_can_deadlock() {
 fn a_class_may_send_on_a_level_of_its_own() {
     // All pairs on one lane close the circle.
     let compiled = result(RING, &[("traffic.0.service_level", "9")], true).unwrap();
-    assert_eq!(compiled.plan.classes[0].binding, Some(Binding(9)));
+    assert_eq!(compiled.plan.classes[0].vc_class, Some(VcClass(9)));
     // SL 9 runs on lane 1.
     let lanes = &compiled.plan.lane_plan().unwrap().lanes;
     let host = compiled.plan.fabric.endpoint_ids().next().unwrap();
-    assert_eq!(lanes.first(host, Binding(9)), LaneSet::one(1));
+    assert_eq!(lanes.first(host, VcClass(9)), LaneSet::one(1));
     assert_eq!(lanes.count(), 2);
 }
 

@@ -171,7 +171,7 @@ fn what_lanes_cannot_be_is_refused_with_key_and_cure() {
     let texts = texts.chain(WRONG_CLASSES.iter().map(|keys| (*keys, with_class(keys))));
     let texts = texts.chain([
         ("lanes in a wormhole network", wormhole),
-        ("one lane for two layers", few),
+        ("one lane for two dateline classes", few),
         ("no grid", no_grid),
         ("too many lanes", huge),
         ("too slow a cable", slow),
@@ -378,14 +378,17 @@ fn long_messages_go_by_way_of_hosts_where_their_path_says_so() {
         let found = simulation.take_messages();
         let hosts_on = |delivery: &Delivery| {
             let (from, to) = (delivery.message.source, delivery.message.destination);
-            let set =
-                if delivery.message.payload_bytes < 100 { PathSet::First } else { PathSet::Second };
+            let set = if delivery.message.payload_bytes < 100 {
+                PathSet::Primary
+            } else {
+                PathSet::Alternative
+            };
             let path = plan.path(set, from, to).unwrap();
             plan.length_of(&path[1..]).in_transit_hosts as u64
         };
         let expected: u64 = found.iter().map(hosts_on).sum();
         let hosts = plan.fabric.endpoint_ids();
-        let measured = simulation.ledger().measured();
+        let measured = simulation.collector().report();
         let sent_on: u64 = hosts.map(|host| measured.transit(host).reinjected_packets).sum();
         assert!(expected > 20);
         assert_eq!((sent_on, simulation.status()), (expected, &Status::Drained), "{when_full}");
@@ -406,7 +409,7 @@ fn a_drained_network_has_delivered_every_byte_in_whole_flits() {
     let flits = |of: &Delivery| u64::from(of.message.payload_bytes + 2).div_ceil(16);
     assert!(found.iter().all(|of| of.wire_bytes == 16 * flits(of)));
     let hops = |of: &Delivery| {
-        let path = plan.path(PathSet::First, of.message.source, of.message.destination);
+        let path = plan.path(PathSet::Primary, of.message.source, of.message.destination);
         path.unwrap().len() as u64
     };
     let carried: u64 = simulation.channel_counts().iter().map(|count| count.data_flits).sum();

@@ -72,7 +72,7 @@ fn without_a_second_algorithm_there_is_one_path_set() {
 #[test]
 fn a_second_algorithm_makes_a_second_path_set() {
     let plan = compiled(&[("routing.second", SECOND)]).plan;
-    assert_eq!(plan.sets().collect::<Vec<_>>(), [PathSet::First, PathSet::Second]);
+    assert_eq!(plan.sets().collect::<Vec<_>>(), [PathSet::Primary, PathSet::Alternative]);
     assert_eq!(plan.path_choice, PathChoice::AtRandom { second: 0.5 });
 }
 

@@ -6,7 +6,7 @@ use gingham_kernel::Time;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Engine, LongestPayload, Record, Run, Verdict, compile};
 use gingham_model::{
-    Admission, ClassId, Delivery, Excess, KeptMessages, MeasurePlan, Plan, REFILL_BYTES,
+    ClassId, Conformance, Delivery, Excess, KeptMessages, MeasurePlan, Plan, REFILL_BYTES,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn no_interval_of_a_run_has_more_than_rate_and_burst() {
     for excess in ["drop", "{ demote = \"bulk\" }"] {
         let (plan, found) = deliveries(&[(EXCESS, excess), (LENGTH, "{ exponential = \"64 B\" }")]);
         let conforming = found.iter().filter(of_class);
-        let conforming = conforming.filter(|found| found.admission == Admission::Conforming);
+        let conforming = conforming.filter(|found| found.conformance == Conformance::Conforming);
         assert_bound(&plan, conforming.collect(), |delivery| delivery.message.created);
     }
 }

@@ -21,12 +21,12 @@
 mod waiting;
 
 use crate::{
-    Admission, Assemblies, ClassId, Contention, Excess, Message, Packet, PathChooser, Plan,
-    Priority, TokenBucket,
+    ClassId, Conformance, Contention, Excess, Message, Packet, PathChooser, Plan, Priority,
+    Reassembly, TokenBucket,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
-use gingham_topology::routing::{Binding, LaneSet};
+use gingham_topology::routing::{LaneSet, VcClass};
 use std::collections::VecDeque;
 use waiting::Waiting;
 
@@ -62,7 +62,7 @@ pub enum Next {
 pub struct Adapter {
     /// In ascending order of their lanes.
     groups: Box<[Group]>,
-    /// By binding: its group.
+    /// By VC class: its group.
     group_of: Box<[u8]>,
     /// By class, the bucket of one that is policed; empty where none is.
     policers: Box<[Option<Policer>]>,
@@ -100,15 +100,15 @@ impl Adapter {
         Self::with_lanes(highest, &[LaneSet::one(0)])
     }
 
-    /// An adapter with nothing to send, for packets that may leave on these lanes, by their binding. Packets of a
-    /// binding without lanes are never offered.
+    /// An adapter with nothing to send, for packets that may leave on these lanes, by their VC class. Packets of a
+    /// VC class without lanes are never offered.
     fn with_lanes(highest: Priority, lanes: &[LaneSet]) -> Self {
         let mut sets = lanes.to_vec();
         sets.sort_unstable();
         sets.dedup();
         let group_of = |of: &LaneSet| {
             let place = sets.partition_point(|set| set < of);
-            u8::try_from(place).expect("a group a binding at the most")
+            u8::try_from(place).expect("a group a VC class at the most")
         };
         let group_of = lanes.iter().map(group_of).collect();
         let groups = sets.into_iter().map(|set| Group::new(set, highest)).collect();
@@ -143,32 +143,32 @@ impl Adapter {
     }
 
     /// Takes in a message that was just created, unless policing drops it.
-    pub fn admit(&mut self, plan: &Plan, message: Message) -> Admission {
-        let (class, admission) = self.judge(&message);
-        if admission != Admission::Dropped {
-            let binding = plan.binding(class, message.source, message.destination);
+    pub fn admit(&mut self, plan: &Plan, message: Message) -> Conformance {
+        let (class, conformance) = self.judge(&message);
+        if conformance != Conformance::Dropped {
+            let vc_class = plan.vc_class(class, message.source, message.destination);
             let class = &plan.classes[class.index()];
             let switches = || plan.switches(message.source, message.destination);
             let longest_bytes = class.longest_packet_bytes(switches);
-            self.put(message, admission, class.priority, binding, longest_bytes);
+            self.put(message, conformance, class.priority, vc_class, longest_bytes);
         }
-        admission
+        conformance
     }
 
     /// Of which class a message is sent, and what that makes of it.
-    fn judge(&mut self, message: &Message) -> (ClassId, Admission) {
+    fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let Some(policer) = policer_of(&mut self.policers, class) else {
-            return (class, Admission::Conforming);
+            return (class, Conformance::Conforming);
         };
         let holds = policer.bucket.holds(message.created, message.payload_bytes);
         match policer.excess {
-            Excess::Delay => (class, Admission::Conforming),
-            Excess::Demote(other) if !holds => (other, Admission::Demoted),
-            Excess::Drop if !holds => (class, Admission::Dropped),
+            Excess::Delay => (class, Conformance::Conforming),
+            Excess::Demote(other) if !holds => (other, Conformance::Demoted),
+            Excess::Drop if !holds => (class, Conformance::Dropped),
             Excess::Drop | Excess::Demote(_) => {
                 policer.bucket.take(message.created, message.payload_bytes);
-                (class, Admission::Conforming)
+                (class, Conformance::Conforming)
             }
         }
     }
@@ -176,23 +176,30 @@ impl Adapter {
     /// Puts a message behind those of its priority that wait, to be sent in packets of at most
     /// `longest_bytes` of payload.
     pub fn offer(&mut self, message: Message, priority: Priority, longest_bytes: u32) {
-        let binding = Binding::default();
-        self.put(message, Admission::Conforming, priority, binding, longest_bytes);
+        let vc_class = VcClass::default();
+        self.put(message, Conformance::Conforming, priority, vc_class, longest_bytes);
     }
 
     fn put(
         &mut self,
         message: Message,
-        admission: Admission,
+        conformance: Conformance,
         priority: Priority,
-        binding: Binding,
+        vc_class: VcClass,
         longest_bytes: u32,
     ) {
         debug_assert!(longest_bytes > 0, "a packet carries payload");
         let (left_bytes, assembly) = (message.payload_bytes, None);
-        let waiting =
-            Waiting { message, priority, binding, longest_bytes, left_bytes, admission, assembly };
-        let group = &mut self.groups[usize::from(self.group_of[usize::from(binding.0)])];
+        let waiting = Waiting {
+            message,
+            priority,
+            vc_class,
+            longest_bytes,
+            left_bytes,
+            conformance,
+            assembly,
+        };
+        let group = &mut self.groups[usize::from(self.group_of[usize::from(vc_class.0)])];
         group.levels[priority.level()].push_back(waiting);
         group.occupied |= 1 << priority.level();
     }
@@ -202,9 +209,9 @@ impl Adapter {
         self.groups.iter().map(|group| group.lanes)
     }
 
-    /// The group in which packets of a binding wait.
-    pub fn group_of(&self, binding: Binding) -> usize {
-        self.group_of[usize::from(binding.0)].into()
+    /// The group in which packets of a VC class wait.
+    pub fn group_of(&self, vc_class: VcClass) -> usize {
+        self.group_of[usize::from(vc_class.0)].into()
     }
 
     /// Whether anything waits in a group, allowed or not.
@@ -228,13 +235,13 @@ impl Adapter {
     }
 
     /// What it does with a link that is free `now`, of one group. The first packet of a message opens its assembly.
-    pub fn take(&mut self, group: usize, now: Time, assemblies: &mut Assemblies) -> Turn {
+    pub fn take(&mut self, group: usize, now: Time, reassembly: &mut Reassembly) -> Turn {
         let level = match self.allowed_level(group, now) {
             Ok(level) => level,
             Err(Some(time)) => return Turn::At(time),
             Err(None) => return Turn::Nothing,
         };
-        let packet = self.send(group, level, now, assemblies);
+        let packet = self.send(group, level, now, reassembly);
         if let Some(bucket) = delaying(&mut self.policers, packet.class) {
             bucket.take(now, packet.payload_bytes);
         }
@@ -265,7 +272,7 @@ impl Adapter {
         let Some(bucket) = delaying(&mut self.policers, waiting.message.class) else { return now };
         let allowed = bucket.holds_at(now, waiting.next_bytes());
         if allowed > now {
-            waiting.admission = Admission::Delayed;
+            waiting.conformance = Conformance::Delayed;
         }
         allowed
     }
@@ -275,13 +282,13 @@ impl Adapter {
         group: usize,
         level: usize,
         now: Time,
-        assemblies: &mut Assemblies,
+        reassembly: &mut Reassembly,
     ) -> Packet {
         let group = &mut self.groups[group];
         let queue = &mut group.levels[level];
         let waiting = queue.front_mut().expect("something waits in this level");
         let path_set = self.paths.choose(waiting.message.payload_bytes);
-        let packet = waiting.next_packet(now, path_set, assemblies);
+        let packet = waiting.next_packet(now, path_set, reassembly);
         if waiting.left_bytes == 0 {
             queue.pop_front();
             if queue.is_empty() {
@@ -338,10 +345,10 @@ mod tests {
     }
 
     /// Takes turns until nothing is left: (message, payload, whether it is the first packet).
-    fn drain(adapter: &mut Adapter, assemblies: &mut Assemblies) -> Vec<(usize, u32, bool)> {
+    fn drain(adapter: &mut Adapter, reassembly: &mut Reassembly) -> Vec<(usize, u32, bool)> {
         let mut sent = Vec::new();
-        while let Turn::Send(packet) = adapter.take(0, Time::ZERO, assemblies) {
-            let message = assemblies.message(packet.assembly).id.index();
+        while let Turn::Send(packet) = adapter.take(0, Time::ZERO, reassembly) {
+            let message = reassembly.message(packet.assembly).id.index();
             sent.push((message, packet.payload_bytes, packet.is_first));
         }
         sent
@@ -349,11 +356,11 @@ mod tests {
 
     #[test]
     fn a_message_is_cut_into_full_segments_and_a_rest() {
-        let (mut adapter, mut assemblies) = (Adapter::new(level(0)), Assemblies::default());
+        let (mut adapter, mut reassembly) = (Adapter::new(level(0)), Reassembly::default());
         adapter.offer(message(0, 250), level(0), 100);
         adapter.offer(message(1, 200), level(0), 100);
         adapter.offer(message(2, 7), level(0), u32::MAX);
-        let sent = drain(&mut adapter, &mut assemblies);
+        let sent = drain(&mut adapter, &mut reassembly);
         let of_first = [(0, 100, true), (0, 100, false), (0, 50, false)];
         assert_eq!(sent[..3], of_first);
         assert_eq!(sent[3..], [(1, 100, true), (1, 100, false), (2, 7, true)]);
@@ -361,15 +368,15 @@ mod tests {
 
     #[test]
     fn a_higher_level_goes_between_segments_and_a_level_keeps_its_order() {
-        let (mut adapter, mut assemblies) = (Adapter::new(level(7)), Assemblies::default());
+        let (mut adapter, mut reassembly) = (Adapter::new(level(7)), Reassembly::default());
         adapter.offer(message(0, 30), level(0), 10);
-        let first = adapter.take(0, Time::ZERO, &mut assemblies);
+        let first = adapter.take(0, Time::ZERO, &mut reassembly);
         assert!(matches!(first, Turn::Send(packet) if packet.payload_bytes == 10));
         for (id, priority) in [(1, 3), (2, 7), (3, 3), (4, 0)] {
             adapter.offer(message(id, 5), level(priority), u32::MAX);
         }
         let order: Vec<_> =
-            drain(&mut adapter, &mut assemblies).iter().map(|sent| (sent.0, sent.1)).collect();
+            drain(&mut adapter, &mut reassembly).iter().map(|sent| (sent.0, sent.1)).collect();
         assert_eq!(order, [(2, 5), (1, 5), (3, 5), (0, 10), (0, 10), (4, 5)]);
     }
 
@@ -378,23 +385,23 @@ mod tests {
         let lanes = [0b0011, 0b1000, 0b0011].map(LaneSet::from_bits);
         let mut adapter = Adapter::with_lanes(level(1), &lanes);
         assert!(adapter.groups().eq([lanes[0], lanes[1]]));
-        let groups = [0, 1, 2].map(|binding| adapter.group_of(Binding(binding)));
+        let groups = [0, 1, 2].map(|vc_class| adapter.group_of(VcClass(vc_class)));
         assert_eq!(groups, [0, 1, 0]);
-        for (id, binding) in [(0, 1), (1, 2), (2, 0)] {
-            let message = message(id, 10 + u32::from(binding));
-            let conforming = Admission::Conforming;
-            adapter.put(message, conforming, level(binding % 2), Binding(binding), 100);
+        for (id, vc_class) in [(0, 1), (1, 2), (2, 0)] {
+            let message = message(id, 10 + u32::from(vc_class));
+            let conforming = Conformance::Conforming;
+            adapter.put(message, conforming, level(vc_class % 2), VcClass(vc_class), 100);
         }
-        let mut assemblies = Assemblies::default();
+        let mut reassembly = Reassembly::default();
         let mut next = |group| {
             let next = adapter.next(group, Time::ZERO);
-            (next, adapter.take(group, Time::ZERO, &mut assemblies))
+            (next, adapter.take(group, Time::ZERO, &mut reassembly))
         };
-        // Bindings 2 and 0 share a group, in the order in which their messages came; binding 1 has its own.
-        for (group, payload_bytes, binding) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
+        // Bindings 2 and 0 share a group, in the order in which their messages came; VC class 1 has its own.
+        for (group, payload_bytes, vc_class) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
             let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
             assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });
-            assert_eq!((packet.payload_bytes, packet.binding.0), (payload_bytes, binding));
+            assert_eq!((packet.payload_bytes, packet.vc_class.0), (payload_bytes, vc_class));
         }
         assert_eq!(next(0), (Next::Nothing, Turn::Nothing));
     }
@@ -458,7 +465,7 @@ mod tests {
             setting in setting(),
             steps in prop::collection::vec((0_u64..400, 0_usize..4, 1_u32..120, 1_u32..=10), 1..60),
         ) {
-            let (mut adapter, mut assemblies) = (setting.adapter(), Assemblies::default());
+            let (mut adapter, mut reassembly) = (setting.adapter(), Reassembly::default());
             let (mut waiting, mut taken) = (Vec::<Listed>::new(), [const { Vec::new() }; 3]);
             let mut now = 0;
             for (span, class, bytes, longest) in steps {
@@ -469,7 +476,7 @@ mod tests {
                 }
                 now += span;
                 let goes = setting.firsts(&waiting).find(|place| setting.may_go(waiting[*place], &taken, now));
-                match (adapter.take(0, Time::from_ps(now), &mut assemblies), goes) {
+                match (adapter.take(0, Time::from_ps(now), &mut reassembly), goes) {
                     (Turn::Send(packet), Some(place)) => {
                         let (class, left, longest) = &mut waiting[place];
                         let expected = (*class, (*left).min(*longest));

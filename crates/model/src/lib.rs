@@ -1,10 +1,10 @@
 //! The plan of a run, and the pure state machines of its ends: traffic, adapter queues and
-//! the ledgers that count.
+//! the collectors that count.
 //!
 //! ```text
 //!   topology::Fabric ─┐
-//!   topology::Routes ─┼─► Plan ─► a simulation (oracle, engine) ─► Ledger
-//!   traffic classes  ─┘            asks Source and Adapter, tells the Ledger
+//!   topology::Routes ─┼─► Plan ─► a simulation (oracle, engine) ─► Collector
+//!   traffic classes  ─┘            asks Source and Adapter, tells the Collector
 //! ```
 //!
 //! What moves flits lives elsewhere and exists twice, slow and fast; what is here exists once
@@ -13,8 +13,7 @@
 //! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
 
 mod adapter;
-mod assemblies;
-mod course;
+mod endpoints;
 mod in_transit;
 mod lanes;
 pub mod measure;
@@ -23,6 +22,7 @@ mod packet;
 mod path_choice;
 mod plan;
 mod policing;
+mod reassembly;
 mod segmentation;
 mod slack;
 pub mod traffic;
@@ -30,8 +30,7 @@ mod waits;
 mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
-pub use assemblies::{Arrival, Assemblies, AssemblyId};
-pub use course::{Course, Due};
+pub use endpoints::{Due, Endpoints};
 pub use in_transit::{InTransitParameters, InTransitPlan, WhenFull, WhenPoolFull};
 pub use lanes::{
     ArbiterError, ArbiterPlan, Crossbar, Granularity, LaneArbiter, LanePlan, Scheduler,
@@ -47,7 +46,8 @@ pub use plan::{
     ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, PathLength, Plan, Quantity,
     StopPlan, Switching,
 };
-pub use policing::{Admission, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
+pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
+pub use reassembly::{Arrival, AssemblyId, Reassembly};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use slack::{SlackBuffer, SlackError};
 pub use waits::{Status, Wait, WaitCycle};

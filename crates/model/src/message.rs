@@ -1,6 +1,6 @@
 //! Messages: what a host wants to send, and what became of it.
 
-use crate::{Admission, ClassId};
+use crate::{ClassId, Conformance};
 use gingham_kernel::{Span, Time, id_type};
 use gingham_topology::EndpointId;
 
@@ -46,7 +46,7 @@ pub struct Delivery {
     /// Their bytes on the source's cable.
     pub wire_bytes: u64,
     /// What policing did to it; not that it was dropped.
-    pub admission: Admission,
+    pub conformance: Conformance,
 }
 
 impl Delivery {

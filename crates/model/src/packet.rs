@@ -1,11 +1,11 @@
 //! Packets: the unit that moves through the fabric.
 //!
 //! A message travels as one packet or as several, its segments; what a packet is part of is its
-//! [`Assembly`](crate::Assemblies), through which all packets of a message are found again.
+//! [`Assembly`](crate::Reassembly), through which all packets of a message are found again.
 
 use crate::{AssemblyId, ClassId, PathSet};
 use gingham_topology::EndpointId;
-use gingham_topology::routing::Binding;
+use gingham_topology::routing::VcClass;
 
 /// Who goes first, at a host and where switches look at it: a higher level goes before a lower one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -44,7 +44,7 @@ pub struct Packet {
     /// Which of the paths of its pair it takes.
     pub path_set: PathSet,
     /// What decides on its lanes.
-    pub binding: Binding,
+    pub vc_class: VcClass,
     /// Whether no packet of its message was sent before.
     pub is_first: bool,
 }

@@ -6,7 +6,7 @@ use crate::{
     SlackBuffer, WhenFull, WormholePlan,
 };
 use gingham_kernel::{Span, Time, id_type};
-use gingham_topology::routing::{Binding, KeptPath, Onward, Routes};
+use gingham_topology::routing::{KeptPath, Onward, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub struct ClassPlan {
     /// The level of its packets.
     pub priority: Priority,
     /// What its packets are bound to; what the lanes say of each pair if not given.
-    pub binding: Option<Binding>,
+    pub vc_class: Option<VcClass>,
     /// How its messages become packets.
     pub segmentation: SegmentationPlan,
     /// How much of it a host may send; all it can if not given.
@@ -251,11 +251,11 @@ impl Plan {
     }
 
     /// What a packet of a class between two endpoints is bound to.
-    pub fn binding(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> Binding {
-        match (self.lane_plan(), self.classes[class.index()].binding) {
-            (None, _) => Binding::default(),
-            (Some(_), Some(binding)) => binding,
-            (Some(plan), None) => plan.lanes.binding_of_pair(source, destination),
+    pub fn vc_class(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> VcClass {
+        match (self.lane_plan(), self.classes[class.index()].vc_class) {
+            (None, _) => VcClass::default(),
+            (Some(_), Some(vc_class)) => vc_class,
+            (Some(plan), None) => plan.lanes.vc_class_of_pair(source, destination),
         }
     }
 
@@ -271,7 +271,7 @@ impl Plan {
 
     /// The path sets that there are.
     pub fn sets(&self) -> impl Iterator<Item = PathSet> + use<> {
-        [PathSet::First, PathSet::Second].into_iter().take(self.path_sets.len())
+        [PathSet::Primary, PathSet::Alternative].into_iter().take(self.path_sets.len())
     }
 
     /// Whether any path leads through an in-transit host.

@@ -29,7 +29,7 @@ const REFILL_BITS: u32 = 16;
 
 /// What policing did to a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Admission {
+pub enum Conformance {
     /// Nothing: it found its tokens, or its class is not policed.
     #[default]
     Conforming,

@@ -4,7 +4,7 @@
 
 use gingham_kernel::Time;
 use gingham_model::{
-    Adapter, Arrival, Assemblies, ClassId, Message, MessageId, Packet, Priority, Turn,
+    Adapter, Arrival, ClassId, Message, MessageId, Packet, Priority, Reassembly, Turn,
 };
 use gingham_topology::EndpointId;
 use proptest::prelude::*;
@@ -55,16 +55,16 @@ fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
 }
 
 /// Every packet that these steps send, and after them all that is left.
-fn sent(steps: &[Step], assemblies: &mut Assemblies) -> (Vec<Packet>, BTreeMap<usize, (u32, u32)>) {
+fn sent(steps: &[Step], reassembly: &mut Reassembly) -> (Vec<Packet>, BTreeMap<usize, (u32, u32)>) {
     let mut adapter = Adapter::new(Priority::new(3).unwrap());
     let (mut waiting, mut offered, mut packets) = (Vec::new(), BTreeMap::new(), Vec::new());
     let mut take = |adapter: &mut Adapter, waiting: &mut Vec<Listed>| {
         let expected = by_list(waiting);
-        let Turn::Send(packet) = adapter.take(0, Time::ZERO, assemblies) else {
+        let Turn::Send(packet) = adapter.take(0, Time::ZERO, reassembly) else {
             assert_eq!(expected, None, "something waits");
             return false;
         };
-        let id = assemblies.message(packet.assembly).id.index();
+        let id = reassembly.message(packet.assembly).id.index();
         assert_eq!(Some((id, packet.payload_bytes)), expected);
         packets.push(packet);
         true
@@ -93,8 +93,8 @@ proptest! {
         steps in prop::collection::vec(step(), 0..80),
         order in prop::collection::vec(any::<u32>(), 4_000),
     ) {
-        let mut assemblies = Assemblies::default();
-        let (packets, offered) = sent(&steps, &mut assemblies);
+        let mut reassembly = Reassembly::default();
+        let (packets, offered) = sent(&steps, &mut reassembly);
         let mut arriving: Vec<(u32, Packet)> =
             packets.iter().enumerate().map(|(n, packet)| (order[n % order.len()], *packet)).collect();
         arriving.sort_by_key(|(key, _)| *key);
@@ -108,7 +108,7 @@ proptest! {
                 head_arrived: Time::from_ps(instant),
                 arrived: Time::from_ps(instant),
             };
-            if let Some(delivery) = assemblies.arrive(packet.assembly, &arrival) {
+            if let Some(delivery) = reassembly.arrive(packet.assembly, &arrival) {
                 prop_assert_eq!(delivery.delivered, Time::from_ps(instant));
                 let id = delivery.message.id.index();
                 prop_assert!(delivered.insert(id, (delivery.packets, delivery.wire_bytes)).is_none());

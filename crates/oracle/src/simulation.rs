@@ -2,7 +2,7 @@
 
 use crate::{lanes, wormhole};
 use gingham_kernel::Time;
-use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::measure::{ChannelCount, Collector};
 use gingham_model::{Delivery, Plan, Status, Switching};
 use std::sync::Arc;
 
@@ -74,8 +74,8 @@ impl Simulation {
     }
 
     /// What was counted so far.
-    pub fn ledger(&self) -> &Ledger {
-        hand_on!(self, kind => kind.ledger())
+    pub fn collector(&self) -> &Collector {
+        hand_on!(self, kind => kind.collector())
     }
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.

@@ -56,7 +56,7 @@ fn a_thousand_bytes_against_a_hundred_share_a_link_ten_to_one() {
     plan.stop.warm_up = Some(Time::from_ps(1_000_000));
     let mut simulation = Simulation::new(Arc::new(plan));
     assert_eq!(*simulation.advance(u64::MAX), Status::Finished);
-    let measured = simulation.ledger().measured();
+    let measured = simulation.collector().report();
     let bytes = [0, 1].map(|class| measured.class(ClassId::new(class)).delivered.bytes);
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let ratio = bytes[0] as f64 / bytes[1] as f64;

@@ -31,7 +31,7 @@ fn ends_as(plan: Plan) -> (Status, u64) {
     let mut simulation = Simulation::new(Arc::new(plan));
     let status = simulation.advance(u64::MAX).clone();
     simulation.assert_invariants();
-    (status, simulation.ledger().delivered_messages())
+    (status, simulation.collector().delivered_messages())
 }
 
 #[test]

@@ -23,8 +23,13 @@ fn end_of(plan: Plan) -> (Status, u64, u64, u64) {
     let mut simulation = Simulation::new(Arc::new(plan));
     let status = simulation.advance(u64::MAX).clone();
     simulation.assert_invariants();
-    let ledger = simulation.ledger();
-    (status, simulation.now().as_ps(), ledger.delivered_messages(), ledger.in_flight_messages())
+    let collector = simulation.collector();
+    (
+        status,
+        simulation.now().as_ps(),
+        collector.delivered_messages(),
+        collector.in_flight_messages(),
+    )
 }
 
 #[test]

@@ -6,7 +6,7 @@ use common::{backlogged, deliveries, quiet_plan, row, scheduled, stop_at, story,
 use gingham_kernel::Span;
 use gingham_model::measure::Count;
 use gingham_model::{
-    Admission, ClassId, Delivery, Excess, Plan, PolicingPlan, Priority, REFILL_BYTES,
+    ClassId, Conformance, Delivery, Excess, Plan, PolicingPlan, Priority, REFILL_BYTES,
     SegmentationPlan, Status,
 };
 use gingham_oracle::Simulation;
@@ -29,8 +29,8 @@ fn entered(deliveries: &[Delivery]) -> Vec<u64> {
     deliveries.iter().map(|delivery| delivery.entered.as_ps()).collect()
 }
 
-fn admissions(deliveries: &[Delivery]) -> Vec<Admission> {
-    deliveries.iter().map(|delivery| delivery.admission).collect()
+fn admissions(deliveries: &[Delivery]) -> Vec<Conformance> {
+    deliveries.iter().map(|delivery| delivery.conformance).collect()
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn excess_waits_for_its_tokens() {
     let found = deliveries(plan, 3);
     let stories: Vec<_> = found.iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 170, 240), (0, 120, 350, 420), (0, 280, 530, 600)]);
-    let expected = [Admission::Conforming, Admission::Delayed, Admission::Delayed];
+    let expected = [Conformance::Conforming, Conformance::Delayed, Conformance::Delayed];
     assert_eq!(admissions(&found), expected);
 }
 
@@ -66,7 +66,7 @@ fn a_lower_level_goes_on_while_a_higher_one_waits() {
     plan.classes[0].priority = Priority::new(1).unwrap();
     let passed = by_message(plan);
     assert_eq!(entered(&passed), [0, 140, 80, 110]);
-    let (own, others) = (Admission::Delayed, Admission::Conforming);
+    let (own, others) = (Conformance::Delayed, Conformance::Conforming);
     assert_eq!(admissions(&passed), [others, own, others, others]);
 }
 
@@ -86,7 +86,7 @@ fn where_two_levels_wait_the_one_whose_tokens_come_first_goes_first() {
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
     assert_eq!(entered(&found), [0, 160, 340, 80, 260]);
-    let (at_once, waited) = (Admission::Conforming, Admission::Delayed);
+    let (at_once, waited) = (Conformance::Conforming, Conformance::Delayed);
     assert_eq!(admissions(&found), [at_once, waited, waited, at_once, waited]);
 }
 
@@ -105,8 +105,8 @@ fn a_demoted_message_is_held_up_by_those_who_wait_but_takes_none_of_their_tokens
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
     assert_eq!(entered(&found), [0, 280, 80, 200, 360]);
-    let at_once = Admission::Conforming;
-    let expected = [at_once, Admission::Demoted, at_once, Admission::Delayed, at_once];
+    let at_once = Conformance::Conforming;
+    let expected = [at_once, Conformance::Demoted, at_once, Conformance::Delayed, at_once];
     assert_eq!(admissions(&found), expected);
 }
 
@@ -124,7 +124,7 @@ fn each_packet_of_a_message_waits_for_itself() {
     for plan in [plan, limited] {
         let delivery = deliveries(plan, 1)[0];
         assert_eq!(story(&delivery), (0, 0, 270, 310));
-        assert_eq!((delivery.packets, delivery.admission), (4, Admission::Delayed));
+        assert_eq!((delivery.packets, delivery.conformance), (4, Conformance::Delayed));
     }
 }
 
@@ -140,7 +140,7 @@ fn demoted_messages_are_sent_as_the_other_class_sends() {
     // 170; the bucket has been full since 160, and what was created at 165 goes between.
     let found = deliveries(plan, 3);
     assert_eq!(entered(&found), [0, 170, 80]);
-    let expected = [Admission::Conforming, Admission::Conforming, Admission::Demoted];
+    let expected = [Conformance::Conforming, Conformance::Conforming, Conformance::Demoted];
     assert_eq!(admissions(&found), expected);
     assert_eq!(found.iter().map(|delivery| delivery.packets).collect::<Vec<_>>(), [1, 1, 7]);
     assert!(found.iter().all(|delivery| delivery.message.class == ClassId::new(0)));
@@ -160,9 +160,9 @@ fn dropped_messages_take_no_tokens_and_leave_nothing_to_wait_for() {
     assert_eq!(*simulation.status(), Status::Drained);
     let ids: Vec<_> = simulation.take_messages().iter().map(|d| d.message.id.index()).collect();
     assert_eq!(ids, [0, 2]);
-    let ledger = simulation.ledger();
-    assert_eq!((ledger.created_messages(), ledger.in_flight_messages()), (4, 0));
-    let of = ledger.measured().class(ClassId::new(0));
+    let collector = simulation.collector();
+    assert_eq!((collector.created_messages(), collector.in_flight_messages()), (4, 0));
+    let of = collector.report().class(ClassId::new(0));
     assert_eq!(of.dropped, Count { messages: 2, bytes: 16 });
     assert_eq!((of.followed_messages, of.censored_messages()), (2, 0));
 }

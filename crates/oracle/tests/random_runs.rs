@@ -53,7 +53,7 @@ fn random_plan_of(seed: u64, switches: u32) -> Plan {
             name: name.to_owned(),
             active,
             priority: Priority::default(),
-            binding: None,
+            vc_class: None,
             segmentation: SegmentationPlan::None,
             policing: None,
             sources,
@@ -132,7 +132,7 @@ fn flits_are_conserved_over_in_transit_hosts_and_no_pool_overflows() {
             simulation.assert_invariants();
         }
         for host in simulation.plan().fabric.endpoint_ids() {
-            let measured = simulation.ledger().measured().transit(host);
+            let measured = simulation.collector().report().transit(host);
             reinjected += measured.reinjected_packets;
             spilled += measured.spilled_packets;
         }

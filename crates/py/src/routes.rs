@@ -247,9 +247,9 @@ impl Routes {
         lanes.into_iter().map(u32::from).collect()
     }
 
-    /// How many layers packets go through: two where lanes are shared out at datelines.
-    fn layers(&self) -> usize {
-        self.lanes.as_ref().map_or(1, Lanes::layers)
+    /// How many dateline classes packets go through: two where lanes are shared out at datelines.
+    fn dateline_classes(&self) -> usize {
+        self.lanes.as_ref().map_or(1, Lanes::dateline_classes)
     }
 
     /// What the files had to say beside the routes.

@@ -95,10 +95,10 @@ impl Simulation {
         let outgoing = worm.output(&self.plan, || self.plan.ends(incoming).target.node);
         worm.position += 1;
         let fabric = &self.plan.fabric;
-        let binding = worm.packet.binding;
-        let (lanes, layer) =
-            self.lanes.lanes.onward(fabric, binding, worm.layer, incoming, outgoing);
-        worm.layer = layer;
+        let vc_class = worm.packet.vc_class;
+        let (lanes, dateline_class) =
+            self.lanes.lanes.onward(fabric, vc_class, worm.dateline_class, incoming, outgoing);
+        worm.dateline_class = dateline_class;
         debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
         let level = self.lanes.arbitration.level(worm.packet.priority);
         self.asks.levels[lane] = u8::try_from(level).expect("levels are few");

@@ -16,17 +16,17 @@ impl Simulation {
         ChannelId::first(self.plan.channels.len()).map(count).collect()
     }
 
-    /// A section ends at `time`, and nothing more is to happen before: tells the ledger.
+    /// A section ends at `time`, and nothing more is to happen before: tells the collector.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     pub(crate) fn end_section(&mut self, time: u64) {
         let mut counts = std::mem::take(&mut self.counts);
         for (channel, count) in ChannelId::first(counts.len()).zip(&mut counts) {
             *count = self.count(channel, time, time);
         }
-        self.course.end_section(&counts);
+        self.endpoints.end_section(&counts);
         self.counts = counts;
         debug_assert!(
-            self.course.pause() > Time::from_ps(time) || !self.course.is_running(),
+            self.endpoints.checkpoint() > Time::from_ps(time) || !self.endpoints.is_running(),
             "sections go on"
         );
     }

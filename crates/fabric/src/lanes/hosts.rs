@@ -14,7 +14,7 @@ use crate::lanes::state::{HOST, Layout, SHIFT, SPECIAL, TO_HOST};
 use crate::lanes::worms::{Worm, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Course, Next, Plan, Turn};
+use gingham_model::{Endpoints, Next, Plan, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// What a host has under way on its own channel.
@@ -63,11 +63,16 @@ struct Candidate {
 
 impl Host {
     /// The hosts in the order of their ports.
-    pub(crate) fn all(plan: &Plan, layout: &Layout, course: &Course, shift: u32) -> Vec<Self> {
+    pub(crate) fn all(
+        plan: &Plan,
+        layout: &Layout,
+        endpoints: &Endpoints,
+        shift: u32,
+    ) -> Vec<Self> {
         let host = |channel: ChannelId| {
             let endpoint = plan.fabric.endpoint_at(plan.ends(channel).source);
             let endpoint = endpoint.expect("what begins at no switch begins at an endpoint");
-            let groups = course.adapters[endpoint.index()].groups();
+            let groups = endpoints.adapters[endpoint.index()].groups();
             Self {
                 endpoint,
                 channel,
@@ -84,10 +89,10 @@ impl Host {
 impl Simulation {
     /// A source creates a message.
     pub(crate) fn create(&mut self, source: usize) {
-        if let Some(next) = self.course.arrive(source, Time::from_ps(self.now)) {
+        if let Some(next) = self.endpoints.arrive(source, Time::from_ps(self.now)) {
             self.schedule(next.as_ps(), Event::Create { source });
         }
-        let channel = self.plan.fabric.endpoint_channel(self.course.endpoint(source));
+        let channel = self.plan.fabric.endpoint_channel(self.endpoints.endpoint(source));
         let port = self.layout.port_of[channel.index()] as usize;
         self.look_for_waiting(port);
         self.rouse(port);
@@ -96,7 +101,7 @@ impl Simulation {
     /// Looks in which queues of a host something waits.
     fn look_for_waiting(&mut self, port: usize) {
         let host = &mut self.hosts[port - self.layout.first_host];
-        let adapter = &self.course.adapters[host.endpoint.index()];
+        let adapter = &self.endpoints.adapters[host.endpoint.index()];
         host.waiting = (0..host.groups.len())
             .fold(0, |groups, group| groups | u32::from(adapter.is_waiting(group)) << group);
     }
@@ -111,7 +116,7 @@ impl Simulation {
     /// The worm has arrived whole at its destination.
     pub(crate) fn deliver(&mut self, worm: WormId) {
         let worm = self.worms.remove(worm);
-        self.course.deliver(&worm.packet, &worm.arrival(&self.lanes, self.now));
+        self.endpoints.deliver(&worm.packet, &worm.arrival(&self.lanes, self.now));
     }
 
     /// A host sends a flit, if it can.
@@ -262,7 +267,7 @@ impl Simulation {
             return Some(Candidate { flits, came_ps, passing });
         }
         let host = &mut self.hosts[number];
-        let adapter = &mut self.course.adapters[host.endpoint.index()];
+        let adapter = &mut self.endpoints.adapters[host.endpoint.index()];
         match adapter.next(group, Time::from_ps(now)) {
             Next::Packet { payload_bytes, created } => {
                 let flits = self.lanes.packet_flits(payload_bytes);
@@ -320,14 +325,14 @@ impl Simulation {
     fn begin_own(&mut self, port: usize, group: usize, began: u64) -> (usize, u32) {
         let host = &self.hosts[port - self.layout.first_host];
         let (endpoint, channel) = (host.endpoint, host.channel);
-        let turn = self.course.begin(endpoint, group, Time::from_ps(began));
+        let turn = self.endpoints.begin(endpoint, group, Time::from_ps(began));
         let Turn::Send(packet) = turn else { unreachable!("a packet was found to be there") };
         let first_node = self.plan.ends(channel).target.node;
         let worm = Worm::new(&self.plan, &self.lanes, packet, first_node, began);
         let flits = worm.flits;
         let worm = self.worms.insert(worm);
         if began == self.now {
-            self.course.refill(endpoint, &packet, Time::from_ps(began));
+            self.endpoints.refill(endpoint, &packet, Time::from_ps(began));
         } else if packet.is_first {
             self.schedule(began, Event::Begin { channel, worm });
         }
@@ -340,7 +345,7 @@ impl Simulation {
         let port = self.layout.port_of[channel.index()] as usize;
         let endpoint = self.hosts[port - self.layout.first_host].endpoint;
         let packet = self.worms.get(worm.index()).packet;
-        self.course.refill(endpoint, &packet, Time::from_ps(self.now));
+        self.endpoints.refill(endpoint, &packet, Time::from_ps(self.now));
         self.look_for_waiting(port);
         self.rouse(port);
     }
@@ -367,6 +372,6 @@ impl Simulation {
         let worm = self.worms.get(worm.index());
         let (began, now) = (Time::from_ps(worm.began_ps), Time::from_ps(self.now));
         let flit = self.plan.channel(channel).flit;
-        self.course.on_left(endpoint, began, now, worm.flits.into(), flit);
+        self.endpoints.on_left(endpoint, began, now, worm.flits.into(), flit);
     }
 }

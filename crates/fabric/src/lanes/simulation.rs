@@ -10,8 +10,8 @@ use crate::lanes::state::{InputLane, Layout, NONE, OutputLane, Port, SHIFT, bit_
 use crate::lanes::transit::Transits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::{Time, Wheel};
-use gingham_model::measure::{ChannelCount, Ledger};
-use gingham_model::{Course, Crossbar, Delivery, Due, LanePlan, PathChoice, Plan, Status};
+use gingham_model::measure::{ChannelCount, Collector};
+use gingham_model::{Crossbar, Delivery, Due, Endpoints, LanePlan, PathChoice, Plan, Status};
 use std::sync::Arc;
 
 /// A run over virtual lanes, tick by tick.
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) lanes: Arc<LanePlan>,
-    pub(crate) course: Course,
+    pub(crate) endpoints: Endpoints,
     pub(crate) layout: Layout,
     /// By lane: what an output lane holds.
     pub(crate) output_depths: [u16; 16],
@@ -75,8 +75,8 @@ impl Simulation {
         let layout = Layout::new(&plan);
         let shift = SHIFT;
         let ports = layout.ports(&plan, &lanes, shift);
-        let course = Course::new(Arc::clone(&plan));
-        let indices = plan.channels.len().max(course.source_count());
+        let endpoints = Endpoints::new(Arc::clone(&plan));
+        let indices = plan.channels.len().max(endpoints.source_count());
         assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
         let (count, all_lanes) = (ports.len(), ports.len() << shift);
         let ticks_ahead = ticks_ahead(&plan, &lanes);
@@ -98,7 +98,7 @@ impl Simulation {
             matching: crate::lanes::crossbar::Matching::new(&ports),
             choice: Choice::new(&plan, &lanes, &ports, shift),
             transits: Transits::new(&plan, count - layout.first_host, count, shift, ticks_ahead),
-            hosts: Host::all(&plan, &layout, &course, shift),
+            hosts: Host::all(&plan, &layout, &endpoints, shift),
             looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
             free_ps: vec![0; if slow { count } else { 0 }],
             queue: Wheel::new(),
@@ -111,12 +111,12 @@ impl Simulation {
             counts: vec![ChannelCount::default(); plan.channels.len()],
             layout,
             ports,
-            course,
+            endpoints,
             lanes,
             plan,
         };
-        for source in 0..simulation.course.source_count() {
-            if let Some(next) = simulation.course.await_arrival(source) {
+        for source in 0..simulation.endpoints.source_count() {
+            if let Some(next) = simulation.endpoints.await_arrival(source) {
                 simulation.schedule(next.as_ps(), Event::Create { source });
             }
         }
@@ -127,15 +127,15 @@ impl Simulation {
     /// call never changes a result.
     pub fn advance(&mut self, events_max: u64) -> &Status {
         let end = self.events.saturating_add(events_max);
-        while self.events < end && self.course.is_running() {
+        while self.events < end && self.endpoints.is_running() {
             self.step();
         }
-        self.course.status()
+        self.endpoints.status()
     }
 
     /// How far the run has come.
     pub fn status(&self) -> &Status {
-        self.course.status()
+        self.endpoints.status()
     }
 
     /// The current instant.
@@ -144,8 +144,8 @@ impl Simulation {
     }
 
     /// What was counted so far.
-    pub fn ledger(&self) -> &Ledger {
-        self.course.ledger()
+    pub fn collector(&self) -> &Collector {
+        self.endpoints.collector()
     }
 
     /// Events handled so far, moves of flits among them.
@@ -160,14 +160,14 @@ impl Simulation {
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.course.take_messages()
+        self.endpoints.take_messages()
     }
 
     fn step(&mut self) {
         let event_ps = self.queue.peek().map_or(u64::MAX, |(time, _)| time);
         let tick_ps = self.tick.saturating_mul(self.cycle_ps);
-        if event_ps.min(tick_ps) >= self.course.pause().as_ps() {
-            self.pause(event_ps.min(tick_ps));
+        if event_ps.min(tick_ps) >= self.endpoints.checkpoint().as_ps() {
+            self.checkpoint(event_ps.min(tick_ps));
         } else if event_ps <= tick_ps {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
@@ -296,15 +296,15 @@ impl Simulation {
 
     /// Nothing more happens before `next`: a section ends, or it is time to look around.
     #[inline(never)]
-    fn pause(&mut self, next: u64) {
+    fn checkpoint(&mut self, next: u64) {
         let next = (next != u64::MAX).then(|| Time::from_ps(next));
-        match self.course.due(next) {
-            Due::Event => unreachable!("the pause is over"),
+        match self.endpoints.due(next) {
+            Due::Event => unreachable!("the checkpoint is over"),
             Due::SectionEnd(time) => self.end_section(time.as_ps()),
-            Due::LookAround(time) => {
+            Due::DeadlockCheck(time) => {
                 self.now = time.as_ps();
                 let cycle = self.find_cycle();
-                self.course.look_around(time, cycle, next.is_some());
+                self.endpoints.check_deadlock(time, cycle, next.is_some());
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::lanes::state::SHIFT;
 use crate::lanes::worms::WormId;
 use gingham_kernel::{Span, Time};
 use gingham_model::{Plan, WhenFull};
-use gingham_topology::routing::Layer;
+use gingham_topology::routing::DatelineClass;
 use gingham_topology::{ChannelId, Fabric};
 
 /// All that is in transit.
@@ -166,11 +166,11 @@ impl Simulation {
     fn take_up(&mut self, port: usize, worm: usize, read_ps: u64) -> usize {
         let host = &self.hosts[port - self.layout.first_host];
         let (packet, flits) = (self.worms.get(worm).packet, self.worms.get(worm).flits);
-        let adapter = &self.course.adapters[host.endpoint.index()];
+        let adapter = &self.endpoints.adapters[host.endpoint.index()];
         self.transits.insert(Passing {
             worm,
             port,
-            group: adapter.group_of(packet.binding),
+            group: adapter.group_of(packet.vc_class),
             read_ps,
             bytes: self.lanes.wire_bytes(flits.into()),
             come: 0,
@@ -212,7 +212,7 @@ impl Simulation {
         self.transits.passings[place].is_spilled = true;
         self.transits.hosts[number].passing.push(place);
         let endpoint = self.hosts[number].endpoint;
-        self.course.ledger_mut().on_spilled(endpoint, Time::from_ps(self.now));
+        self.endpoints.collector_mut().on_spilled(endpoint, Time::from_ps(self.now));
     }
 
     /// Whether the pool of a host has room for so much.
@@ -229,7 +229,7 @@ impl Simulation {
         host.passing.push(place);
         host.pool_bytes += bytes;
         let (endpoint, taken) = (self.hosts[number].endpoint, host.pool_bytes);
-        self.course.ledger_mut().on_pool(endpoint, taken);
+        self.endpoints.collector_mut().on_pool(endpoint, taken);
         let plan = self.plan.in_transit;
         let known = (read_ps + plan.detection.as_ps()).max(self.now);
         self.make_ready(place, known + plan.programming.as_ps());
@@ -278,7 +278,7 @@ impl Simulation {
         let (id, port) = (passing.worm, passing.port);
         let worm = self.worms.get_mut(id);
         worm.position += 1;
-        worm.layer = Layer::default();
+        worm.dateline_class = DatelineClass::default();
         let flits = worm.flits;
         if began == self.now {
             self.reinject(place);
@@ -294,7 +294,7 @@ impl Simulation {
         let passing = self.transits.passings[place];
         let endpoint = self.hosts[passing.port - self.layout.first_host].endpoint;
         let waited = Span::from_ps(self.now - passing.ready_ps.expect("what begins is ready"));
-        self.course.ledger_mut().on_reinjected(endpoint, Time::from_ps(self.now), waited);
+        self.endpoints.collector_mut().on_reinjected(endpoint, Time::from_ps(self.now), waited);
     }
 
     /// Flits that are there at hosts from this tick on.

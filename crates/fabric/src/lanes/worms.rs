@@ -2,7 +2,7 @@
 
 use gingham_kernel::{Time, id_type};
 use gingham_model::{Arrival, LanePlan, Packet, PathLength, Plan};
-use gingham_topology::routing::{KeptPath, Layer, Routes};
+use gingham_topology::routing::{DatelineClass, KeptPath, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
 id_type!(
@@ -17,8 +17,8 @@ pub(crate) struct Worm {
     pub(crate) flits: u32,
     /// Switches and hosts on the way that its head has come to, but for the last.
     pub(crate) position: u16,
-    /// How far it has come in its layers.
-    pub(crate) layer: Layer,
+    /// How far it has come in its dateline classes.
+    pub(crate) dateline_class: DatelineClass,
     /// Its path, where it is chosen at its source.
     path: Option<KeptPath>,
     length: PathLength,
@@ -55,7 +55,7 @@ impl Worm {
             packet,
             flits,
             position: 0,
-            layer: Layer::default(),
+            dateline_class: DatelineClass::default(),
             path,
             length,
             began_ps,

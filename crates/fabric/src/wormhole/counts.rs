@@ -33,7 +33,7 @@ impl Simulation {
         }
     }
 
-    /// A section ends at `time`, and nothing more is to happen before: tells the ledger. Only channels that something
+    /// A section ends at `time`, and nothing more is to happen before: tells the collector. Only channels that something
     /// happened to since they were last at rest are counted again.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     pub(crate) fn end_section(&mut self, time: u64) {
@@ -45,7 +45,7 @@ impl Simulation {
             is_touched
         });
         self.touched = touched;
-        self.course.end_section(&self.section_counts);
+        self.endpoints.end_section(&self.section_counts);
     }
 
     /// Whether nothing that counts at `channel` goes on at `time`: no worm holds it, no flit is on it or in the

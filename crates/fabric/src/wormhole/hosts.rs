@@ -10,8 +10,8 @@ use gingham_topology::ChannelId;
 
 impl Simulation {
     pub(crate) fn start_sources(&mut self) {
-        for index in 0..self.course.source_count() {
-            if let Some(first) = self.course.await_arrival(index) {
+        for index in 0..self.endpoints.source_count() {
+            if let Some(first) = self.endpoints.await_arrival(index) {
                 let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
                 self.schedule(first.as_ps(), Event::Create { source });
             }
@@ -21,10 +21,10 @@ impl Simulation {
     // Phase 1: create.
 
     pub(crate) fn create(&mut self, source: u32) {
-        if let Some(next) = self.course.arrive(source as usize, Time::from_ps(self.now)) {
+        if let Some(next) = self.endpoints.arrive(source as usize, Time::from_ps(self.now)) {
             self.schedule(next.as_ps(), Event::Create { source });
         }
-        let endpoint = self.course.endpoint(source as usize);
+        let endpoint = self.endpoints.endpoint(source as usize);
         self.start_soon(self.plan.fabric.endpoint_channel(endpoint));
     }
 
@@ -69,7 +69,7 @@ impl Simulation {
             "a worm arrives where its packet goes"
         );
         let arrival = worm.arrival(&self.wormhole, self.now);
-        self.course.deliver(&worm.packet, &arrival);
+        self.endpoints.deliver(&worm.packet, &arrival);
     }
 
     // Phase 4: release.
@@ -118,7 +118,7 @@ impl Simulation {
         // The first flit starts when the host begins to send the worm.
         let (started, now) = (Time::from_ps(sender.ready), Time::from_ps(self.now));
         let flit = Span::from_ps(sender.flit);
-        self.course.on_left(host, started, now, flits, flit);
+        self.endpoints.on_left(host, started, now, flits, flit);
     }
 
     // Phase 6: transfer.
@@ -134,7 +134,7 @@ impl Simulation {
         }
         let endpoint = self.places[channel.index()].sender.expect("a worm starts at a host");
         let now = Time::from_ps(self.now);
-        let packet = match self.course.take(endpoint, 0, now) {
+        let packet = match self.endpoints.take(endpoint, 0, now) {
             Turn::Send(packet) => packet,
             Turn::At(time) => return self.schedule(time.as_ps(), Event::StartWorm { channel }),
             Turn::Nothing => return,

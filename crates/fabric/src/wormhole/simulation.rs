@@ -6,9 +6,9 @@ use crate::wormhole::state::{Head, Input, Owner, Sender};
 use crate::wormhole::transit::Transit;
 use crate::wormhole::worm::Worms;
 use gingham_kernel::{Time, Wheel};
-use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::measure::{ChannelCount, Collector};
 use gingham_model::{
-    Course, Delivery, Due, PathChoice, Plan, Status, Wait, WaitCycle, WormholePlan,
+    Delivery, Due, Endpoints, PathChoice, Plan, Status, Wait, WaitCycle, WormholePlan,
 };
 use gingham_topology::routing::Buffer;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
@@ -24,7 +24,7 @@ pub struct Simulation {
     pub(crate) now: u64,
     /// Inputs whose arrivals or departures changed in this instant.
     pub(crate) unsettled: Vec<ChannelId>,
-    pub(crate) course: Course,
+    pub(crate) endpoints: Endpoints,
     /// By endpoint; empty where no path visits a host.
     pub(crate) transits: Vec<Transit>,
     /// Whether hosts choose paths by how long their packets took to leave.
@@ -51,9 +51,9 @@ impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
         let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
-        let course = Course::new(Arc::clone(&plan));
+        let endpoints = Endpoints::new(Arc::clone(&plan));
         assert!(
-            plan.channels.len().max(course.source_count()) <= INDEX_MAX,
+            plan.channels.len().max(endpoints.source_count()) <= INDEX_MAX,
             "an event holds 28 bits of index"
         );
         let ports =
@@ -65,7 +65,7 @@ impl Simulation {
             queue: Wheel::new(),
             unsettled: Vec::new(),
             now: 0,
-            course,
+            endpoints,
             transits: Transit::all(&plan),
             looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
             worms: Worms::default(),
@@ -86,17 +86,17 @@ impl Simulation {
     /// Simulates at most `events_max` events. The size of a call never changes a result.
     pub fn advance(&mut self, events_max: u64) -> &Status {
         for _ in 0..events_max {
-            if !self.course.is_running() {
+            if !self.endpoints.is_running() {
                 break;
             }
             self.step();
         }
-        self.course.status()
+        self.endpoints.status()
     }
 
     /// How far the run has come.
     pub fn status(&self) -> &Status {
-        self.course.status()
+        self.endpoints.status()
     }
 
     /// The current instant.
@@ -105,8 +105,8 @@ impl Simulation {
     }
 
     /// What was counted so far.
-    pub fn ledger(&self) -> &Ledger {
-        self.course.ledger()
+    pub fn collector(&self) -> &Collector {
+        self.endpoints.collector()
     }
 
     /// Events handled so far.
@@ -121,7 +121,7 @@ impl Simulation {
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.course.take_messages()
+        self.endpoints.take_messages()
     }
 
     /// Checks that no buffer overflows and no schedule runs ahead of its feeder; for tests. Slow.
@@ -150,13 +150,13 @@ impl Simulation {
         {
             return self.settle();
         }
-        if next.is_some_and(|(time, _)| time < self.course.pause().as_ps()) {
+        if next.is_some_and(|(time, _)| time < self.endpoints.checkpoint().as_ps()) {
             let (time, event) = self.queue.pop().expect("an event is pending");
             self.now = time;
             self.events += 1;
             self.handle(event.unpack());
         } else {
-            self.pause();
+            self.checkpoint();
         }
     }
 
@@ -186,14 +186,14 @@ impl Simulation {
     }
 
     /// Nothing happens before something else is done: a section ends, or it is time to look around.
-    fn pause(&mut self) {
-        match self.course.due(None) {
+    fn checkpoint(&mut self) {
+        match self.endpoints.due(None) {
             Due::Event => unreachable!("no event was asked for"),
             Due::SectionEnd(end) => self.end_section(end.as_ps()),
-            Due::LookAround(time) => {
+            Due::DeadlockCheck(time) => {
                 let cycle = self.find_cycle();
-                self.course.look_around(time, cycle, !self.queue.is_empty());
-                if !self.course.is_running() {
+                self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
+                if !self.endpoints.is_running() {
                     self.now = time.as_ps();
                 }
             }

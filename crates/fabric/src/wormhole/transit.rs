@@ -109,7 +109,7 @@ impl Simulation {
             return self.send_on_from(channel, Ready { pool_bytes, ..ready });
         }
         let (transit, sender) = (&mut self.transits[host.index()], &self.senders[channel.index()]);
-        self.course.ledger_mut().on_spilled(host, Time::from_ps(self.now));
+        self.endpoints.collector_mut().on_spilled(host, Time::from_ps(self.now));
         if sender.worm.is_some() && sender.worm_first == worm.first {
             transit.spilled = Some(ready);
         } else {
@@ -127,8 +127,8 @@ impl Simulation {
         transit.latest = Some(worm);
         let bytes = worm.flits - u64::from(self.wormhole.mark_bytes);
         transit.room_bytes = transit.room_bytes.checked_sub(bytes)?;
-        self.course
-            .ledger_mut()
+        self.endpoints
+            .collector_mut()
             .on_pool(host, self.plan.in_transit.pool_bytes - transit.room_bytes);
         Some(bytes)
     }
@@ -194,7 +194,7 @@ impl Simulation {
         transit.ready.pop();
         transit.sending_bytes = Some(ready.pool_bytes);
         let waited = Span::from_ps(self.now - ready.at);
-        self.course.ledger_mut().on_reinjected(host, Time::from_ps(self.now), waited);
+        self.endpoints.collector_mut().on_reinjected(host, Time::from_ps(self.now), waited);
         let mark = u64::from(self.wormhole.mark_bytes);
         let arriving = Fabric::reverse(channel);
         let arrived = self.senders[arriving.index()].arrived_by(self.now);

@@ -17,7 +17,7 @@ use crate::error::LabError;
 use crate::scenario::{Routing, ScenarioSource};
 use crate::subnet_files::Subnet;
 use gingham_input::FileRead;
-use gingham_topology::routing::{Binding, LaneMap, Lanes, RouteSet, Routes, ServiceLevels, UpDown};
+use gingham_topology::routing::{LaneMap, Lanes, RouteSet, Routes, ServiceLevels, UpDown, VcClass};
 use gingham_topology::{Algorithm, Fabric, Finding};
 
 /// How many findings of a file become notes of their own.
@@ -162,11 +162,11 @@ pub(super) fn lanes(
     source: &ScenarioSource,
     fabric: &Fabric,
     (map, levels): (LaneMap, ServiceLevels),
-    classes: &[Option<Binding>],
+    classes: &[Option<VcClass>],
     count: u8,
 ) -> Result<Lanes, LabError> {
     let is_bound_by_pair = classes.iter().any(Option::is_none);
-    let everywhere: Vec<Binding> = classes.iter().copied().flatten().collect();
+    let everywhere: Vec<VcClass> = classes.iter().copied().flatten().collect();
     let lanes = Lanes::by_tables(fabric, map, levels, is_bound_by_pair, &everywhere);
     for (index, class) in source.scenario.traffic.iter().enumerate() {
         let highest = lanes.anywhere(fabric, classes[index]).highest();

@@ -1,6 +1,6 @@
 //! Numbers in advice: rounded as a person would.
 
-use super::Reading;
+use super::RunView;
 use gingham_model::Status;
 
 /// More than what is needed by the estimate, because the estimate has an error of its own.
@@ -10,27 +10,27 @@ const MARGIN: f64 = 1.1;
 const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 
 /// What to change for a window that is so many times as long.
-pub(super) fn more(reading: &Reading<'_>, factor: f64) -> String {
-    let window = reading.measured.window();
+pub(super) fn more(view: &RunView<'_>, factor: f64) -> String {
+    let window = view.report.window();
     let warm_up_ps = real(window.start.as_ps());
     let window_ps = real(window.span().as_ps().max(1));
-    longer(reading, factor, warm_up_ps + window_ps * factor * MARGIN)
+    longer(view, factor, warm_up_ps + window_ps * factor * MARGIN)
 }
 
 /// What to change for a run, warm-up included, that is so many times as long.
-pub(super) fn longer_in_all(reading: &Reading<'_>, factor: f64) -> String {
-    longer(reading, factor, real(reading.measured.window().end.as_ps()) * factor)
+pub(super) fn longer_in_all(view: &RunView<'_>, factor: f64) -> String {
+    longer(view, factor, real(view.report.window().end.as_ps()) * factor)
 }
 
-fn longer(reading: &Reading<'_>, factor: f64, enough_ps: f64) -> String {
-    let stop = &reading.plan().stop;
-    let status = reading.simulation.status();
+fn longer(view: &RunView<'_>, factor: f64, enough_ps: f64) -> String {
+    let stop = &view.plan().stop;
+    let status = view.simulation.status();
     if *status == Status::Drained {
         return "its sources had ended; let them send for longer".to_owned();
     }
     // A run that was interrupted may have been asked to last for much longer than it needs.
     let floor = if *status == Status::Running { 0.0 } else { real(stop.time.as_ps()) * MARGIN };
-    if let (true, Some(messages)) = (reading.measured.window().end < stop.time, stop.messages) {
+    if let (true, Some(messages)) = (view.report.window().end < stop.time, stop.messages) {
         let enough =
             two_digits_above((real(messages) * factor * MARGIN).max(MESSAGES_FOR_INTERVAL));
         return format!("raise stop.messages to about {enough:.0}");

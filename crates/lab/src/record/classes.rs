@@ -2,9 +2,9 @@
 
 use super::load::{Capacity, bytes_per_ps};
 use super::verdict::{self, Asked};
-use super::{Reading, Verdict};
+use super::{RunView, Verdict};
 use gingham_kernel::Span;
-use gingham_model::measure::{ClassMeasured, Estimate, Percentile};
+use gingham_model::measure::{ClassReport, Estimate, Percentile};
 use gingham_model::{ClassId, Excess, Quantity};
 use gingham_results::{Builder, Table};
 use schemars::JsonSchema;
@@ -94,16 +94,16 @@ pub struct PercentileSummary {
 }
 
 /// The summary of every class.
-pub(super) fn summaries(reading: &Reading<'_>) -> Vec<ClassSummary> {
-    ClassId::first(reading.plan().classes.len()).map(|id| summary(reading, id)).collect()
+pub(super) fn summaries(view: &RunView<'_>) -> Vec<ClassSummary> {
+    ClassId::first(view.plan().classes.len()).map(|id| summary(view, id)).collect()
 }
 
-fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
-    let plan = reading.plan();
+fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
+    let plan = view.plan();
     let class = &plan.classes[id.index()];
-    let of = reading.measured.class(id);
+    let of = view.report.class(id);
     let capacity = Capacity::of(plan, id);
-    let span = reading.measured.window().span();
+    let span = view.report.window().span();
     let offered_load = plan.offered_load(id);
     let accepted_load = capacity.load(of.delivered.bytes, span);
     let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
@@ -112,7 +112,7 @@ fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
     let is_delayed =
         class.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
     let asked = Asked { class: id, open_loop, offered_load, drawn_load, accepted_load, is_delayed };
-    let (verdict, verdict_reason) = verdict::of_class(reading, asked, &of);
+    let (verdict, verdict_reason) = verdict::of_class(view, asked, &of);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
     let [latency, network_latency, head_latency] =
         [of.latency_ps, of.network_latency_ps, of.head_latency_ps].map(in_ns);
@@ -145,12 +145,12 @@ fn summary(reading: &Reading<'_>, id: ClassId) -> ClassSummary {
         hops_half_width: half_width(of.hops),
         in_transit_hosts_mean: mean(of.in_transit_hosts),
         in_transit_hosts_half_width: half_width(of.in_transit_hosts),
-        percentiles: percentiles(reading, id),
+        percentiles: percentiles(view, id),
     }
 }
 
-fn percentiles(reading: &Reading<'_>, id: ClassId) -> Vec<PercentileSummary> {
-    let asked = &reading.compiled.percentiles;
+fn percentiles(view: &RunView<'_>, id: ClassId) -> Vec<PercentileSummary> {
+    let asked = &view.compiled.percentiles;
     let shares: Vec<f64> = asked.iter().map(|percent| percent / 100.0).collect();
     let summary = |(percent, found): (&f64, Option<Percentile>)| {
         let found = found?;
@@ -161,7 +161,7 @@ fn percentiles(reading: &Reading<'_>, id: ClassId) -> Vec<PercentileSummary> {
             high_ns: found.high.map(span_ns),
         })
     };
-    let found = reading.measured.percentiles(id, &shares);
+    let found = view.report.percentiles(id, &shares);
     asked.iter().zip(found).filter_map(summary).collect()
 }
 
@@ -183,7 +183,7 @@ fn span_ns(span: Span) -> f64 {
 }
 
 /// The mean that a stop rule asks about.
-pub(crate) fn estimate_of(of: &ClassMeasured, quantity: Quantity) -> Option<Estimate> {
+pub(crate) fn estimate_of(of: &ClassReport, quantity: Quantity) -> Option<Estimate> {
     match quantity {
         Quantity::Latency => of.latency_ps,
         Quantity::NetworkLatency => of.network_latency_ps,

@@ -1,6 +1,6 @@
 //! Latencies by their size and everything by its time: the tables that pictures are drawn from.
 
-use super::Reading;
+use super::RunView;
 use super::load::Capacity;
 use gingham_model::ClassId;
 use gingham_model::measure::{Bar, Step};
@@ -9,18 +9,18 @@ use gingham_results::{Builder, Table};
 /// A row of one class.
 type Of<T> = (usize, T);
 
-fn names(reading: &Reading<'_>) -> Vec<String> {
-    reading.plan().classes.iter().map(|class| class.name.clone()).collect()
+fn names(view: &RunView<'_>) -> Vec<String> {
+    view.plan().classes.iter().map(|class| class.name.clone()).collect()
 }
 
-fn rows<T>(reading: &Reading<'_>, of_class: impl Fn(ClassId) -> Vec<T>) -> Vec<Of<T>> {
+fn rows<T>(view: &RunView<'_>, of_class: impl Fn(ClassId) -> Vec<T>) -> Vec<Of<T>> {
     let rows_of = |id: ClassId| of_class(id).into_iter().map(move |row| (id.index(), row));
-    ClassId::first(reading.plan().classes.len()).flat_map(rows_of).collect()
+    ClassId::first(view.plan().classes.len()).flat_map(rows_of).collect()
 }
 
 /// The histogram of latencies.
-pub(super) fn histogram(reading: &Reading<'_>) -> Table {
-    histogram_columns(names(reading), &rows(reading, |id| reading.measured.histogram(id)))
+pub(super) fn histogram(view: &RunView<'_>) -> Table {
+    histogram_columns(names(view), &rows(view, |id| view.report.histogram(id)))
 }
 
 pub(super) fn histogram_columns(classes: Vec<String>, rows: &[Of<Bar>]) -> Table {
@@ -48,9 +48,9 @@ pub(super) struct LoadedStep {
 }
 
 /// What happened when.
-pub(super) fn series(reading: &Reading<'_>) -> Table {
+pub(super) fn series(view: &RunView<'_>) -> Table {
     let steps = |id: ClassId| {
-        let capacity = Capacity::of(reading.plan(), id);
+        let capacity = Capacity::of(view.plan(), id);
         let loaded = |step: Step| {
             let span = step.to.since(step.from);
             let drawn_load = capacity.load(step.created.bytes, span);
@@ -60,9 +60,9 @@ pub(super) fn series(reading: &Reading<'_>) -> Table {
                 accepted_load: capacity.load(step.delivered.bytes, span),
             }
         };
-        reading.measured.series(id).into_iter().map(loaded).collect()
+        view.report.series(id).into_iter().map(loaded).collect()
     };
-    series_columns(names(reading), &rows(reading, steps))
+    series_columns(names(view), &rows(view, steps))
 }
 
 pub(super) fn series_columns(classes: Vec<String>, rows: &[Of<LoadedStep>]) -> Table {

@@ -1,7 +1,7 @@
 //! What in-transit hosts did, and what hosts made of the network that they send into.
 
-use super::Reading;
-use gingham_model::measure::{ContentionStep, TransitMeasured};
+use super::RunView;
+use gingham_model::measure::{ContentionStep, TransitReport};
 use gingham_results::{Builder, Table};
 use gingham_topology::EndpointId;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::Serialize;
 const PS_PER_NS: f64 = 1e3;
 
 /// An in-transit host with what it did.
-pub(super) type Host = (EndpointId, TransitMeasured);
+pub(super) type Host = (EndpointId, TransitReport);
 
 /// Sums over all in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
@@ -26,19 +26,19 @@ pub struct InTransitTotals {
 }
 
 /// What each host did; nothing where no path leads through any.
-pub(super) fn rows(reading: &Reading<'_>) -> Vec<Host> {
-    let plan = reading.plan();
+pub(super) fn rows(view: &RunView<'_>) -> Vec<Host> {
+    let plan = view.plan();
     if !plan.has_in_transit_hosts() {
         return Vec::new();
     }
     let hosts = plan.fabric.endpoint_ids().filter(|host| plan.fabric.is_host_endpoint(*host));
-    hosts.map(|host| (host, reading.measured.transit(host))).collect()
+    hosts.map(|host| (host, view.report.transit(host))).collect()
 }
 
 pub(super) fn totals(rows: &[Host]) -> InTransitTotals {
     let packets = rows.iter().map(|(_, of)| of.reinjected_packets).sum();
     #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
-    let waited_ps = |of: &TransitMeasured| Some(of.wait_mean_ps? * of.reinjected_packets as f64);
+    let waited_ps = |of: &TransitReport| Some(of.wait_mean_ps? * of.reinjected_packets as f64);
     let waited_ps: f64 = rows.iter().filter_map(|(_, of)| waited_ps(of)).sum();
     #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
     let wait_mean_ns = (packets > 0).then(|| waited_ps / PS_PER_NS / packets as f64);
@@ -51,8 +51,8 @@ pub(super) fn totals(rows: &[Host]) -> InTransitTotals {
 }
 
 /// What a reader should know of packets that found no room.
-pub(super) fn note(reading: &Reading<'_>, rows: &[Host]) -> Option<String> {
-    let plan = reading.plan();
+pub(super) fn note(view: &RunView<'_>, rows: &[Host]) -> Option<String> {
+    let plan = view.plan();
     let of_all = totals(rows);
     let worst = rows.iter().max_by_key(|(_, of)| of.spilled_packets)?;
     if of_all.spilled_packets == 0 {
@@ -66,8 +66,8 @@ pub(super) fn note(reading: &Reading<'_>, rows: &[Host]) -> Option<String> {
     ))
 }
 
-pub(super) fn table(reading: &Reading<'_>, rows: &[Host]) -> Table {
-    let fabric = &reading.plan().fabric;
+pub(super) fn table(view: &RunView<'_>, rows: &[Host]) -> Table {
+    let fabric = &view.plan().fabric;
     columns(rows, |host| fabric.endpoint_name(host))
 }
 

@@ -1,7 +1,7 @@
 //! One row a channel.
 
-use super::Reading;
-use gingham_model::measure::{ChannelMeasured, Estimate};
+use super::RunView;
+use gingham_model::measure::{ChannelReport, Estimate};
 use gingham_model::{ChannelPlan, Plan};
 use gingham_results::{Builder, Table};
 use gingham_topology::ChannelId;
@@ -17,7 +17,7 @@ pub(super) struct Link {
     has_credits: bool,
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,
-    measured: Option<ChannelMeasured>,
+    measured: Option<ChannelReport>,
 }
 
 /// Sums over all links.
@@ -34,15 +34,15 @@ pub struct LinkTotals {
 }
 
 /// The rows of the table, by channel.
-pub(super) fn rows(reading: &Reading<'_>) -> Vec<Link> {
-    let plan = reading.plan();
+pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
+    let plan = view.plan();
     let row = |channel: ChannelId| Link {
         channel,
         plan: *plan.channel(channel),
         flit_bytes: plan.flit_bytes(),
         has_credits: plan.lane_plan().is_some(),
         buffer_flits: buffer_flits(plan, channel),
-        measured: reading.measured.channel(channel),
+        measured: view.report.channel(channel),
     };
     ChannelId::first(plan.channels.len()).map(row).collect()
 }
@@ -66,7 +66,7 @@ pub(super) fn totals(rows: &[Link]) -> LinkTotals {
 }
 
 impl Link {
-    fn count(&self, of: impl Fn(&ChannelMeasured) -> u64) -> u64 {
+    fn count(&self, of: impl Fn(&ChannelReport) -> u64) -> u64 {
         self.measured.as_ref().map_or(0, of)
     }
 

@@ -1,6 +1,6 @@
 //! One row a message: of the sample, or of all that were delivered.
 
-use gingham_model::{Admission, Delivery, Plan};
+use gingham_model::{Conformance, Delivery, Plan};
 use gingham_results::{Builder, Table};
 
 /// What stands in the columns of words, by class and by endpoint.
@@ -25,11 +25,11 @@ const POLICING: [&str; 3] = ["conforming", "delayed", "demoted"];
 
 /// The place of what it did.
 fn policing(delivery: &Delivery) -> usize {
-    match delivery.admission {
-        Admission::Conforming => 0,
-        Admission::Delayed => 1,
-        Admission::Demoted => 2,
-        Admission::Dropped => unreachable!("what is dropped is not delivered"),
+    match delivery.conformance {
+        Conformance::Conforming => 0,
+        Conformance::Delayed => 1,
+        Conformance::Demoted => 2,
+        Conformance::Dropped => unreachable!("what is dropped is not delivered"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The record of a run: verdict, a summary by class, and tables.
 //!
 //! ```text
-//!   Ledger ──Measured──► classes ──► verdicts, with what to do next
+//!   Collector ──RunReport──► classes ──► verdicts, with what to do next
 //!                    ├─► links                      └─► Record: summary (JSON) and tables (columns)
 //!                    └─► histogram, series, sample
 //! ```
@@ -31,7 +31,7 @@ pub use verdict::Verdict;
 use crate::compile::Compiled;
 use crate::error::DeadlockReport;
 use crate::run::Simulation;
-use gingham_model::measure::Measured;
+use gingham_model::measure::RunReport;
 use gingham_model::{Delivery, Plan, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,15 +70,15 @@ pub struct Record {
     pub tables: Vec<Table>,
 }
 
-/// A run as it stands, and what its ledger says of it.
+/// A run as it stands, and what its collector says of it.
 #[derive(Debug)]
-struct Reading<'a> {
+struct RunView<'a> {
     compiled: &'a Compiled,
     simulation: &'a Simulation,
-    measured: Measured<'a>,
+    report: RunReport<'a>,
 }
 
-impl Reading<'_> {
+impl RunView<'_> {
     fn plan(&self) -> &Plan {
         &self.compiled.plan
     }
@@ -94,31 +94,31 @@ impl Reading<'_> {
 impl Record {
     /// The record of a run, or its summary alone, which takes a small part of the time.
     pub(crate) fn new(compiled: &Compiled, simulation: &Simulation, with_tables: bool) -> Self {
-        let reading = Reading { compiled, simulation, measured: simulation.ledger().measured() };
-        let window = reading.measured.window();
-        let classes = classes::summaries(&reading);
-        let (verdict, verdict_reason) = verdict::of_run(&reading, &classes);
-        let links = links::rows(&reading);
-        let hosts_in_transit = in_transit::rows(&reading);
+        let view = RunView { compiled, simulation, report: simulation.collector().report() };
+        let window = view.report.window();
+        let classes = classes::summaries(&view);
+        let (verdict, verdict_reason) = verdict::of_run(&view, &classes);
+        let links = links::rows(&view);
+        let hosts_in_transit = in_transit::rows(&view);
         let tables = if with_tables {
-            tables(&reading, &classes, &links, &hosts_in_transit)
+            tables(&view, &classes, &links, &hosts_in_transit)
         } else {
             Vec::new()
         };
         let mut notes = compiled.notes.clone();
-        notes.extend(in_transit::note(&reading, &hosts_in_transit));
+        notes.extend(in_transit::note(&view, &hosts_in_transit));
         Self {
             verdict,
             verdict_reason,
             warm_up_ps: window.start.as_ps(),
             window_end_ps: window.end.as_ps(),
             end_ps: simulation.now().as_ps(),
-            hosts: hosts(reading.plan()),
+            hosts: hosts(view.plan()),
             links: links::totals(&links),
             in_transit: in_transit::totals(&hosts_in_transit),
             notes,
             findings: compiled.findings.iter().map(ToString::to_string).collect(),
-            deadlock: reading.deadlock(),
+            deadlock: view.deadlock(),
             classes,
             tables,
         }
@@ -131,22 +131,22 @@ fn hosts(plan: &Plan) -> usize {
 }
 
 fn tables(
-    reading: &Reading<'_>,
+    view: &RunView<'_>,
     classes: &[ClassSummary],
     links: &[links::Link],
     hosts_in_transit: &[in_transit::Host],
 ) -> Vec<Table> {
-    let plan = reading.plan();
+    let plan = view.plan();
     vec![
-        message_table(&Names::of(plan), &reading.measured.sample()),
+        message_table(&Names::of(plan), &view.report.sample()),
         classes::table(classes),
         classes::percentile_table(classes),
-        distributions::histogram(reading),
-        distributions::series(reading),
+        distributions::histogram(view),
+        distributions::series(view),
         links::table(plan, links),
         nodes::table(&plan.fabric),
-        in_transit::table(reading, hosts_in_transit),
-        in_transit::contention(&reading.measured.contention()),
+        in_transit::table(view, hosts_in_transit),
+        in_transit::contention(&view.report.contention()),
     ]
 }
 

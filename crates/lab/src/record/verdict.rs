@@ -2,11 +2,11 @@
 
 use super::advice::{self, percent, two_digits_below};
 use super::classes::estimate_of;
-use super::{ClassSummary, Reading};
+use super::{ClassSummary, RunView};
 use crate::compile::quantity_name;
 use crate::error::DeadlockReport;
 use gingham_kernel::Time;
-use gingham_model::measure::{ClassMeasured, WarmUp};
+use gingham_model::measure::{ClassReport, WarmUp};
 use gingham_model::{ClassId, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,17 +61,13 @@ pub(super) struct Asked {
 }
 
 /// The verdict of a class and its reason.
-pub(super) fn of_class(
-    reading: &Reading<'_>,
-    asked: Asked,
-    of: &ClassMeasured,
-) -> (Verdict, String) {
+pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (Verdict, String) {
     if asked.open_loop && of.is_saturated {
         return (Verdict::Saturated, saturated(asked));
     }
-    match shortage(reading, of) {
+    match shortage(view, of) {
         Some(reason) => (Verdict::NotConverged, reason),
-        None => (Verdict::Ok, sound(reading, asked, of)),
+        None => (Verdict::Ok, sound(view, asked, of)),
     }
 }
 
@@ -99,17 +95,17 @@ fn saturated(asked: Asked) -> String {
 }
 
 /// What there is too little of, if anything, and how much more would do.
-fn shortage(reading: &Reading<'_>, of: &ClassMeasured) -> Option<String> {
-    let more = |factor: f64| advice::more(reading, factor);
+fn shortage(view: &RunView<'_>, of: &ClassReport) -> Option<String> {
+    let more = |factor: f64| advice::more(view, factor);
     if of.created.messages == 0 {
         return Some(format!("its sources created no message in the window: {}", more(10.0)));
     }
-    if reading.measured.window().warm_up == WarmUp::TooShort {
+    if view.report.window().warm_up == WarmUp::TooShort {
         let drifts = "the mean latency still drifts in the second half of the run";
         let factor = factor_for_interval(of.followed_messages);
-        return Some(format!("{drifts}: {}", advice::longer_in_all(reading, factor)));
+        return Some(format!("{drifts}: {}", advice::longer_in_all(view, factor)));
     }
-    let quantity = reading.plan().stop.quantity;
+    let quantity = view.plan().stop.quantity;
     let estimate = estimate_of(of, quantity);
     if [estimate, of.latency_ps].iter().any(|known| known.is_none_or(|it| it.half_width.is_none()))
     {
@@ -119,7 +115,7 @@ fn shortage(reading: &Reading<'_>, of: &ClassMeasured) -> Option<String> {
             more(factor_for_interval(followed))
         ));
     }
-    let wanted = reading.plan().stop.relative_width?;
+    let wanted = view.plan().stop.relative_width?;
     let known = estimate.and_then(|estimate| estimate.relative_width()).unwrap_or(f64::INFINITY);
     (known > wanted).then(|| {
         let name = quantity_name(quantity);
@@ -138,7 +134,7 @@ fn factor_for_interval(followed_messages: u64) -> f64 {
     (200.0 / followed_messages.max(1) as f64).max(2.0)
 }
 
-fn sound(reading: &Reading<'_>, asked: Asked, of: &ClassMeasured) -> String {
+fn sound(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     let follows = match (asked.open_loop, of.dropped.messages) {
         (false, _) if asked.is_delayed => {
             "the class sent all that its policing and the network took".to_owned()
@@ -158,21 +154,21 @@ fn sound(reading: &Reading<'_>, asked: Asked, of: &ClassMeasured) -> String {
         messages => format!(
             "; {messages} messages were not followed to their delivery, without which the mean is too \
              good: raise stop.follow beyond {}",
-            reading.plan().stop.follow
+            view.plan().stop.follow
         ),
     };
     format!("{follows}{known}{censored}")
 }
 
 /// The verdict of a run and its reason.
-pub(super) fn of_run(reading: &Reading<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
-    match reading.simulation.status() {
+pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
+    match view.simulation.status() {
         Status::Deadlocked(cycle) => {
-            let report = DeadlockReport::of_run(reading.plan(), cycle);
-            let packets = if reading.plan().lane_plan().is_some() { "packets" } else { "worms" };
+            let report = DeadlockReport::of_run(view.plan(), cycle);
+            let packets = if view.plan().lane_plan().is_some() { "packets" } else { "worms" };
             (Verdict::Deadlocked, deadlocked(packets, &report.channels))
         }
-        Status::Running => (Verdict::Interrupted, interrupted(reading, classes)),
+        Status::Running => (Verdict::Interrupted, interrupted(view, classes)),
         Status::Finished | Status::Drained => worst(classes),
     }
 }
@@ -187,10 +183,10 @@ fn deadlocked(packets: &str, channels: &[String]) -> String {
     )
 }
 
-fn interrupted(reading: &Reading<'_>, classes: &[ClassSummary]) -> String {
-    let [now, time] = [reading.simulation.now(), reading.plan().stop.time].map(Time::as_ps);
+fn interrupted(view: &RunView<'_>, classes: &[ClassSummary]) -> String {
+    let [now, time] = [view.simulation.now(), view.plan().stop.time].map(Time::as_ps);
     let of = format!("ended at {} of {}", advice::short(now), advice::short(time));
-    let window = reading.measured.window();
+    let window = view.report.window();
     let [start, end] = [window.start, window.end].map(|at| advice::short(at.as_ps()));
     match worst(classes) {
         _ if window.start == window.end => format!("{of}, before anything was measured"),

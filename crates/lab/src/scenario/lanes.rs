@@ -30,7 +30,7 @@ pub struct Lanes {
     pub routing_cycles: Option<i64>,
     /// How many flits cross a switch in a cycle; the preset's unless given.
     pub crossbar: Option<Crossbar>,
-    /// Whether the lanes of a class are shared out among layers, of which a packet takes a higher one when it crosses a
+    /// Whether the lanes of a class are shared out among dateline classes, of which a packet takes a higher one when it crosses a
     /// dateline, so that circles of switches are free of deadlock. Unless given they are where dimension-order routing
     /// needs it and every class has enough lanes.
     pub datelines: Option<bool>,

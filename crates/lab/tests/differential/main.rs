@@ -31,8 +31,8 @@ struct Outcome {
     deliveries: Vec<Delivery>,
     /// By channel, at the end.
     counts: Vec<ChannelCount>,
-    /// The whole ledger as text: sums by slice, the counts of every channel at every section end, the window.
-    ledger: String,
+    /// The whole collector as text: sums by slice, the counts of every channel at every section end, the window.
+    collector: String,
 }
 
 macro_rules! outcome {
@@ -50,7 +50,7 @@ macro_rules! outcome {
             end: simulation.now(),
             deliveries,
             counts: simulation.channel_counts(),
-            ledger: format!("{:?}", simulation.ledger()),
+            collector: format!("{:?}", simulation.collector()),
         }
     }};
 }
@@ -65,7 +65,7 @@ fn difference(plan: &Plan) -> Option<String> {
         .or_else(|| differ("delivery", &oracle.deliveries, &engine.deliveries))
         .or_else(|| differ("channel", &oracle.counts, &engine.counts))
         .or_else(|| differ("end", &[oracle.end], &[engine.end]))
-        .or_else(|| differ("ledger", &words(&oracle.ledger), &words(&engine.ledger)))
+        .or_else(|| differ("collector", &words(&oracle.collector), &words(&engine.collector)))
 }
 
 /// The first place at which two lists differ.
@@ -170,18 +170,18 @@ fn random_scenarios_end_in_every_way_and_are_policed() {
         let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
         let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
         let status = simulation.advance(u64::MAX).clone();
-        let (ledger, end) = (simulation.ledger(), simulation.now());
+        let (collector, end) = (simulation.collector(), simulation.now());
         let ending = match status {
             Status::Deadlocked(_) => "deadlocked",
             Status::Drained => "drained",
-            _ if !ledger.is_complete() => "some were not delivered",
+            _ if !collector.is_complete() => "some were not delivered",
             _ if end < plan.stop.time => "ended by a rule",
             _ if end == plan.stop.time => "nothing was left to follow",
             _ => "all were followed",
         };
         *endings.entry(ending).or_insert(0_u32) += 1;
         for class in ClassId::first(plan.classes.len()) {
-            let of = ledger.measured().class(class);
+            let of = collector.report().class(class);
             let counts = [of.delayed_messages, of.demoted_messages, of.dropped.messages];
             for (reached, count) in policed.iter_mut().zip(counts) {
                 *reached += u32::from(count > 0);
@@ -236,9 +236,9 @@ fn random_scenarios_meet_all_that_in_transit_hosts_do() {
         let plan = compile(&Case::in_transit(seed).source(), true).unwrap().plan;
         let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
         let is_knot = matches!(simulation.advance(u64::MAX), Status::Deadlocked(_));
-        let ledger = simulation.ledger().measured();
+        let collector = simulation.collector().report();
         let hosts =
-            || EndpointId::first(plan.fabric.endpoints().len()).map(|host| ledger.transit(host));
+            || EndpointId::first(plan.fabric.endpoints().len()).map(|host| collector.transit(host));
         let counts = simulation.channel_counts();
         let stops = plan.in_transit.when_full == WhenFull::Stop;
         let into_host = |channel: &ChannelId| !plan.is_switch(plan.ends(*channel).target.node);

@@ -19,10 +19,10 @@ fn random_virtual_lanes_are_of_every_kind() {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
         let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
         let status = simulation.advance(u64::MAX).clone();
-        let delivered = simulation.ledger().delivered_messages();
+        let delivered = simulation.collector().delivered_messages();
         let lanes = plan.lane_plan().unwrap();
         let all = LaneSet::first_n(lanes.count);
-        let mut sets: Vec<_> = plan.classes.iter().map(|class| class.binding).collect();
+        let mut sets: Vec<_> = plan.classes.iter().map(|class| class.vc_class).collect();
         sets.sort();
         sets.dedup();
         let levels = plan.highest_priority().level() > 0;
@@ -66,9 +66,9 @@ fn random_virtual_lanes_lead_through_hosts() {
         let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
         let is_knot = matches!(simulation.advance(u64::MAX), Status::Deadlocked(_));
         let stops = plan.in_transit.when_full == WhenFull::Stop;
-        let ledger = simulation.ledger().measured();
+        let collector = simulation.collector().report();
         let hosts =
-            || EndpointId::first(plan.fabric.endpoints().len()).map(|host| ledger.transit(host));
+            || EndpointId::first(plan.fabric.endpoints().len()).map(|host| collector.transit(host));
         for (what, holds) in [
             ("sent on", hosts().any(|host| host.reinjected_packets > 0)),
             (

@@ -4,7 +4,7 @@ use gingham_kernel::{Purpose, Stream};
 use gingham_model::{ArbiterPlan, LanePlan, Plan, Switching};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{
-    Binding, LEVELS, LaneMap, LaneRow, LaneSet, Lanes, MANAGEMENT_LANE, ServiceLevels,
+    LEVELS, LaneMap, LaneRow, LaneSet, Lanes, MANAGEMENT_LANE, ServiceLevels, VcClass,
 };
 
 /// The plan with random tables in place of what decides on its lanes.
@@ -27,9 +27,9 @@ pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     }
     let levels = ServiceLevels::by_pair(fabric, 1, |_, _, _| level(&mut draw));
     for class in &mut plan.classes {
-        class.binding = (draw.below(2) == 0).then(|| Binding(level(&mut draw)));
+        class.vc_class = (draw.below(2) == 0).then(|| VcClass(level(&mut draw)));
     }
-    let of_classes: Vec<Binding> = plan.classes.iter().filter_map(|class| class.binding).collect();
+    let of_classes: Vec<VcClass> = plan.classes.iter().filter_map(|class| class.vc_class).collect();
     lanes.lanes = Lanes::by_tables(fabric, map, levels, true, &of_classes);
     plan
 }

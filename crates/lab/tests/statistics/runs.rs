@@ -3,7 +3,7 @@
 use gingham_kernel::Time;
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_model::measure::{Estimate, Ledger};
+use gingham_model::measure::{Collector, Estimate};
 use gingham_model::{ClassId, Plan, Status};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ pub(crate) fn plan(text: &str) -> Plan {
 }
 
 /// What was counted in a run of a plan with another seed.
-pub(crate) fn run(plan: &Plan, seed: u64) -> Ledger {
+pub(crate) fn run(plan: &Plan, seed: u64) -> Collector {
     let plan = Plan { seed, ..plan.clone() };
     let mut simulation = gingham_fabric::Simulation::new(Arc::new(plan));
     assert_ne!(*simulation.advance(u64::MAX), Status::Running);
-    simulation.ledger().clone()
+    simulation.collector().clone()
 }
 
 /// Mean latency in picoseconds, of the only class.
-pub(crate) fn latency_ps(ledger: &Ledger) -> Estimate {
-    ledger.measured().class(ClassId::new(0)).latency_ps.unwrap()
+pub(crate) fn latency_ps(collector: &Collector) -> Estimate {
+    collector.report().class(ClassId::new(0)).latency_ps.unwrap()
 }
 
 pub(crate) fn holds(estimate: &Estimate, truth: f64) -> bool {

@@ -3,7 +3,7 @@
 use crate::runs::{SEEDS, holds, lasting, latency_ps, plan, run};
 use gingham_kernel::Time;
 use gingham_model::ClassId;
-use gingham_model::measure::{Ledger, Step, WarmUp};
+use gingham_model::measure::{Collector, Step, WarmUp};
 use std::sync::LazyLock;
 
 /// A 4 x 4 torus of two hosts a switch takes up to 0.23 of a host's link under up*/down* routes.
@@ -36,14 +36,14 @@ static TRUTH_PS: LazyLock<f64> = LazyLock::new(|| {
     latency_ps(&run(&long, 1_000)).mean
 });
 
-fn count(ledgers: &[Ledger], is_so: impl Fn(&Ledger) -> bool) -> usize {
-    ledgers.iter().filter(|ledger| is_so(ledger)).count()
+fn count(collectors: &[Collector], is_so: impl Fn(&Collector) -> bool) -> usize {
+    collectors.iter().filter(|collector| is_so(collector)).count()
 }
 
 /// Mean latency of everything from time zero on, in picoseconds.
 #[expect(clippy::cast_precision_loss, reason = "thousands of messages")]
-fn uncut_latency_ps(ledger: &Ledger) -> f64 {
-    let series = ledger.measured().series(ClassId::new(0));
+fn uncut_latency_ps(collector: &Collector) -> f64 {
+    let series = collector.report().series(ClassId::new(0));
     let messages: u64 = series.iter().map(|step| step.created.messages).sum();
     let sum = |step: &Step| step.latency_mean_ps.unwrap_or(0.0) * step.created.messages as f64;
     series.iter().map(sum).sum::<f64>() / messages as f64
@@ -52,12 +52,12 @@ fn uncut_latency_ps(ledger: &Ledger) -> f64 {
 #[test]
 fn intervals_hold_the_mean_of_the_long_run() {
     let (plan, truth) = (plan(TORUS), *TRUTH_PS);
-    let runs: Vec<Ledger> = (0..SEEDS).map(|seed| run(&plan, seed)).collect();
+    let runs: Vec<Collector> = (0..SEEDS).map(|seed| run(&plan, seed)).collect();
     // Found: 89 hold it, 91 if nothing is cut, for an empty torus is full within microseconds; 93 and 94 in runs
     // of 40 ms. Near saturation bursts last as long as sections of 20 ms, and intervals are a little too narrow.
-    let held = count(&runs, |ledger| holds(&latency_ps(ledger), truth));
+    let held = count(&runs, |collector| holds(&latency_ps(collector), truth));
     assert!((85..=99).contains(&held), "{held} of {SEEDS}");
-    let short = count(&runs, |ledger| ledger.measured().window().warm_up == WarmUp::TooShort);
+    let short = count(&runs, |collector| collector.report().window().warm_up == WarmUp::TooShort);
     assert!(short <= 3, "{short} are called too short");
 }
 
@@ -66,13 +66,13 @@ fn a_storm_at_the_start_is_cut_off() {
     let stormy = plan(&TORUS.replace("    [stop]", &format!("{STORM}    [stop]")));
     let truth = *TRUTH_PS;
     // Found: all 100 are nearer to the truth than without a cut, and 89 hold it.
-    let runs: Vec<Ledger> = (0..SEEDS).map(|seed| run(&stormy, seed)).collect();
-    let is_nearer = |ledger: &Ledger| {
-        let [found, uncut] = [latency_ps(ledger).mean, uncut_latency_ps(ledger)];
+    let runs: Vec<Collector> = (0..SEEDS).map(|seed| run(&stormy, seed)).collect();
+    let is_nearer = |collector: &Collector| {
+        let [found, uncut] = [latency_ps(collector).mean, uncut_latency_ps(collector)];
         (found - truth).abs() < (uncut - truth).abs()
     };
     let nearer = count(&runs, is_nearer);
     assert!(nearer >= 95, "{nearer} of {SEEDS} are nearer");
-    let held = count(&runs, |ledger| holds(&latency_ps(ledger), truth));
+    let held = count(&runs, |collector| holds(&latency_ps(collector), truth));
     assert!((85..=99).contains(&held), "{held} of {SEEDS}");
 }

@@ -1,20 +1,20 @@
 //! A message in a queue of an adapter, and its next packet.
 
-use crate::{Admission, Assemblies, AssemblyId, Message, Packet, PathSet, Priority};
+use crate::{AssemblyId, Conformance, Message, Packet, PathSet, Priority, Reassembly};
 use gingham_kernel::Time;
-use gingham_topology::routing::Binding;
+use gingham_topology::routing::VcClass;
 
 /// A message in a queue, perhaps begun.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) message: Message,
     pub(super) priority: Priority,
-    pub(super) binding: Binding,
+    pub(super) vc_class: VcClass,
     /// The most payload that one packet of it carries.
     pub(super) longest_bytes: u32,
     /// Payload that no packet took yet.
     pub(super) left_bytes: u32,
-    pub(super) admission: Admission,
+    pub(super) conformance: Conformance,
     /// Once the first packet was sent.
     pub(super) assembly: Option<AssemblyId>,
 }
@@ -28,14 +28,14 @@ impl Waiting {
         &mut self,
         now: Time,
         path_set: PathSet,
-        assemblies: &mut Assemblies,
+        reassembly: &mut Reassembly,
     ) -> Packet {
         let payload_bytes = self.next_bytes();
         self.left_bytes -= payload_bytes;
         let is_first = self.assembly.is_none();
-        let assembly = *self.assembly.get_or_insert_with(|| assemblies.open(self.message, now));
-        if self.admission != Admission::Conforming {
-            assemblies.set_admission(assembly, self.admission);
+        let assembly = *self.assembly.get_or_insert_with(|| reassembly.open(self.message, now));
+        if self.conformance != Conformance::Conforming {
+            reassembly.set_conformance(assembly, self.conformance);
         }
         Packet {
             assembly,
@@ -45,7 +45,7 @@ impl Waiting {
             payload_bytes,
             priority: self.priority,
             path_set,
-            binding: self.binding,
+            vc_class: self.vc_class,
             is_first,
         }
     }

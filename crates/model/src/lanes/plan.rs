@@ -52,9 +52,9 @@ pub struct LanePlan {
 }
 
 impl LanePlan {
-    /// By binding: the lanes on which a packet may leave a host.
+    /// By VC class: the lanes on which a packet may leave a host.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
-        self.lanes.bindings().map(|binding| self.lanes.first(host, binding)).collect()
+        self.lanes.vc_classes().map(|vc_class| self.lanes.first(host, vc_class)).collect()
     }
 
     /// Flits of a packet with so much payload.

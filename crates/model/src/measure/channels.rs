@@ -8,7 +8,7 @@ use gingham_topology::ChannelId;
 
 /// What one channel did in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ChannelMeasured {
+pub struct ChannelReport {
     /// Counts of the window.
     pub count: ChannelCount,
     /// Share of the window in which flits kept it busy.
@@ -21,7 +21,7 @@ pub struct ChannelMeasured {
 
 /// Cumulative counts of every channel at every section end.
 #[derive(Clone, Debug)]
-pub(super) struct ChannelLedger {
+pub(super) struct ChannelCollector {
     plans: Vec<ChannelPlan>,
     /// By channel: whether there is a buffer at its end.
     has_buffers: Vec<bool>,
@@ -29,7 +29,7 @@ pub(super) struct ChannelLedger {
     ends: Vec<ChannelCount>,
 }
 
-impl ChannelLedger {
+impl ChannelCollector {
     /// `has_buffer` says whether there is a buffer at the end of a channel.
     pub(super) fn new(plans: &[ChannelPlan], has_buffer: impl Fn(ChannelId) -> bool) -> Self {
         let channels = ChannelId::first(plans.len());
@@ -57,12 +57,12 @@ impl ChannelLedger {
 
     /// What a channel did in the sections from `first` on, which are so long, in picoseconds; `None` if
     /// there is none.
-    pub(super) fn measured(
+    pub(super) fn report(
         &self,
         channel: usize,
         first: usize,
         sections_ps: &[f64],
-    ) -> Option<ChannelMeasured> {
+    ) -> Option<ChannelReport> {
         let plan = &self.plans[channel];
         let until = |boundary| self.until(boundary, channel);
         let estimate = |of: &dyn Fn(&ChannelCount) -> u128| {
@@ -77,7 +77,7 @@ impl ChannelLedger {
             u128::from(count.data_flits + count.control_flits) * u128::from(plan.flit.as_ps())
         };
         let has_buffer = self.has_buffers[channel];
-        Some(ChannelMeasured {
+        Some(ChannelReport {
             count: until(first + sections_ps.len()).since(&until(first)),
             utilisation: estimate(&busy_ps)?,
             stopped_share: estimate(&|count| u128::from(count.stopped_ps))?,
@@ -115,20 +115,20 @@ mod tests {
 
     #[test]
     fn merging_keeps_the_counts_at_every_second_end() {
-        let mut ledger = ChannelLedger::new(&[PLAN; 2], |_| false);
+        let mut collector = ChannelCollector::new(&[PLAN; 2], |_| false);
         for end in 1..=4 {
-            ledger.end_section(&[flits(10 * end), flits(end)]);
+            collector.end_section(&[flits(10 * end), flits(end)]);
         }
-        assert_eq!(ledger.until(0, 1), ChannelCount::default());
-        assert_eq!((ledger.until(3, 0), ledger.until(4, 1)), (flits(30), flits(4)));
-        ledger.double();
-        assert_eq!((ledger.until(1, 0), ledger.until(2, 1)), (flits(20), flits(4)));
-        assert_eq!(ledger.until(2, 0).since(&ledger.until(1, 0)), flits(20));
+        assert_eq!(collector.until(0, 1), ChannelCount::default());
+        assert_eq!((collector.until(3, 0), collector.until(4, 1)), (flits(30), flits(4)));
+        collector.double();
+        assert_eq!((collector.until(1, 0), collector.until(2, 1)), (flits(20), flits(4)));
+        assert_eq!(collector.until(2, 0).since(&collector.until(1, 0)), flits(20));
     }
 
     #[test]
     fn shares_and_fill_are_over_the_time_of_the_window() {
-        let mut ledger = ChannelLedger::new(&[PLAN; 2], |channel| channel.index() == 0);
+        let mut collector = ChannelCollector::new(&[PLAN; 2], |channel| channel.index() == 0);
         for end in 1..=3 {
             let one = ChannelCount {
                 data_flits: 3 * end,
@@ -137,15 +137,15 @@ mod tests {
                 stopped_ps: 25 * end,
                 occupancy_flit_ps: u128::from(300 * end),
             };
-            ledger.end_section(&[one, flits(end)]);
+            collector.end_section(&[one, flits(end)]);
         }
         // Two sections of 100 ps: 8 flits of 10 ps, stopped for 50 ps, 600 flit-picoseconds.
-        let measured = ledger.measured(0, 1, &[100.0, 100.0]).unwrap();
+        let measured = collector.report(0, 1, &[100.0, 100.0]).unwrap();
         assert_eq!((measured.count.data_flits, measured.count.stops), (6, 0));
         assert!((measured.utilisation.mean - 0.4).abs() < 1e-12);
         assert!((measured.stopped_share.mean - 0.25).abs() < 1e-12);
         assert!((measured.occupancy_flits.unwrap().mean - 3.0).abs() < 1e-12);
-        assert_eq!(ledger.measured(1, 1, &[100.0]).unwrap().occupancy_flits, None);
-        assert_eq!(ledger.measured(0, 3, &[]), None);
+        assert_eq!(collector.report(1, 1, &[100.0]).unwrap().occupancy_flits, None);
+        assert_eq!(collector.report(0, 3, &[]), None);
     }
 }

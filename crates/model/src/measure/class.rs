@@ -12,7 +12,7 @@ pub(super) const SLICES_PER_VALUE: usize = 5;
 
 /// The counts of one class.
 #[derive(Clone, Debug)]
-pub(super) struct ClassLedger {
+pub(super) struct ClassCollector {
     /// It creates messages from the first of these instants on, and before the second.
     pub(super) active: Range<Time>,
     /// Sums by slice.
@@ -30,7 +30,7 @@ pub(super) struct Steps {
     pub(super) slices: Slices,
 }
 
-impl ClassLedger {
+impl ClassCollector {
     pub(super) fn new(active: Range<Time>, step: Option<Span>) -> Self {
         let steps = step.map(|width| Steps { width, slices: Slices::new() });
         Self { active, slices: Slices::new(), latencies: LatencySections::new(), steps }

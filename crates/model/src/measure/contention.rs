@@ -36,7 +36,7 @@ pub struct ContentionStep {
 
 /// Mean, highest and share at one instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Reading {
+struct Sample {
     mean: f64,
     highest: f64,
     second_share: f64,
@@ -44,18 +44,18 @@ struct Reading {
 
 /// The coefficients of a run; nothing where packets do not choose by them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ContentionLedger {
+pub(super) struct ContentionCollector {
     /// The hosts that send, in ascending order.
     senders: Box<[EndpointId]>,
     /// By sender.
     now: Vec<Contention>,
     /// Steps that have ended and whose end was passed.
-    steps: Vec<Reading>,
+    steps: Vec<Sample>,
     /// Width of a step, if steps are not slices.
     width: Option<Span>,
 }
 
-impl ContentionLedger {
+impl ContentionCollector {
     pub(super) fn new(plan: &Plan) -> Self {
         if !matches!(plan.path_choice, PathChoice::ByContention(_)) {
             return Self::default();
@@ -87,7 +87,7 @@ impl ContentionLedger {
     /// Sums up all steps before this one.
     fn end_steps(&mut self, step: usize) {
         if self.steps.len() < step {
-            self.steps.resize(step, self.reading());
+            self.steps.resize(step, self.sample());
         }
     }
 
@@ -104,17 +104,17 @@ impl ContentionLedger {
         if self.senders.is_empty() {
             return Vec::new();
         }
-        let (width, latest) = (self.width(grid), self.reading());
+        let (width, latest) = (self.width(grid), self.sample());
         let step = |index: usize| {
             let [from, to] =
                 [index, index + 1].map(|at| (Time::ZERO + width * at as u64).min(last));
-            let reading = self.steps.get(index).copied().unwrap_or(latest);
+            let sample = self.steps.get(index).copied().unwrap_or(latest);
             ContentionStep {
                 from,
                 to,
-                coefficient_mean: reading.mean,
-                coefficient_max: reading.highest,
-                second_share: reading.second_share,
+                coefficient_mean: sample.mean,
+                coefficient_max: sample.highest,
+                second_share: sample.second_share,
             }
         };
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
@@ -124,11 +124,11 @@ impl ContentionLedger {
         self.width.unwrap_or(grid.slice())
     }
 
-    fn reading(&self) -> Reading {
+    fn sample(&self) -> Sample {
         let hosts = real(self.now.len() as u128);
         let coefficients = || self.now.iter().map(|now| now.coefficient);
-        let second = self.now.iter().filter(|now| now.path_set == PathSet::Second).count();
-        Reading {
+        let second = self.now.iter().filter(|now| now.path_set == PathSet::Alternative).count();
+        Sample {
             mean: coefficients().sum::<f64>() / hosts,
             highest: coefficients().fold(1.0, f64::max),
             second_share: real(second as u128) / hosts,
@@ -140,9 +140,9 @@ impl ContentionLedger {
 mod tests {
     use super::*;
 
-    /// A ledger of three senders, one of which is endpoint 5, in steps of 100 ps or in slices.
-    fn ledger(width: Option<u64>) -> ContentionLedger {
-        ContentionLedger {
+    /// A collector of three senders, one of which is endpoint 5, in steps of 100 ps or in slices.
+    fn collector(width: Option<u64>) -> ContentionCollector {
+        ContentionCollector {
             senders: [0, 1, 5].map(EndpointId::new).into(),
             now: vec![Contention::default(); 3],
             steps: Vec::new(),
@@ -150,17 +150,23 @@ mod tests {
         }
     }
 
-    fn note(ledger: &mut ContentionLedger, host: usize, now: u64, coefficient: f64, second: bool) {
-        let path_set = if second { PathSet::Second } else { PathSet::First };
+    fn note(
+        collector: &mut ContentionCollector,
+        host: usize,
+        now: u64,
+        coefficient: f64,
+        second: bool,
+    ) {
+        let path_set = if second { PathSet::Alternative } else { PathSet::Primary };
         let grid = Grid::new(Time::from_ps(102_400));
         let contention = Contention { coefficient, path_set };
-        ledger.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
+        collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
     }
 
     /// (start, mean, highest, share) of the steps that end by `end`.
-    fn series(ledger: &ContentionLedger, end: u64) -> Vec<(u64, f64, f64, f64)> {
+    fn series(collector: &ContentionCollector, end: u64) -> Vec<(u64, f64, f64, f64)> {
         let grid = Grid::new(Time::from_ps(102_400));
-        let steps = ledger.series(&grid, Time::from_ps(end), Time::from_ps(1_050));
+        let steps = collector.series(&grid, Time::from_ps(end), Time::from_ps(1_050));
         let row = |step: ContentionStep| {
             let ContentionStep { from, coefficient_mean, coefficient_max, second_share, .. } = step;
             (from.as_ps(), coefficient_mean, coefficient_max, second_share)
@@ -170,12 +176,12 @@ mod tests {
 
     #[test]
     fn a_step_says_what_was_at_its_end() {
-        let mut ledger = ledger(Some(100));
-        note(&mut ledger, 1, 99, 1.6, true);
+        let mut collector = collector(Some(100));
+        note(&mut collector, 1, 99, 1.6, true);
         // What happens at the end of a step happens in the next.
-        note(&mut ledger, 5, 100, 2.2, true);
-        note(&mut ledger, 5, 150, 1.0, false);
-        note(&mut ledger, 0, 410, 4.0, true);
+        note(&mut collector, 5, 100, 2.2, true);
+        note(&mut collector, 5, 150, 1.0, false);
+        note(&mut collector, 0, 410, 4.0, true);
         let mean = |sum: f64| sum / 3.0;
         let third = 1.0 / 3.0;
         let expected = [
@@ -186,29 +192,33 @@ mod tests {
             (400, mean(4.0 + 1.6 + 1.0), 4.0, 2.0 * third),
             (500, mean(4.0 + 1.6 + 1.0), 4.0, 2.0 * third),
         ];
-        assert_eq!(series(&ledger, 600), expected);
-        assert_eq!(series(&ledger, 599), expected[..5], "a step that reaches beyond is left out");
+        assert_eq!(series(&collector, 600), expected);
+        assert_eq!(
+            series(&collector, 599),
+            expected[..5],
+            "a step that reaches beyond is left out"
+        );
         // The run ends with 1,050 ps, and cuts its last step short.
-        assert_eq!(series(&ledger, 1_050).len(), 11);
+        assert_eq!(series(&collector, 1_050).len(), 11);
     }
 
     #[test]
     fn slices_merge_into_what_was_at_the_end_of_the_second() {
         // Slices of 100 ps.
-        let mut ledger = ledger(None);
+        let mut collector = collector(None);
         for (slice, coefficient) in [(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0), (4, 6.0)] {
-            note(&mut ledger, 0, 100 * slice + 50, coefficient, false);
+            note(&mut collector, 0, 100 * slice + 50, coefficient, false);
         }
         // Slice 4 has not been passed: what it holds is what is now.
-        ledger.double();
-        let highest: Vec<f64> = ledger.steps.iter().map(|step| step.highest).collect();
+        collector.double();
+        let highest: Vec<f64> = collector.steps.iter().map(|step| step.highest).collect();
         assert_eq!(highest, [3.0, 5.0]);
-        assert!((ledger.reading().highest - 6.0).abs() < 1e-12, "nobody else is higher");
+        assert!((collector.sample().highest - 6.0).abs() < 1e-12, "nobody else is higher");
     }
 
     #[test]
     fn without_a_choice_by_contention_there_is_no_series() {
-        let none = ContentionLedger::default();
+        let none = ContentionCollector::default();
         assert_eq!(series(&none, 1_050), []);
     }
 }

@@ -8,9 +8,9 @@
 //!                             │ delivered here: accepted load  │ window is delivered
 //! ```
 //!
-//! A simulation tells a [`Ledger`] of every message created and delivered, and of every section end
-//! the counts of its channels. The ledger decides at section ends when the window ends. What the
-//! window holds is read from [`Measured`]: means with 95 % intervals ([`Estimate`]), percentiles with
+//! A simulation tells a [`Collector`] of every message created and delivered, and of every section end
+//! the counts of its channels. The collector decides at section ends when the window ends. What the
+//! window holds is read from [`RunReport`]: means with 95 % intervals ([`Estimate`]), percentiles with
 //! theirs, series and samples. `docs/concepts/measurement.md` is the specification.
 //!
 //! Invariants: every section boundary is a slice boundary, and the window begins at one and ends at
@@ -18,28 +18,28 @@
 
 mod channels;
 mod class;
+mod collector;
 mod contention;
 mod count;
 mod grid;
 mod latencies;
-mod ledger;
-mod measured;
 mod percentile;
 mod records;
+mod report;
 mod series;
 mod slices;
 mod transit;
 mod warm_up;
 mod window;
 
-pub use channels::ChannelMeasured;
+pub use channels::ChannelReport;
+pub use collector::Collector;
 pub use contention::ContentionStep;
 pub use count::{ChannelCount, Count};
 pub use gingham_results::{Estimate, student_t};
 pub use latencies::Bar;
-pub use ledger::Ledger;
-pub use measured::{ClassMeasured, Measured};
 pub use percentile::Percentile;
+pub use report::{ClassReport, RunReport};
 pub use series::Step;
-pub use transit::TransitMeasured;
+pub use transit::TransitReport;
 pub use window::{WarmUp, Window};

@@ -2,7 +2,7 @@
 
 use super::Count;
 use super::grid::SLICES_MAX;
-use crate::{Admission, Delivery};
+use crate::{Conformance, Delivery};
 use gingham_results::real;
 use std::iter::Sum;
 use std::ops::Add;
@@ -40,11 +40,11 @@ impl Slice {
     /// Counts the journey of a message that was created in the slice.
     pub(super) fn count_journey(&mut self, delivery: &Delivery) {
         self.followed_messages += 1;
-        match delivery.admission {
-            Admission::Conforming => {}
-            Admission::Delayed => self.delayed_messages += 1,
-            Admission::Demoted => self.demoted_messages += 1,
-            Admission::Dropped => unreachable!("what is dropped is not delivered"),
+        match delivery.conformance {
+            Conformance::Conforming => {}
+            Conformance::Delayed => self.delayed_messages += 1,
+            Conformance::Demoted => self.demoted_messages += 1,
+            Conformance::Dropped => unreachable!("what is dropped is not delivered"),
         }
         self.latency_sum_ps += u128::from(delivery.latency().as_ps());
         self.network_latency_sum_ps += u128::from(delivery.network_latency().as_ps());

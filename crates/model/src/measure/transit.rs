@@ -9,7 +9,7 @@ use std::ops::Add;
 
 /// What an in-transit host did in the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct TransitMeasured {
+pub struct TransitReport {
     /// Packets that it began to send on.
     pub reinjected_packets: u64,
     /// Packets that came and found no room in the pool, so that they went through the host's memory.
@@ -47,7 +47,7 @@ impl Sum for TransitCount {
 
 /// Counts of every in-transit host; takes no memory where there is none.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TransitLedger {
+pub(super) struct TransitCollector {
     endpoints: usize,
     /// By section, then by endpoint; as far as anything happened.
     sections: Vec<TransitCount>,
@@ -55,7 +55,7 @@ pub(super) struct TransitLedger {
     pool_peaks_bytes: Vec<u64>,
 }
 
-impl TransitLedger {
+impl TransitCollector {
     pub(super) fn new(endpoints: usize) -> Self {
         Self { endpoints, ..Self::default() }
     }
@@ -91,10 +91,10 @@ impl TransitLedger {
     }
 
     /// What a host did in sections `from..to`.
-    pub(super) fn measured(&self, host: EndpointId, from: usize, to: usize) -> TransitMeasured {
+    pub(super) fn report(&self, host: EndpointId, from: usize, to: usize) -> TransitReport {
         let sum: TransitCount = (from..to).map(|section| self.get(section, host.index())).sum();
         let packets = u128::from(sum.reinjected_packets);
-        TransitMeasured {
+        TransitReport {
             reinjected_packets: sum.reinjected_packets,
             spilled_packets: sum.spilled_packets,
             wait_mean_ps: (packets > 0).then(|| real(sum.waited_ps) / real(packets)),
@@ -123,30 +123,30 @@ mod tests {
     #[test]
     fn counts_are_those_of_the_sections_asked_for_and_survive_merging() {
         let host = EndpointId::new(1);
-        let mut ledger = TransitLedger::new(3);
-        assert_eq!(ledger.measured(host, 0, 9), TransitMeasured::default());
+        let mut collector = TransitCollector::new(3);
+        assert_eq!(collector.report(host, 0, 9), TransitReport::default());
         for section in 0..5 {
             for _ in 0..=section {
-                ledger.count_reinjected(section, host, Span::from_ps(10 * section as u64));
+                collector.count_reinjected(section, host, Span::from_ps(10 * section as u64));
             }
         }
-        ledger.count_spilled(4, host);
-        ledger.note_pool(host, 70);
-        ledger.note_pool(host, 50);
+        collector.count_spilled(4, host);
+        collector.note_pool(host, 70);
+        collector.note_pool(host, 50);
         // Sections 2 and 3: three packets that waited 20 and four that waited 30.
-        let two = ledger.measured(host, 2, 4);
-        let expected = TransitMeasured {
+        let two = collector.report(host, 2, 4);
+        let expected = TransitReport {
             reinjected_packets: 7,
             spilled_packets: 0,
             wait_mean_ps: Some(180.0 / 7.0),
             pool_peak_bytes: 70,
         };
         assert_eq!(two, expected);
-        let all = ledger.measured(host, 0, 5);
-        ledger.double();
-        assert_eq!(ledger.measured(host, 1, 2), expected);
-        assert_eq!(ledger.measured(host, 0, 3), all);
+        let all = collector.report(host, 0, 5);
+        collector.double();
+        assert_eq!(collector.report(host, 1, 2), expected);
+        assert_eq!(collector.report(host, 0, 3), all);
         assert_eq!((all.reinjected_packets, all.spilled_packets), (15, 1));
-        assert_eq!(ledger.measured(EndpointId::new(2), 0, 3), TransitMeasured::default());
+        assert_eq!(collector.report(EndpointId::new(2), 0, 3), TransitReport::default());
     }
 }

@@ -1,6 +1,6 @@
 //! The window: the part of a run that its numbers describe.
 
-use super::class::{ClassLedger, SLICES_PER_VALUE};
+use super::class::{ClassCollector, SLICES_PER_VALUE};
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::warm_up::{VALUES_MIN, truncation};
 use gingham_kernel::{Span, Time};
@@ -39,7 +39,7 @@ impl Window {
 pub(super) fn after_warm_up(
     given: Option<Time>,
     grid: &Grid,
-    classes: &[ClassLedger],
+    classes: &[ClassCollector],
     sections: usize,
 ) -> (usize, WarmUp) {
     if let Some(given) = given {
@@ -56,7 +56,7 @@ pub(super) fn after_warm_up(
 /// The section from which on every class is steady; `None` if there are too few sections to tell.
 ///
 /// A class that stops before them is never steady, and one with few messages tells nothing: neither has a say.
-fn steady_section(grid: &Grid, classes: &[ClassLedger], sections: usize) -> Option<usize> {
+fn steady_section(grid: &Grid, classes: &[ClassCollector], sections: usize) -> Option<usize> {
     if sections * SLICES_PER_SECTION < VALUES_MIN * SLICES_PER_VALUE {
         return None;
     }

@@ -44,7 +44,7 @@ pub struct Contention {
 
 impl Default for Contention {
     fn default() -> Self {
-        Self { coefficient: 1.0, path_set: PathSet::First }
+        Self { coefficient: 1.0, path_set: PathSet::Primary }
     }
 }
 
@@ -56,9 +56,9 @@ impl Contention {
         let past = if of_packet > self.coefficient { plan.alpha } else { plan.beta };
         self.coefficient = past * self.coefficient + (1.0 - past) * of_packet;
         if self.coefficient > plan.above {
-            self.path_set = PathSet::Second;
+            self.path_set = PathSet::Alternative;
         } else if self.coefficient < plan.below {
-            self.path_set = PathSet::First;
+            self.path_set = PathSet::Primary;
         }
     }
 }
@@ -82,7 +82,11 @@ mod tests {
             contention.on_left(plan, flits * *times, flits);
             let of = contention.coefficient;
             assert!((of - coefficient).abs() < 1e-12, "step {step}: {of}, not {coefficient}");
-            assert_eq!(contention.path_set == PathSet::Second, *uses_second, "step {step} at {of}");
+            assert_eq!(
+                contention.path_set == PathSet::Alternative,
+                *uses_second,
+                "step {step} at {of}"
+            );
         }
     }
 

@@ -32,9 +32,9 @@ use serde::{Deserialize, Serialize};
 pub enum PathSet {
     /// The only one, or the first of two.
     #[default]
-    First,
+    Primary,
     /// The second.
-    Second,
+    Alternative,
 }
 
 impl PathSet {
@@ -175,7 +175,7 @@ impl PathChooser {
             State::AtRandom { second, stream } => stream.unit() < *second,
             State::ByContention { now, .. } => return now.path_set,
         };
-        if takes_second { PathSet::Second } else { PathSet::First }
+        if takes_second { PathSet::Alternative } else { PathSet::Primary }
     }
 
     /// A local packet of so many flits has left the host; what that made of the contention coefficient, if there is one.
@@ -204,13 +204,16 @@ mod tests {
     fn the_length_of_the_message_decides_from_the_limit_on() {
         let mut chooser = chooser(State::ByLength { below_bytes: 64 });
         let of = [1, 63, 64, 65].map(|bytes| chooser.choose(bytes));
-        assert_eq!(of, [PathSet::First, PathSet::First, PathSet::Second, PathSet::Second]);
+        assert_eq!(
+            of,
+            [PathSet::Primary, PathSet::Primary, PathSet::Alternative, PathSet::Alternative]
+        );
     }
 
     #[test]
     fn without_a_second_set_there_is_nothing_to_choose() {
         let mut only = PathChooser::default();
-        assert_eq!([1, 4_096].map(|bytes| only.choose(bytes)), [PathSet::First; 2]);
+        assert_eq!([1, 4_096].map(|bytes| only.choose(bytes)), [PathSet::Primary; 2]);
         let left = only.on_left(Time::ZERO, Time::from_ps(100), 1, Span::from_ps(1));
         assert_eq!(left, None, "nobody asks how long a packet took");
     }
@@ -218,7 +221,7 @@ mod tests {
     fn seconds(second: f64, name: &str, packets: u32) -> u32 {
         let stream = Box::new(Stream::new(1, name, Purpose::PathChoice));
         let mut chooser = chooser(State::AtRandom { second, stream });
-        let drawn = (0..packets).filter(|_| chooser.choose(32) == PathSet::Second).count();
+        let drawn = (0..packets).filter(|_| chooser.choose(32) == PathSet::Alternative).count();
         u32::try_from(drawn).unwrap()
     }
 

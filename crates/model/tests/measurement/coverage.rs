@@ -6,7 +6,7 @@
 use crate::feed::{Journey, class, journey, plan, told};
 use gingham_kernel::{Purpose, Stream};
 use gingham_model::Plan;
-use gingham_model::measure::{Estimate, Ledger, WarmUp};
+use gingham_model::measure::{Collector, Estimate, WarmUp};
 
 const SEEDS: u64 = 200;
 /// Service takes a microsecond.
@@ -66,36 +66,40 @@ fn holds(estimate: Option<Estimate>, truth: f64) -> bool {
     (mean - truth).abs() <= half_width
 }
 
-/// Every seed's ledger, in one shape or another.
-fn ledgers<J: Iterator<Item = Journey>>(plan: &Plan, journeys: impl Fn(u64) -> J) -> Vec<Ledger> {
+/// Every seed's collector, in one shape or another.
+fn collectors<J: Iterator<Item = Journey>>(
+    plan: &Plan,
+    journeys: impl Fn(u64) -> J,
+) -> Vec<Collector> {
     (0..SEEDS).map(|seed| told(plan, journeys(seed))).collect()
 }
 
 /// In how many runs something is so.
-fn count(ledgers: &[Ledger], is_so: impl Fn(&Ledger) -> bool) -> usize {
-    ledgers.iter().filter(|ledger| is_so(ledger)).count()
+fn count(collectors: &[Collector], is_so: impl Fn(&Collector) -> bool) -> usize {
+    collectors.iter().filter(|collector| is_so(collector)).count()
 }
 
 /// In how many runs of a single server the interval of mean latency holds the true one.
-fn latency_held(ledgers: &[Ledger], load: f64) -> usize {
+fn latency_held(collectors: &[Collector], load: f64) -> usize {
     let truth = single_server_latency_ps(load);
-    count(ledgers, |ledger| holds(ledger.measured().class(class()).latency_ps, truth))
+    count(collectors, |collector| holds(collector.report().class(class()).latency_ps, truth))
 }
 
 #[test]
 fn mean_latency_of_a_single_server_lies_within_its_interval() {
     // Found are 192, 194, 189 and 194.
     for (messages, load) in [(5_000, 0.3), (20_000, 0.5), (20_000, 0.8), (100_000, 0.9)] {
-        let ledgers = ledgers(&run_of(messages, load), |seed| single_server(seed, load));
-        let held = latency_held(&ledgers, load);
+        let collectors = collectors(&run_of(messages, load), |seed| single_server(seed, load));
+        let held = latency_held(&collectors, load);
         assert!(
             (186..=199).contains(&held),
             "{held} of {SEEDS} with {messages} messages at {load}"
         );
         let short =
-            count(&ledgers, |ledger| ledger.measured().window().warm_up == WarmUp::TooShort);
+            count(&collectors, |collector| collector.report().window().warm_up == WarmUp::TooShort);
         assert!(short <= 2, "{short} runs are called too short");
-        let saturated = count(&ledgers, |ledger| ledger.measured().class(class()).is_saturated);
+        let saturated =
+            count(&collectors, |collector| collector.report().class(class()).is_saturated);
         assert_eq!(saturated, 0, "at {load}");
     }
 }
@@ -103,10 +107,10 @@ fn mean_latency_of_a_single_server_lies_within_its_interval() {
 #[test]
 fn accepted_load_of_a_single_server_lies_within_its_interval() {
     let load = 0.5;
-    let ledgers = ledgers(&run_of(20_000, load), |seed| single_server(seed, load));
+    let collectors = collectors(&run_of(20_000, load), |seed| single_server(seed, load));
     let truth = 100.0 * load / real(SERVICE);
-    let held = count(&ledgers, |ledger| {
-        holds(ledger.measured().class(class()).accepted_bytes_per_ps, truth)
+    let held = count(&collectors, |collector| {
+        holds(collector.report().class(class()).accepted_bytes_per_ps, truth)
     });
     assert!((186..=199).contains(&held), "{held} of {SEEDS}");
 }
@@ -118,20 +122,20 @@ fn an_interval_that_ends_its_run_still_holds_the_truth() {
     for (width, load, least) in [(0.1, 0.5, 186), (0.05, 0.5, 186), (0.1, 0.8, 178)] {
         let mut plan = run_of(1_000_000, load);
         plan.stop.relative_width = Some(width);
-        let ledgers = ledgers(&plan, |seed| single_server(seed, load));
-        let held = latency_held(&ledgers, load);
+        let collectors = collectors(&plan, |seed| single_server(seed, load));
+        let held = latency_held(&collectors, load);
         assert!((least..=199).contains(&held), "{held} of {SEEDS} at {width} and {load}");
-        assert!(ledgers.iter().all(|ledger| ledger.measured().is_narrow_enough()));
+        assert!(collectors.iter().all(|collector| collector.report().is_narrow_enough()));
     }
 }
 
 #[test]
 fn percentiles_of_independent_messages_lie_within_their_intervals() {
-    let ledgers = ledgers(&run_of(20_000, 0.5), |seed| independent(seed, 0.5));
+    let collectors = collectors(&run_of(20_000, 0.5), |seed| independent(seed, 0.5));
     for share in [0.5, 0.9, 0.99, 0.999] {
         let truth = -real(10 * SERVICE) * libm::log(1.0 - share);
-        let held = count(&ledgers, |ledger| {
-            let found = ledger.measured().percentiles(class(), &[share])[0].unwrap();
+        let held = count(&collectors, |collector| {
+            let found = collector.report().percentiles(class(), &[share])[0].unwrap();
             // Either end is the middle of its bar, known to half a per cent.
             let low = real(found.low.unwrap().as_ps()) * 0.995;
             let high = found.high.map_or(f64::INFINITY, |high| real(high.as_ps()) * 1.005);
@@ -146,13 +150,13 @@ fn percentiles_of_independent_messages_lie_within_their_intervals() {
 fn percentiles_that_too_few_messages_tell_of_are_left_open() {
     // 2,000 messages: the 99.9th percentile has two above it, and no upper end unless by chance (found: in 197
     // runs); the 99.99th would need 10,000.
-    let ledgers = ledgers(&run_of(2_000, 0.5), |seed| independent(seed, 0.5));
-    let found = |ledger: &Ledger, share| ledger.measured().percentiles(class(), &[share])[0];
-    assert_eq!(count(&ledgers, |ledger| found(ledger, 0.5).unwrap().high.is_some()), 200);
-    let open = |ledger: &Ledger| {
-        let rare = found(ledger, 0.999).unwrap();
+    let collectors = collectors(&run_of(2_000, 0.5), |seed| independent(seed, 0.5));
+    let found = |collector: &Collector, share| collector.report().percentiles(class(), &[share])[0];
+    assert_eq!(count(&collectors, |collector| found(collector, 0.5).unwrap().high.is_some()), 200);
+    let open = |collector: &Collector| {
+        let rare = found(collector, 0.999).unwrap();
         rare.low.unwrap() <= rare.latency && rare.high.is_none()
     };
-    assert!(count(&ledgers, open) >= 190);
-    assert_eq!(count(&ledgers, |ledger| found(ledger, 0.9999).is_none()), 200);
+    assert!(count(&collectors, open) >= 190);
+    assert_eq!(count(&collectors, |collector| found(collector, 0.9999).is_none()), 200);
 }

@@ -1,11 +1,11 @@
 //! Ledgers that are told of messages without a network.
 
 use gingham_kernel::{Span, Time};
-use gingham_model::measure::{ChannelCount, Ledger};
+use gingham_model::measure::{ChannelCount, Collector};
 use gingham_model::{
-    Admission, Arbitration, ChannelPlan, ClassId, ClassPlan, Delivery, InTransitPlan, MeasurePlan,
-    Message, MessageId, PathChoice, Plan, Priority, SegmentationPlan, StopPlan, Switching,
-    WormholePlan,
+    Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, InTransitPlan,
+    MeasurePlan, Message, MessageId, PathChoice, Plan, Priority, SegmentationPlan, StopPlan,
+    Switching, WormholePlan,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
@@ -25,7 +25,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         name: format!("class{index}"),
         active: Time::ZERO..Time::MAX,
         priority: Priority::default(),
-        binding: None,
+        vc_class: None,
         segmentation: SegmentationPlan::None,
         policing: None,
         sources: Vec::new(),
@@ -69,23 +69,23 @@ pub(crate) fn journey(created: u64, delivered: u64) -> Journey {
     Journey { class: class(), created, entered: created, head_arrived: delivered, delivered }
 }
 
-/// A ledger, told of journeys in the order of time.
+/// A collector, told of journeys in the order of time.
 pub(crate) struct Feed {
-    pub(crate) ledger: Ledger,
+    pub(crate) collector: Collector,
     channels: usize,
     created: usize,
 }
 
 impl Feed {
     pub(crate) fn new(plan: &Plan) -> Self {
-        Self { ledger: Ledger::new(plan), channels: plan.channels.len(), created: 0 }
+        Self { collector: Collector::new(plan), channels: plan.channels.len(), created: 0 }
     }
 
     /// Ends sections up to and at `ps`, as a simulation does before the events of that instant.
     pub(crate) fn end_sections(&mut self, ps: u64) {
         let counts = vec![ChannelCount::default(); self.channels];
-        while self.ledger.section_end().is_some_and(|end| end <= Time::from_ps(ps)) {
-            self.ledger.on_section_end(&counts);
+        while self.collector.section_end().is_some_and(|end| end <= Time::from_ps(ps)) {
+            self.collector.on_section_end(&counts);
         }
     }
 
@@ -100,14 +100,14 @@ impl Feed {
             created: Time::from_ps(journey.created),
         };
         self.created += 1;
-        self.ledger.on_created(&message);
+        self.collector.on_created(&message);
         message
     }
 
     pub(crate) fn deliver(&mut self, journey: &Journey, message: Message) {
         self.end_sections(journey.delivered);
         let delivered = Time::from_ps(journey.delivered);
-        self.ledger.on_delivered(&Delivery {
+        self.collector.on_delivered(&Delivery {
             message,
             entered: Time::from_ps(journey.entered),
             head_arrived: Time::from_ps(journey.head_arrived),
@@ -116,11 +116,11 @@ impl Feed {
             in_transit_hosts: 0,
             packets: 1,
             wire_bytes: 104,
-            admission: Admission::Conforming,
+            conformance: Conformance::Conforming,
         });
     }
 
-    /// Tells of journeys, given in order of creation, until the ledger says that the run is over.
+    /// Tells of journeys, given in order of creation, until the collector says that the run is over.
     pub(crate) fn run(&mut self, journeys: impl IntoIterator<Item = Journey>) {
         let mut under_way: Vec<(Journey, Message)> = Vec::new();
         for next in journeys {
@@ -149,13 +149,13 @@ impl Feed {
 
     fn is_over(&mut self, ps: u64) -> bool {
         self.end_sections(ps);
-        Time::from_ps(ps) > self.ledger.end()
+        Time::from_ps(ps) > self.collector.end()
     }
 }
 
 /// A run told of all these journeys.
-pub(crate) fn told(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> Ledger {
+pub(crate) fn told(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> Collector {
     let mut feed = Feed::new(plan);
     feed.run(journeys);
-    feed.ledger
+    feed.collector
 }

@@ -15,7 +15,7 @@ fn messages(messages: u64) -> Count {
 fn each_message_counts_where_it_belongs() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
-    let ledger = told(
+    let collector = told(
         &plan,
         [
             journey(10, 300),        // all in the warm-up
@@ -27,7 +27,7 @@ fn each_message_counts_where_it_belongs() {
             journey(10_240, 10_400), // created after it
         ],
     );
-    let of = ledger.measured().class(class());
+    let of = collector.report().class(class());
     assert_eq!((of.created, of.followed_messages), (messages(4), 4));
     assert_eq!(of.delivered, messages(3), "at 900, 720 and 10,239");
     // Payload, three bytes, and one route byte each.
@@ -38,9 +38,9 @@ fn each_message_counts_where_it_belongs() {
     assert_eq!(of.latency_max, Some(Span::from_ps(5_239)));
     assert!((of.hops.unwrap().mean - 1.0).abs() < 1e-12);
     // The run is over in the instant in which the last of the window is delivered.
-    assert!(ledger.is_complete());
-    assert_eq!(ledger.end(), Time::from_ps(10_500));
-    assert_eq!((ledger.created_messages(), ledger.in_flight_messages()), (7, 0));
+    assert!(collector.is_complete());
+    assert_eq!(collector.end(), Time::from_ps(10_500));
+    assert_eq!((collector.created_messages(), collector.in_flight_messages()), (7, 0));
 }
 
 #[test]
@@ -66,22 +66,22 @@ fn head_latency_counts_from_entry_to_the_head() {
 fn what_is_not_delivered_in_time_is_censored() {
     let journeys =
         [journey(100, 200), journey(300, 11_264), journey(400, 11_265), journey(500, 90_000)];
-    let ledger = told(&plan(1, TIME), journeys);
-    let of = ledger.measured().class(class());
+    let collector = told(&plan(1, TIME), journeys);
+    let of = collector.report().class(class());
     assert_eq!(
         (of.followed_messages, of.censored_messages()),
         (2, 2),
         "11,264 ps is the last instant"
     );
-    assert!(!ledger.is_complete());
-    assert_eq!(ledger.end(), Time::from_ps(11_264));
+    assert!(!collector.is_complete());
+    assert_eq!(collector.end(), Time::from_ps(11_264));
 }
 
 #[test]
 fn nothing_under_way_ends_the_run_with_the_window() {
-    let ledger = told(&plan(1, TIME), [journey(100, 10_000)]);
-    assert!(ledger.is_complete());
-    assert_eq!(ledger.end(), Time::from_ps(TIME));
+    let collector = told(&plan(1, TIME), [journey(100, 10_000)]);
+    assert!(collector.is_complete());
+    assert_eq!(collector.end(), Time::from_ps(TIME));
 }
 
 #[test]
@@ -92,12 +92,12 @@ fn a_run_under_way_shows_the_sections_that_have_ended() {
         let message = feed.create(&told);
         feed.deliver(&told, message);
     }
-    let measured = feed.ledger.measured();
+    let measured = feed.collector.report();
     assert_eq!(measured.window().end, Time::from_ps(320), "two sections have ended at 430 ps");
     assert_eq!(measured.class(class()).created, messages(2));
-    assert_eq!(feed.ledger.end(), Time::from_ps(11_264));
+    assert_eq!(feed.collector.end(), Time::from_ps(11_264));
     // Before the first section has ended there is no window and nothing to say.
-    let empty = Feed::new(&plan(1, TIME)).ledger;
+    let empty = Feed::new(&plan(1, TIME)).collector;
     let of = empty.measured().class(class());
     assert_eq!((of.latency_ps, of.accepted_bytes_per_ps, of.latency_max), (None, None, None));
     assert!(!of.is_saturated);
@@ -121,13 +121,16 @@ fn what_is_dropped_is_neither_followed_nor_censored() {
     let message = feed.create(&told);
     feed.deliver(&told, message);
     let dropped = feed.create(&journey(300, 0));
-    feed.ledger.on_dropped(&dropped);
+    feed.collector.on_dropped(&dropped);
     feed.end_sections(u64::MAX);
-    let of = feed.ledger.measured().class(class());
+    let of = feed.collector.report().class(class());
     assert_eq!((of.created, of.dropped), (messages(2), messages(1)));
     assert_eq!((of.followed_messages, of.censored_messages()), (1, 0));
-    assert!(feed.ledger.is_complete(), "nothing is left to follow");
-    assert_eq!((feed.ledger.end(), feed.ledger.in_flight_messages()), (Time::from_ps(TIME), 0));
+    assert!(feed.collector.is_complete(), "nothing is left to follow");
+    assert_eq!(
+        (feed.collector.end(), feed.collector.in_flight_messages()),
+        (Time::from_ps(TIME), 0)
+    );
 }
 
 #[test]
@@ -140,11 +143,11 @@ fn what_is_dropped_does_not_saturate() {
         if index % 2 == 0 {
             feed.deliver(&told, message);
         } else {
-            feed.ledger.on_dropped(&message);
+            feed.collector.on_dropped(&message);
         }
     }
     feed.end_sections(u64::MAX);
-    let of = feed.ledger.measured().class(class());
+    let of = feed.collector.report().class(class());
     assert_eq!((of.created.messages, of.dropped.messages), (4_000, 2_000));
     assert!(!of.is_saturated);
 }

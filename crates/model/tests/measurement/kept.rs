@@ -14,8 +14,8 @@ fn a_sample_is_uniform() {
         let mut plan = plan(1, TIME);
         plan.seed = seed;
         plan.measure.sample_size = 5;
-        let ledger = told(&plan, (0..40).map(|index| journey(200 * index, 200 * index + 10)));
-        let sample = ledger.measured().sample();
+        let collector = told(&plan, (0..40).map(|index| journey(200 * index, 200 * index + 10)));
+        let sample = collector.report().sample();
         assert_eq!(sample.len(), 5);
         for delivery in sample {
             times_kept[delivery.message.id.index()] += 1;
@@ -31,11 +31,11 @@ fn a_sample_is_uniform() {
 fn a_sample_holds_messages_of_the_window_only_in_order_of_creation() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
-    let ledger = told(
+    let collector = told(
         &plan,
         [journey(0, 50), journey(400, 5_000), journey(500, 600), journey(10_300, 10_400)],
     );
-    let sample = ledger.measured().sample();
+    let sample = collector.report().sample();
     let created: Vec<_> = sample.iter().map(|delivery| delivery.message.created.as_ps()).collect();
     assert_eq!(created, [400, 500]);
 }
@@ -52,26 +52,26 @@ fn all_messages_are_handed_over_once() {
     };
     tell(&mut feed, 0);
     tell(&mut feed, 20);
-    assert_eq!(feed.ledger.take_messages().len(), 2);
+    assert_eq!(feed.collector.take_messages().len(), 2);
     tell(&mut feed, 40);
     let created: Vec<_> = feed
-        .ledger
+        .collector
         .take_messages()
         .iter()
         .map(|delivery| delivery.message.created.as_ps())
         .collect();
     assert_eq!(created, [40]);
-    assert!(feed.ledger.take_messages().is_empty());
+    assert!(feed.collector.take_messages().is_empty());
 }
 
 #[test]
 fn a_run_may_keep_none() {
     let mut plan = plan(1, TIME);
     plan.measure.messages = KeptMessages::None;
-    let mut ledger = told(&plan, [journey(400, 500)]);
-    assert!(ledger.measured().sample().is_empty());
-    assert!(ledger.take_messages().is_empty());
-    assert_eq!(ledger.measured().class(class()).followed_messages, 1);
+    let mut collector = told(&plan, [journey(400, 500)]);
+    assert!(collector.report().sample().is_empty());
+    assert!(collector.take_messages().is_empty());
+    assert_eq!(collector.report().class(class()).followed_messages, 1);
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn a_series_has_the_steps_that_were_asked_for() {
 
 #[test]
 fn a_series_without_a_step_is_the_slices_of_the_whole_run() {
-    let ledger = told(&plan(1, TIME), [journey(15, 25), journey(10_235, 10_300)]);
-    let series = ledger.measured().series(class());
+    let collector = told(&plan(1, TIME), [journey(15, 25), journey(10_235, 10_300)]);
+    let series = collector.report().series(class());
     assert_eq!(series.len(), 1_024);
     assert_eq!((series[1].from.as_ps(), series[1].to.as_ps()), (10, 20));
     assert_eq!((series[1].created.messages, series[2].delivered.messages), (1, 1));

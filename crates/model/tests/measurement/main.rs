@@ -1,4 +1,4 @@
-//! Measurement: stories told to a ledger, and how often its intervals hold what is true.
+//! Measurement: stories told to a collector, and how often its intervals hold what is true.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 

@@ -2,7 +2,7 @@
 
 use crate::feed::{Journey, class, journey, plan, told};
 use gingham_kernel::Time;
-use gingham_model::measure::{Ledger, WarmUp, Window};
+use gingham_model::measure::{Collector, WarmUp, Window};
 use gingham_model::{ClassId, Plan, Quantity};
 
 /// 1,024 slices of 10 ps, 64 sections of 160 ps.
@@ -13,9 +13,9 @@ fn every_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
     (0..1_200).map(move |index| journey(10 * index, 10 * index + latency(index)))
 }
 
-fn window(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> (Window, Ledger) {
-    let ledger = told(plan, journeys);
-    (ledger.measured().window(), ledger)
+fn window(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> (Window, Collector) {
+    let collector = told(plan, journeys);
+    (collector.report().window(), collector)
 }
 
 #[test]
@@ -24,11 +24,11 @@ fn a_number_of_messages_ends_the_window_with_a_section() {
     plan.stop.messages = Some(40);
     // Sixteen messages a section, each delivered 15 ps after it was created: at the end of the third section, at
     // 480 ps, the last two of it are under way, so that the 40 are there at 640 ps, in the first three.
-    let (end, ledger) = window(&plan, every_slice(|_| 15));
+    let (end, collector) = window(&plan, every_slice(|_| 15));
     assert_eq!(end.end, Time::from_ps(480));
-    assert_eq!(ledger.measured().class(class()).followed_messages, 48);
-    assert!(ledger.is_complete());
-    assert_eq!(ledger.end(), Time::from_ps(640), "nothing is left to follow");
+    assert_eq!(collector.report().class(class()).followed_messages, 48);
+    assert!(collector.is_complete());
+    assert_eq!(collector.end(), Time::from_ps(640), "nothing is left to follow");
 }
 
 #[test]
@@ -54,10 +54,10 @@ fn a_relative_width_ends_the_window_where_it_holds_twice() {
     let mut plan = plan(1, LONG << 11);
     plan.stop.relative_width = Some(0.01);
     // Nothing varies. Slices of 2^20 ps, 4,096 messages each: narrow with 32 sections, and again with 64.
-    let (end, ledger) =
+    let (end, collector) =
         window(&plan, (0..5_000_000).map(|index| journey(256 * index, 256 * index + 5)));
     assert_eq!(end.end, Time::from_ps(1 << 30));
-    assert!(ledger.measured().is_narrow_enough());
+    assert!(collector.report().is_narrow_enough());
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn a_relative_width_that_is_not_reached_ends_with_the_run() {
     let mut plan = plan(1, LONG);
     plan.stop.relative_width = Some(0.01);
     // Latencies differ from section to section far more than that.
-    let (end, ledger) =
+    let (end, collector) =
         window(&plan, four_a_slice(|index| if index / 64 % 2 == 0 { 5 } else { 100 }));
     assert_eq!(end.end, Time::from_ps(LONG));
-    assert!(!ledger.measured().is_narrow_enough());
+    assert!(!collector.report().is_narrow_enough());
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn every_class_must_be_narrow() {
             .zip(0..)
             .map(|(told, index)| Journey { class: ClassId::new(second(index)), ..told });
         // The second class is in all batches, or in the last two only.
-        let (_, ledger) = window(&plan, journeys);
-        assert_eq!(ledger.measured().is_narrow_enough(), narrow, "{second_from}");
+        let (_, collector) = window(&plan, journeys);
+        assert_eq!(collector.report().is_narrow_enough(), narrow, "{second_from}");
     }
 }
 
@@ -96,10 +96,10 @@ fn accepted_load_does_not_wait_for_stragglers() {
     let straggler = |index: u64| if index == 100 { 3 << 29 } else { 1 };
     let journeys =
         || (0..9_000).map(|index| journey(index << 18, (index << 18) + straggler(index)));
-    let (end, ledger) = window(&plan, journeys());
+    let (end, collector) = window(&plan, journeys());
     assert_eq!(end.end, Time::from_ps(1 << 30), "narrow with 32 and with 64 sections of 2^24 ps");
-    assert_eq!(ledger.measured().class(class()).censored_messages(), 1);
-    assert_eq!(ledger.end(), Time::from_ps((1 << 30) + time / 10));
+    assert_eq!(collector.report().class(class()).censored_messages(), 1);
+    assert_eq!(collector.end(), Time::from_ps((1 << 30) + time / 10));
     plan.stop.quantity = Quantity::Latency;
     assert_eq!(window(&plan, journeys()).0.end, Time::from_ps(time));
 }
@@ -178,7 +178,7 @@ fn latency_that_grows_to_the_end_is_too_short_and_stops_no_run() {
 fn a_run_without_a_message_needs_no_warm_up() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = None;
-    let (found, ledger) = window(&plan, []);
+    let (found, collector) = window(&plan, []);
     assert_eq!((found.start, found.warm_up), (Time::ZERO, WarmUp::Found));
-    assert_eq!(ledger.measured().class(class()).latency_ps, None);
+    assert_eq!(collector.report().class(class()).latency_ps, None);
 }

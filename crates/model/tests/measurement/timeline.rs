@@ -25,14 +25,14 @@ fn sections_merge_in_pairs_when_there_are_64() {
     let mut feed = Feed::new(&plan(1, 1 << 32));
     let mut lengths = Vec::new();
     let mut before = 0;
-    while let Some(end) = feed.ledger.section_end() {
+    while let Some(end) = feed.collector.section_end() {
         feed.end_sections(end.as_ps());
         lengths.push(end.as_ps() - before);
         before = end.as_ps();
     }
     let expected = [vec![1 << 24; 64], vec![1 << 25; 32], vec![1 << 26; 32]].concat();
     assert_eq!(lengths, expected);
-    assert_eq!(feed.ledger.end(), Time::from_ps(1 << 32));
+    assert_eq!(feed.collector.end(), Time::from_ps(1 << 32));
 }
 
 #[test]
@@ -40,12 +40,12 @@ fn the_last_section_ends_with_the_run() {
     // 10,000 ps: slices of 10 ps, 62 sections of 160 ps and one of 80.
     let mut feed = Feed::new(&plan(1, 10_000));
     feed.end_sections(9_999);
-    assert_eq!(feed.ledger.section_end(), Some(Time::from_ps(10_000)));
+    assert_eq!(feed.collector.section_end(), Some(Time::from_ps(10_000)));
     feed.end_sections(10_000);
-    assert_eq!(feed.ledger.section_end(), None);
+    assert_eq!(feed.collector.section_end(), None);
     // The short section counts for what it is: 10,000 ps with 100 bytes at 50 ps and at 9,990 ps.
-    let ledger = told(&plan(1, 10_000), [journey(0, 50), journey(1, 9_990)]);
-    let accepted = ledger.measured().class(class()).accepted_bytes_per_ps.unwrap();
+    let collector = told(&plan(1, 10_000), [journey(0, 50), journey(1, 9_990)]);
+    let accepted = collector.report().class(class()).accepted_bytes_per_ps.unwrap();
     assert!((accepted.mean - 200.0 / 10_000.0).abs() < 1e-15, "{accepted:?}");
 }
 
@@ -55,8 +55,8 @@ fn merging_changes_no_sum_of_the_window() {
     let time = 1 << 35;
     let step = time / 3_000;
     let messages = |index: u64| journey(index * step, index * step + step / 3 + 50 * index);
-    let ledger = told(&plan(1, time), (0..3_000).map(messages));
-    let measured = ledger.measured();
+    let collector = told(&plan(1, time), (0..3_000).map(messages));
+    let measured = collector.report();
     let of = measured.class(class());
     assert_eq!(of.created, Count { messages: 3_000, bytes: 300_000 });
     assert_eq!(of.followed_messages, 3_000);
@@ -73,12 +73,12 @@ fn channels_are_cut_at_the_window() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
     let mut feed = Feed::new(&plan);
-    while let Some(end) = feed.ledger.section_end() {
+    while let Some(end) = feed.collector.section_end() {
         let ticks = end.as_ps() / 16;
         let count = ChannelCount { data_flits: ticks, stopped_ps: 4 * ticks, ..Default::default() };
-        feed.ledger.on_section_end(&vec![count; plan.channels.len()]);
+        feed.collector.on_section_end(&vec![count; plan.channels.len()]);
     }
-    let channel = feed.ledger.measured().channel(ChannelId::new(0)).unwrap();
+    let channel = feed.collector.report().channel(ChannelId::new(0)).unwrap();
     assert_eq!(channel.count.data_flits, (TIME - 320) / 16);
     assert!((channel.utilisation.mean - 10.0 / 16.0).abs() < 1e-12);
     assert!((channel.stopped_share.mean - 0.25).abs() < 1e-12);

@@ -4,7 +4,7 @@ use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
 use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
-use gingham_topology::routing::{LaneSet, Layer};
+use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ pub(crate) struct Asking {
     level: usize,
     /// The lanes that it may take.
     pub(crate) lanes: LaneSet,
-    /// Its layer there.
-    layer: Layer,
+    /// Its dateline class there.
+    dateline_class: DatelineClass,
 }
 
 impl Simulation {
@@ -76,13 +76,13 @@ impl Simulation {
         let (packet, output) = (&journey.packet, journey.next_channel());
         assert_eq!(journey.path[journey.position], input, "a head is where its path leads");
         let rule = &self.lane_plan.lanes;
-        let (lanes, layer) =
-            rule.onward(&self.plan.fabric, packet.binding, journey.layer, input, output);
+        let (lanes, dateline_class) =
+            rule.onward(&self.plan.fabric, packet.vc_class, journey.dateline_class, input, output);
         assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         let level = self.lane_plan.arbitration.level(packet.priority);
         let port = usize::from(self.plan.ends(input).target.port);
         let place = port * usize::from(self.lane_plan.count) + usize::from(lane);
-        Some(Asking { from: (input, lane), place, head, output, level, lanes, layer })
+        Some(Asking { from: (input, lane), place, head, output, level, lanes, dateline_class })
     }
 
     /// The flits of the packet whose head asks.
@@ -104,10 +104,10 @@ impl Simulation {
 
     /// Gives a head the first of these lanes, in turn from the one after the last that this output gave.
     fn give(&mut self, asking: Asking, to_give: LaneSet, tick: Tick) {
-        let Asking { from, head, output, layer, .. } = asking;
+        let Asking { from, head, output, dateline_class, .. } = asking;
         let journey = self.journeys.get_mut(head.packet);
         journey.position += 1;
-        journey.layer = layer;
+        journey.dateline_class = dateline_class;
         let flits = journey.flits;
         let state = &mut self.outputs[output.index()];
         let is_to_give = |lane: usize| to_give.lanes().any(|other| usize::from(other) == lane);

@@ -8,8 +8,8 @@ use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Simulation {
     pub(crate) fn start_sources(&mut self) {
-        for source in 0..self.course.source_count() {
-            let next = self.course.await_arrival(source);
+        for source in 0..self.endpoints.source_count() {
+            let next = self.endpoints.await_arrival(source);
             self.await_arrival(source, next);
         }
         self.schedule_caused();
@@ -22,9 +22,9 @@ impl Simulation {
     }
 
     pub(crate) fn create(&mut self, source: usize) {
-        let next = self.course.arrive(source, self.now);
+        let next = self.endpoints.arrive(source, self.now);
         self.await_arrival(source, next);
-        let channel = self.plan.fabric.endpoint_channel(self.course.endpoint(source));
+        let channel = self.plan.fabric.endpoint_channel(self.endpoints.endpoint(source));
         self.wake_adapter(channel, self.clock.first_from(self.now));
     }
 
@@ -37,10 +37,10 @@ impl Simulation {
         }
         if let Some(passing) = self.transits[host.index()].passing(flit.packet) {
             let waited = self.now.since(passing.ready.expect("what begins is ready"));
-            self.course.ledger_mut().on_reinjected(host, self.now, waited);
+            self.endpoints.collector_mut().on_reinjected(host, self.now, waited);
         } else {
             let packet = self.journeys.get(flit.packet).packet;
-            self.course.refill(host, &packet, self.now);
+            self.endpoints.refill(host, &packet, self.now);
             self.wake_adapter(channel, self.clock.first_after(self.now));
         }
     }
@@ -56,7 +56,7 @@ impl Simulation {
             (journey.began, journey.flits)
         };
         let flit = self.plan.channel(channel).flit;
-        self.course.on_left(host, began, self.now, flits, flit);
+        self.endpoints.on_left(host, began, self.now, flits, flit);
     }
 
     /// A flit has arrived whole at a host that takes in all that comes.
@@ -80,7 +80,7 @@ impl Simulation {
         journey.head_arrived.get_or_insert(self.now);
         if journey.is_tail(flit.index) {
             let journey = self.journeys.remove(flit.packet);
-            self.course.deliver(&journey.packet, &journey.arrival(self.now));
+            self.endpoints.deliver(&journey.packet, &journey.arrival(self.now));
         }
     }
 

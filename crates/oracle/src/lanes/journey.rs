@@ -3,7 +3,7 @@
 use gingham_kernel::{Time, id_type};
 use gingham_model::{Arrival, Packet, PathLength};
 use gingham_topology::ChannelId;
-use gingham_topology::routing::Layer;
+use gingham_topology::routing::DatelineClass;
 
 id_type!(
     /// A packet on its way; reused once it was delivered.
@@ -25,8 +25,8 @@ pub(crate) struct Journey {
     pub(crate) began: Time,
     /// Position in the path of the channel that its head has taken last.
     pub(crate) position: usize,
-    /// Its layer on that channel.
-    pub(crate) layer: Layer,
+    /// Its dateline class on that channel.
+    pub(crate) dateline_class: DatelineClass,
     /// Arrival of the first flit at the destination.
     pub(crate) head_arrived: Option<Time>,
     /// The flit that must arrive next at the destination.

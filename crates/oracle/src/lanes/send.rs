@@ -13,7 +13,7 @@ use crate::lanes::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
 use gingham_model::{Next, Packet, Turn};
-use gingham_topology::routing::{LaneSet, Layer};
+use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// The packet on a lane of an adapter.
@@ -72,7 +72,7 @@ impl Simulation {
     }
 
     fn has_something_to_send(&self, host: EndpointId) -> bool {
-        let adapter = &self.course.adapters[host.index()];
+        let adapter = &self.endpoints.adapters[host.index()];
         (0..adapter.groups().len()).any(|group| adapter.is_waiting(group))
             || self.senders[host.index()].iter().flatten().next().is_some()
             || !self.transits[host.index()].passing.is_empty()
@@ -126,7 +126,7 @@ impl Simulation {
 
     /// The lanes of each queue in which something waits, in ascending order.
     fn queues(&self, host: EndpointId) -> Vec<LaneSet> {
-        let adapter = &self.course.adapters[host.index()];
+        let adapter = &self.endpoints.adapters[host.index()];
         let own = adapter.groups().enumerate();
         let own = own.filter(|(group, _)| adapter.is_waiting(*group)).map(|(_, lanes)| lanes);
         let mut queues: Vec<LaneSet> = own.chain(self.transits[host.index()].queues()).collect();
@@ -159,7 +159,7 @@ impl Simulation {
             return Some(Candidate { flits, came, step: Step::InTransit { packet } });
         }
         let begins = self.begins(channel, tick);
-        let adapter = &mut self.course.adapters[host.index()];
+        let adapter = &mut self.endpoints.adapters[host.index()];
         let group = adapter.groups().position(|lanes| lanes == queue)?;
         match adapter.next(group, begins) {
             Next::Packet { payload_bytes, created } => {
@@ -198,13 +198,13 @@ impl Simulation {
     }
 
     fn begin_own(&mut self, host: EndpointId, group: usize, begins: Time) -> Sending {
-        let Turn::Send(packet) = self.course.begin(host, group, begins) else {
+        let Turn::Send(packet) = self.endpoints.begin(host, group, begins) else {
             panic!("the adapter had a packet that may begin")
         };
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("destinations are drawn among those that a route reaches");
         let flits = self.lane_plan.packet_flits(packet.payload_bytes);
-        let came = self.course.assemblies.message(packet.assembly).created;
+        let came = self.endpoints.reassembly.message(packet.assembly).created;
         let journey = Journey {
             packet,
             length: self.plan.length_of(&path[1..]),
@@ -213,7 +213,7 @@ impl Simulation {
             wire_bytes: self.lane_plan.wire_bytes(flits),
             began: begins,
             position: 0,
-            layer: Layer(0),
+            dateline_class: DatelineClass(0),
             head_arrived: None,
             index_expected: 0,
         };
@@ -229,7 +229,7 @@ impl Simulation {
     fn begin_in_transit(&mut self, host: EndpointId, packet: JourneyId) -> Sending {
         let journey = self.journeys.get_mut(packet);
         journey.position += 1;
-        journey.layer = Layer(0);
+        journey.dateline_class = DatelineClass(0);
         let passing = self.transits[host.index()].passing_mut(packet).expect("the packet goes on");
         passing.has_begun = true;
         let came = passing.ready.expect("what begins is ready");
@@ -238,7 +238,7 @@ impl Simulation {
 
     /// The lanes on which a packet may leave a host.
     pub(crate) fn first_lanes(&self, host: EndpointId, packet: &Packet) -> LaneSet {
-        self.lane_plan.lanes.first(host, packet.binding)
+        self.lane_plan.lanes.first(host, packet.vc_class)
     }
 
     /// The lane of a host on which a packet is.

@@ -8,8 +8,8 @@ use crate::lanes::send::Sending;
 use crate::lanes::transit::Transit;
 use crate::lanes::waits;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
-use gingham_model::measure::{ChannelCount, Ledger};
-use gingham_model::{Course, Delivery, Due, LanePlan, Plan, Status};
+use gingham_model::measure::{ChannelCount, Collector};
+use gingham_model::{Delivery, Due, Endpoints, LanePlan, Plan, Status};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Simulation {
     pub(crate) clock: Clock,
     pub(crate) queue: EventQueue<Event>,
     pub(crate) now: Time,
-    pub(crate) course: Course,
+    pub(crate) endpoints: Endpoints,
     /// By channel: the host that sends on it, if one does.
     pub(crate) hosts: Vec<Option<EndpointId>>,
     /// By endpoint, then by lane: the packet that the adapter is in the middle of.
@@ -67,7 +67,7 @@ impl Simulation {
             clock: Clock { cycle: lane_plan.cycle },
             queue: EventQueue::new(),
             now: Time::ZERO,
-            course: Course::new(Arc::clone(&plan)),
+            endpoints: Endpoints::new(Arc::clone(&plan)),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lane_plan.count.into()]; endpoints],
             transits: vec![Transit::new(lane_plan.count); endpoints],
@@ -100,17 +100,17 @@ impl Simulation {
     /// Simulates at most `events_max` events. The size of a call never changes a result.
     pub fn advance(&mut self, events_max: u64) -> &Status {
         for _ in 0..events_max {
-            if !self.course.is_running() {
+            if !self.endpoints.is_running() {
                 break;
             }
             self.step();
         }
-        self.course.status()
+        self.endpoints.status()
     }
 
     /// How far the run has come.
     pub fn status(&self) -> &Status {
-        self.course.status()
+        self.endpoints.status()
     }
 
     /// The current instant.
@@ -129,13 +129,13 @@ impl Simulation {
     }
 
     /// What was counted so far.
-    pub fn ledger(&self) -> &Ledger {
-        self.course.ledger()
+    pub fn collector(&self) -> &Collector {
+        self.endpoints.collector()
     }
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.course.take_messages()
+        self.endpoints.take_messages()
     }
 
     /// Counts by channel since time zero, this instant included.
@@ -202,7 +202,7 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        match self.course.due(self.queue.next_time()) {
+        match self.endpoints.due(self.queue.next_time()) {
             Due::Event => {
                 let (time, event) = self.queue.pop().expect("an event is pending");
                 self.now = time;
@@ -210,11 +210,11 @@ impl Simulation {
                 self.handle(event);
                 self.schedule_caused();
             }
-            Due::SectionEnd(end) => self.course.end_section(&self.counts_until(end)),
-            Due::LookAround(time) => {
+            Due::SectionEnd(end) => self.endpoints.end_section(&self.counts_until(end)),
+            Due::DeadlockCheck(time) => {
                 let cycle = waits::find_cycle(self, time);
-                self.course.look_around(time, cycle, !self.queue.is_empty());
-                if !self.course.is_running() {
+                self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
+                if !self.endpoints.is_running() {
                     self.now = time;
                 }
             }

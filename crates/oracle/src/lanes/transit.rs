@@ -118,10 +118,10 @@ impl Simulation {
         let transit = &mut self.transits[host.index()];
         let ready = if has_room {
             transit.pool_bytes += bytes;
-            self.course.ledger_mut().on_pool(host, transit.pool_bytes);
+            self.endpoints.collector_mut().on_pool(host, transit.pool_bytes);
             Some((read + plan.detection).max(self.now) + plan.programming)
         } else {
-            self.course.ledger_mut().on_spilled(host, self.now);
+            self.endpoints.collector_mut().on_spilled(host, self.now);
             None
         };
         let (gathered, is_spilled, has_begun) = (VecDeque::new(), !has_room, false);

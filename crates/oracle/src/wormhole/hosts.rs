@@ -10,8 +10,8 @@ impl Simulation {
     // Phase 1: create.
 
     pub(crate) fn start_sources(&mut self) {
-        for source in 0..self.course.source_count() {
-            if let Some(first) = self.course.await_arrival(source) {
+        for source in 0..self.endpoints.source_count() {
+            if let Some(first) = self.endpoints.await_arrival(source) {
                 self.cause(first, Event::Create { source });
             }
         }
@@ -19,10 +19,10 @@ impl Simulation {
     }
 
     pub(crate) fn arrive(&mut self, source: usize) {
-        if let Some(next) = self.course.arrive(source, self.now) {
+        if let Some(next) = self.endpoints.arrive(source, self.now) {
             self.cause(next, Event::Create { source });
         }
-        let channel = self.host_channel(self.course.endpoint(source));
+        let channel = self.host_channel(self.endpoints.endpoint(source));
         self.cause(self.now, Event::Transfer { channel });
     }
 
@@ -55,7 +55,7 @@ impl Simulation {
 
     /// The next worm of the host's own, if there is one that may start.
     fn start_worm(&mut self, endpoint: EndpointId) -> Option<Sending> {
-        let packet = match self.course.take(endpoint, 0, self.now) {
+        let packet = match self.endpoints.take(endpoint, 0, self.now) {
             Turn::Send(packet) => packet,
             Turn::At(time) => {
                 self.cause(time, Event::Transfer { channel: self.host_channel(endpoint) });
@@ -93,7 +93,7 @@ impl Simulation {
         worm.index_expected += 1;
         if worm.is_tail(flit.index) {
             let worm = self.worms.remove(flit.worm);
-            self.course.deliver(&worm.packet, &worm.arrival(now));
+            self.endpoints.deliver(&worm.packet, &worm.arrival(now));
         }
     }
 

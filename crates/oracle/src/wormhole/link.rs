@@ -35,7 +35,7 @@ impl Simulation {
         if let Some(symbol) = self.inputs[heard.index()].as_ref().and_then(Input::pending) {
             self.send_control(heard, symbol);
         } else if output.stopped_since.is_none() {
-            match self.endpoints[channel.index()] {
+            match self.endpoint_of[channel.index()] {
                 Some(endpoint) => self.send_from_host(endpoint, channel),
                 None => self.send_from_switch(channel),
             }

@@ -7,8 +7,8 @@ use crate::wormhole::waits;
 use crate::wormhole::worm::{Sending, Worms};
 use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
-use gingham_model::measure::{ChannelCount, Ledger};
-use gingham_model::{Course, Delivery, Due, Plan, Status, WormholePlan};
+use gingham_model::measure::{ChannelCount, Collector};
+use gingham_model::{Delivery, Due, Endpoints, Plan, Status, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ pub struct Simulation {
     pub(crate) wormhole: WormholePlan,
     pub(crate) queue: EventQueue<Event>,
     pub(crate) now: Time,
-    pub(crate) course: Course,
+    pub(crate) endpoints: Endpoints,
     /// By endpoint: the worm that holds its channel, until its tail has left.
     pub(crate) sending: Vec<Option<Sending>>,
     /// By channel: the endpoint that sends on it, if one does.
-    pub(crate) endpoints: Vec<Option<EndpointId>>,
+    pub(crate) endpoint_of: Vec<Option<EndpointId>>,
     /// By endpoint: what comes in at hosts.
     pub(crate) transits: Vec<Transit>,
     pub(crate) worms: Worms,
@@ -55,9 +55,9 @@ impl Simulation {
             wormhole,
             queue: EventQueue::new(),
             now: Time::ZERO,
-            course: Course::new(Arc::clone(&plan)),
+            endpoints: Endpoints::new(Arc::clone(&plan)),
             sending: vec![None; plan.fabric.endpoints().len()],
-            endpoints: channels()
+            endpoint_of: channels()
                 .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
                 .collect(),
             transits: vec![Transit::default(); plan.fabric.endpoints().len()],
@@ -93,17 +93,17 @@ impl Simulation {
     /// Simulates at most `events_max` events. The size of a call never changes a result.
     pub fn advance(&mut self, events_max: u64) -> &Status {
         for _ in 0..events_max {
-            if !self.course.is_running() {
+            if !self.endpoints.is_running() {
                 break;
             }
             self.step();
         }
-        self.course.status()
+        self.endpoints.status()
     }
 
     /// How far the run has come.
     pub fn status(&self) -> &Status {
-        self.course.status()
+        self.endpoints.status()
     }
 
     /// The current instant.
@@ -122,13 +122,13 @@ impl Simulation {
     }
 
     /// What was counted so far.
-    pub fn ledger(&self) -> &Ledger {
-        self.course.ledger()
+    pub fn collector(&self) -> &Collector {
+        self.endpoints.collector()
     }
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.course.take_messages()
+        self.endpoints.take_messages()
     }
 
     /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
@@ -172,7 +172,7 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        match self.course.due(self.queue.next_time()) {
+        match self.endpoints.due(self.queue.next_time()) {
             Due::Event => {
                 let (time, event) = self.queue.pop().expect("an event is pending");
                 self.now = time;
@@ -180,11 +180,11 @@ impl Simulation {
                 self.handle(event);
                 self.schedule_caused();
             }
-            Due::SectionEnd(end) => self.course.end_section(&self.counts_until(end)),
-            Due::LookAround(time) => {
+            Due::SectionEnd(end) => self.endpoints.end_section(&self.counts_until(end)),
+            Due::DeadlockCheck(time) => {
                 let cycle = waits::find_cycle(self);
-                self.course.look_around(time, cycle, !self.queue.is_empty());
-                if !self.course.is_running() {
+                self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
+                if !self.endpoints.is_running() {
                     self.now = time;
                 }
             }

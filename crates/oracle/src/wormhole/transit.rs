@@ -122,7 +122,7 @@ impl Simulation {
         match self.sending[host.index()].take().expect("a tail had a worm") {
             Sending::Own(own) => {
                 let flit = self.plan.channel(channel).flit;
-                self.course.on_left(host, own.started, self.now, own.flits, flit);
+                self.endpoints.on_left(host, own.started, self.now, own.flits, flit);
             }
             Sending::InTransit(worm) => {
                 let transit = &mut self.transits[host.index()];
@@ -194,10 +194,10 @@ impl Simulation {
         transit.port = Port::Passing { worm: id };
         let ready = if has_room {
             transit.pool_bytes += flits;
-            self.course.ledger_mut().on_pool(host, transit.pool_bytes);
+            self.endpoints.collector_mut().on_pool(host, transit.pool_bytes);
             Some((read + plan.detection).max(self.now) + plan.programming)
         } else {
-            self.course.ledger_mut().on_spilled(host, self.now);
+            self.endpoints.collector_mut().on_spilled(host, self.now);
             None
         };
         let gathered = VecDeque::new();
@@ -259,7 +259,7 @@ impl Simulation {
     /// The worm in transit that takes the channel of a host now, if one does.
     pub(crate) fn turn_of_transit(&mut self, host: EndpointId) -> Option<Sending> {
         let (worm, ready) = self.transits[host.index()].ripest(self.now)?;
-        self.course.ledger_mut().on_reinjected(host, self.now, self.now.since(ready));
+        self.endpoints.collector_mut().on_reinjected(host, self.now, self.now.since(ready));
         Some(Sending::InTransit(worm))
     }
 
@@ -306,7 +306,7 @@ impl Simulation {
     }
 
     pub(crate) fn ends_at_host(&self, channel: ChannelId) -> bool {
-        self.endpoints[Fabric::reverse(channel).index()].is_some()
+        self.endpoint_of[Fabric::reverse(channel).index()].is_some()
     }
 
     fn host_at(&self, channel: ChannelId) -> EndpointId {
@@ -314,6 +314,6 @@ impl Simulation {
     }
 
     fn host_of(&self, channel: ChannelId) -> EndpointId {
-        self.endpoints[channel.index()].expect("a host sends here")
+        self.endpoint_of[channel.index()].expect("a host sends here")
     }
 }

@@ -156,7 +156,7 @@ fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
         name,
         active: Time::ZERO..Time::MAX,
         priority: Priority::default(),
-        binding: None,
+        vc_class: None,
         segmentation: SegmentationPlan::None,
         policing: None,
         sources: vec![source],

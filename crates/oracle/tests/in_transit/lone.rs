@@ -7,7 +7,7 @@ use super::common::{
 use super::{DETECTION, POOL, PROGRAMMING, measured, over_h1};
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_model::Plan;
-use gingham_model::measure::TransitMeasured;
+use gingham_model::measure::TransitReport;
 
 #[test]
 fn over_one_host() {
@@ -17,14 +17,14 @@ fn over_one_host() {
     let delivery = deliveries(plan.clone(), 1)[0];
     assert_eq!(story(&delivery), (0, 0, 440, 480));
     assert_eq!((delivery.hops, delivery.in_transit_hosts, delivery.wire_bytes), (2, 1, 5));
-    let expected = TransitMeasured {
+    let expected = TransitReport {
         reinjected_packets: 1,
         spilled_packets: 0,
         wait_mean_ps: Some(0.0),
         pool_peak_bytes: 5,
     };
     assert_eq!(measured(plan.clone(), 1), expected);
-    assert_eq!(measured(plan, 2), TransitMeasured::default());
+    assert_eq!(measured(plan, 2), TransitReport::default());
 }
 
 /// Two hosts on each of two switches; from h0 to h3 over h1 and h2.

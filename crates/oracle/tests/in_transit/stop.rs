@@ -170,6 +170,6 @@ fn who_waits_for_a_worm_that_is_not_ready_yet_waits_for_nobody() {
     while simulation.now() < Time::from_ps(2_600) {
         assert_eq!(*simulation.advance(1), Status::Running);
     }
-    assert_eq!(simulation.ledger().delivered_messages(), 0);
+    assert_eq!(simulation.collector().delivered_messages(), 0);
     assert_eq!(*simulation.advance(u64::MAX), Status::Drained);
 }

@@ -98,7 +98,7 @@ fn lane_buffers_are_as_full_as_told() {
     assert_eq!(counts[into.index()].occupancy_flit_ps, 90);
     assert_eq!(counts[into.index()].data_flits, 3);
     assert_eq!((counts[into.index()].stops, counts[into.index()].stopped_ps), (0, 0));
-    let measured = simulation.ledger().measured().channel(into).unwrap();
+    let measured = simulation.collector().report().channel(into).unwrap();
     assert!((measured.occupancy_flits.unwrap().mean - 0.09).abs() < 1e-12);
     let total: u64 = counts.iter().map(|count| count.data_flits).sum();
     assert_eq!(total, 6);

@@ -5,8 +5,8 @@ use crate::packets::by_message;
 use crate::{lane_plan, lanes, on_lanes, packets};
 use gingham_kernel::Span;
 use gingham_model::{
-    Admission, Delivery, Excess, Granularity, PolicingPlan, Priority, REFILL_BYTES, SchedulerPlan,
-    SegmentationPlan,
+    Conformance, Delivery, Excess, Granularity, PolicingPlan, Priority, REFILL_BYTES,
+    SchedulerPlan, SegmentationPlan,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::routing::LaneSet;
@@ -75,14 +75,14 @@ fn what_waits_for_tokens_begins_at_a_tick() {
     // once, and is not delayed.
     let found = deliveries(plan.clone(), 2);
     assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 20]);
-    assert!(found.iter().all(|found| found.admission == Admission::Conforming));
+    assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
     // With 25 B the second has its tokens at 31.25, so that it begins at tick 4.
     plan.classes.clear();
     scheduled(&mut plan, 0, 1, &[(0, 32), (0, 25)]);
     plan.classes[0].policing = Some(policing());
     let found = deliveries(plan, 2);
     assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 40]);
-    assert_eq!(found[1].admission, Admission::Delayed);
+    assert_eq!(found[1].conformance, Conformance::Delayed);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn tokens_are_asked_for_at_the_instant_at_which_the_flit_would_begin() {
     // The first takes the cable until 32. At tick 3 a flit could begin at 32, and by then there are the 25 tokens that 31.25 ps bring.
     let found = deliveries(plan, 2);
     assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 32]);
-    assert!(found.iter().all(|found| found.admission == Admission::Conforming));
+    assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::common::{FLIT, along, deliveries, in_transit, row, spilling, stop_at,
 use crate::packets::by_message;
 use crate::{lane_plan, lanes, on_lanes, packets};
 use gingham_kernel::Span;
-use gingham_model::measure::TransitMeasured;
+use gingham_model::measure::TransitReport;
 use gingham_model::{Plan, Status, WhenFull};
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
@@ -33,12 +33,12 @@ fn over_h1(count: u8, pool_bytes: u64) -> Plan {
 }
 
 /// What h1 counted in 10,000 ps.
-fn measured(mut plan: Plan) -> TransitMeasured {
+fn measured(mut plan: Plan) -> TransitReport {
     plan.stop = stop_at(10_000);
     let mut simulation = Simulation::new(Arc::new(plan));
     simulation.advance(u64::MAX);
     simulation.assert_invariants();
-    simulation.ledger().measured().transit(EndpointId::new(1))
+    simulation.collector().report().transit(EndpointId::new(1))
 }
 
 #[test]

@@ -23,7 +23,7 @@ use common::{quiet_plan, scheduled};
 use gingham_kernel::Span;
 use gingham_model::{ArbiterPlan, Arbitration, Crossbar, LanePlan, Plan, Switching};
 use gingham_topology::Fabric;
-use gingham_topology::routing::{Binding, LaneSet, Lanes};
+use gingham_topology::routing::{LaneSet, Lanes, VcClass};
 
 /// A plan over so many lanes in which nobody sends yet: every packet may take any of them.
 pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
@@ -67,7 +67,7 @@ pub(crate) fn packets(plan: &mut Plan, from: usize, to: usize, packets: &[(u64, 
 /// Gives each class a set of lanes of its own.
 pub(crate) fn on_lanes(plan: &mut Plan, sets: &[LaneSet]) {
     lanes(plan, |lane_plan| lane_plan.lanes = Lanes::free(sets));
-    for (binding, class) in (0..).map(Binding).zip(&mut plan.classes) {
-        class.binding = Some(binding);
+    for (vc_class, class) in (0..).map(VcClass).zip(&mut plan.classes) {
+        class.vc_class = Some(vc_class);
     }
 }

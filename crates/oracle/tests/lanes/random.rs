@@ -12,7 +12,7 @@ use gingham_model::{
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, Irregular};
-use gingham_topology::routing::{Algorithm, Binding, Form, InTransit, LaneSet, Lanes, route};
+use gingham_topology::routing::{Algorithm, Form, InTransit, LaneSet, Lanes, VcClass, route};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -100,14 +100,14 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
             name: name.to_owned(),
             active: Time::ZERO..Time::MAX,
             priority: Priority::default(),
-            binding: None,
+            vc_class: None,
             segmentation: SegmentationPlan::Fixed(80),
             policing: None,
             sources,
         });
     }
-    for (class, binding) in plan.classes.iter_mut().zip([Binding(0), Binding(1)]) {
-        class.binding = Some(binding);
+    for (class, vc_class) in plan.classes.iter_mut().zip([VcClass(0), VcClass(1)]) {
+        class.vc_class = Some(vc_class);
     }
     if seed.is_multiple_of(2) {
         plan.classes[0].priority = Priority::new(1).unwrap();
@@ -183,7 +183,7 @@ fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
         assert_eq!(straight, outcome(shuffled.clone(), 23), "seed {seed}");
         shuffled.advance(u64::MAX);
         for host in shuffled.plan().fabric.endpoint_ids() {
-            let measured = shuffled.ledger().measured().transit(host);
+            let measured = shuffled.collector().report().transit(host);
             reinjected += measured.reinjected_packets;
             spilled += measured.spilled_packets;
         }

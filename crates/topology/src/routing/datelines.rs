@@ -1,17 +1,17 @@
 //! Datelines: where packets change lanes so that the circles of a torus close no cycle.
 //!
 //! ```text
-//!   a circle of five, upwards            lanes of a binding     0 1 | 2 3
-//!                    dateline                                   layer 0 | layer 1
+//!   a circle of five, upwards            lanes of a VC class     0 1 | 2 3
+//!                    dateline                                   dateline class 0 | dateline class 1
 //!   s0 ─► s1 ─► s2 ─► s3 ─► s4 ═► s0
-//!   from s3 to s1:    layer 0 ║ layer 1 ─► layer 1
+//!   from s3 to s1:    dateline class 0 ║ dateline class 1 ─► dateline class 1
 //! ```
 //!
 //! In each dimension that closes to circles, the channels between the last switch and the first are
-//! its dateline, in both directions. A packet is on layer 0 when it enters a dimension, on layer 1 from the
-//! channel on that crosses the dateline of that dimension, and on layer 0 again in the next dimension. On
-//! layer 0 nobody goes on past the dateline and on layer 1 a shortest way ends before it comes
-//! there again, so that neither layer closes a circle; between dimensions the order of
+//! its dateline, in both directions. A packet is on dateline class 0 when it enters a dimension, on dateline class 1 from the
+//! channel on that crosses the dateline of that dimension, and on dateline class 0 again in the next dimension. On
+//! dateline class 0 nobody goes on past the dateline and on dateline class 1 a shortest way ends before it comes
+//! there again, so that neither dateline class closes a circle; between dimensions the order of
 //! dimension-order routing sees to it. Other routes may turn in other ways, so whether they are
 //! free of deadlock is for the proof to say.
 //!
@@ -24,7 +24,7 @@
 //!
 //! Invariant: both channels of a cable are alike.
 
-use super::lane_set::{LaneSet, Layer};
+use super::lane_set::{DatelineClass, LaneSet};
 use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
 
 /// The largest circle on which no shortest way takes two channels in a row.
@@ -41,18 +41,18 @@ pub struct Datelines {
     places: Vec<u8>,
 }
 
-/// The lanes of a binding, shared out among the layers.
+/// The lanes of a VC class, shared out among the dateline classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shares {
     /// Where there is no dateline.
     pub(super) all: LaneSet,
-    /// By layer.
-    layers: [LaneSet; Datelines::LAYERS],
+    /// By dateline class.
+    dateline_classes: [LaneSet; Datelines::CLASSES],
 }
 
 impl Datelines {
     /// Layers where there are datelines.
-    pub const LAYERS: usize = 2;
+    pub const CLASSES: usize = 2;
 
     /// The datelines of a mesh or torus; none if no dimension closes to circles of four or more.
     ///
@@ -75,9 +75,9 @@ impl Datelines {
         Self { places: ChannelId::first(fabric.channel_count()).map(place).collect() }
     }
 
-    /// How many layers there are: one, if no dimension has a dateline.
-    pub fn layers(&self) -> usize {
-        if self.places.iter().any(|place| *place != OUTSIDE) { Self::LAYERS } else { 1 }
+    /// How many dateline classes there are: one, if no dimension has a dateline.
+    pub fn dateline_classes(&self) -> usize {
+        if self.places.iter().any(|place| *place != OUTSIDE) { Self::CLASSES } else { 1 }
     }
 
     /// Whether a channel crosses the dateline of its dimension.
@@ -86,22 +86,22 @@ impl Datelines {
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// The lanes and the layer of a packet that came by `incoming` on `layer` and goes on by `outgoing`.
+    /// The lanes and the dateline class of a packet that came by `incoming` on `dateline class` and goes on by `outgoing`.
     #[inline]
     pub(super) fn onward(
         &self,
         shares: Shares,
-        layer: Layer,
+        dateline_class: DatelineClass,
         incoming: ChannelId,
         outgoing: ChannelId,
-    ) -> (LaneSet, Layer) {
+    ) -> (LaneSet, DatelineClass) {
         let (from, to) = (self.places[incoming.index()], self.places[outgoing.index()]);
         if to == OUTSIDE {
-            return (shares.all, Layer(0));
+            return (shares.all, DatelineClass(0));
         }
-        let kept = if from >> 1 == to >> 1 { layer.0 } else { 0 };
-        let layer = kept | to & 1;
-        (shares.layers[usize::from(layer)], Layer(layer))
+        let kept = if from >> 1 == to >> 1 { dateline_class.0 } else { 0 };
+        let dateline_class = kept | to & 1;
+        (shares.dateline_classes[usize::from(dateline_class)], DatelineClass(dateline_class))
     }
 }
 
@@ -120,15 +120,15 @@ fn place(grid: &Grid, circles: &[usize], from: NodeId, to: NodeId) -> Option<u8>
 
 impl Shares {
     /// Equal contiguous parts, the lower one the larger; all lanes for each if there are fewer
-    /// lanes than layers.
+    /// lanes than dateline classes.
     pub(super) fn new(all: LaneSet) -> Self {
         let count = all.lanes().count();
-        if count < Datelines::LAYERS {
-            return Self { all, layers: [all; Datelines::LAYERS] };
+        if count < Datelines::CLASSES {
+            return Self { all, dateline_classes: [all; Datelines::CLASSES] };
         }
-        let lower: LaneSet = all.lanes().take(count.div_ceil(Datelines::LAYERS)).collect();
+        let lower: LaneSet = all.lanes().take(count.div_ceil(Datelines::CLASSES)).collect();
         let upper = all.lanes().filter(|lane| !lower.contains(*lane)).collect();
-        Self { all, layers: [lower, upper] }
+        Self { all, dateline_classes: [lower, upper] }
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn lanes_are_shared_out_in_equal_contiguous_parts() {
-        let shares = |lanes: &[u8]| Shares::new(lanes.iter().copied().collect()).layers;
+        let shares = |lanes: &[u8]| Shares::new(lanes.iter().copied().collect()).dateline_classes;
         let set = |lanes: &[u8]| lanes.iter().copied().collect::<LaneSet>();
         assert_eq!(shares(&[0, 1, 2, 3]), [set(&[0, 1]), set(&[2, 3])]);
         assert_eq!(shares(&[1, 4, 9]), [set(&[1, 4]), set(&[9])]);

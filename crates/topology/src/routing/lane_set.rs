@@ -16,11 +16,11 @@ pub struct LaneSet(u16);
 /// What a packet is bound to: its service level where tables decide on lanes, else the number of one of the sets of
 /// lanes that classes use.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Binding(pub u8);
+pub struct VcClass(pub u8);
 
-/// How many layers a packet has gone up; 0 at its host.
+/// How many dateline classes a packet has gone up; 0 at its host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Layer(pub u8);
+pub struct DatelineClass(pub u8);
 
 impl LaneSet {
     /// No lane.

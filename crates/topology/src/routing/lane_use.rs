@@ -88,6 +88,6 @@ fn dropped(fabric: &Fabric, laned: &LanedWalk<'_>) -> Option<LaneDrop> {
         taken => (Some(channels[taken - 1]), outgoing),
     };
     let example = (laned.host_sender.unwrap_or(sender), laned.walk.to);
-    let level = laned.binding.0;
+    let level = laned.vc_class.0;
     Some(LaneDrop { incoming, outgoing, level, example, pairs: laned.sender_count })
 }

@@ -7,30 +7,30 @@
 //!   tables, SL 3     {3}        {0}        {1}        {1}
 //! ```
 //!
-//! Every packet has a [`Binding`] all its way, and a [`Layer`] that it may change at a hop. Both together
+//! Every packet has a [`VcClass`] all its way, and a [`DatelineClass`] that it may change at a hop. Both together
 //! with the channel by which it came and the one by which it goes on give the set of lanes that it may
 //! take there, and it takes any one of them. The proof walks all routes with this rule, and
 //! whatever moves packets asks the same rule at every hop, so that the one is about the other.
 //!
-//! Invariant: the lanes of a hop depend on binding, layer and the two channels alone, and are found by
+//! Invariant: the lanes of a hop depend on VC class, dateline class and the two channels alone, and are found by
 //! a few loads.
 
 use super::algorithm::Algorithm;
 use super::datelines::{Datelines, Shares};
 use super::lane_map::{LEVELS, LaneMap};
-use super::lane_set::{Binding, LaneSet, Layer};
+use super::lane_set::{DatelineClass, LaneSet, VcClass};
 use super::service_levels::ServiceLevels;
 use crate::{ChannelId, EndpointId, Fabric, GridError};
 
 /// How it is decided which lanes a packet may take.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneRule {
-    /// Any lane of the binding at every hop.
+    /// Any lane of the VC class at every hop.
     Free,
-    /// The lanes of a binding are shared out among layers; a packet goes up a layer at the dateline of a
+    /// The lanes of a VC class are shared out among dateline classes; a packet goes up a dateline class at the dateline of a
     /// dimension, and begins anew in the next.
     Datelines(Datelines),
-    /// Tables from service level to lane, and the service level of each pair, which is the binding.
+    /// Tables from service level to lane, and the service level of each pair, which is the VC class.
     Tables {
         /// The lane of each service level, hop by hop.
         map: LaneMap,
@@ -43,12 +43,12 @@ pub enum LaneRule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lanes {
     rule: LaneRule,
-    /// By binding; empty under tables.
+    /// By VC class; empty under tables.
     shares: Vec<Shares>,
     /// Whether there are packets that are bound as tables say for their pair.
     is_bound_by_pair: bool,
     /// What packets may be bound to whatever their pair.
-    everywhere: Vec<Binding>,
+    everywhere: Vec<VcClass>,
     count: usize,
 }
 
@@ -65,28 +65,28 @@ impl Lanes {
         map: LaneMap,
         levels: ServiceLevels,
         is_bound_by_pair: bool,
-        everywhere: &[Binding],
+        everywhere: &[VcClass],
     ) -> Self {
         let by_pair = if is_bound_by_pair { levels.in_use() } else { 0 };
-        let in_use = everywhere.iter().fold(by_pair, |all, binding| all | 1 << binding.0);
+        let in_use = everywhere.iter().fold(by_pair, |all, vc_class| all | 1 << vc_class.0);
         let count = count(map.lanes_at_switches(fabric, in_use));
         let rule = LaneRule::Tables { map, levels };
         Self { rule, shares: Vec::new(), is_bound_by_pair, everywhere: distinct(everywhere), count }
     }
 
-    /// Any lane of the binding at every hop; `bindings` are the sets of lanes, by binding.
-    pub fn free(bindings: &[LaneSet]) -> Self {
-        Self::by_sets(LaneRule::Free, bindings)
+    /// Any lane of the VC class at every hop; `vc_classes` are the sets of lanes, by VC class.
+    pub fn free(vc_classes: &[LaneSet]) -> Self {
+        Self::by_sets(LaneRule::Free, vc_classes)
     }
 
-    /// The lanes of a binding shared out among the layers of `datelines`; `bindings` are the sets of
-    /// lanes, by binding.
-    pub fn by_datelines(datelines: Datelines, bindings: &[LaneSet]) -> Self {
-        Self::by_sets(LaneRule::Datelines(datelines), bindings)
+    /// The lanes of a VC class shared out among the dateline classes of `datelines`; `vc_classes` are the sets of
+    /// lanes, by VC class.
+    pub fn by_datelines(datelines: Datelines, vc_classes: &[LaneSet]) -> Self {
+        Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
     /// Lanes of a network in which every packet may take each of `count`, with datelines if `datelines` says so, or, where it
-    /// says nothing, if dimension-order routes need them and there is a lane for each layer.
+    /// says nothing, if dimension-order routes need them and there is a lane for each dateline class.
     ///
     /// # Errors
     /// Datelines on what is neither mesh nor torus.
@@ -96,23 +96,23 @@ impl Lanes {
         count: u8,
         datelines: Option<bool>,
     ) -> Result<Self, GridError> {
-        let bindings = [LaneSet::first_n(count)];
+        let vc_classes = [LaneSet::first_n(count)];
         let is_needed = matches!(algorithm, Algorithm::DimensionOrder(_))
-            && usize::from(count) >= Datelines::LAYERS;
+            && usize::from(count) >= Datelines::CLASSES;
         if datelines.unwrap_or(is_needed) {
-            Ok(Self::by_datelines(Datelines::new(fabric)?, &bindings))
+            Ok(Self::by_datelines(Datelines::new(fabric)?, &vc_classes))
         } else {
-            Ok(Self::free(&bindings))
+            Ok(Self::free(&vc_classes))
         }
     }
 
-    fn by_sets(rule: LaneRule, bindings: &[LaneSet]) -> Self {
-        let all = bindings.iter().fold(LaneSet::EMPTY, |all, lanes| all | *lanes);
+    fn by_sets(rule: LaneRule, vc_classes: &[LaneSet]) -> Self {
+        let all = vc_classes.iter().fold(LaneSet::EMPTY, |all, lanes| all | *lanes);
         Self {
             rule,
-            shares: bindings.iter().map(|lanes| Shares::new(*lanes)).collect(),
+            shares: vc_classes.iter().map(|lanes| Shares::new(*lanes)).collect(),
             is_bound_by_pair: false,
-            everywhere: (0..=u8::MAX).map(Binding).take(bindings.len()).collect(),
+            everywhere: (0..=u8::MAX).map(VcClass).take(vc_classes.len()).collect(),
             count: count(all),
         }
     }
@@ -122,10 +122,10 @@ impl Lanes {
         &self.rule
     }
 
-    /// How many layers a packet can go through: more than one only where there are datelines.
-    pub fn layers(&self) -> usize {
+    /// How many dateline classes a packet can go through: more than one only where there are datelines.
+    pub fn dateline_classes(&self) -> usize {
         match &self.rule {
-            LaneRule::Datelines(datelines) => datelines.layers(),
+            LaneRule::Datelines(datelines) => datelines.dateline_classes(),
             LaneRule::Free | LaneRule::Tables { .. } => 1,
         }
     }
@@ -136,33 +136,33 @@ impl Lanes {
     }
 
     /// Everything that a packet can be bound to, from 0 on: all service levels under tables.
-    pub fn bindings(&self) -> impl ExactSizeIterator<Item = Binding> {
+    pub fn vc_classes(&self) -> impl ExactSizeIterator<Item = VcClass> {
         let count = match &self.rule {
             LaneRule::Tables { .. } => LEVELS,
             LaneRule::Free | LaneRule::Datelines(_) => self.shares.len(),
         };
-        (0..u8::try_from(count).expect("few bindings")).map(Binding)
+        (0..u8::try_from(count).expect("few VC classes")).map(VcClass)
     }
 
     /// What packets of a pair are bound to where their class does not say: the service level of the pair under
-    /// tables, else the first binding.
-    pub fn binding_of_pair(&self, from: EndpointId, to: EndpointId) -> Binding {
+    /// tables, else the first VC class.
+    pub fn vc_class_of_pair(&self, from: EndpointId, to: EndpointId) -> VcClass {
         match &self.rule {
-            LaneRule::Tables { levels, .. } => Binding(levels.level(from, to, 0)),
-            LaneRule::Free | LaneRule::Datelines(_) => Binding(0),
+            LaneRule::Tables { levels, .. } => VcClass(levels.level(from, to, 0)),
+            LaneRule::Free | LaneRule::Datelines(_) => VcClass(0),
         }
     }
 
-    /// The lanes on which packets of a binding may go somewhere, cables of hosts among them; where a class says
+    /// The lanes on which packets of a VC class may go somewhere, cables of hosts among them; where a class says
     /// nothing, those on which packets of any pair may.
-    pub fn anywhere(&self, fabric: &Fabric, binding: Option<Binding>) -> LaneSet {
+    pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels } => {
-                let levels = binding.map_or_else(|| levels.in_use(), |binding| 1 << binding.0);
+                let levels = vc_class.map_or_else(|| levels.in_use(), |vc_class| 1 << vc_class.0);
                 map.lanes_at_switches(fabric, levels) | map.first_lanes(levels)
             }
             LaneRule::Free | LaneRule::Datelines(_) => {
-                self.shares[usize::from(binding.unwrap_or_default().0)].all
+                self.shares[usize::from(vc_class.unwrap_or_default().0)].all
             }
         }
     }
@@ -173,10 +173,10 @@ impl Lanes {
         from: EndpointId,
         to: EndpointId,
         alternative: u8,
-    ) -> impl Iterator<Item = Binding> {
+    ) -> impl Iterator<Item = VcClass> {
         let by_pair = match &self.rule {
             LaneRule::Tables { levels, .. } if self.is_bound_by_pair => {
-                Some(Binding(levels.level(from, to, alternative)))
+                Some(VcClass(levels.level(from, to, alternative)))
             }
             _ => None,
         };
@@ -185,31 +185,34 @@ impl Lanes {
     }
 
     /// The lanes on which a packet may leave its host, or a host on the way; empty where it is dropped.
-    pub fn first(&self, host: EndpointId, binding: Binding) -> LaneSet {
+    pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
-            LaneRule::Tables { map, .. } => one_or_none(map.first_lane(host, binding.0)),
-            LaneRule::Free | LaneRule::Datelines(_) => self.shares[usize::from(binding.0)].all,
+            LaneRule::Tables { map, .. } => one_or_none(map.first_lane(host, vc_class.0)),
+            LaneRule::Free | LaneRule::Datelines(_) => self.shares[usize::from(vc_class.0)].all,
         }
     }
 
-    /// The lanes that a packet may take in `outgoing`, and its layer there, if it came by `incoming` on
-    /// `layer`; no lanes where it is dropped. On the cable of its host, or of a host on the way, its layer is 0.
+    /// The lanes that a packet may take in `outgoing`, and its dateline class there, if it came by `incoming` on
+    /// `dateline class`; no lanes where it is dropped. On the cable of its host, or of a host on the way, its dateline class is 0.
     #[inline]
     pub fn onward(
         &self,
         fabric: &Fabric,
-        binding: Binding,
-        layer: Layer,
+        vc_class: VcClass,
+        dateline_class: DatelineClass,
         incoming: ChannelId,
         outgoing: ChannelId,
-    ) -> (LaneSet, Layer) {
+    ) -> (LaneSet, DatelineClass) {
         match &self.rule {
-            LaneRule::Free => (self.shares[usize::from(binding.0)].all, Layer(0)),
-            LaneRule::Datelines(datelines) => {
-                datelines.onward(self.shares[usize::from(binding.0)], layer, incoming, outgoing)
-            }
+            LaneRule::Free => (self.shares[usize::from(vc_class.0)].all, DatelineClass(0)),
+            LaneRule::Datelines(datelines) => datelines.onward(
+                self.shares[usize::from(vc_class.0)],
+                dateline_class,
+                incoming,
+                outgoing,
+            ),
             LaneRule::Tables { map, .. } => {
-                (one_or_none(map.lane(fabric, incoming, outgoing, binding.0)), Layer(0))
+                (one_or_none(map.lane(fabric, incoming, outgoing, vc_class.0)), DatelineClass(0))
             }
         }
     }
@@ -224,9 +227,9 @@ fn one_or_none(lane: Option<u8>) -> LaneSet {
     lane.map_or(LaneSet::EMPTY, LaneSet::one)
 }
 
-fn distinct(bindings: &[Binding]) -> Vec<Binding> {
-    let mut bindings = bindings.to_vec();
-    bindings.sort_unstable();
-    bindings.dedup();
-    bindings
+fn distinct(vc_classes: &[VcClass]) -> Vec<VcClass> {
+    let mut vc_classes = vc_classes.to_vec();
+    vc_classes.sort_unstable();
+    vc_classes.dedup();
+    vc_classes
 }

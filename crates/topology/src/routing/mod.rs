@@ -87,7 +87,7 @@ pub use dependency::DependencyGraph;
 pub use distribution::Distribution;
 pub use fall_backs::FallBacks;
 pub use lane_map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
-pub use lane_set::{Binding, LANES_MAX, LaneSet, Layer};
+pub use lane_set::{DatelineClass, LANES_MAX, LaneSet, VcClass};
 pub use lane_use::{LaneDrop, LaneUse};
 pub use lanes::{LaneRule, Lanes};
 pub use parameters::{

@@ -6,14 +6,14 @@
 //!     h2 sends on SL 3:          lane 0      lane 1      lane 1        another
 //! ```
 //!
-//! The endpoints of a switch share their paths and need not share their service level (their binding), nor, where
+//! The endpoints of a switch share their paths and need not share their service level (their VC class), nor, where
 //! the map looks at the input port, their first lane. What follows depends on these two
 //! alone, so each pair of them is looked at once a walk. A packet may have the choice among several
 //! lanes: then it may hold any of them, and wait for each of the next.
 
 use super::Routes;
 use super::graph::SwitchGraph;
-use super::lane_set::{Binding, LaneSet, Layer};
+use super::lane_set::{DatelineClass, LaneSet, VcClass};
 use super::lanes::{LaneRule, Lanes};
 use super::routes::Walk;
 use super::take_in::TakeIn;
@@ -88,7 +88,7 @@ pub(super) struct LanedWalk<'a> {
     /// The lanes of each channel; fewer than channels if the packet is dropped on the way.
     pub(super) lanes: &'a [LaneSet],
     /// What the packets are bound to.
-    pub(super) binding: Binding,
+    pub(super) vc_class: VcClass,
     /// Whether the senders' own adapters drop their packets.
     pub(super) is_dropped_by_adapter: bool,
     /// The first endpoint that sends along this walk on these lanes.
@@ -106,14 +106,14 @@ enum Entrance {
     DroppedByAdapter,
     /// Its first switch drops it.
     DroppedBySwitch,
-    /// It leaves its first switch on any of these lanes, on this layer.
-    Lanes(LaneSet, Layer),
+    /// It leaves its first switch on any of these lanes, on this dateline class.
+    Lanes(LaneSet, DatelineClass),
 }
 
-/// Senders of a walk that share their binding and first lanes.
+/// Senders of a walk that share their VC class and first lanes.
 #[derive(Debug)]
 struct Group {
-    binding: Binding,
+    vc_class: VcClass,
     entrance: Entrance,
     sender: EndpointId,
     host_sender: Option<EndpointId>,
@@ -151,7 +151,7 @@ impl RouteSet<'_> {
                     visit(&LanedWalk {
                         walk,
                         lanes: &lanes_taken,
-                        binding: group.binding,
+                        vc_class: group.vc_class,
                         is_dropped_by_adapter: group.entrance == Entrance::DroppedByAdapter,
                         sender: group.sender,
                         host_sender: group.host_sender,
@@ -179,15 +179,15 @@ impl LanedWalk<'_> {
 /// All senders of a walk, where there is but one lane.
 fn whole_group(walk: &Walk<'_>, graph: &SwitchGraph) -> Option<Group> {
     Some(Group {
-        binding: Binding(0),
-        entrance: Entrance::Lanes(LaneSet::one(0), Layer(0)),
+        vc_class: VcClass(0),
+        entrance: Entrance::Lanes(LaneSet::one(0), DatelineClass(0)),
         sender: walk.senders(graph).next()?,
         host_sender: walk.host_sender(graph),
         sender_count: walk.sender_count(graph),
     })
 }
 
-/// The senders of a walk by binding and first lanes, in the order of their first.
+/// The senders of a walk by VC class and first lanes, in the order of their first.
 fn group(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -200,24 +200,25 @@ fn group(
     if !matches!(lanes.rule(), LaneRule::Tables { .. }) {
         // Which lanes there are does not depend on the sender.
         let Some(sender) = walk.senders(graph).next() else { return };
-        groups.extend(lanes.bindings().filter_map(|binding| {
-            let entrance = entrance(fabric, lanes, sender, first, binding);
-            Some(Group { binding, entrance, ..whole_group(walk, graph)? })
+        groups.extend(lanes.vc_classes().filter_map(|vc_class| {
+            let entrance = entrance(fabric, lanes, sender, first, vc_class);
+            Some(Group { vc_class, entrance, ..whole_group(walk, graph)? })
         }));
         return;
     }
     for sender in walk.senders(graph) {
         let host = (graph.is_host(sender) && graph.is_host(walk.to)).then_some(sender);
-        for binding in lanes.bindings_of(sender, walk.to, alternative) {
-            let entrance = entrance(fabric, lanes, sender, first, binding);
-            let same = |group: &&mut Group| (group.binding, group.entrance) == (binding, entrance);
+        for vc_class in lanes.bindings_of(sender, walk.to, alternative) {
+            let entrance = entrance(fabric, lanes, sender, first, vc_class);
+            let same =
+                |group: &&mut Group| (group.vc_class, group.entrance) == (vc_class, entrance);
             match groups.iter_mut().find(same) {
                 Some(group) => {
                     group.host_sender = group.host_sender.or(host);
                     group.sender_count += 1;
                 }
                 None => groups.push(Group {
-                    binding,
+                    vc_class,
                     entrance,
                     sender,
                     host_sender: host,
@@ -233,15 +234,15 @@ fn entrance(
     lanes: &Lanes,
     sender: EndpointId,
     first: ChannelId,
-    binding: Binding,
+    vc_class: VcClass,
 ) -> Entrance {
-    if lanes.first(sender, binding).is_empty() {
+    if lanes.first(sender, vc_class).is_empty() {
         return Entrance::DroppedByAdapter;
     }
     let own = fabric.endpoint_channel(sender);
-    match lanes.onward(fabric, binding, Layer(0), own, first) {
+    match lanes.onward(fabric, vc_class, DatelineClass(0), own, first) {
         (LaneSet::EMPTY, _) => Entrance::DroppedBySwitch,
-        (lanes, layer) => Entrance::Lanes(lanes, layer),
+        (lanes, dateline_class) => Entrance::Lanes(lanes, dateline_class),
     }
 }
 
@@ -253,18 +254,18 @@ fn take_lanes(
     group: &Group,
     taken: &mut Vec<LaneSet>,
 ) {
-    let Entrance::Lanes(first, mut layer) = group.entrance else { return };
+    let Entrance::Lanes(first, mut dateline_class) = group.entrance else { return };
     taken.push(first);
     for pair in walk.channels.windows(2) {
         // A host on the way takes the packet in and sends it on from its own first lanes.
         let next = match fabric.endpoint_at(fabric.target(pair[0])) {
-            Some(host) => (lanes.first(host, group.binding), Layer(0)),
-            None => lanes.onward(fabric, group.binding, layer, pair[0], pair[1]),
+            Some(host) => (lanes.first(host, group.vc_class), DatelineClass(0)),
+            None => lanes.onward(fabric, group.vc_class, dateline_class, pair[0], pair[1]),
         };
         if next.0.is_empty() {
             return;
         }
         taken.push(next.0);
-        layer = next.1;
+        dateline_class = next.1;
     }
 }

@@ -75,8 +75,8 @@ impl Stopping {
             && let Some(first) = laned.buffers().next()
         {
             for sender in laned.walk.senders(graph).filter(|sender| self.may_stop(*sender)) {
-                // Senders of other bindings are counted in: that may only add dependencies.
-                let decided = routes.lanes.map(|lanes| lanes.first(sender, laned.binding));
+                // Senders of other VC classes are counted in: that may only add dependencies.
+                let decided = routes.lanes.map(|lanes| lanes.first(sender, laned.vc_class));
                 let channel = fabric.endpoint_channel(sender);
                 let own = Buffers { channel, lanes: decided.unwrap_or(LaneSet::one(0)) };
                 if !own.lanes.is_empty() {

@@ -4,8 +4,8 @@
 use crate::support::{FORMS, any_plan, generated, pairs, ring, routed, shortest_path};
 use gingham_topology::generate::{Generator, Mesh, Torus};
 use gingham_topology::routing::{
-    Algorithm, Binding, Buffer, Datelines, DependencyGraph, DimensionOrder, LaneSet, Lanes, Layer,
-    Proof, RouteSet, Routes, TakeIn, describe_cycle, prove,
+    Algorithm, Buffer, DatelineClass, Datelines, DependencyGraph, DimensionOrder, LaneSet, Lanes,
+    Proof, RouteSet, Routes, TakeIn, VcClass, describe_cycle, prove,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Grid};
 use proptest::prelude::*;
@@ -24,8 +24,8 @@ fn set(lanes: &[u8]) -> LaneSet {
     lanes.iter().copied().collect()
 }
 
-fn with_datelines(fabric: &Fabric, bindings: &[LaneSet]) -> Lanes {
-    Lanes::by_datelines(Datelines::new(fabric).expect("a grid"), bindings)
+fn with_datelines(fabric: &Fabric, vc_classes: &[LaneSet]) -> Lanes {
+    Lanes::by_datelines(Datelines::new(fabric).expect("a grid"), vc_classes)
 }
 
 fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
@@ -54,7 +54,7 @@ fn a_circle_of_four_by_hand() {
         // Lane 0: s0-s1-s2-s3. Onto lane 1 from s3 to s0, and on it to s1.
         (with_datelines(&fabric, &[set(&[0, 1])]), 4, 0),
         (with_datelines(&fabric, &[set(&[0, 1, 2, 3])]), 16, 0),
-        // The lower layer has two lanes: 4 and 4, from it to the upper 2, and within that 1.
+        // The lower dateline class has two lanes: 4 and 4, from it to the upper 2, and within that 1.
         (with_datelines(&fabric, &[set(&[0, 1, 2])]), 4 + 4 + 2 + 1, 0),
         (with_datelines(&fabric, &[set(&[0, 1]), set(&[2, 3])]), 8, 0),
         // One lane cannot be shared out.
@@ -86,10 +86,10 @@ fn a_cycle_on_lanes_has_words() {
 fn torus_dependencies(k: usize) -> usize {
     // Ways are shortest, and go up where both are equally long.
     let [up, down] = [k / 2, (k - 1) / 2];
-    // In one circle and direction k - 2 turns on layer 0, one up to layer 1, and on that all turns of the longest
+    // In one circle and direction k - 2 turns on dateline class 0, one up to dateline class 1, and on that all turns of the longest
     // way that begins with the channel that crosses.
     let within = (k - 1 + up - 1) + (k - 1 + down - 1);
-    // A way ends in any channel of a circle: k - 1 on layer 0, and all channels of that longest way on layer 1. From
+    // A way ends in any channel of a circle: k - 1 on dateline class 0, and all channels of that longest way on dateline class 1. From
     // there it enters the next dimension in either direction.
     let ends = (k - 1 + up) + (k - 1 + down);
     2 * k * within + k * ends * 2
@@ -115,13 +115,14 @@ fn meshes_and_small_circles_have_one_layer() {
     let mesh = Mesh { dimensions: vec![5, 5], hosts_per_switch: 1 };
     for fabric in [generated(&Generator::Mesh(mesh), 0), torus(&[3, 3]), torus(&[2, 3])] {
         let datelines = Datelines::new(&fabric).unwrap();
-        assert_eq!(datelines.layers(), 1);
-        let bindings = [set(&[0, 1, 2])];
-        let [free, shared] = [Lanes::free(&bindings), Lanes::by_datelines(datelines, &bindings)];
+        assert_eq!(datelines.dateline_classes(), 1);
+        let vc_classes = [set(&[0, 1, 2])];
+        let [free, shared] =
+            [Lanes::free(&vc_classes), Lanes::by_datelines(datelines, &vc_classes)];
         assert_eq!(verdict(&fabric, &free), verdict(&fabric, &shared));
         assert!(verdict(&fabric, &free).1.is_empty());
     }
-    assert_eq!(Datelines::new(&torus(&[4, 3])).unwrap().layers(), 2);
+    assert_eq!(Datelines::new(&torus(&[4, 3])).unwrap().dateline_classes(), 2);
     let crossing = |fabric: &Fabric| {
         let datelines = Datelines::new(fabric).unwrap();
         ChannelId::first(fabric.channel_count()).filter(|c| datelines.is_crossed_by(*c)).count()
@@ -137,21 +138,21 @@ fn told(
     routes: &Routes,
     lanes: &Lanes,
     pair: (EndpointId, EndpointId),
-    binding: Binding,
+    vc_class: VcClass,
 ) -> Vec<(ChannelId, LaneSet)> {
     let Some(path) = routes.path(fabric, pair.0, pair.1) else { return Vec::new() };
-    let mut layer = Layer(0);
-    let mut told = vec![(path.channels()[0], lanes.first(pair.0, binding))];
+    let mut dateline_class = DatelineClass(0);
+    let mut told = vec![(path.channels()[0], lanes.first(pair.0, vc_class))];
     for turn in path.channels().windows(2) {
-        let (set, next) = lanes.onward(fabric, binding, layer, turn[0], turn[1]);
+        let (set, next) = lanes.onward(fabric, vc_class, dateline_class, turn[0], turn[1]);
         told.push((turn[1], set));
-        layer = next;
+        dateline_class = next;
     }
     told
 }
 
 /// Holds the dependency graph and the proof against what `onward` tells.
-fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, bindings: u8) {
+fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, vc_classes: u8) {
     let alternatives = [routes.clone()];
     let set = on_lanes(&alternatives, lanes);
     let is_switch = |node| fabric.node(node).is_switch();
@@ -159,8 +160,10 @@ fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, bindings: u8) {
         is_switch(fabric.source(channel).node) && is_switch(fabric.target(channel).node)
     };
     let mut expected = BTreeSet::new();
-    for (pair, binding) in pairs(fabric).flat_map(|p| (0..bindings).map(move |b| (p, Binding(b)))) {
-        for turn in told(fabric, routes, lanes, pair, binding).windows(2) {
+    for (pair, vc_class) in
+        pairs(fabric).flat_map(|p| (0..vc_classes).map(move |b| (p, VcClass(b))))
+    {
+        for turn in told(fabric, routes, lanes, pair, vc_class).windows(2) {
             if between(turn[0].0) && between(turn[1].0) {
                 let each = |at: usize| {
                     let (channel, set) = turn[at];
@@ -202,25 +205,25 @@ fn part(set: LaneSet, upper: bool) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn the_proof_is_of_what_onward_tells(plan in any_plan(), bindings in any_bindings()) {
+    fn the_proof_is_of_what_onward_tells(plan in any_plan(), vc_classes in any_bindings()) {
         let fabric = plan.build();
-        let count = u8::try_from(bindings.len()).unwrap();
+        let count = u8::try_from(vc_classes.len()).unwrap();
         for form in FORMS {
             let routes = routed(&fabric, &shortest_path(), form);
-            assert_told(&fabric, &routes, &Lanes::free(&bindings), count);
+            assert_told(&fabric, &routes, &Lanes::free(&vc_classes), count);
         }
     }
 
     #[test]
     fn tori_go_up_a_layer_where_they_cross(
         dimensions in proptest::collection::vec(2..7_u32, 1..3),
-        bindings in any_bindings(),
+        vc_classes in any_bindings(),
     ) {
         let fabric = torus(&dimensions);
         let grid = Grid::recognise(&fabric).unwrap();
-        let lanes = with_datelines(&fabric, &bindings);
+        let lanes = with_datelines(&fabric, &vc_classes);
         let [routes] = dimension_order(&fabric);
-        assert_told(&fabric, &routes, &lanes, u8::try_from(bindings.len()).unwrap());
+        assert_told(&fabric, &routes, &lanes, u8::try_from(vc_classes.len()).unwrap());
         let steps = |channel: ChannelId| {
             let ends = [fabric.source(channel).node, fabric.target(channel).node];
             let differs = |dimension: &usize| {
@@ -230,9 +233,9 @@ proptest! {
             let [a, b] = ends.map(|end| grid.coordinate(end, dimension));
             (dimension, a.abs_diff(b) > 1)
         };
-        for (pair, set) in pairs(&fabric).flat_map(|pair| bindings.iter().map(move |set| (pair, set))) {
-            let binding = bindings.iter().position(|other| other == set).unwrap();
-            let told = told(&fabric, &routes, &lanes, pair, Binding(u8::try_from(binding).unwrap()));
+        for (pair, set) in pairs(&fabric).flat_map(|pair| vc_classes.iter().map(move |set| (pair, set))) {
+            let vc_class = vc_classes.iter().position(|other| other == set).unwrap();
+            let told = told(&fabric, &routes, &lanes, pair, VcClass(u8::try_from(vc_class).unwrap()));
             prop_assert!(told.first().is_none_or(|(_, first)| first == set));
             prop_assert!(told.last().is_none_or(|(_, last)| last == set));
             let mut crossed = vec![false; dimensions.len()];

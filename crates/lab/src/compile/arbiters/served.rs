@@ -10,7 +10,7 @@ use crate::compile::longest::{destinations, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_model::{ClassPlan, LanePlan, Plan};
-use gingham_topology::routing::{Binding, LaneRule, LaneSet, Layer};
+use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// Refuses classes that may use lanes which an arbiter never serves.
@@ -89,20 +89,26 @@ impl<'a> Unserved<'a> {
             class.sources.iter().find_map(|source| {
                 let from = source.endpoint;
                 destinations(self.plan, source).find_map(|to| {
-                    let by_pair = || self.lanes.lanes.binding_of_pair(from, to);
-                    let binding = other.binding.unwrap_or_else(by_pair);
+                    let by_pair = || self.lanes.lanes.vc_class_of_pair(from, to);
+                    let vc_class = other.vc_class.unwrap_or_else(by_pair);
                     let paths = self.plan.sets().filter_map(|set| self.plan.path(set, from, to));
-                    let found = paths.into_iter().find_map(|path| self.along(&path, from, binding));
+                    let found =
+                        paths.into_iter().find_map(|path| self.along(&path, from, vc_class));
                     found.map(|(place, lane)| Found { place, lane, from, to })
                 })
             })
         })
     }
 
-    fn along(&self, path: &[ChannelId], from: EndpointId, binding: Binding) -> Option<(Place, u8)> {
+    fn along(
+        &self,
+        path: &[ChannelId],
+        from: EndpointId,
+        vc_class: VcClass,
+    ) -> Option<(Place, u8)> {
         let rule = &self.lanes.lanes;
-        let mut here = rule.first(from, binding);
-        let mut layer = Layer(0);
+        let mut here = rule.first(from, vc_class);
+        let mut dateline_class = DatelineClass(0);
         if let Some(found) = self.at(Place::AdapterPort, here) {
             return Some(found);
         }
@@ -113,11 +119,12 @@ impl<'a> Unserved<'a> {
                 if let Some(found) = self.at(Place::CrossbarInput, here) {
                     return Some(found);
                 }
-                (here, layer) = rule.onward(&self.plan.fabric, binding, layer, incoming, outgoing);
+                (here, dateline_class) =
+                    rule.onward(&self.plan.fabric, vc_class, dateline_class, incoming, outgoing);
                 Place::LinkOutput
             } else {
                 let host = self.plan.fabric.endpoint_at(begins).expect("a host on the way");
-                (here, layer) = (rule.first(host, binding), Layer(0));
+                (here, dateline_class) = (rule.first(host, vc_class), DatelineClass(0));
                 Place::AdapterPort
             };
             if let Some(found) = self.at(place, here) {

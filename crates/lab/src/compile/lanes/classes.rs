@@ -2,13 +2,13 @@
 
 use crate::error::LabError;
 use crate::scenario::{ScenarioSource, TrafficClass};
-use gingham_topology::routing::{Binding, LaneSet, MANAGEMENT_LANE};
+use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
 
-/// Which lanes classes may use; those with the same lanes share a binding.
+/// Which lanes classes may use; those with the same lanes share a VC class.
 pub(super) struct ClassLanes {
     /// By class.
     pub(super) by_class: Vec<LaneSet>,
-    /// By binding.
+    /// By VC class.
     pub(super) sets: Vec<LaneSet>,
 }
 
@@ -33,10 +33,10 @@ impl ClassLanes {
         Ok(lanes)
     }
 
-    pub(super) fn binding(&self, class: usize) -> Binding {
+    pub(super) fn vc_class(&self, class: usize) -> VcClass {
         let own = self.by_class[class];
         let place = self.sets.iter().position(|set| *set == own).expect("a set of a class");
-        Binding(u8::try_from(place).expect("sets are few"))
+        VcClass(u8::try_from(place).expect("sets are few"))
     }
 }
 

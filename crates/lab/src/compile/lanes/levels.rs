@@ -3,12 +3,12 @@
 use crate::compile::imported::decides_on_lanes;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_topology::routing::{Binding, LEVELS};
+use gingham_topology::routing::{LEVELS, VcClass};
 
 /// By class: the service level that it says; `None` if lanes are not decided on by tables.
 pub(super) fn of_classes(
     source: &ScenarioSource,
-) -> Result<Option<Vec<Option<Binding>>>, LabError> {
+) -> Result<Option<Vec<Option<VcClass>>>, LabError> {
     let refuse = |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
     let by_tables = decides_on_lanes(&source.scenario.routing);
     if by_tables && source.scenario.network.lanes.datelines == Some(true) {
@@ -37,7 +37,7 @@ pub(super) fn of_classes(
         let level = level.ok_or_else(|| {
             refuse(&key("service_level"), format!("a service level is from 0 to 15, not {written}"))
         })?;
-        levels.push(Some(Binding(level)));
+        levels.push(Some(VcClass(level)));
     }
     Ok(by_tables.then_some(levels))
 }

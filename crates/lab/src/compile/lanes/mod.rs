@@ -28,7 +28,7 @@ use gingham_kernel::Span;
 use gingham_model::{Arbitration, ChannelPlan, ClassPlan, Crossbar, LanePlan, Plan};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
-    Algorithm, Binding, Datelines, LANES_MAX, LaneMap, LaneSet, Lanes, ServiceLevels,
+    Algorithm, Datelines, LANES_MAX, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
 };
 use section::Section;
 
@@ -46,7 +46,7 @@ pub(super) struct LaneFigures {
     arbiters: Arbiters,
     classes: ClassLanes,
     /// By class, where tables decide on lanes: its service level, if it says one.
-    levels: Option<Vec<Option<Binding>>>,
+    levels: Option<Vec<Option<VcClass>>>,
 }
 
 impl LaneFigures {
@@ -82,11 +82,11 @@ impl LaneFigures {
     }
 
     /// What the packets of a class are bound to.
-    pub(super) fn binding(&self, class: usize) -> Option<Binding> {
+    pub(super) fn vc_class(&self, class: usize) -> Option<VcClass> {
         if let Some(levels) = &self.levels {
             return levels.get(class).copied().flatten();
         }
-        Some(self.classes.binding(class))
+        Some(self.classes.vc_class(class))
     }
 
     /// Payload that the shallowest lane of a class holds: what adaptive segments count for a switch.
@@ -115,18 +115,18 @@ impl LaneFigures {
     }
 
     /// The datelines in force: those that are asked for, or, where nothing is said, those that dimension-order routing
-    /// needs if every class has a lane for each layer.
+    /// needs if every class has a lane for each dateline class.
     fn datelines(
         &self,
         source: &ScenarioSource,
         fabric: &Fabric,
         gathered: &mut Gathered,
     ) -> Result<Option<Datelines>, LabError> {
-        const LAYERS: usize = Datelines::LAYERS;
+        const CLASSES: usize = Datelines::CLASSES;
         let asked = source.scenario.network.lanes.datelines;
         let routing = &source.scenario.routing.algorithm;
         let is_needed = matches!(routing, Algorithm::DimensionOrder(_));
-        let few = self.classes.by_class.iter().position(|lanes| (lanes.len() as usize) < LAYERS);
+        let few = self.classes.by_class.iter().position(|lanes| (lanes.len() as usize) < CLASSES);
         if asked == Some(false) || asked.is_none() && (!is_needed || few.is_some()) {
             return Ok(None);
         }
@@ -134,7 +134,7 @@ impl LaneFigures {
             let message = format!("datelines need a mesh or torus: {error}");
             source.refuse("network.lanes.datelines", message)
         })?;
-        if datelines.layers() < LAYERS {
+        if datelines.dateline_classes() < CLASSES {
             if asked.is_some() {
                 let note = "no dimension closes to circles of four switches or more, so that network.lanes.datelines \
                             changes nothing";
@@ -145,7 +145,7 @@ impl LaneFigures {
         if let Some(index) = few {
             let class = &source.scenario.traffic[index];
             let message = format!(
-                "datelines share out the lanes of a class among {LAYERS} layers, and class `{}` has but one: give it \
+                "datelines share out the lanes of a class among {CLASSES} dateline_classes, and class `{}` has but one: give it \
                  another, or say network.lanes.datelines = false",
                 class.name
             );
@@ -168,7 +168,7 @@ impl LaneFigures {
             _ => "the lanes of each class are",
         };
         format!(
-            "{whose} shared out among two layers, the lower half up to the dateline of a circle of switches and the upper \
+            "{whose} shared out among two dateline_classes, the lower half up to the dateline of a circle of switches and the upper \
              half behind it, so that dimension-order routes are free of deadlock (network.lanes.datelines)"
         )
     }
@@ -196,6 +196,6 @@ impl LaneFigures {
 
 /// The lanes on which packets of a class may go somewhere.
 pub(super) fn lanes_of(plan: &Plan, class: &ClassPlan) -> LaneSet {
-    let lanes = plan.lane_plan().map(|lanes| lanes.lanes.anywhere(&plan.fabric, class.binding));
+    let lanes = plan.lane_plan().map(|lanes| lanes.lanes.anywhere(&plan.fabric, class.vc_class));
     lanes.unwrap_or(LaneSet::one(0))
 }

@@ -1,15 +1,15 @@
 //! What was measured: the window of a run, and what it holds.
 
-use super::class::ClassLedger;
+use super::class::ClassCollector;
+use super::collector::Collector;
 use super::grid::SLICES_PER_SECTION;
 use super::latencies::{Latencies, Merged};
-use super::ledger::Ledger;
 use super::percentile::percentile;
 use super::slices::Slice;
 use super::window::after_warm_up;
 use super::{
-    Bar, ChannelMeasured, ContentionStep, Count, Estimate, Percentile, Step, TransitMeasured,
-    WarmUp, Window,
+    Bar, ChannelReport, ContentionStep, Count, Estimate, Percentile, Step, TransitReport, WarmUp,
+    Window,
 };
 use crate::{ClassId, Delivery, Quantity};
 use gingham_kernel::{Span, Time};
@@ -18,7 +18,7 @@ use gingham_topology::{ChannelId, EndpointId};
 
 /// What one class did in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ClassMeasured {
+pub struct ClassReport {
     /// Created in the window.
     pub created: Count,
     /// Of these, dropped by policing.
@@ -53,17 +53,17 @@ pub struct ClassMeasured {
     pub is_saturated: bool,
 }
 
-impl ClassMeasured {
+impl ClassReport {
     /// Created in the window, not dropped and not delivered within the time of following.
     pub fn censored_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 }
 
-/// A ledger, read over its window.
+/// A collector, read over its window.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
-    ledger: &'a Ledger,
+pub struct RunReport<'a> {
+    collector: &'a Collector,
     /// The section with which the window begins.
     first: usize,
     /// The section with which it ends, itself not included.
@@ -71,30 +71,30 @@ pub struct Measured<'a> {
     warm_up: WarmUp,
 }
 
-impl<'a> Measured<'a> {
-    /// The ledger read over its first `sections` sections, less the warm-up.
-    pub(super) fn new(ledger: &'a Ledger, sections: usize) -> Self {
-        let Ledger { stop, grid, classes, .. } = ledger;
+impl<'a> RunReport<'a> {
+    /// The collector read over its first `sections` sections, less the warm-up.
+    pub(super) fn new(collector: &'a Collector, sections: usize) -> Self {
+        let Collector { stop, grid, classes, .. } = collector;
         let (first, warm_up) = after_warm_up(stop.warm_up, grid, classes, sections);
-        Self { ledger, first, sections, warm_up }
+        Self { collector, first, sections, warm_up }
     }
 
     /// Beginning and end of the window.
     pub fn window(&self) -> Window {
-        let [start, end] = [self.first, self.sections].map(|at| self.ledger.grid.boundary(at));
+        let [start, end] = [self.first, self.sections].map(|at| self.collector.grid.boundary(at));
         Window { start, end, warm_up: self.warm_up }
     }
 
     /// Whether the intervals are as narrow as the plan wants; true where it does not say.
     pub fn is_narrow_enough(&self) -> bool {
-        self.ledger.stop.relative_width.is_none_or(|width| self.is_as_narrow_as(width, 0))
+        self.collector.stop.relative_width.is_none_or(|width| self.is_as_narrow_as(width, 0))
     }
 
     /// What a class did in the window.
-    pub fn class(&self, class: ClassId) -> ClassMeasured {
+    pub fn class(&self, class: ClassId) -> ClassReport {
         let whole = self.sum(class, self.first, self.sections);
         let accepted = self.over_time(class, |slice| slice.delivered.bytes);
-        ClassMeasured {
+        ClassReport {
             created: whole.created,
             dropped: whole.dropped,
             followed_messages: whole.followed_messages,
@@ -131,12 +131,12 @@ impl<'a> Measured<'a> {
     /// for, or slices. A step that reaches beyond the window is left out; one that is cut short by the end of
     /// the run is not.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
-        let ClassLedger { slices, steps, .. } = &self.ledger.classes[class.index()];
+        let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
             Some(steps) => (steps.width, &steps.slices),
-            None => (self.ledger.grid.slice(), slices),
+            None => (self.collector.grid.slice(), slices),
         };
-        let (end, last) = (self.window().end, self.ledger.stop.time);
+        let (end, last) = (self.window().end, self.collector.stop.time);
         let step = |index: usize| {
             let [from, to] =
                 [index, index + 1].map(|at| (Time::ZERO + width * at as u64).min(last));
@@ -146,21 +146,21 @@ impl<'a> Measured<'a> {
     }
 
     /// What a channel did in the window; `None` if the window is empty.
-    pub fn channel(&self, channel: ChannelId) -> Option<ChannelMeasured> {
+    pub fn channel(&self, channel: ChannelId) -> Option<ChannelReport> {
         let sections_ps: Vec<f64> =
             (self.first..self.sections).map(|section| self.section_ps(section)).collect();
-        self.ledger.channels.measured(channel.index(), self.first, &sections_ps)
+        self.collector.channels.report(channel.index(), self.first, &sections_ps)
     }
 
     /// What a host did as an in-transit host.
-    pub fn transit(&self, host: EndpointId) -> TransitMeasured {
-        self.ledger.transit.measured(host, self.first, self.sections)
+    pub fn transit(&self, host: EndpointId) -> TransitReport {
+        self.collector.transit.report(host, self.first, self.sections)
     }
 
     /// What hosts made of the network step by step, from time zero to the end of the window, in the steps of
     /// [`Self::series`]; nothing where packets do not choose by contention.
     pub fn contention(&self) -> Vec<ContentionStep> {
-        let Ledger { grid, stop, contention, .. } = self.ledger;
+        let Collector { grid, stop, contention, .. } = self.collector;
         contention.series(grid, self.window().end, stop.time)
     }
 
@@ -170,7 +170,7 @@ impl<'a> Measured<'a> {
         let within =
             |delivery: &&Delivery| (window.start..window.end).contains(&delivery.message.created);
         let mut sample: Vec<_> =
-            self.ledger.records.kept().iter().filter(within).copied().collect();
+            self.collector.records.kept().iter().filter(within).copied().collect();
         sample.sort_by_key(|delivery| delivery.message.id);
         sample
     }
@@ -203,7 +203,7 @@ impl<'a> Measured<'a> {
     }
 
     fn quantity(&self, class: ClassId) -> Option<Estimate> {
-        match self.ledger.stop.quantity {
+        match self.collector.stop.quantity {
             Quantity::Latency => self.over_messages(class, |slice| slice.latency_sum_ps),
             Quantity::NetworkLatency => {
                 self.over_messages(class, |slice| slice.network_latency_sum_ps)
@@ -215,12 +215,12 @@ impl<'a> Measured<'a> {
     }
 
     fn classes(&self) -> impl Iterator<Item = ClassId> + use<> {
-        ClassId::first(self.ledger.classes.len())
+        ClassId::first(self.collector.classes.len())
     }
 
     /// The latencies of a class by section of the window.
     fn latencies(&self, class: ClassId) -> &'a [Latencies] {
-        self.ledger.classes[class.index()].latencies.range(self.first, self.sections)
+        self.collector.classes[class.index()].latencies.range(self.first, self.sections)
     }
 
     fn merged(&self, class: ClassId) -> Merged {
@@ -229,7 +229,7 @@ impl<'a> Measured<'a> {
 
     /// The sum of a class over sections `from..to`.
     fn sum(&self, class: ClassId, from: usize, to: usize) -> Slice {
-        let slices = &self.ledger.classes[class.index()].slices;
+        let slices = &self.collector.classes[class.index()].slices;
         slices.sum(from * SLICES_PER_SECTION, to * SLICES_PER_SECTION)
     }
 
@@ -256,7 +256,7 @@ impl<'a> Measured<'a> {
     }
 
     fn section_ps(&self, section: usize) -> f64 {
-        let [from, to] = [section, section + 1].map(|at| self.ledger.grid.boundary(at));
+        let [from, to] = [section, section + 1].map(|at| self.collector.grid.boundary(at));
         real(u128::from(to.since(from).as_ps()))
     }
 

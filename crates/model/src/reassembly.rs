@@ -1,4 +1,4 @@
-//! Assemblies: the messages under way, put together from the packets that arrive.
+//! Reassembly: the messages under way, put together from the packets that arrive.
 //!
 //! ```text
 //!   first packet starts        packets arrive, in any order          the last byte is there
@@ -11,7 +11,7 @@
 //! Invariant: an assembly is open exactly from the start of its message's first packet to the arrival of the last
 //! payload byte, so that the number of a closed one can be used again.
 
-use crate::{Admission, Delivery, Message};
+use crate::{Conformance, Delivery, Message};
 use gingham_kernel::{Time, id_type};
 
 id_type!(
@@ -38,8 +38,8 @@ pub struct Arrival {
 
 /// Messages of which a packet was sent and not all arrived, by id.
 #[derive(Clone, Debug, Default)]
-pub struct Assemblies {
-    assemblies: Vec<Assembly>,
+pub struct Reassembly {
+    reassembly: Vec<Assembly>,
     free: Vec<AssemblyId>,
 }
 
@@ -51,36 +51,36 @@ struct Assembly {
     left_bytes: u32,
     packets: u32,
     wire_bytes: u64,
-    admission: Admission,
+    conformance: Conformance,
 }
 
-impl Assemblies {
+impl Reassembly {
     /// The first packet of a message starts.
     pub fn open(&mut self, message: Message, entered: Time) -> AssemblyId {
         let left_bytes = message.payload_bytes;
-        let (packets, wire_bytes, admission) = (0, 0, Admission::Conforming);
-        let assembly = Assembly { message, entered, left_bytes, packets, wire_bytes, admission };
+        let (packets, wire_bytes, conformance) = (0, 0, Conformance::Conforming);
+        let assembly = Assembly { message, entered, left_bytes, packets, wire_bytes, conformance };
         if let Some(id) = self.free.pop() {
-            self.assemblies[id.index()] = assembly;
+            self.reassembly[id.index()] = assembly;
             return id;
         }
-        self.assemblies.push(assembly);
-        AssemblyId::new(self.assemblies.len() - 1)
+        self.reassembly.push(assembly);
+        AssemblyId::new(self.reassembly.len() - 1)
     }
 
     /// What policing did to the message.
-    pub fn set_admission(&mut self, id: AssemblyId, admission: Admission) {
-        self.assemblies[id.index()].admission = admission;
+    pub fn set_conformance(&mut self, id: AssemblyId, conformance: Conformance) {
+        self.reassembly[id.index()].conformance = conformance;
     }
 
     /// The message of an assembly.
     pub fn message(&self, id: AssemblyId) -> &Message {
-        &self.assemblies[id.index()].message
+        &self.reassembly[id.index()].message
     }
 
     /// A packet of the message has arrived: its delivery, if that completes it.
     pub fn arrive(&mut self, id: AssemblyId, arrival: &Arrival) -> Option<Delivery> {
-        let assembly = &mut self.assemblies[id.index()];
+        let assembly = &mut self.reassembly[id.index()];
         assembly.left_bytes = assembly
             .left_bytes
             .checked_sub(arrival.payload_bytes)
@@ -100,7 +100,7 @@ impl Assemblies {
             in_transit_hosts: arrival.in_transit_hosts,
             packets: assembly.packets,
             wire_bytes: assembly.wire_bytes,
-            admission: assembly.admission,
+            conformance: assembly.conformance,
         })
     }
 }
@@ -135,24 +135,24 @@ mod tests {
 
     #[test]
     fn a_message_is_delivered_by_the_packet_that_completes_it_whichever_that_is() {
-        let mut assemblies = Assemblies::default();
+        let mut reassembly = Reassembly::default();
         let (a, b) = (
-            assemblies.open(message(0, 25), Time::from_ps(5)),
-            assemblies.open(message(1, 8), Time::from_ps(6)),
+            reassembly.open(message(0, 25), Time::from_ps(5)),
+            reassembly.open(message(1, 8), Time::from_ps(6)),
         );
         // The rest of a message may overtake a full segment.
-        assert_eq!(assemblies.arrive(a, &arrival(10, 40)), None);
-        assert_eq!(assemblies.arrive(a, &arrival(5, 50)), None);
-        let other = assemblies.arrive(b, &arrival(8, 55)).unwrap();
+        assert_eq!(reassembly.arrive(a, &arrival(10, 40)), None);
+        assert_eq!(reassembly.arrive(a, &arrival(5, 50)), None);
+        let other = reassembly.arrive(b, &arrival(8, 55)).unwrap();
         assert_eq!((other.message.id.index(), other.packets, other.wire_bytes), (1, 1, 12));
-        let whole = assemblies.arrive(a, &arrival(10, 60)).unwrap();
+        let whole = reassembly.arrive(a, &arrival(10, 60)).unwrap();
         assert_eq!(
             (whole.packets, whole.wire_bytes, whole.entered),
             (3, 25 + 12, Time::from_ps(5))
         );
         assert_eq!((whole.head_arrived, whole.delivered), (Time::from_ps(50), Time::from_ps(60)));
         // Numbers are used again.
-        let ids = [2, 3, 4].map(|id| assemblies.open(message(id, 1), Time::ZERO).index());
+        let ids = [2, 3, 4].map(|id| reassembly.open(message(id, 1), Time::ZERO).index());
         assert_eq!(ids, [0, 1, 2]);
     }
 }

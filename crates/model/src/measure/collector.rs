@@ -1,4 +1,4 @@
-//! The ledger: told of what happens, it decides when the window ends and the run is complete.
+//! The collector: told of what happens, it decides when the window ends and the run is complete.
 //!
 //! ```text
 //!   open ── a rule holds at a section end, or the run's time is over ──► following ──► complete
@@ -17,13 +17,13 @@
 //! `docs/concepts/measurement.md` has the figures).
 
 use super::ChannelCount;
-use super::channels::ChannelLedger;
-use super::class::ClassLedger;
-use super::contention::ContentionLedger;
+use super::channels::ChannelCollector;
+use super::class::ClassCollector;
+use super::contention::ContentionCollector;
 use super::grid::{Grid, SLICES_PER_SECTION};
-use super::measured::Measured;
 use super::records::Records;
-use super::transit::TransitLedger;
+use super::report::RunReport;
+use super::transit::TransitCollector;
 use crate::{ClassPlan, Contention, Delivery, Message, Plan, Quantity, StopPlan};
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
@@ -33,13 +33,13 @@ const MESSAGES_MIN: u64 = 1_000;
 
 /// All counts of a run.
 #[derive(Clone, Debug)]
-pub struct Ledger {
+pub struct Collector {
     pub(super) grid: Grid,
     pub(super) stop: StopPlan,
-    pub(super) classes: Vec<ClassLedger>,
-    pub(super) channels: ChannelLedger,
-    pub(super) transit: TransitLedger,
-    pub(super) contention: ContentionLedger,
+    pub(super) classes: Vec<ClassCollector>,
+    pub(super) channels: ChannelCollector,
+    pub(super) transit: TransitCollector,
+    pub(super) contention: ContentionCollector,
     pub(super) records: Records,
     /// Sections of the window and the warm-up, once the window is closed.
     pub(super) closed: Option<usize>,
@@ -53,17 +53,18 @@ pub struct Ledger {
     delivered_messages: u64,
 }
 
-impl Ledger {
-    /// An empty ledger for a plan.
+impl Collector {
+    /// An empty collector for a plan.
     pub fn new(plan: &Plan) -> Self {
-        let class = |class: &ClassPlan| ClassLedger::new(class.active.clone(), plan.measure.step);
+        let class =
+            |class: &ClassPlan| ClassCollector::new(class.active.clone(), plan.measure.step);
         Self {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,
             classes: plan.classes.iter().map(class).collect(),
-            channels: ChannelLedger::new(&plan.channels, |channel| plan.has_buffer(channel)),
-            transit: TransitLedger::new(plan.fabric.endpoints().len()),
-            contention: ContentionLedger::new(plan),
+            channels: ChannelCollector::new(&plan.channels, |channel| plan.has_buffer(channel)),
+            transit: TransitCollector::new(plan.fabric.endpoints().len()),
+            contention: ContentionCollector::new(plan),
             records: Records::new(plan.seed, &plan.measure),
             closed: None,
             followed_left: 0,
@@ -167,8 +168,8 @@ impl Ledger {
 
     /// What was measured so far: the window is that of the whole run once it is closed, and what its sections
     /// amount to until then.
-    pub fn measured(&self) -> Measured<'_> {
-        Measured::new(self, self.closed.unwrap_or(self.grid.sections()))
+    pub fn report(&self) -> RunReport<'_> {
+        RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
 
     /// Empties the buffer of a run that keeps all messages: every delivery since the last call, those of the
@@ -209,7 +210,7 @@ impl Ledger {
     /// Where a stop rule says that the window ends, in sections.
     fn sections_wanted(&mut self) -> Option<usize> {
         if let Some(wanted) = self.stop.messages {
-            let followed = Measured::new(self, self.followed_sections());
+            let followed = RunReport::new(self, self.followed_sections());
             if followed.has_messages(wanted) {
                 return Some(followed.sections());
             }
@@ -225,7 +226,7 @@ impl Ledger {
             | Quantity::HeadLatency
             | Quantity::Hops => self.followed_sections(),
         };
-        let is_narrow = Measured::new(self, tested).is_as_narrow_as(width, MESSAGES_MIN);
+        let is_narrow = RunReport::new(self, tested).is_as_narrow_as(width, MESSAGES_MIN);
         let was_narrow = std::mem::replace(&mut self.was_narrow, is_narrow);
         (is_narrow && was_narrow).then_some(tested)
     }
@@ -234,7 +235,7 @@ impl Ledger {
     fn followed_sections(&self) -> usize {
         let is_followed = |section: &usize| {
             let from = section * SLICES_PER_SECTION;
-            let sum = |class: &ClassLedger| class.slices.sum(from, from + SLICES_PER_SECTION);
+            let sum = |class: &ClassCollector| class.slices.sum(from, from + SLICES_PER_SECTION);
             self.classes.iter().all(|class| sum(class).under_way_messages() == 0)
         };
         (0..self.grid.sections()).take_while(is_followed).count()
@@ -242,7 +243,7 @@ impl Ledger {
 
     fn close(&mut self, sections: usize) {
         let slices = sections * SLICES_PER_SECTION;
-        let left = |class: &ClassLedger| class.slices.sum(0, slices).under_way_messages();
+        let left = |class: &ClassCollector| class.slices.sum(0, slices).under_way_messages();
         self.followed_left = self.classes.iter().map(left).sum();
         self.closed = Some(sections);
         let now = self.grid.boundary(self.grid.sections());

@@ -1,23 +1,23 @@
-//! The course of a run: all of a simulation but what moves flits.
+//! The endpoints of a run: all of a simulation but what moves flits.
 //!
 //! ```text
-//!   sources ─► messages ─► adapters ─► packets ─► [ what moves flits ] ─► assemblies ─► ledger
+//!   sources ─► messages ─► adapters ─► packets ─► [ what moves flits ] ─► reassembly ─► collector
 //!
-//!   due(next event):   event          something happens before the pause
+//!   due(next event):   event          something happens before the checkpoint
 //!                      section ends   counts of all channels are asked for
-//!                      look around    is it a deadlock, or the end?
+//!                      deadlock check is it a deadlock, or the end?
 //! ```
 //!
-//! A simulation asks [`Course::due`] before every event, and does what it says. Sections and searches lie between instants:
-//! a section that ends at `t` ends before anything of `t` happens, a search at `t` comes after all of it.
+//! A simulation asks [`Endpoints::due`] before every event, and does what it says. Sections and deadlock checks lie between instants:
+//! a section that ends at `t` ends before anything of `t` happens, a check at `t` comes after all of it.
 //!
 //! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver the same packets at the same
-//! instants leave the same ledger.
+//! instants leave the same collector.
 
-use crate::measure::{ChannelCount, Ledger};
+use crate::measure::{ChannelCount, Collector};
 use crate::traffic::Source;
 use crate::{
-    Adapter, Admission, Arrival, Assemblies, Delivery, Message, MessageId, Packet, Plan, Status,
+    Adapter, Arrival, Conformance, Delivery, Message, MessageId, Packet, Plan, Reassembly, Status,
     Turn, WaitCycle,
 };
 use gingham_kernel::{Span, Time};
@@ -25,22 +25,22 @@ use gingham_topology::EndpointId;
 use std::sync::Arc;
 
 /// Deadlocks are looked for this many times a run.
-const DEADLOCK_SEARCHES: u64 = 64;
+const DEADLOCK_CHECKS: u64 = 64;
 
 /// What a simulation is to do next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Due {
     /// Its next event.
     Event,
-    /// Nothing more happens before this instant: it ends a section ([`Course::end_section`]).
+    /// Nothing more happens before this instant: it ends a section ([`Endpoints::end_section`]).
     SectionEnd(Time),
-    /// Nothing more happens up to this instant, itself included: it looks around ([`Course::look_around`]).
-    LookAround(Time),
+    /// Nothing more happens up to this instant, itself included: a deadlock check ([`Endpoints::check_deadlock`]).
+    DeadlockCheck(Time),
 }
 
-/// Sources, adapters, assemblies and ledger of a run, and how far it has come.
+/// Sources, adapters, reassembly and collector of a run, and how far it has come.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct Endpoints {
     plan: Arc<Plan>,
     sources: Vec<Source>,
     /// By endpoint: its backlogged sources.
@@ -48,18 +48,18 @@ pub struct Course {
     /// By endpoint.
     pub adapters: Vec<Adapter>,
     /// Messages under way.
-    pub assemblies: Assemblies,
-    ledger: Ledger,
+    pub reassembly: Reassembly,
+    collector: Collector,
     status: Status,
     messages_created: usize,
     /// Sources whose next message is scheduled.
     arrivals_pending: usize,
-    next_search: Time,
+    next_check: Time,
     /// Events before this instant may happen without asking.
-    pause: Time,
+    checkpoint: Time,
 }
 
-impl Course {
+impl Endpoints {
     /// A run of `plan`, at time zero. Every source is to be asked for its first message
     /// ([`Self::await_arrival`]).
     pub fn new(plan: Arc<Plan>) -> Self {
@@ -70,22 +70,22 @@ impl Course {
                 backlogged[source.endpoint().index()].push(index);
             }
         }
-        let mut course = Self {
+        let mut endpoints = Self {
             sources,
             backlogged,
             adapters: Adapter::all(&plan),
-            assemblies: Assemblies::default(),
-            ledger: Ledger::new(&plan),
+            reassembly: Reassembly::default(),
+            collector: Collector::new(&plan),
             status: Status::Running,
             messages_created: 0,
             arrivals_pending: 0,
-            next_search: Time::ZERO,
-            pause: Time::ZERO,
+            next_check: Time::ZERO,
+            checkpoint: Time::ZERO,
             plan,
         };
-        course.next_search = course.search_after(Time::ZERO);
-        course.set_pause();
-        course
+        endpoints.next_check = endpoints.check_after(Time::ZERO);
+        endpoints.set_checkpoint();
+        endpoints
     }
 
     /// The plan being run.
@@ -104,18 +104,18 @@ impl Course {
     }
 
     /// What was counted so far.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+    pub fn collector(&self) -> &Collector {
+        &self.collector
     }
 
     /// The same, for what hosts on the way tell it.
-    pub fn ledger_mut(&mut self) -> &mut Ledger {
-        &mut self.ledger
+    pub fn collector_mut(&mut self) -> &mut Collector {
+        &mut self.collector
     }
 
     /// Empties the buffer of a run that keeps all messages, in order of delivery.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.ledger.take_messages()
+        self.collector.take_messages()
     }
 
     // Messages.
@@ -157,10 +157,10 @@ impl Course {
             created: now,
         };
         self.messages_created += 1;
-        self.ledger.on_created(&message);
+        self.collector.on_created(&message);
         let adapter = &mut self.adapters[message.source.index()];
-        if adapter.admit(&self.plan, message) == Admission::Dropped {
-            self.ledger.on_dropped(&message);
+        if adapter.admit(&self.plan, message) == Conformance::Dropped {
+            self.collector.on_dropped(&message);
         }
     }
 
@@ -179,7 +179,7 @@ impl Course {
     /// What an adapter begins to send of a group of its queues at `begins`, which may be later than the present
     /// instant: [`Self::refill`] is to follow then.
     pub fn begin(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
-        self.adapters[endpoint.index()].take(group, begins, &mut self.assemblies)
+        self.adapters[endpoint.index()].take(group, begins, &mut self.reassembly)
     }
 
     /// A packet of an endpoint's own begins `now`: a backlogged class creates its next message if it is the first of one.
@@ -208,49 +208,53 @@ impl Course {
     ) {
         let adapter = &mut self.adapters[endpoint.index()];
         if let Some(contention) = adapter.on_left(began, now, flits, flit) {
-            self.ledger.on_contention(endpoint, now, contention);
+            self.collector.on_contention(endpoint, now, contention);
         }
     }
 
     /// A packet has arrived whole.
     pub fn deliver(&mut self, packet: &Packet, arrival: &Arrival) {
-        let Some(delivery) = self.assemblies.arrive(packet.assembly, arrival) else { return };
-        self.ledger.on_delivered(&delivery);
-        if self.ledger.is_complete() {
-            self.set_pause();
+        let Some(delivery) = self.reassembly.arrive(packet.assembly, arrival) else { return };
+        self.collector.on_delivered(&delivery);
+        if self.collector.is_complete() {
+            self.set_checkpoint();
         }
     }
 
-    // Sections, searches and the end.
+    // Sections, deadlock checks and the end.
 
-    /// Events before this instant happen without anything in between; it changes with deliveries, section ends and searches.
-    pub fn pause(&self) -> Time {
-        self.pause
+    /// Events before this instant happen without anything in between; it changes with deliveries, section ends and deadlock checks.
+    pub fn checkpoint(&self) -> Time {
+        self.checkpoint
     }
 
     /// What is to be done if the next event is at `next`.
     pub fn due(&self, next: Option<Time>) -> Due {
-        if next.is_some_and(|next| next < self.pause) {
+        if next.is_some_and(|next| next < self.checkpoint) {
             return Due::Event;
         }
-        let last = self.last_before_look();
-        if self.pause <= last { Due::SectionEnd(self.pause) } else { Due::LookAround(last) }
+        let last = self.last_before_check();
+        if self.checkpoint <= last {
+            Due::SectionEnd(self.checkpoint)
+        } else {
+            Due::DeadlockCheck(last)
+        }
     }
 
     /// A section has ended at the instant that was due: these are the counts of every channel over all time before.
     pub fn end_section(&mut self, counts: &[ChannelCount]) {
-        self.ledger.on_section_end(counts);
-        self.set_pause();
+        self.collector.on_section_end(counts);
+        self.set_checkpoint();
     }
 
     /// Everything up to `time` has happened: whether that is a deadlock, or the end. `has_events` says whether anything
     /// is still to happen.
-    pub fn look_around(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
-        self.next_search = self.search_after(time);
-        let in_flight = self.ledger.in_flight_messages();
+    pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
+        self.next_check = self.check_after(time);
+        let in_flight = self.collector.in_flight_messages();
         if let Some(cycle) = cycle {
             self.status = Status::Deadlocked(cycle);
-        } else if time == self.ledger.end() {
+        } else if time == self.collector.end() {
             let drained = in_flight == 0 && self.arrivals_pending == 0;
             self.status = if drained { Status::Drained } else { Status::Finished };
         } else {
@@ -259,23 +263,23 @@ impl Course {
                 "messages are left, nothing can happen, and no circle of waits explains it"
             );
         }
-        self.set_pause();
+        self.set_checkpoint();
     }
 
-    /// Decides again up to when events may happen: the ledger has changed its mind, or a pause is over.
-    fn set_pause(&mut self) {
-        let last = self.last_before_look();
-        let section_end = self.ledger.section_end().filter(|end| *end <= last);
-        self.pause = section_end.unwrap_or(last + Span::from_ps(1));
+    /// Decides again up to when events may happen: the collector has changed its mind, or a checkpoint is over.
+    fn set_checkpoint(&mut self) {
+        let last = self.last_before_check();
+        let section_end = self.collector.section_end().filter(|end| *end <= last);
+        self.checkpoint = section_end.unwrap_or(last + Span::from_ps(1));
     }
 
-    /// The last instant before the next search for a deadlock, or of the run.
-    fn last_before_look(&self) -> Time {
-        self.next_search.min(self.ledger.end())
+    /// The last instant before the next deadlock check, or of the run.
+    fn last_before_check(&self) -> Time {
+        self.next_check.min(self.collector.end())
     }
 
-    fn search_after(&self, time: Time) -> Time {
-        let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_SEARCHES).max(1);
+    fn check_after(&self, time: Time) -> Time {
+        let interval = (self.plan.stop.latest_end().as_ps() / DEADLOCK_CHECKS).max(1);
         Time::from_ps((time.as_ps() / interval + 1).saturating_mul(interval))
     }
 }
