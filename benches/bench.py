@@ -60,7 +60,7 @@ def main() -> int:
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
     results = [*stripe_rows(binary, options, baseline), *routes_rows(binary, options)]
     for path in rows:
-        for engine in ("runs", "oracle"):
+        for engine in ("fast", "oracle"):
             load = loads.get(path.stem)
             if row := measure(binary, path, engine, load, count=not options.quick):
                 row["baseline"] = baseline.get(f"{path.stem}/{engine}")

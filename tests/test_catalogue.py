@@ -28,15 +28,15 @@ def test_a_pair_works_or_is_refused_as_the_matrix_says(
 ) -> None:
     for name, text in one.files.items():
         (tmp_path / name).write_text(text)
-    standing, _, reason = one.standing[kind.name].partition(": ")
-    if standing == "works":
+    support, _, reason = one.support[kind.name].partition(": ")
+    if support == "works":
         assert messages_of(completed(kind.example, one.example, folder=tmp_path)) > 0
-    elif standing == "refused":
+    elif support == "refused":
         with pytest.raises(package.InputError) as refused:
             package.Simulation(completed(kind.example, one.example, folder=tmp_path))
         assert reason in str(refused.value)
     else:
-        assert standing == "meaningless"
+        assert support == "meaningless"
 
 
 @pytest.mark.parametrize("one", KNOWN, ids=lambda one: f"{one.concept}-{one.name}")
@@ -53,9 +53,9 @@ def test_an_example_uses_what_it_is_the_example_of(one: mechanisms.Mechanism) ->
 
 
 def test_a_refusal_is_shown_with_its_reason() -> None:
-    line = {"kind": "any", "standing": "refused", "reason": "no lanes"}
-    assert mechanisms.standing_of(line) == "refused: no lanes"
-    assert mechanisms.standing_of({"kind": "any", "standing": "meaningless"}) == "meaningless"
+    line = {"kind": "any", "support": "refused", "reason": "no lanes"}
+    assert mechanisms.support_of(line) == "refused: no lanes"
+    assert mechanisms.support_of({"kind": "any", "support": "meaningless"}) == "meaningless"
 
 
 def test_every_concept_has_its_key_and_its_title() -> None:
@@ -70,7 +70,7 @@ def test_explain_shows_a_mechanism_with_its_standing(gingham: Command) -> None:
         assert word in shown.out
     answer = json.loads(gingham("explain", "torus", "--json").out)
     assert answer["keys"] == []
-    assert answer["mechanisms"][0]["standing"] == {"wormhole": "works", "virtual-lanes": "works"}
+    assert answer["mechanisms"][0]["support"] == {"wormhole": "works", "virtual-lanes": "works"}
 
 
 def test_explain_without_a_name_lists_keys_and_the_matrix(gingham: Command) -> None:

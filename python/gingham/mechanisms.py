@@ -72,7 +72,7 @@ class Mechanism:
     takes: str | None
     parameters: Sequence[Parameter]
     # By the name of a switching kind: "works", "refused: <reason>" or "meaningless".
-    standing: dict[str, str]
+    support: dict[str, str]
     # Keys of a scenario, as TOML, that use it.
     example: str
     # Content of the files that the example reads, by name.
@@ -114,7 +114,7 @@ def mechanism_of(entry: dict[str, Any]) -> Mechanism:
         source=entry["source"],
         takes=None if is_table else reference.values(schema),
         parameters=list(parameters_of(schema or {})),
-        standing={line["kind"]: standing_of(line) for line in entry["kinds"]},
+        support={line["kind"]: support_of(line) for line in entry["kinds"]},
         example=entry["example"],
         files={file["name"]: file["text"] for file in entry["files"]},
     )
@@ -126,10 +126,10 @@ def parameters_of(schema: dict[str, Any]) -> Iterator[Parameter]:
         yield Parameter(key.path, key.meaning, key.values, reference.standing(key))
 
 
-def standing_of(line: dict[str, str]) -> str:
-    """Say how a mechanism stands to a kind, with the reason where it is refused."""
+def support_of(line: dict[str, str]) -> str:
+    """Say what support a mechanism has under a kind, with the reason where it is refused."""
     reason = line.get("reason")
-    return line["standing"] if reason is None else f"{line['standing']}: {reason}"
+    return line["support"] if reason is None else f"{line['support']}: {reason}"
 
 
 def page() -> str:
@@ -158,8 +158,8 @@ def concept_section(members: Sequence[Mechanism]) -> Iterator[str]:
     yield f"| name | meaning | source | {' | '.join(names)} |"
     yield "|---" * (3 + len(names)) + "|"
     for one in members:
-        standing = " | ".join(cell(one.standing[name]) for name in names)
-        yield f"| `{one.name}` | {cell(one.meaning)} | {cell(one.source)} | {standing} |"
+        support = " | ".join(cell(one.support[name]) for name in names)
+        yield f"| `{one.name}` | {cell(one.meaning)} | {cell(one.source)} | {support} |"
     yield ""
     for one in members:
         yield from mechanism_section(one)
@@ -184,9 +184,9 @@ def mechanism_section(one: Mechanism) -> Iterator[str]:
 def whole_example(one: Mechanism) -> str:
     """Return the example of a mechanism, with the keys of its kind where the first refuses it."""
     first, *others = kinds()
-    if not one.standing[first.name].startswith("refused"):
+    if not one.support[first.name].startswith("refused"):
         return one.example
-    kind = next(kind for kind in others if one.standing[kind.name] == "works")
+    kind = next(kind for kind in others if one.support[kind.name] == "works")
     return f"{kind.example}\n{one.example}"
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gingham.scenario import AnyScenario
 
-Engine: TypeAlias = Literal["runs", "oracle"]
+Engine: TypeAlias = Literal["fast", "oracle"]
 
 # Between two calls signals are answered and progress is shown; a call takes about 20 ms.
 EVENTS_PER_CALL = 100_000
@@ -50,7 +50,7 @@ class Simulation:
 
     scenario: Scenario
     allow_deadlock: bool = False
-    engine: Engine = "runs"
+    engine: Engine = "fast"
     wall_seconds: float = 0.0
     about: dict[str, Any] = field(init=False)
     _core: CoreSimulation = field(init=False, repr=False)
@@ -115,7 +115,7 @@ def run(
     scenario: Scenario | str | os.PathLike[str],
     *,
     allow_deadlock: bool = False,
-    engine: Engine = "runs",
+    engine: Engine = "fast",
     output: str | os.PathLike[str] | None = None,
     force: bool = False,
     on_progress: Callable[[Progress], object] | None = None,

@@ -36,11 +36,11 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
         return Err("usage: gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]".into());
     };
     let engine = match engine.as_str() {
-        "runs" => Some(Engine::Runs),
+        "fast" => Some(Engine::Fast),
         "oracle" => Some(Engine::Oracle),
         "none" => None,
         other => {
-            return Err(format!("no engine is called {other}; engines are runs, oracle, none"));
+            return Err(format!("no engine is called {other}; engines are fast, oracle, none"));
         }
     };
     let setting = |text: &String| {

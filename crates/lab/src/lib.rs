@@ -18,7 +18,7 @@ mod sending;
 mod subnet_files;
 
 pub use catalogue::{
-    Entry, ExampleFile, KINDS, Kind, KindStanding, Standing, catalogue, scenario_schema,
+    Entry, ExampleFile, KINDS, Kind, KindSupport, Support, catalogue, scenario_schema,
 };
 pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};

@@ -12,9 +12,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// By runs of flits: fast.
+    /// What needs no look at every flit: fast.
     #[default]
-    Runs,
+    Fast,
     /// Every flit by itself: slow, and what the other is held to.
     Oracle,
 }
@@ -22,7 +22,7 @@ pub enum Engine {
 /// A simulation by one engine or the other.
 #[derive(Clone, Debug)]
 pub(crate) enum Simulation {
-    Runs(Box<gingham_fabric::Simulation>),
+    Fast(Box<gingham_fabric::Simulation>),
     Oracle(Box<gingham_oracle::Simulation>),
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Simulation {
 macro_rules! each {
     ($self:expr, $simulation:ident => $call:expr) => {
         match $self {
-            Self::Runs($simulation) => $call,
+            Self::Fast($simulation) => $call,
             Self::Oracle($simulation) => $call,
         }
     };
@@ -39,7 +39,7 @@ macro_rules! each {
 impl Simulation {
     fn new(plan: &Arc<Plan>, engine: Engine) -> Self {
         match engine {
-            Engine::Runs => Self::Runs(Box::new(gingham_fabric::Simulation::new(Arc::clone(plan)))),
+            Engine::Fast => Self::Fast(Box::new(gingham_fabric::Simulation::new(Arc::clone(plan)))),
             Engine::Oracle => {
                 Self::Oracle(Box::new(gingham_oracle::Simulation::new(Arc::clone(plan))))
             }

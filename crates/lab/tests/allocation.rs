@@ -20,7 +20,7 @@ fn second_half(text: &str) -> (usize, u64) {
     let _alone = ALONE.lock().unwrap();
     let overrides = Overrides::default();
     let source = ScenarioSource::parse("steady.toml", text, Path::new("."), &overrides).unwrap();
-    let mut run = Run::new(compile(&source, false).unwrap(), Engine::Runs);
+    let mut run = Run::new(compile(&source, false).unwrap(), Engine::Fast);
     while run.progress().fraction < 0.5 {
         run.advance(10_000);
     }

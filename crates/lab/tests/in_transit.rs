@@ -60,7 +60,7 @@ fn source(settings: &[(&str, &str)]) -> ScenarioSource {
 }
 
 fn record(settings: &[(&str, &str)]) -> Record {
-    record_by(Engine::Runs, settings)
+    record_by(Engine::Fast, settings)
 }
 
 fn record_by(engine: Engine, settings: &[(&str, &str)]) -> Record {
@@ -260,7 +260,7 @@ fn segments_priorities_and_policing_go_with_it_by_both_engines() {
         ("stop.time", "300 us"),
     ];
     let [by_runs, by_flits] =
-        [Engine::Runs, Engine::Oracle].map(|engine| record_by(engine, &settings));
+        [Engine::Fast, Engine::Oracle].map(|engine| record_by(engine, &settings));
     assert_eq!(by_runs.tables, by_flits.tables);
     assert_eq!((by_runs.in_transit, &by_runs.notes), (by_flits.in_transit, &by_flits.notes));
     // All of it was there: packets in transit, some that spilled, demoted and delayed messages, hosts on second paths.

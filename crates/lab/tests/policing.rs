@@ -45,7 +45,7 @@ fn source(settings: &[(&str, &str)]) -> ScenarioSource {
 }
 
 fn record(settings: &[(&str, &str)]) -> Record {
-    let mut run = Run::new(compile(&source(settings), false).unwrap(), Engine::Runs);
+    let mut run = Run::new(compile(&source(settings), false).unwrap(), Engine::Fast);
     while !run.advance(100_000).done {}
     run.record()
 }

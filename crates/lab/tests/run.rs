@@ -39,7 +39,7 @@ fn load(text: &str, settings: &[(&str, &str)]) -> Result<ScenarioSource, LabErro
 
 fn record(settings: &[(&str, &str)]) -> Record {
     let compiled = compile(&load(TORUS, settings).unwrap(), true).unwrap();
-    let mut run = Run::new(compiled, Engine::Runs);
+    let mut run = Run::new(compiled, Engine::Fast);
     while !run.advance(100_000).done {}
     run.record()
 }
@@ -72,7 +72,7 @@ fn the_oracle_gives_the_same_record() {
         while !run.advance(100_000).done {}
         run.record()
     };
-    let (fast, slow) = (run(Engine::Runs), run(Engine::Oracle));
+    let (fast, slow) = (run(Engine::Fast), run(Engine::Oracle));
     assert_eq!(fast.tables, slow.tables);
     assert_eq!(fast.classes, slow.classes);
 }
@@ -141,7 +141,7 @@ fn a_deadlocked_run_names_the_circle_and_the_way_out() {
         ("traffic.1.load", "1.0"),
     ];
     let compiled = compile(&load(&text, &settings).unwrap(), true).unwrap();
-    let mut run = Run::new(compiled, Engine::Runs);
+    let mut run = Run::new(compiled, Engine::Fast);
     while !run.advance(100_000).done {}
     let record = run.record();
     assert_eq!(record.verdict, Verdict::Deadlocked);
@@ -157,7 +157,7 @@ fn a_deadlocked_run_names_the_circle_and_the_way_out() {
 fn progress_follows_the_rule_that_will_end_the_run() {
     let of = |settings: &[(&str, &str)]| {
         let compiled = compile(&load(TORUS, settings).unwrap(), true).unwrap();
-        let mut run = Run::new(compiled, Engine::Runs);
+        let mut run = Run::new(compiled, Engine::Fast);
         let mut seen = Vec::new();
         loop {
             let progress = run.advance(2_000);
@@ -193,7 +193,7 @@ fn all_messages_are_taken_piece_by_piece_and_the_sample_is_some_of_them() {
         (0..columns[0].len()).map(row).collect::<Vec<_>>()
     };
     let compiled = compile(&load(TORUS, &[("measure.messages", "all")]).unwrap(), true).unwrap();
-    let mut run = Run::new(compiled, Engine::Runs);
+    let mut run = Run::new(compiled, Engine::Fast);
     let mut all = Vec::new();
     let mut pieces = 0;
     while let progress = run.advance(2_000)
@@ -240,7 +240,7 @@ fn a_backlogged_class_is_never_saturated() {
     let text = TORUS
         .replace("name = \"short\"\nload = 0.1", "name = \"short\"\narrivals = \"backlogged\"");
     let compiled = compile(&load(&text, &[("stop.time", "1 ms")]).unwrap(), true).unwrap();
-    let mut run = Run::new(compiled, Engine::Runs);
+    let mut run = Run::new(compiled, Engine::Fast);
     while !run.advance(100_000).done {}
     let record = run.record();
     assert_ne!(record.classes[0].verdict, Verdict::Saturated);
@@ -250,7 +250,7 @@ fn a_backlogged_class_is_never_saturated() {
 #[test]
 fn an_interrupted_run_says_so_and_keeps_what_it_has() {
     let compiled = compile(&load(TORUS, &[]).unwrap(), true).unwrap();
-    let mut run = Run::new(compiled, Engine::Runs);
+    let mut run = Run::new(compiled, Engine::Fast);
     let progress = run.advance(5_000);
     assert!(progress.fraction > 0.0 && progress.fraction < 1.0, "{progress:?}");
     assert_eq!(run.record().verdict, Verdict::Interrupted);

@@ -23,7 +23,7 @@ pub(crate) struct Simulation {
 impl Simulation {
     /// Loads or generates the fabric, routes it and proves the routes.
     #[new]
-    #[pyo3(signature = (scenario, *, allow_deadlock=false, engine="runs"))]
+    #[pyo3(signature = (scenario, *, allow_deadlock=false, engine="fast"))]
     fn new(
         py: Python<'_>,
         scenario: &Scenario,
@@ -31,10 +31,10 @@ impl Simulation {
         engine: &str,
     ) -> PyResult<Self> {
         let engine = match engine {
-            "runs" => Engine::Runs,
+            "fast" => Engine::Fast,
             "oracle" => Engine::Oracle,
             _ => {
-                let message = format!("no engine is called \"{engine}\"; engines are runs, oracle");
+                let message = format!("no engine is called \"{engine}\"; engines are fast, oracle");
                 return Err(error::refusal(py, message));
             }
         };

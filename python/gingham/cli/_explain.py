@@ -117,9 +117,9 @@ def print_key(key: reference.Key) -> None:
 
 
 def print_matrix(known: Sequence[mechanisms.Mechanism]) -> None:
-    """Print one row a mechanism, with its standing to each switching kind."""
+    """Print one row a mechanism, with its support under each switching kind."""
     kinds = [kind.name for kind in mechanisms.kinds()]
-    rows = [(one.concept, one.name, one.meaning, *map(one.standing.get, kinds)) for one in known]
+    rows = [(one.concept, one.name, one.meaning, *map(one.support.get, kinds)) for one in known]
     print_table("", ["concept", "mechanism", "meaning", *kinds], rows)
 
 
@@ -131,7 +131,7 @@ def print_mechanism(one: mechanisms.Mechanism) -> None:
         ("key", one.key),
         ("takes", one.takes),
         ("source", one.source),
-        *((f"under {kind}", standing) for kind, standing in one.standing.items()),
+        *((f"under {kind}", support) for kind, support in one.support.items()),
     ]
     print_facts((name, value) for name, value in facts if value is not None)
     if one.parameters:

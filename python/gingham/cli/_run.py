@@ -56,8 +56,8 @@ UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 @click.option("--seed", type=SEED, help="Seed instead of the scenario's.")
 @click.option(
     "--engine",
-    type=click.Choice(["runs", "oracle"]),
-    default="runs",
+    type=click.Choice(["fast", "oracle"]),
+    default="fast",
     show_default=True,
     help="What moves flits: fast, or each by itself (slow; for doubt).",
 )

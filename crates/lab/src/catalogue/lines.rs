@@ -3,7 +3,7 @@
 //! ```text
 //!   concept, name        as a scenario writes them
 //!   source               paper and section, or "textbook"
-//!   standing             to each switching kind, in the order of `KINDS`
+//!   support             to each switching kind, in the order of `KINDS`
 //!   example              keys of a scenario, as TOML; with the rest of any scenario they run
 //! ```
 //!
@@ -12,14 +12,14 @@
 //! the doc comments of the mechanism's types and do not stand here.
 
 use super::KINDS;
-use super::standing::Standing::{self, Meaningless, Refused, Works};
+use super::support::Support::{self, Meaningless, Refused, Works};
 
 /// What the catalogue knows of a mechanism beyond its type.
 pub(super) struct Line {
     pub(super) concept: &'static str,
     pub(super) name: &'static str,
     pub(super) source: &'static str,
-    pub(super) standing: [Standing; KINDS.len()],
+    pub(super) support: [Support; KINDS.len()],
     pub(super) example: &'static str,
 }
 
@@ -27,10 +27,10 @@ const fn line(
     concept: &'static str,
     name: &'static str,
     source: &'static str,
-    standing: [Standing; KINDS.len()],
+    support: [Support; KINDS.len()],
     example: &'static str,
 ) -> Line {
-    Line { concept, name, source, standing, example }
+    Line { concept, name, source, support, example }
 }
 
 /// Files that examples read, by the name under which they do: (name, content).
@@ -65,7 +65,7 @@ h2-0-0,0,0.5,0
 ];
 
 /// What is of lanes, under the kind that has none.
-const NEEDS_LANES: Standing = Refused { reason: "belongs to networks of virtual lanes" };
+const NEEDS_LANES: Support = Refused { reason: "belongs to networks of virtual lanes" };
 
 /// Every mechanism, in the order in which help shows them.
 #[rustfmt::skip]

@@ -1,14 +1,14 @@
 //! The catalogue: every name that a scenario or a command line may use, with what it means,
 //! where it comes from, and its parameters.
 //!
-//! A mechanism is one line of the table (`lines`), with its standing to every switching kind
-//! (`standing`) and an example that a test runs; its summary and parameters are the doc comments of its
+//! A mechanism is one line of the table (`lines`), with its support under every switching kind
+//! (`support`) and an example that a test runs; its summary and parameters are the doc comments of its
 //! types, from which help, schema and reference pages are made.
 
 mod lines;
-mod standing;
+mod support;
 
-pub use standing::{KINDS, Kind, Standing};
+pub use support::{KINDS, Kind, Support};
 
 use crate::scenario::{Excess, Forwarding, Lanes, Preset, Scenario};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
@@ -34,22 +34,22 @@ pub struct Entry {
     pub source: &'static str,
     /// JSON Schema of its parameters; `null` where it takes none.
     pub parameters: Value,
-    /// How it stands to each switching kind.
-    pub kinds: Vec<KindStanding>,
+    /// Its support under each switching kind.
+    pub kinds: Vec<KindSupport>,
     /// Keys of a scenario, as TOML, that use it.
     pub example: &'static str,
     /// Files that the example reads.
     pub files: Vec<ExampleFile>,
 }
 
-/// How a mechanism stands to one switching kind.
+/// The support of a mechanism under one switching kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct KindStanding {
+pub struct KindSupport {
     /// The name of the kind.
     pub kind: &'static str,
-    /// The standing, and why where it is refused.
+    /// The support, and why where it is refused.
     #[serde(flatten)]
-    pub standing: Standing,
+    pub support: Support,
 }
 
 /// A file beside a scenario.
@@ -91,10 +91,10 @@ pub fn catalogue() -> Vec<Entry> {
 }
 
 fn entry(line: &Line, known: &[Variant]) -> Entry {
-    let Line { concept, name, source, standing, example } = *line;
+    let Line { concept, name, source, support, example } = *line;
     let place = known.iter().find(|v| v.concept == concept && v.name == name);
     let variant = place.expect("the catalogue names a variant that exists");
-    let standings = KINDS.iter().zip(standing);
+    let supports = KINDS.iter().zip(support);
     let files = FILES.iter().filter(|(file, _)| example.contains(&format!("\"{file}\"")));
     Entry {
         concept,
@@ -102,7 +102,7 @@ fn entry(line: &Line, known: &[Variant]) -> Entry {
         summary: variant.summary.clone(),
         source,
         parameters: variant.parameters.clone(),
-        kinds: standings.map(|(k, standing)| KindStanding { kind: k.name, standing }).collect(),
+        kinds: supports.map(|(k, support)| KindSupport { kind: k.name, support }).collect(),
         example,
         files: files.map(|&(name, text)| ExampleFile { name, text }).collect(),
     }

@@ -8,7 +8,7 @@ use gingham_model::ClassId;
 /// a load of 0.5 of 64-byte messages is one every 800 ns.
 fn instants_ns(class: &str) -> Vec<u64> {
     let text = scenario("star.hosts = 3", &format!("{class}\nlength = {{ fixed = \"64 B\" }}"));
-    let rows = messages(compiled(&text), Engine::Runs);
+    let rows = messages(compiled(&text), Engine::Fast);
     rows.iter().filter(|row| row.source == "h0").map(|row| row.created_ps / 1_000).collect()
 }
 
@@ -36,7 +36,7 @@ fn without_a_phase_every_host_has_its_own() {
         "star.hosts = 3",
         "arrivals = \"constant\"\nload = 0.5\nlength = { fixed = \"64 B\" }\nstop = \"800 ns\"",
     );
-    let rows = messages(compiled(&text), Engine::Runs);
+    let rows = messages(compiled(&text), Engine::Fast);
     let mut created: Vec<u64> = rows.iter().map(|row| row.created_ps).collect();
     created.sort_unstable();
     created.dedup();
@@ -56,7 +56,7 @@ fn a_backlogged_class_begins_at_its_start_and_ends_with_what_waits_at_its_stop()
 fn a_run_whose_classes_have_stopped_is_over_when_all_is_delivered() {
     let text =
         scenario("star.hosts = 3", "load = 0.5\nlength = { fixed = \"64 B\" }\nstop = \"10 us\"");
-    for engine in [Engine::Runs, Engine::Oracle] {
+    for engine in [Engine::Fast, Engine::Oracle] {
         let mut run = gingham_lab::Run::new(compiled(&text), engine);
         let progress = run.advance(1_000_000);
         assert!(progress.done && progress.in_flight == 0, "{progress:?}");
@@ -87,7 +87,7 @@ fn lengths_of_a_file_are_drawn_by_weight() {
     let lengths = "weight, payload_bytes\n3,64\n1,512\n0,9999\n";
     let folder = folder("lengths", &[("lengths.csv", lengths)]);
     let text = scenario("star.hosts = 3", "load = 0.5\nlength.empirical = \"lengths.csv\"");
-    let rows = messages(compiled_in(&folder, &text).unwrap(), Engine::Runs);
+    let rows = messages(compiled_in(&folder, &text).unwrap(), Engine::Fast);
     let long = rows.iter().filter(|row| row.payload_bytes == 512).count();
     let share =
         f64::from(u32::try_from(long).unwrap()) / f64::from(u32::try_from(rows.len()).unwrap());

@@ -60,10 +60,10 @@ fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
 
 #[test]
 fn a_replay_delivers_what_was_delivered() {
-    let original = messages(compiled(ORIGINAL), Engine::Runs);
+    let original = messages(compiled(ORIGINAL), Engine::Fast);
     assert!(original.len() > 500, "{} messages", original.len());
     let folder = folder("replay", &[("messages.csv", &csv(&original))]);
-    for engine in [Engine::Runs, Engine::Oracle] {
+    for engine in [Engine::Fast, Engine::Oracle] {
         let again = messages(compiled_in(&folder, REPLAY).unwrap(), engine);
         assert_eq!(sorted(again), sorted(original.clone()), "{engine:?}");
     }
@@ -78,7 +78,7 @@ fn rows_outside_of_start_and_stop_are_left_out_and_counted() {
                 arrivals.schedule = \"messages.csv\"\nstart = \"100 ps\"\nstop = \"200 ps\"";
     let compiled = compiled_in(&folder, text).unwrap();
     assert_eq!(compiled.notes, ["class `all`: 2 of 4 messages lie outside start and stop"]);
-    let rows = messages(compiled, Engine::Runs);
+    let rows = messages(compiled, Engine::Fast);
     // The two of one instant and host leave in the order of their rows.
     let sent: Vec<_> = rows.iter().map(|row| (row.payload_bytes, row.entered_ps)).collect();
     assert_eq!((sent[0], sent[1].0, sent.len()), ((9, 100), 10, 2));

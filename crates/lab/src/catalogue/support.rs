@@ -1,4 +1,4 @@
-//! The switching kinds, and how a mechanism may stand to one.
+//! The switching kinds, and the support of a mechanism under each.
 //!
 //! ```text
 //!                   wormhole       virtual-lanes
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A fabric has one switching kind. A new kind is one entry of [`KINDS`]; every line of the
-//! catalogue then lacks a standing and does not compile until it has one.
+//! catalogue then lacks a cell and does not compile until it has one.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub struct Kind {
     pub example: &'static str,
 }
 
-/// Every switching kind, in the order in which the standings of a line are given.
+/// Every switching kind, in the order in which the cells of a line are given.
 pub const KINDS: [Kind; 2] = [
     Kind {
         name: "wormhole",
@@ -43,10 +43,10 @@ pub const KINDS: [Kind; 2] = [
     },
 ];
 
-/// How a mechanism stands to a switching kind.
+/// The support of a mechanism under a switching kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(tag = "standing", rename_all = "lowercase")]
-pub enum Standing {
+#[serde(tag = "support", rename_all = "lowercase")]
+pub enum Support {
     /// It may be used together.
     Works,
     /// A scenario that asks for both is refused with a message that holds this reason.
@@ -61,20 +61,17 @@ pub enum Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::KindStanding;
+    use crate::catalogue::KindSupport;
     use serde_json::json;
 
     #[test]
     fn a_refusal_carries_its_reason_beside_the_kind() {
-        let with = |standing| serde_json::to_value(KindStanding { kind: "any", standing }).unwrap();
-        let refused = Standing::Refused { reason: "no lanes" };
+        let with = |support| serde_json::to_value(KindSupport { kind: "any", support }).unwrap();
+        let refused = Support::Refused { reason: "no lanes" };
         assert_eq!(
             with(refused),
-            json!({ "kind": "any", "standing": "refused", "reason": "no lanes" })
+            json!({ "kind": "any", "support": "refused", "reason": "no lanes" })
         );
-        assert_eq!(
-            with(Standing::Meaningless),
-            json!({ "kind": "any", "standing": "meaningless" })
-        );
+        assert_eq!(with(Support::Meaningless), json!({ "kind": "any", "support": "meaningless" }));
     }
 }
