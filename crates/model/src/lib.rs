@@ -31,7 +31,10 @@ mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
 pub use endpoints::{Due, Endpoints};
-pub use in_transit::{InTransitParameters, InTransitPlan, WhenFull, WhenPoolFull};
+pub use in_transit::{
+    EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
+    WhenPoolFull,
+};
 pub use lanes::{
     ArbiterError, ArbiterPlan, Crossbar, Granularity, LaneArbiter, LanePlan, Scheduler,
     SchedulerPlan, scheduler,

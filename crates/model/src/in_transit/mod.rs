@@ -10,9 +10,12 @@
 //! the host waits for what is behind it (Flich et al. 2001, section III). What is in the way at the host waits in a pool, the
 //! **in-transit buffer**. The rules of timing are in `docs/concepts/timing.md`.
 //!
-//! The types without `Plan` in their name are what a scenario writes.
-//!
-//! Invariant: the pool never holds more than its size; what a packet takes of it is known when its first flit is there.
+//! Here stands what such hosts are like, in a scenario and in a plan; [`InTransitHost`] is the machine that every simulation
+//! asks.
+
+mod host;
+
+pub use host::{EjectionHead, InTransitHost, TakenIn};
 
 use gingham_kernel::{Bytes, Rate, Span};
 use schemars::JsonSchema;

@@ -1,0 +1,304 @@
+//! One in-transit host: its pool, and which packet it sends on next.
+//!
+//! ```text
+//!   take_in ──┬ room in the pool ──────────────────► ready ──┐
+//!             ├ none, spill: its memory ─ tail_received ─► ready ──┴► next_ready ─► begin ─► release
+//!             └ none, stop: it waits in the input (EjectionHead) until a release makes room
+//! ```
+//!
+//! A simulation says when the head of a packet and its tail are there, and when its tail has left again; the machine says
+//! from when on it may be sent. Packets that the host sends on wait in groups, one a group of queues of its adapter, and go in
+//! the order in which they become ready; of equals, that first which was taken in first.
+//!
+//! Source: Flich et al. 2001, section III.
+//!
+//! Invariants: the pool never holds more than its size, and is what the packets in it need; what a packet takes of it is
+//! known when its head is there.
+
+use super::{InTransitPlan, WhenFull};
+use gingham_kernel::Time;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// What a host does with the packet that stands first in one of its input buffers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EjectionHead {
+    /// It was not read.
+    #[default]
+    Unread,
+    /// It ends here.
+    Consumed,
+    /// It goes on, and was taken in.
+    InTransit,
+    /// It goes on, and waits for room in the pool.
+    Waiting {
+        /// When its head was read.
+        since: Time,
+    },
+}
+
+/// A packet that a host has taken in to send it on; whoever moves it keeps this with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TakenIn {
+    /// What it takes, in the pool or in the memory of the host.
+    pub bytes: u64,
+    /// The group of queues in which it waits.
+    pub group: usize,
+    /// When its head was there.
+    head: Time,
+    /// Its place in the order in which packets were taken in.
+    number: u64,
+    /// Whether it goes by the memory of the host.
+    pub is_spilled: bool,
+    /// From when on it may be sent, once that is known.
+    pub ready: Option<Time>,
+}
+
+/// An in-transit host; `P` is by what the simulation knows a packet.
+#[derive(Clone, Debug)]
+pub struct InTransitHost<P> {
+    plan: InTransitPlan,
+    pool_bytes: u64,
+    /// Packets taken in so far.
+    taken_in: u64,
+    /// By group.
+    groups: Vec<Group<P>>,
+}
+
+/// The packets of a group of queues that have not begun to leave.
+#[derive(Clone, Debug)]
+struct Group<P> {
+    /// How many there are.
+    waiting: u32,
+    /// Those of which it is known when they are ready, the first on top.
+    ready: BinaryHeap<Reverse<Ready<P>>>,
+}
+
+/// A packet that may be sent on from some instant.
+#[derive(Clone, Copy, Debug)]
+struct Ready<P> {
+    at: Time,
+    number: u64,
+    packet: P,
+}
+
+impl<P: Copy> InTransitHost<P> {
+    /// A host with an empty pool whose adapter has so many groups of queues.
+    pub fn new(plan: InTransitPlan, groups: usize) -> Self {
+        let group = || Group { waiting: 0, ready: BinaryHeap::new() };
+        let groups = (0..groups).map(|_| group()).collect();
+        Self { plan, pool_bytes: 0, taken_in: 0, groups }
+    }
+
+    /// What is taken of the pool.
+    pub fn pool_bytes(&self) -> u64 {
+        self.pool_bytes
+    }
+
+    /// Whether the pool has room for a packet.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        self.pool_bytes + bytes <= self.plan.pool_bytes
+    }
+
+    /// Takes in a packet `now` that needs so much and whose head was there at `head`: into the pool, or, where that has no room, by
+    /// the memory of the host. `None` where the host stops its sender instead: the packet is to wait in the input.
+    pub fn take_in(
+        &mut self,
+        packet: P,
+        group: usize,
+        bytes: u64,
+        head: Time,
+        now: Time,
+    ) -> Option<TakenIn> {
+        let is_spilled = !self.has_room(bytes);
+        if is_spilled && self.plan.when_full == WhenFull::Stop {
+            return None;
+        }
+        let number = self.taken_in;
+        self.taken_in += 1;
+        self.groups[group].waiting += 1;
+        let mut taken = TakenIn { bytes, group, head, number, is_spilled, ready: None };
+        if !is_spilled {
+            self.pool_bytes += bytes;
+            let recognised = (head + self.plan.detection).max(now);
+            self.make_ready(packet, &mut taken, recognised + self.plan.programming);
+        }
+        Some(taken)
+    }
+
+    /// The tail of a packet is there at `tail`: one that spilled is sent on once it has crossed the bus to the memory and back.
+    /// Says when that is, if this is such a packet.
+    pub fn tail_received(&mut self, packet: P, taken: &mut TakenIn, tail: Time) -> Option<Time> {
+        let (true, WhenFull::Spill { delay, byte }) = (taken.is_spilled, self.plan.when_full)
+        else {
+            return None;
+        };
+        let fetched = tail + delay + byte * (2 * taken.bytes);
+        let programmed = taken.head + self.plan.detection + self.plan.programming;
+        self.make_ready(packet, taken, fetched.max(programmed));
+        taken.ready
+    }
+
+    fn make_ready(&mut self, packet: P, taken: &mut TakenIn, at: Time) {
+        taken.ready = Some(at);
+        let ready = Ready { at, number: taken.number, packet };
+        self.groups[taken.group].ready.push(Reverse(ready));
+    }
+
+    /// The packet of a group that goes next at `now`, and since when it is ready.
+    #[inline]
+    pub fn next_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
+        let Reverse(first) = self.groups[group].ready.peek()?;
+        (first.at <= now).then_some((first.packet, first.at))
+    }
+
+    /// The packet of a group that goes next begins to leave.
+    ///
+    /// # Panics
+    /// If none is ready.
+    pub fn begin(&mut self, group: usize) {
+        let group = &mut self.groups[group];
+        group.ready.pop().expect("what begins is ready");
+        group.waiting -= 1;
+    }
+
+    /// The groups in which packets wait that have not begun to leave, as bits.
+    #[inline]
+    pub fn waiting_groups(&self) -> u32 {
+        let waits = |(index, group): (usize, &Group<P>)| u32::from(group.waiting > 0) << index;
+        self.groups.iter().enumerate().map(waits).fold(0, |all, bit| all | bit)
+    }
+
+    /// The tail of a packet has left the host: what it took of the pool is free again. Says whether it took any.
+    pub fn release(&mut self, taken: &TakenIn) -> bool {
+        if !taken.is_spilled {
+            self.pool_bytes -= taken.bytes;
+        }
+        !taken.is_spilled
+    }
+
+    /// The input buffer whose head is to be taken in next, and since when that waits: of those that wait and for which
+    /// there is room, `bytes` saying how much each needs, the one that waits longest, and of equals the lowest.
+    pub fn next_admitted(
+        &self,
+        heads: &[EjectionHead],
+        bytes: impl Fn(usize) -> u64,
+    ) -> Option<(usize, Time)> {
+        let waits = |(lane, head): (usize, &EjectionHead)| match *head {
+            EjectionHead::Waiting { since } => Some((since, lane)),
+            _ => None,
+        };
+        let waiting = heads.iter().enumerate().filter_map(waits);
+        let next = waiting.filter(|(_, lane)| self.has_room(bytes(*lane))).min();
+        next.map(|(since, lane)| (lane, since))
+    }
+}
+
+impl<P> Ready<P> {
+    fn key(&self) -> (Time, u64) {
+        (self.at, self.number)
+    }
+}
+
+impl<P> PartialEq for Ready<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl<P> Eq for Ready<P> {}
+
+impl<P> PartialOrd for Ready<P> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<P> Ord for Ready<P> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::Span;
+
+    const fn ns(ns: u64) -> Time {
+        Time::from_ps(ns * 1_000)
+    }
+
+    /// 275 ns and 200 ns, a pool of 100 bytes, and a memory behind 5 us and a bus of 10 ns a byte.
+    fn host(when_full: WhenFull) -> InTransitHost<char> {
+        let plan = InTransitPlan {
+            detection: Span::from_ns(275),
+            programming: Span::from_ns(200),
+            pool_bytes: 100,
+            when_full,
+        };
+        InTransitHost::new(plan, 2)
+    }
+
+    fn spilling() -> InTransitHost<char> {
+        host(WhenFull::Spill { delay: Span::from_ns(5_000), byte: Span::from_ns(10) })
+    }
+
+    #[test]
+    fn what_fits_is_ready_after_detection_and_programming_and_goes_in_order_of_readiness() {
+        let mut host = spilling();
+        let early = host.take_in('a', 0, 40, ns(0), ns(0)).unwrap();
+        // Its head was read long before there was room.
+        let late = host.take_in('b', 0, 60, ns(100), ns(1_000)).unwrap();
+        assert_eq!((early.ready, late.ready), (Some(ns(475)), Some(ns(1_200))));
+        assert_eq!((host.pool_bytes(), host.waiting_groups()), (100, 0b01));
+        assert_eq!(host.next_ready(0, ns(474)), None);
+        assert_eq!(host.next_ready(0, ns(2_000)), Some(('a', ns(475))));
+        host.begin(0);
+        assert_eq!(host.next_ready(0, ns(2_000)), Some(('b', ns(1_200))));
+        host.begin(0);
+        assert_eq!(host.waiting_groups(), 0);
+        assert!(host.release(&early) && !host.has_room(41) && host.has_room(40));
+    }
+
+    #[test]
+    fn what_does_not_fit_crosses_the_bus_twice_once_its_tail_is_there() {
+        let mut host = spilling();
+        host.take_in('a', 0, 90, ns(0), ns(0)).unwrap();
+        let mut spilled = host.take_in('b', 0, 20, ns(10), ns(10)).unwrap();
+        assert!(spilled.is_spilled && spilled.ready.is_none() && host.pool_bytes() == 90);
+        // 300 + 5,000 + 2 x 20 x 10.
+        assert_eq!(host.tail_received('b', &mut spilled, ns(300)), Some(ns(5_700)));
+        assert!(!host.release(&spilled));
+        assert_eq!(host.pool_bytes(), 90);
+    }
+
+    #[test]
+    fn of_equals_that_goes_first_which_was_taken_in_first() {
+        let mut host = spilling();
+        for packet in ['x', 'y', 'z'] {
+            host.take_in(packet, 1, 1, ns(7), ns(7)).unwrap();
+        }
+        let order: Vec<char> = std::iter::from_fn(|| {
+            let next = host.next_ready(1, ns(9_000))?;
+            host.begin(1);
+            Some(next.0)
+        })
+        .collect();
+        assert_eq!(order, ['x', 'y', 'z']);
+    }
+
+    #[test]
+    fn a_host_that_stops_takes_in_what_waits_longest_and_fits() {
+        let mut host = host(WhenFull::Stop);
+        let first = host.take_in('a', 0, 80, ns(0), ns(0)).unwrap();
+        assert_eq!(host.take_in('b', 0, 30, ns(5), ns(5)), None);
+        let wait = |since| EjectionHead::Waiting { since: ns(since) };
+        let heads = [EjectionHead::Consumed, wait(9), wait(5), wait(5)];
+        let needs = [1, 10, 30, 15];
+        let next = |host: &InTransitHost<char>| host.next_admitted(&heads, |lane| needs[lane]);
+        assert_eq!(next(&host), Some((3, ns(5))));
+        assert!(host.release(&first));
+        assert_eq!(next(&host), Some((2, ns(5))));
+    }
+}
