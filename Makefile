@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint bench fuzz oracle campaign docs pages wheel clean
+.PHONY: help demo test test-rust test-python lint bench fuzz oracle campaign digests docs pages wheel clean
 
 PYTHON ?= python3
 CARGO ?= cargo
@@ -63,6 +63,9 @@ docs: .venv/core.stamp  ## the site, into target/site, and the reference of the 
 
 pages: .venv/core.stamp  ## the generated pages of docs/reference
 	$(BIN)/python docs/make_pages.py
+
+digests: .venv/core.stamp  ## the digests that results are held against; tests/digests.py
+	$(BIN)/python -m tests.digests
 
 wheel: .venv/tools.stamp  ## wheel and sdist, into target/dist
 	$(BIN)/maturin build --release --locked --sdist --out target/dist

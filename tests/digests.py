@@ -1,0 +1,155 @@
+"""Digests of what short scenarios measure, from one version to the next.
+
+::
+
+    scenarios.toml ──run──► tables and summary ──► a SHA-256 a column ──► digests.json
+
+`tests/test_same_bits.py` holds runs against the file: by table and column, the digest in each
+scenario. A column that was renamed keeps its digests; edit its key in the file by hand. Whoever
+means to change results, columns or the scenarios has the file written anew by
+
+    make digests
+
+and commits it by itself, with the reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import gingham
+from gingham import examples, stripe, studies
+
+FOLDER = Path(__file__).parent / "data" / "same_bits"
+FILE = FOLDER / "digests.json"
+SCENARIOS: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "scenarios.toml").read_text())
+# Sentences for people, which may be put better; other tests hold what they say.
+SENTENCES = {"verdict_reason", "notes", "findings"}
+
+# Digests of a run by table and column.
+Digests = dict[str, dict[str, str]]
+
+
+def scenario(name: str) -> gingham.Scenario | stripe.Scenario:
+    """Return a scenario of the list."""
+    entry = SCENARIOS[name]
+    chosen: gingham.Scenario | stripe.Scenario = source(entry).with_(entry.get("set", {}))
+    return chosen
+
+
+def source(entry: Mapping[str, Any]) -> Any:
+    """Return what an entry of the list begins with."""
+    if "file" in entry:
+        return gingham.Scenario.load(FOLDER / entry["file"])
+    if "example" in entry:
+        kind = stripe.Scenario if entry["example"] in examples.stripes() else gingham.Scenario
+        return kind.example(entry["example"])
+    wanted = entry.get("at", {}).items()
+    points = studies.load(entry["study"]).sweep(entry["sweep"]).points()
+    return next(point for point in points if wanted <= point.values.items()).scenario()
+
+
+def measured(name: str, **options: Any) -> Digests:
+    """Run a scenario of the list and return the digests of all that it measures."""
+    chosen = scenario(name)
+    simulation: Any
+    if isinstance(chosen, gingham.Scenario):
+        simulation = gingham.Simulation(chosen, allow_deadlock=True, **options)
+    else:
+        simulation = stripe.Simulation(chosen)
+    while not simulation.advance().done:
+        pass
+    result = simulation.result()
+    tables = {table: result.table(table) for table in result.tables}
+    if chosen.resolved()["measure"].get("messages") == "all":
+        tables["messages"] = simulation.take_messages()
+    found = {table: dict(columns(content)) for table, content in tables.items()}
+    found["summary"] = {
+        field: digest("", leaves(value))
+        for field, value in result.summary.items()
+        if field not in SENTENCES
+    }
+    return {f"{result.kind}/{table}": content for table, content in found.items()}
+
+
+def columns(table: pa.Table) -> Iterator[tuple[str, str]]:
+    """Yield each column with the digest of type and values, however Arrow stores them."""
+    for field, column in zip(table.schema, table.columns, strict=True):
+        is_coded = pa.types.is_dictionary(field.type)
+        type_ = field.type.value_type if is_coded else field.type
+        yield field.name, digest(str(type_), column.to_pylist())
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield what stands in a field of a summary, without the names below it."""
+    if isinstance(value, Mapping):
+        for name, below in value.items():
+            if name not in SENTENCES:
+                yield from leaves(below)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item)
+    else:
+        yield value
+
+
+def digest(type_: str, values: Iterable[Any]) -> str:
+    """Return the beginning of a SHA-256; real numbers count to the last bit.
+
+    >>> digest("double", [0.1 + 0.2]) == digest("double", [0.3])
+    False
+    """
+    texts = (value.hex() if isinstance(value, float) else json.dumps(value) for value in values)
+    return hashlib.sha256("\n".join([type_, *texts]).encode()).hexdigest()[:16]
+
+
+def recorded() -> dict[str, Digests]:
+    """Return the digests that the file holds, by scenario."""
+    content: dict[str, dict[str, dict[str, str]]] = json.loads(FILE.read_text())
+    known: dict[str, Digests] = {}
+    for table, columns in content.items():
+        for column, runs in columns.items():
+            for name, value in runs.items():
+                known.setdefault(name, {}).setdefault(table, {})[column] = value
+    return known
+
+
+def differences(found: Digests, known: Digests) -> list[str]:
+    """Return a line for each column that is not what it was.
+
+    >>> known = {"links": {"stops": "1", "flits": "2"}}
+    >>> differences({"links": {"stops": "3", "data_flits": "2"}}, known)
+    ['links: stops has other values', 'links: flits is gone', 'links: data_flits is new']
+    """
+    lines = []
+    for table in {**known, **found}:
+        before, now = known.get(table, {}), found.get(table, {})
+        for column in {**before, **now}:
+            if column not in now:
+                lines.append(f"{table}: {column} is gone")
+            elif column not in before:
+                lines.append(f"{table}: {column} is new")
+            elif before[column] != now[column]:
+                lines.append(f"{table}: {column} has other values")
+    return lines
+
+
+def record() -> None:
+    """Write the file anew."""
+    content: dict[str, dict[str, dict[str, str]]] = {}
+    for name in SCENARIOS:
+        for table, found in measured(name).items():
+            for column, value in found.items():
+                content.setdefault(table, {}).setdefault(column, {})[name] = value
+    FILE.write_text(json.dumps(content, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    record()
