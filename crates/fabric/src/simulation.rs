@@ -29,10 +29,14 @@ impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
         match &plan.switching {
-            Switching::VirtualLanes(_) => {
-                Self::VirtualLanes(Box::new(lanes::Simulation::new(plan)))
+            Switching::VirtualLanes(pipeline) => {
+                let pipeline = Arc::clone(pipeline);
+                Self::VirtualLanes(Box::new(lanes::Simulation::new(plan, pipeline)))
             }
-            Switching::Wormhole(_) => Self::Wormhole(Box::new(wormhole::Simulation::new(plan))),
+            Switching::Wormhole(wormhole) => {
+                let wormhole = *wormhole;
+                Self::Wormhole(Box::new(wormhole::Simulation::new(plan, wormhole)))
+            }
         }
     }
 

@@ -88,16 +88,13 @@ impl DeadlockReport {
 
     /// The report on packets that stand still.
     pub fn of_run(plan: &Plan, cycle: &WaitCycle) -> Self {
-        let lane_count = plan.lane_plan().map_or(1, |lanes| usize::from(lanes.count));
-        let (packets, ends) = match plan.lane_plan() {
-            None => ("worms", "channels"),
-            Some(_) => ("packets", "lanes of channels"),
-        };
         let summary = format!(
-            "the run deadlocked: the {packets} at the ends of these {ends} wait for each other, each \
-             for the next and the last for the first"
+            "the run deadlocked: the {} at the ends of these {} wait for each other, each \
+             for the next and the last for the first",
+            plan.switching.packets(),
+            plan.switching.buffers()
         );
-        let channels = names(&plan.fabric, &cycle.buffers, lane_count);
+        let channels = names(&plan.fabric, &cycle.buffers, plan.lanes.count.into());
         Self { summary, lines: channels.clone(), channels }
     }
 }

@@ -81,7 +81,7 @@ fn a_ring_runs_on_the_lanes_that_opensm_gave() {
     assert_eq!(keys, expected);
     // levels.csv: h2-0 has LID 6, h3-0 has 8 and h4-0 has 10; SL n runs on lane n here.
     let plan = &compiled.plan;
-    let lanes = &plan.lane_plan().unwrap().lanes;
+    let lanes = &plan.lanes.allowed;
     let host = |name: &str| {
         plan.fabric.endpoint_ids().find(|host| plan.fabric.endpoint_name(*host) == name).unwrap()
     };
@@ -153,7 +153,7 @@ fn a_class_may_send_on_a_level_of_its_own() {
     let compiled = result(RING, &[("traffic.0.service_level", "9")], true).unwrap();
     assert_eq!(compiled.plan.classes[0].vc_class, Some(VcClass(9)));
     // SL 9 runs on lane 1.
-    let lanes = &compiled.plan.lane_plan().unwrap().lanes;
+    let lanes = &compiled.plan.lanes.allowed;
     let host = compiled.plan.fabric.endpoint_ids().next().unwrap();
     assert_eq!(lanes.first(host, VcClass(9)), LaneSet::one(1));
     assert_eq!(lanes.count(), 2);

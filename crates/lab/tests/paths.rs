@@ -6,7 +6,7 @@ use gingham_input::InputError;
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, compile};
-use gingham_model::{ContentionPlan, PathChoice, PathSet, WhenFull};
+use gingham_model::{ContentionPlan, PathChoice, PathSet, Switching, WhenFull};
 use gingham_topology::Fabric;
 use std::path::Path;
 
@@ -202,7 +202,7 @@ fn figures_of_in_transit_hosts_are_the_presets_unless_given() {
     let of = plan.in_transit;
     assert_eq!((of.detection, of.programming), (Span::from_ns(275), Span::from_ns(200)));
     assert_eq!((of.pool_bytes, of.when_full), (524_288, spill));
-    let wormhole = *plan.wormhole_plan().unwrap();
+    let Switching::Wormhole(wormhole) = plan.switching else { panic!("wormhole") };
     assert_eq!(wormhole.mark_bytes, 2);
     let given = "{ detection = \"1375 ns\", programming = \"1 us\", pool = \"90 KiB\", spill_delay = \"1 us\", spill_rate = \"1 GB/s\" }";
     let of = compiled(&[("network.in_transit", given)]).plan.in_transit;
@@ -210,7 +210,7 @@ fn figures_of_in_transit_hosts_are_the_presets_unless_given() {
     let spill = WhenFull::Spill { delay: Span::from_ns(1_000), byte: Span::from_ps(1_000) };
     assert_eq!((of.pool_bytes, of.when_full), (92_160, spill));
     let kwan = compiled(&[("network.preset", "myrinet-640")]).plan;
-    let wormhole = *kwan.wormhole_plan().unwrap();
+    let Switching::Wormhole(wormhole) = kwan.switching else { panic!("wormhole") };
     assert_eq!(wormhole.mark_bytes, 0);
 }
 

@@ -117,11 +117,8 @@ impl Adapter {
 
     fn of_endpoint(plan: &Plan, endpoint: EndpointId) -> Self {
         let highest = plan.highest_priority();
-        let adapter = match plan.lane_plan() {
-            None => Self::new(highest),
-            Some(lane_plan) => Self::with_lanes(highest, &lane_plan.first_lanes(endpoint)),
-        };
-        Self { paths: PathChooser::new(plan, endpoint), ..adapter }
+        let paths = PathChooser::new(plan, endpoint);
+        Self { paths, ..Self::with_lanes(highest, &plan.lanes.first_lanes(endpoint)) }
     }
 
     /// The adapters of a plan, by endpoint, with nothing to send and full buckets.

@@ -25,6 +25,7 @@ mod policing;
 mod reassembly;
 mod segmentation;
 mod slack;
+mod switching;
 pub mod traffic;
 mod waits;
 mod wormhole;
@@ -36,8 +37,8 @@ pub use in_transit::{
     WhenPoolFull,
 };
 pub use lanes::{
-    ArbiterError, ArbiterPlan, Crossbar, Granularity, LaneArbiter, LanePlan, Scheduler,
-    SchedulerPlan, scheduler,
+    ArbiterError, ArbiterPlan, Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan,
+    Scheduler, SchedulerPlan, scheduler,
 };
 pub use message::{Delivery, Message, MessageId};
 pub use packet::{Packet, Priority};
@@ -47,11 +48,12 @@ pub use path_choice::{
 };
 pub use plan::{
     ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, PathLength, Plan, Quantity,
-    StopPlan, Switching,
+    StopPlan,
 };
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use reassembly::{Arrival, AssemblyId, Reassembly};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use slack::{SlackBuffer, SlackError};
+pub use switching::{FlowControl, Switching};
 pub use waits::{Status, Wait, WaitCycle};
 pub use wormhole::{Arbitration, WormholePlan};

@@ -3,10 +3,10 @@
 use crate::traffic::SourcePlan;
 use crate::{
     InTransitPlan, LanePlan, PathChoice, PathSet, PolicingPlan, Priority, SegmentationPlan,
-    SlackBuffer, WhenFull, WormholePlan,
+    SlackBuffer, Switching,
 };
 use gingham_kernel::{Span, Time, id_type};
-use gingham_topology::routing::{KeptPath, Onward, Routes, VcClass};
+use gingham_topology::routing::{KeptPath, LaneSet, Onward, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,15 +98,6 @@ impl ClassPlan {
         let policed = self.policing.as_ref().map_or(u32::MAX, |policing| policing.longest_bytes);
         policed.min(self.segmentation.longest_bytes(switches))
     }
-}
-
-/// The switching kind of a fabric: one kind a run.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Switching {
-    /// Wormhole with slack buffers, STOP and GO.
-    Wormhole(WormholePlan),
-    /// Virtual lanes with credits.
-    VirtualLanes(Box<LanePlan>),
 }
 
 /// A mean that a stop rule asks about.
@@ -208,6 +199,8 @@ pub struct Plan {
     pub in_transit: InTransitPlan,
     /// By [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
+    /// The lanes of every channel.
+    pub lanes: LanePlan,
     /// The switching kind and its parameters.
     pub switching: Switching,
     /// Traffic classes by [`ClassId`].
@@ -224,39 +217,20 @@ impl Plan {
         Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
     }
 
-    /// What a network of virtual lanes is like, if this is one.
-    pub fn lane_plan(&self) -> Option<&LanePlan> {
-        match &self.switching {
-            Switching::VirtualLanes(lanes) => Some(lanes),
-            Switching::Wormhole(_) => None,
-        }
-    }
-
-    /// What a wormhole network is like, if this is one.
-    pub fn wormhole_plan(&self) -> Option<&WormholePlan> {
-        match &self.switching {
-            Switching::Wormhole(wormhole) => Some(wormhole),
-            Switching::VirtualLanes(_) => None,
-        }
-    }
-
-    /// Bytes of a flit.
-    pub fn flit_bytes(&self) -> u32 {
-        self.lane_plan().map_or(1, |lanes| lanes.flit_bytes)
-    }
-
     /// Time of a byte on a channel, in picoseconds.
     pub fn byte_ps(&self, channel: ChannelId) -> f64 {
-        self.channel(channel).byte_ps(self.flit_bytes())
+        self.channel(channel).byte_ps(self.switching.flit_bytes())
     }
 
     /// What a packet of a class between two endpoints is bound to.
     pub fn vc_class(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> VcClass {
-        match (self.lane_plan(), self.classes[class.index()].vc_class) {
-            (None, _) => VcClass::default(),
-            (Some(_), Some(vc_class)) => vc_class,
-            (Some(plan), None) => plan.lanes.vc_class_of_pair(source, destination),
-        }
+        let of_pair = || self.lanes.allowed.vc_class_of_pair(source, destination);
+        self.classes[class.index()].vc_class.unwrap_or_else(of_pair)
+    }
+
+    /// The lanes on which packets of a class may go somewhere.
+    pub fn lanes_of(&self, class: &ClassPlan) -> LaneSet {
+        self.lanes.allowed.anywhere(&self.fabric, class.vc_class)
     }
 
     /// Whether a node forwards packets.
@@ -329,18 +303,6 @@ impl Plan {
     /// The highest priority of any class.
     pub fn highest_priority(&self) -> Priority {
         self.classes.iter().map(|class| class.priority).max().unwrap_or_default()
-    }
-
-    /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not where a host takes in
-    /// all that comes.
-    pub fn has_buffer(&self, channel: ChannelId) -> bool {
-        match &self.switching {
-            Switching::Wormhole(_) => self.channel(channel).slack.is_some(),
-            Switching::VirtualLanes(_) => {
-                self.is_switch(self.ends(channel).target.node)
-                    || self.in_transit.when_full == WhenFull::Stop
-            }
-        }
     }
 
     /// Timing and buffer of a channel.

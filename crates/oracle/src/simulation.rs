@@ -29,9 +29,13 @@ impl Simulation {
     /// A run of `plan`, at time zero.
     pub fn new(plan: Arc<Plan>) -> Self {
         match &plan.switching {
-            Switching::Wormhole(_) => Self::Wormhole(Box::new(wormhole::Simulation::new(plan))),
-            Switching::VirtualLanes(_) => {
-                Self::VirtualLanes(Box::new(lanes::Simulation::new(plan)))
+            Switching::Wormhole(wormhole) => {
+                let wormhole = *wormhole;
+                Self::Wormhole(Box::new(wormhole::Simulation::new(plan, wormhole)))
+            }
+            Switching::VirtualLanes(pipeline) => {
+                let pipeline = Arc::clone(pipeline);
+                Self::VirtualLanes(Box::new(lanes::Simulation::new(plan, pipeline)))
             }
         }
     }

@@ -13,7 +13,7 @@
 
 use crate::lanes::simulation::Simulation;
 use crate::lanes::state::{NONE, Port, SHIFT, TO_HOST, bit_of, in_turn};
-use gingham_model::{LanePlan, Plan};
+use gingham_model::{PipelinePlan, Plan};
 
 /// Which heads ask for what.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Asks {
 }
 
 impl Asks {
-    pub(crate) fn new(plan: &Plan, lanes: &LanePlan, ports: &[Port], shift: u32) -> Self {
+    pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, ports: &[Port], shift: u32) -> Self {
         let level_count = lanes.arbitration.level(plan.highest_priority()) + 1;
         let mut base = Vec::with_capacity(ports.len());
         let mut count = 0;
@@ -96,8 +96,13 @@ impl Simulation {
         worm.position += 1;
         let fabric = &self.plan.fabric;
         let vc_class = worm.packet.vc_class;
-        let (lanes, dateline_class) =
-            self.lanes.lanes.onward(fabric, vc_class, worm.dateline_class, incoming, outgoing);
+        let (lanes, dateline_class) = self.plan.lanes.allowed.onward(
+            fabric,
+            vc_class,
+            worm.dateline_class,
+            incoming,
+            outgoing,
+        );
         worm.dateline_class = dateline_class;
         debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
         let level = self.lanes.arbitration.level(worm.packet.priority);

@@ -11,7 +11,7 @@
 use crate::lanes::simulation::Simulation;
 use crate::lanes::state::{Port, SHIFT};
 use gingham_fairq::Head;
-use gingham_model::{ArbiterPlan, Granularity, LaneArbiter, LanePlan, SchedulerPlan};
+use gingham_model::{ArbiterPlan, Granularity, LaneArbiter, PipelinePlan, SchedulerPlan};
 use std::collections::VecDeque;
 
 /// The arbiters of all ports.
@@ -60,16 +60,16 @@ fn looks_at_arrivals(plan: &ArbiterPlan) -> bool {
 impl Choice {
     pub(crate) fn new(
         plan: &gingham_model::Plan,
-        lanes: &LanePlan,
+        lanes: &PipelinePlan,
         ports: &[Port],
         shift: u32,
     ) -> Self {
-        let arbiters = |plan: &ArbiterPlan| {
-            let arbiter = LaneArbiter::new(plan, lanes.count);
-            vec![arbiter; if is_plain(plan) { 0 } else { ports.len() }]
+        let arbiters = |of: &ArbiterPlan| {
+            let arbiter = LaneArbiter::new(of, plan.lanes.count);
+            vec![arbiter; if is_plain(of) { 0 } else { ports.len() }]
         };
         let (link, input, adapter) =
-            (&lanes.link_output, &lanes.crossbar_input, &lanes.adapter_port);
+            (&plan.lanes.link_output, &lanes.crossbar_input, &plan.lanes.adapter_port);
         let has_policing = plan.classes.iter().any(|class| class.policing.is_some());
         let count = |is_kept: bool| if is_kept { ports.len() << shift } else { 0 };
         let by_packet = |plan: &ArbiterPlan| plan.granularity == Granularity::Packet;

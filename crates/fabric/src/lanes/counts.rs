@@ -51,7 +51,8 @@ impl Simulation {
         if port >= self.layout.first_host && !self.transits.stops {
             return 0;
         }
-        let lanes = &self.inputs[port << SHIFT..(port << SHIFT) + usize::from(self.lanes.count)];
+        let lanes =
+            &self.inputs[port << SHIFT..(port << SHIFT) + usize::from(self.plan.lanes.count)];
         let present: i128 = lanes.iter().map(|lane| i128::from(lane.present)).sum();
         let cycles = i128::from(self.ports[port].occupancy.cast_signed());
         let area = cycles * i128::from(self.cycle_ps) + present * i128::from(end);

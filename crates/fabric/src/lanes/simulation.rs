@@ -11,14 +11,14 @@ use crate::lanes::transit::Transits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::{Time, Wheel};
 use gingham_model::measure::{ChannelCount, Collector};
-use gingham_model::{Crossbar, Delivery, Due, Endpoints, LanePlan, PathChoice, Plan, Status};
+use gingham_model::{Crossbar, Delivery, Due, Endpoints, PathChoice, PipelinePlan, Plan, Status};
 use std::sync::Arc;
 
 /// A run over virtual lanes, tick by tick.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(crate) plan: Arc<Plan>,
-    pub(crate) lanes: Arc<LanePlan>,
+    pub(crate) lanes: Arc<PipelinePlan>,
     pub(crate) endpoints: Endpoints,
     pub(crate) layout: Layout,
     /// By lane: what an output lane holds.
@@ -70,8 +70,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// A run of `plan`, at time zero.
-    pub fn new(plan: Arc<Plan>) -> Self {
-        let lanes = Arc::new(plan.lane_plan().expect("the plan is of virtual lanes").clone());
+    pub fn new(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Self {
         let layout = Layout::new(&plan);
         let shift = SHIFT;
         let ports = layout.ports(&plan, &lanes, shift);
@@ -311,7 +310,7 @@ impl Simulation {
 }
 
 /// The farthest tick at which anything that a tick brings about can be due.
-fn ticks_ahead(plan: &Plan, lanes: &LanePlan) -> u64 {
+fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     let cycle = lanes.cycle.as_ps();
     let ahead = plan.channels.iter().map(|channel| {
         // A slow channel may begin a flit up to a cycle after the tick.
@@ -320,7 +319,7 @@ fn ticks_ahead(plan: &Plan, lanes: &LanePlan) -> u64 {
     ahead.max().unwrap_or(1)
 }
 
-fn outputs(lanes: &LanePlan, count: usize, shift: u32) -> Vec<OutputLane> {
+fn outputs(lanes: &PipelinePlan, count: usize, shift: u32) -> Vec<OutputLane> {
     let lane = |index: usize| {
         let credit = narrow(lanes.depths_flits[index & ((1 << shift) - 1)]);
         OutputLane { fill: 0, credit, unpromised: credit, holder: NONE }

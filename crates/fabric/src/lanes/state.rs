@@ -14,7 +14,7 @@
 //! output lane has no room, `filled` the output lanes with flits (at a host, the lanes in the middle of a packet), `credited` those with
 //! credits, `held` those that an input lane holds.
 
-use gingham_model::{ArbiterPlan, LanePlan, Plan};
+use gingham_model::{ArbiterPlan, PipelinePlan, Plan};
 use gingham_topology::{ChannelId, NodeId};
 
 /// A port has as many lanes as 1 shifted by this, the most that there can be, so that where a lane lies is known without a look;
@@ -210,7 +210,7 @@ impl Layout {
     }
 
     /// The ports in order, with nothing in them; `shift` is of the lanes of a port.
-    pub(crate) fn ports(&self, plan: &Plan, lanes: &LanePlan, shift: u32) -> Vec<Port> {
+    pub(crate) fn ports(&self, plan: &Plan, lanes: &PipelinePlan, shift: u32) -> Vec<Port> {
         let mut ports: Vec<Port> =
             (0..self.channel_of.len()).map(|port| self.port(plan, lanes, port)).collect();
         let node =
@@ -230,7 +230,7 @@ impl Layout {
         ports
     }
 
-    fn port(&self, plan: &Plan, lanes: &LanePlan, port: usize) -> Port {
+    fn port(&self, plan: &Plan, lanes: &PipelinePlan, port: usize) -> Port {
         let empty = Port {
             flits: 0,
             occupancy: 0,
@@ -262,11 +262,11 @@ impl Layout {
         Port {
             peer: self.port_of[gingham_topology::Fabric::reverse(channel).index()],
             latency: u32::try_from(latency).expect("a delay has fewer than 2^32 cycles"),
-            credited: if to_host { u16::MAX } else { bits(lanes.count) },
+            credited: if to_host { u16::MAX } else { bits(plan.lanes.count) },
             flags: flag(TO_HOST, to_host)
                 | flag(TO_STOPPING, to_lanes)
                 | flag(HOST, is_host)
-                | flag(PARTICULAR, lanes.link_output != ArbiterPlan::default())
+                | flag(PARTICULAR, plan.lanes.link_output != ArbiterPlan::default())
                 | flag(SLOW, is_slow),
             ..empty
         }

@@ -329,7 +329,7 @@ impl Simulation {
     fn read_lanes(&mut self, port: usize, tick: u64) {
         let number = port - self.layout.first_host;
         loop {
-            for lane in 0..usize::from(self.lanes.count) {
+            for lane in 0..usize::from(self.plan.lanes.count) {
                 self.read_on(port, lane, tick);
             }
             let readings = &self.transits.hosts[number].readings;

@@ -16,7 +16,7 @@ impl Simulation {
         let mut returning = vec![0; self.outputs.len()];
         self.credits.iter().for_each(|output| returning[output] += 1);
         let mut waits = Vec::new();
-        let in_use = |lane: &usize| number_of(*lane) < usize::from(self.lanes.count);
+        let in_use = |lane: &usize| number_of(*lane) < usize::from(self.plan.lanes.count);
         for lane in (0..self.inputs.len()).filter(in_use) {
             let wait = if lane >> SHIFT < self.layout.first_host {
                 self.wait_at_switch(lane, &returning)
@@ -133,7 +133,8 @@ impl Simulation {
         }
         for (output, elsewhere) in elsewhere.into_iter().enumerate() {
             let (port, lane) = (output >> SHIFT, output & ((1 << SHIFT) - 1));
-            if self.layout.channel_of[port].is_none() || lane >= usize::from(self.lanes.count) {
+            if self.layout.channel_of[port].is_none() || lane >= usize::from(self.plan.lanes.count)
+            {
                 continue;
             }
             self.assert_output(output, elsewhere);

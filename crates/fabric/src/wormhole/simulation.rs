@@ -49,8 +49,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// A run of `plan`, at time zero.
-    pub fn new(plan: Arc<Plan>) -> Self {
-        let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
+    pub fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
         let endpoints = Endpoints::new(Arc::clone(&plan));
         assert!(
             plan.channels.len().max(endpoints.source_count()) <= INDEX_MAX,

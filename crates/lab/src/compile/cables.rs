@@ -1,6 +1,5 @@
 //! Cables: rates and lengths become flit times, delays and slack buffers.
 
-use super::network::Kind;
 use crate::error::LabError;
 use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
 use gingham_input::InputError;
@@ -22,7 +21,7 @@ pub(super) fn channels(
     source: &ScenarioSource,
     fabric: &Fabric,
     parameters: &Parameters,
-    kind: &Kind,
+    flit_bytes: u32,
     notes: &mut Vec<String>,
 ) -> Result<Vec<ChannelPlan>, LabError> {
     let network = &source.scenario.network;
@@ -34,7 +33,7 @@ pub(super) fn channels(
         let told = cable.speed.map(gingham_topology::LinkSpeed::rate);
         let rate = network.link_rate.or(told).unwrap_or(parameters.link_rate);
         let length = cable.length.unwrap_or(parameters.cable_length);
-        let flit = rate.flit_time(kind.flit_bytes().into());
+        let flit = rate.flit_time(flit_bytes.into());
         check_cable(rate, length, flit.span, parameters).map_err(|(key, message)| {
             let message = format!("on {}: {message}", fabric.channel_name(channel));
             InputError::at(&source.tree, key, message)

@@ -73,14 +73,13 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     in_transit::note_unused(source, &path_sets, &mut gathered);
     in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
     let hosts = in_transit::take_in(&parameters);
-    let lanes = kind
-        .lanes()
-        .map(|lanes| lanes.lanes(source, &fabric, imported.lanes, &mut gathered))
-        .transpose()?;
-    let routes = RouteSet { alternatives: &path_sets, lanes: lanes.as_ref(), hosts };
+    let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, &mut gathered)?;
+    let in_force = kind.switching.has_lanes().then_some(&lanes);
+    let routes = RouteSet { alternatives: &path_sets, lanes: in_force, hosts };
     imported::check_drops(source, &fabric, routes)?;
     let proof = paths::prove(source, &fabric, routes, allow_deadlock)?;
-    let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
+    let flit_bytes = kind.switching.flit_bytes();
+    let channels = cables::channels(source, &fabric, &parameters, flit_bytes, &mut gathered.notes)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
     let classes = classes::classes(source, links, &mut gathered)?;
@@ -88,7 +87,8 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
     let plan = Plan {
         seed: scenario.seed,
-        switching: kind.plan(lanes, &channels),
+        lanes: kind.lanes.plan(lanes),
+        switching: network::over(kind.switching, &channels),
         channels,
         classes,
         stop,
@@ -100,11 +100,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     };
     classes::check_packets(source, &plan)?;
     pool::check(source, &plan)?;
-    lanes::check_limits(source, &plan)?;
-    lanes::check_rooms(source, &plan)?;
-    arbiters::check_served(source, &plan)?;
-    lanes::note(&plan, &mut gathered);
-    arbiters::note(&plan, &mut gathered);
+    network::check(source, &plan, &mut gathered)?;
     Ok(Compiled {
         plan: Arc::new(plan),
         percentiles,

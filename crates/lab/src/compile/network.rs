@@ -1,29 +1,31 @@
 //! The switching kind of a network: what a preset decides, and which keys it makes meaningless.
 //!
 //! ```text
-//!   network.preset ──► Parameters ──► Kind: the plan of a wormhole network
-//!                          │                or what is known of lanes before there are routes
-//!                          └─► keys of the other kind are refused
+//!   network.preset ──► Parameters ──► Kind: the plan of its switches, and what is known of lanes before there are routes
+//!                          └─► keys of other kinds are refused
 //! ```
 
 use super::Gathered;
-use super::lanes::LaneFigures;
+use super::lanes::{self, LaneFigures};
 use crate::error::LabError;
 use crate::scenario::{
     Parameters, Preset, ScenarioSource, SwitchingParameters, WormholeParameters,
 };
 use gingham_kernel::Bytes;
-use gingham_model::{ChannelPlan, Switching, WormholePlan};
-use gingham_topology::routing::Lanes;
+use gingham_model::{ArbiterPlan, ChannelPlan, Plan, Switching, WormholePlan};
 use gingham_topology::{EndpointId, Fabric};
+use std::sync::Arc;
 
 /// The most bytes of a mark: more than anything that it could have to say.
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
 /// The switching kind, as far as it is known without a fabric.
-pub(super) enum Kind {
-    Wormhole(WormholePlan),
-    VirtualLanes(Box<LaneFigures>),
+pub(super) struct Kind {
+    /// Without what channels decide on.
+    pub(super) switching: Switching,
+    pub(super) lanes: LaneFigures,
+    /// By class: what one switch holds of a packet, in bytes.
+    pub(super) held_bytes: Vec<u64>,
 }
 
 impl Kind {
@@ -38,41 +40,43 @@ impl Kind {
             SwitchingParameters::Wormhole(wormhole) => {
                 refuse_lanes(source)?;
                 let plan = wormhole_plan(source, parameters, wormhole, overhead_bytes)?;
-                Ok(Self::Wormhole(plan))
+                let lanes = LaneFigures::of(source, 1, [(); 2].map(|()| ArbiterPlan::default()))?;
+                let held_bytes = lanes.by_class().iter().map(|_| wormhole.slack.capacity.into());
+                let held_bytes = held_bytes.collect();
+                Ok(Self { switching: Switching::Wormhole(plan), lanes, held_bytes })
             }
-            SwitchingParameters::VirtualLanes(lanes) => {
+            SwitchingParameters::VirtualLanes(of) => {
                 refuse_wormhole(source)?;
-                let figures = LaneFigures::of(source, parameters, lanes, overhead_bytes, gathered)?;
-                Ok(Self::VirtualLanes(Box::new(figures)))
+                let (plan, lanes) = lanes::plan(source, parameters, of, overhead_bytes, gathered)?;
+                let held_bytes = lanes.by_class().iter().map(|of| lanes::lane_bytes(&plan, *of));
+                let held_bytes = held_bytes.collect();
+                Ok(Self { switching: Switching::VirtualLanes(Arc::new(plan)), lanes, held_bytes })
             }
         }
     }
+}
 
-    /// Bytes of a flit.
-    pub(super) fn flit_bytes(&self) -> u32 {
-        match self {
-            Self::Wormhole(_) => 1,
-            Self::VirtualLanes(figures) => figures.flit_bytes,
+/// The same over these channels.
+pub(super) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching {
+    match switching {
+        Switching::Wormhole(_) => switching,
+        Switching::VirtualLanes(mut pipeline) => {
+            let cycle = channels.iter().map(|channel| channel.flit).min();
+            Arc::make_mut(&mut pipeline).cycle = cycle.unwrap_or(pipeline.cycle);
+            Switching::VirtualLanes(pipeline)
         }
     }
+}
 
-    /// What is known of lanes.
-    pub(super) fn lanes(&self) -> Option<&LaneFigures> {
-        match self {
-            Self::Wormhole(_) => None,
-            Self::VirtualLanes(figures) => Some(figures),
-        }
-    }
-
-    /// The same as a simulation needs it.
-    pub(super) fn plan(self, lanes: Option<Lanes>, channels: &[ChannelPlan]) -> Switching {
-        match self {
-            Self::Wormhole(plan) => Switching::Wormhole(plan),
-            Self::VirtualLanes(figures) => {
-                let lanes = lanes.expect("lanes were decided on");
-                Switching::VirtualLanes(Box::new(figures.plan(lanes, channels)))
-            }
-        }
+/// Refuses what the switches of a kind cannot do, and says what one might not expect of them.
+pub(super) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    match &plan.switching {
+        Switching::Wormhole(_) => Ok(()),
+        Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered),
     }
 }
 
@@ -184,6 +188,6 @@ impl Links<'_> {
     /// Time of a byte on the cable of a host, in picoseconds.
     pub(super) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];
-        channel.byte_ps(self.kind.flit_bytes())
+        channel.byte_ps(self.kind.switching.flit_bytes())
     }
 }

@@ -9,7 +9,7 @@ use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
 use gingham_model::traffic::SourcePlan;
-use gingham_model::{ClassPlan, PathLength, PathSet, Plan, Switching, WhenFull};
+use gingham_model::{ClassPlan, PathLength, PathSet, Plan, WhenFull};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Onward, Routes};
 
@@ -51,7 +51,8 @@ struct Packet {
 }
 
 fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
-    let header = beside_payload_at_most(plan);
+    let switches = plan.fabric.switches().len() as u64;
+    let header = plan.switching.beside_payload_at_most(switches);
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
         let sent = sent_as(plan, class).map(|other| longest_anywhere(other, *messages.end()));
@@ -64,20 +65,6 @@ fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
         sets.flat_map(|set| over_set(plan, class, source, set))
             .find(|packet| packet.bytes > plan.in_transit.pool_bytes)
     })
-}
-
-/// No packet has more bytes beside its payload.
-fn beside_payload_at_most(plan: &Plan) -> u64 {
-    match &plan.switching {
-        Switching::Wormhole(wormhole) => {
-            // No path comes to a switch more than four times: up and down, each once more from a host.
-            let switches = 4 * plan.fabric.switches().len() as u64;
-            u64::from(wormhole.overhead_bytes) + switches * (1 + u64::from(wormhole.mark_bytes))
-        }
-        Switching::VirtualLanes(lanes) => {
-            u64::from(lanes.overhead_bytes) + u64::from(lanes.flit_bytes)
-        }
-    }
 }
 
 /// The longest packet of a source to each of its destinations, where the path of a set leads through a host.
@@ -99,19 +86,11 @@ fn over_set<'a>(
     })
 }
 
-/// What a packet takes of the pool of the first host on its path: its bytes there, less the mark.
+/// What a packet takes of the pool of the first host on its path.
 fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
-    let wormhole = match &plan.switching {
-        Switching::Wormhole(wormhole) => wormhole,
-        Switching::VirtualLanes(lanes) => {
-            return lanes.wire_bytes(lanes.packet_flits(payload_bytes));
-        }
-    };
     let is_switch = |channel| plan.is_switch(plan.fabric.source(channel).node);
     let first_leg = onward.iter().take_while(|channel| is_switch(*channel)).count() as u64;
-    let consumed = if wormhole.route_bytes { first_leg } else { 0 };
-    let length = PathLength::from(onward);
-    wormhole.worm_flits(payload_bytes, length) - consumed - u64::from(wormhole.mark_bytes)
+    plan.switching.bytes_at_host(payload_bytes, PathLength::from(onward), first_leg)
 }
 
 /// The most payload that a packet of a class carries of a message, demoted ones among them.

@@ -2,7 +2,7 @@
 
 use super::RunView;
 use gingham_model::measure::{ChannelReport, Estimate};
-use gingham_model::{ChannelPlan, Plan};
+use gingham_model::{ChannelPlan, FlowControl, Plan};
 use gingham_results::{Builder, Table};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ pub(super) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    has_credits: bool,
+    flow_control: FlowControl,
     /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
     buffer_flits: u32,
     measured: Option<ChannelReport>,
@@ -39,20 +39,12 @@ pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let row = |channel: ChannelId| Link {
         channel,
         plan: *plan.channel(channel),
-        flit_bytes: plan.flit_bytes(),
-        has_credits: plan.lane_plan().is_some(),
-        buffer_flits: buffer_flits(plan, channel),
+        flit_bytes: plan.switching.flit_bytes(),
+        flow_control: plan.switching.flow_control(),
+        buffer_flits: plan.buffer_flits(channel),
         measured: view.report.channel(channel),
     };
     ChannelId::first(plan.channels.len()).map(row).collect()
-}
-
-fn buffer_flits(plan: &Plan, channel: ChannelId) -> u32 {
-    match plan.lane_plan() {
-        Some(lanes) if plan.has_buffer(channel) => lanes.depths_flits.iter().sum(),
-        Some(_) => 0,
-        None => plan.channel(channel).slack.map_or(0, |slack| slack.capacity),
-    }
 }
 
 pub(super) fn totals(rows: &[Link]) -> LinkTotals {
@@ -76,7 +68,10 @@ impl Link {
 
     /// Nobody is stopped where senders have credits.
     fn stopped_share(&self) -> Option<Estimate> {
-        if self.has_credits { None } else { Some(self.measured?.stopped_share) }
+        match self.flow_control {
+            FlowControl::StopAndGo => Some(self.measured?.stopped_share),
+            FlowControl::Credits => None,
+        }
     }
 
     fn occupancy(&self) -> Option<Estimate> {

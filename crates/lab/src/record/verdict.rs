@@ -165,8 +165,7 @@ pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, 
     match view.simulation.status() {
         Status::Deadlocked(cycle) => {
             let report = DeadlockReport::of_run(view.plan(), cycle);
-            let packets = if view.plan().lane_plan().is_some() { "packets" } else { "worms" };
-            (Verdict::Deadlocked, deadlocked(packets, &report.channels))
+            (Verdict::Deadlocked, deadlocked(view.plan().switching.packets(), &report.channels))
         }
         Status::Running => (Verdict::Interrupted, interrupted(view, classes)),
         Status::Finished | Status::Drained => worst(classes),

@@ -15,7 +15,7 @@ use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::measure::ChannelCount;
 use gingham_model::{
-    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Plan, Status, WhenFull,
+    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Plan, Status, Switching, WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::BTreeMap;
@@ -203,7 +203,7 @@ fn random_scenarios_cut_messages_and_overtake() {
             gingham_fabric::Simulation::new(Arc::new(Plan { measure, ..(*plan).clone() }));
         simulation.advance(u64::MAX);
         let found = simulation.take_messages();
-        let wormhole = *plan.wormhole_plan().unwrap();
+        let Switching::Wormhole(wormhole) = plan.switching else { panic!("wormhole") };
         let of_level =
             |level: usize| plan.classes.iter().any(|class| class.priority.level() == level);
         let levels = (0..8).filter(|level| of_level(*level)).count();

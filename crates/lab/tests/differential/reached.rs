@@ -3,8 +3,8 @@
 use crate::case::Case;
 use gingham_lab::compile;
 use gingham_model::{
-    ArbiterPlan, Arbitration, Crossbar, Granularity, LanePlan, Plan, SchedulerPlan, Status,
-    WhenFull,
+    ArbiterPlan, Arbitration, Crossbar, Granularity, LanePlan, PipelinePlan, Plan, SchedulerPlan,
+    Status, Switching, WhenFull,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LaneRule, LaneSet};
@@ -20,7 +20,8 @@ fn random_virtual_lanes_are_of_every_kind() {
         let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
         let status = simulation.advance(u64::MAX).clone();
         let delivered = simulation.collector().delivered_messages();
-        let lanes = plan.lane_plan().unwrap();
+        let lanes = &plan.lanes;
+        let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
         let all = LaneSet::first_n(lanes.count);
         let mut sets: Vec<_> = plan.classes.iter().map(|class| class.vc_class).collect();
         sets.sort();
@@ -32,22 +33,22 @@ fn random_virtual_lanes_are_of_every_kind() {
             ("many messages", delivered > 50),
             ("one lane", lanes.count == 1),
             ("sixteen lanes", lanes.count == 16),
-            ("lanes of several depths", has_several(&lanes.depths_flits, lanes)),
-            ("outputs of other depths", lanes.output_depths_flits != lanes.depths_flits),
-            ("wormhole", lanes.cut_through.is_empty()),
-            ("virtual cut-through", lanes.cut_through == all),
-            ("both", !lanes.cut_through.is_empty() && lanes.cut_through != all),
-            ("no cycle of routing", lanes.routing_cycles == 0),
-            ("a full crossbar", lanes.crossbar == Crossbar::Full),
-            ("a multiplexed crossbar", lanes.crossbar == Crossbar::Multiplexed),
-            ("datelines", matches!(lanes.lanes.rule(), LaneRule::Datelines(_))),
-            ("levels at switches", levels && lanes.arbitration == Arbitration::StrictPriority),
+            ("lanes of several depths", has_several(&pipeline.depths_flits, lanes)),
+            ("outputs of other depths", pipeline.output_depths_flits != pipeline.depths_flits),
+            ("wormhole", pipeline.cut_through.is_empty()),
+            ("virtual cut-through", pipeline.cut_through == all),
+            ("both", !pipeline.cut_through.is_empty() && pipeline.cut_through != all),
+            ("no cycle of routing", pipeline.routing_cycles == 0),
+            ("a full crossbar", pipeline.crossbar == Crossbar::Full),
+            ("a multiplexed crossbar", pipeline.crossbar == Crossbar::Multiplexed),
+            ("datelines", matches!(lanes.allowed.rule(), LaneRule::Datelines(_))),
+            ("levels at switches", levels && pipeline.arbitration == Arbitration::StrictPriority),
             ("classes on other lanes", sets.len() > 1),
-            ("channels of several rates", plan.channels.iter().any(|of| of.flit > lanes.cycle)),
+            ("channels of several rates", plan.channels.iter().any(|of| of.flit > pipeline.cycle)),
         ] {
             *reached.entry(what.to_owned()).or_default() += u32::from(holds);
         }
-        for (place, arbiter) in places(lanes) {
+        for (place, arbiter) in places(lanes, pipeline) {
             let by = if arbiter.granularity == Granularity::Flit { "flit" } else { "packet" };
             *reached.entry(format!("{place} by the {by}")).or_default() += 1;
             *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
@@ -99,9 +100,12 @@ fn has_several(by_lane: &[u32], lanes: &LanePlan) -> bool {
     by_lane[..usize::from(lanes.count)].iter().any(|value| *value != by_lane[0])
 }
 
-fn places(lanes: &LanePlan) -> [(&'static str, &ArbiterPlan); 3] {
+fn places<'a>(
+    lanes: &'a LanePlan,
+    pipeline: &'a PipelinePlan,
+) -> [(&'static str, &'a ArbiterPlan); 3] {
     [
-        ("crossbar input", &lanes.crossbar_input),
+        ("crossbar input", &pipeline.crossbar_input),
         ("link output", &lanes.link_output),
         ("adapter port", &lanes.adapter_port),
     ]

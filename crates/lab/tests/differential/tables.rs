@@ -1,19 +1,19 @@
 //! Lanes that no rule gives: tables with any lane for every service level at every hop, and any level for every pair.
 
 use gingham_kernel::{Purpose, Stream};
-use gingham_model::{ArbiterPlan, LanePlan, Plan, Switching};
+use gingham_model::{ArbiterPlan, Plan, Switching};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{
     LEVELS, LaneMap, LaneRow, LaneSet, Lanes, MANAGEMENT_LANE, ServiceLevels, VcClass,
 };
+use std::sync::Arc;
 
 /// The plan with random tables in place of what decides on its lanes.
 pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "tables", Purpose::Permutation);
     let mut plan = plan.clone();
-    let Switching::VirtualLanes(lanes) = &mut plan.switching else { panic!("virtual lanes") };
-    make_alike(lanes);
-    let count = u64::from(lanes.count.min(MANAGEMENT_LANE));
+    make_alike(&mut plan);
+    let count = u64::from(plan.lanes.count.min(MANAGEMENT_LANE));
     let fabric = &plan.fabric;
     let mut map = LaneMap::uniform(fabric, row(&mut draw, count));
     for switch in fabric.switches() {
@@ -30,19 +30,21 @@ pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
         class.vc_class = (draw.below(2) == 0).then(|| VcClass(level(&mut draw)));
     }
     let of_classes: Vec<VcClass> = plan.classes.iter().filter_map(|class| class.vc_class).collect();
-    lanes.lanes = Lanes::by_tables(fabric, map, levels, true, &of_classes);
+    plan.lanes.allowed = Lanes::by_tables(fabric, map, levels, true, &of_classes);
     plan
 }
 
 /// Lanes are as deep as the deepest and all of one kind, so that every packet has room wherever tables lead it.
-fn make_alike(lanes: &mut LanePlan) {
+fn make_alike(plan: &mut Plan) {
+    let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };
+    let (pipeline, lanes) = (Arc::make_mut(pipeline), &mut plan.lanes);
     let all = LaneSet::first_n(lanes.count);
-    let deepest = lanes.depths_flits.iter().copied().max().unwrap_or(1);
-    lanes.depths_flits = lanes.depths_flits.map(|depth| if depth > 0 { deepest } else { 0 });
-    if lanes.cut_through != all {
-        lanes.cut_through = LaneSet::EMPTY;
+    let deepest = pipeline.depths_flits.iter().copied().max().unwrap_or(1);
+    pipeline.depths_flits = pipeline.depths_flits.map(|depth| if depth > 0 { deepest } else { 0 });
+    if pipeline.cut_through != all {
+        pipeline.cut_through = LaneSet::EMPTY;
     }
-    for arbiter in [&mut lanes.crossbar_input, &mut lanes.link_output, &mut lanes.adapter_port] {
+    for arbiter in [&mut pipeline.crossbar_input, &mut lanes.link_output, &mut lanes.adapter_port] {
         // Tables may lead to a lane that only this arbiter never serves.
         if arbiter.served(lanes.count) & all != all {
             *arbiter = ArbiterPlan::default();

@@ -1,7 +1,7 @@
 //! Paths that no routing algorithm gives: over any hosts on the way, however many.
 
 use gingham_kernel::{Purpose, Stream};
-use gingham_model::{ClassPlan, PathLength, Plan, WhenFull};
+use gingham_model::{ClassPlan, PathLength, Plan, Switching, WhenFull};
 use gingham_topology::routing::{Routes, SourceRoutes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
@@ -32,7 +32,7 @@ pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
 
 /// More than any packet has: a host that stops its senders must have room for it.
 fn longest_worm_bytes(plan: &Plan) -> u64 {
-    let wormhole = *plan.wormhole_plan().unwrap();
+    let Switching::Wormhole(wormhole) = plan.switching else { panic!("wormhole") };
     let paths = plan.sets().flat_map(|set| plan.routes(set).lengths(&plan.fabric));
     let switches = paths.flatten().flatten().max().unwrap_or(0);
     let length = PathLength { switches, in_transit_hosts: switches };

@@ -23,7 +23,7 @@ fn both(count: usize) -> String {
 }
 
 fn tables(compiled: &Compiled) -> [&Arbitration; 2] {
-    let lanes = compiled.plan.lane_plan().unwrap();
+    let lanes = &compiled.plan.lanes;
     [&lanes.link_output, &lanes.adapter_port].map(|arbiter| match &arbiter.scheduler {
         SchedulerPlan::InfiniBand(tables) => tables,
         other => panic!("not a table: {other:?}"),

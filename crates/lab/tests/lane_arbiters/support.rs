@@ -2,8 +2,9 @@
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
-use gingham_model::LanePlan;
+use gingham_model::{LanePlan, PipelinePlan, Switching};
 use std::path::Path;
+use std::sync::Arc;
 
 const STAR: &str = "[topology.generate.star]\nhosts = 2\n";
 
@@ -61,7 +62,9 @@ fn compiled_of(fabric: &str, folder: &Path, lanes: &str) -> Result<Compiled, Lab
     compile(&source, false)
 }
 
-/// The plan of the lanes.
-pub(crate) fn plan(lanes: &str) -> LanePlan {
-    compiled(lanes).unwrap().plan.lane_plan().unwrap().clone()
+/// The plans of the lanes and of the switches.
+pub(crate) fn plans(lanes: &str) -> (LanePlan, Arc<PipelinePlan>) {
+    let plan = compiled(lanes).unwrap().plan;
+    let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
+    (plan.lanes.clone(), Arc::clone(pipeline))
 }

@@ -1,6 +1,6 @@
 //! Every spelling of a scheduler as the plan that it means.
 
-use crate::support::{SLOW, compiled, compiled_over, plan};
+use crate::support::{SLOW, compiled, compiled_over, plans};
 use gingham_model::{ArbiterPlan, Granularity, SchedulerPlan};
 use gingham_topology::subnet::{Arbitration, Slot};
 use std::num::NonZeroU64;
@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 const CUT: &str = "count = 3\nforwarding = \"virtual-cut-through\"\n";
 
 fn link(scheduler: &str) -> ArbiterPlan {
-    plan(&format!("{CUT}link_output = {scheduler}")).link_output
+    plans(&format!("{CUT}link_output = {scheduler}")).0.link_output
 }
 
 fn by(scheduler: SchedulerPlan, granularity: Granularity) -> ArbiterPlan {
@@ -17,8 +17,8 @@ fn by(scheduler: SchedulerPlan, granularity: Granularity) -> ArbiterPlan {
 
 #[test]
 fn round_robin_by_the_flit_stands_everywhere_unless_something_else_does() {
-    let plan = plan("count = 2\nlink_output = \"first-come-first-served\"");
-    assert_eq!(plan.crossbar_input, ArbiterPlan::default());
+    let (plan, pipeline) = plans("count = 2\nlink_output = \"first-come-first-served\"");
+    assert_eq!(pipeline.crossbar_input, ArbiterPlan::default());
     assert_eq!(plan.adapter_port, ArbiterPlan::default());
     assert_eq!(plan.link_output.scheduler, SchedulerPlan::FirstComeFirstServed);
 }
@@ -27,9 +27,9 @@ fn round_robin_by_the_flit_stands_everywhere_unless_something_else_does() {
 fn each_place_has_its_own() {
     let lines = "count = 1\ncrossbar_input = { strict-priority = { levels = [3] } }\n\
                  adapter_port = { weighted-round-robin = { weights = [2] } }";
-    let plan = plan(lines);
+    let (plan, pipeline) = plans(lines);
     let levels = SchedulerPlan::StrictPriority { levels: vec![3] };
-    assert_eq!(plan.crossbar_input, by(levels, Granularity::Flit));
+    assert_eq!(pipeline.crossbar_input, by(levels, Granularity::Flit));
     assert_eq!(plan.link_output, ArbiterPlan::default());
     let weights = SchedulerPlan::WeightedRoundRobin { weights: vec![2] };
     assert_eq!(plan.adapter_port, by(weights, Granularity::Flit));

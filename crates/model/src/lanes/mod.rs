@@ -15,5 +15,5 @@ mod plan;
 pub mod scheduler;
 
 pub use arbiter::{ArbiterError, ArbiterPlan, Granularity, LaneArbiter, SchedulerPlan};
-pub use plan::{Crossbar, LanePlan};
+pub use plan::{Crossbar, LanePlan, PipelinePlan};
 pub use scheduler::Scheduler;

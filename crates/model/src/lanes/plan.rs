@@ -1,4 +1,4 @@
-//! Parameters of a network of virtual lanes, in integers.
+//! What lanes are in any network, and the switch of five stages that moves flits over them, in integers.
 
 use crate::{ArbiterPlan, Arbitration};
 use gingham_kernel::Span;
@@ -18,13 +18,39 @@ pub enum Crossbar {
     Full,
 }
 
-/// What every switch and adapter of a run over virtual lanes has in common.
+/// The lanes of every channel: of any switching kind, for where a channel is not divided it has one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LanePlan {
     /// Which lanes a packet may take at each hop.
-    pub lanes: Lanes,
+    pub allowed: Lanes,
     /// Lanes of every channel, from 1 to 16.
     pub count: u8,
+    /// How an output port of a switch chooses among its lanes.
+    pub link_output: ArbiterPlan,
+    /// How an adapter chooses among its lanes.
+    pub adapter_port: ArbiterPlan,
+}
+
+impl LanePlan {
+    /// So many lanes, any of which every packet may take, served round robin.
+    pub fn free(count: u8) -> Self {
+        Self {
+            allowed: Lanes::free(&[LaneSet::first_n(count)]),
+            count,
+            link_output: ArbiterPlan::default(),
+            adapter_port: ArbiterPlan::default(),
+        }
+    }
+
+    /// By VC class: the lanes on which a packet may leave a host.
+    pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
+        self.allowed.vc_classes().map(|vc_class| self.allowed.first(host, vc_class)).collect()
+    }
+}
+
+/// The switch of five stages and its adapters: flits of several lanes share links and crossbar, and lane buffers have credits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PipelinePlan {
     /// Bytes of a flit.
     pub flit_bytes: u32,
     /// Type and trailer bytes of a packet.
@@ -45,18 +71,9 @@ pub struct LanePlan {
     pub arbitration: Arbitration,
     /// How an input port chooses among its lanes at a multiplexed crossbar: stage 4.
     pub crossbar_input: ArbiterPlan,
-    /// How an output port of a switch chooses among its lanes: stage 5.
-    pub link_output: ArbiterPlan,
-    /// How an adapter chooses among its lanes.
-    pub adapter_port: ArbiterPlan,
 }
 
-impl LanePlan {
-    /// By VC class: the lanes on which a packet may leave a host.
-    pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
-        self.lanes.vc_classes().map(|vc_class| self.lanes.first(host, vc_class)).collect()
-    }
-
+impl PipelinePlan {
     /// Flits of a packet with so much payload.
     pub const fn packet_flits(&self, payload_bytes: u32) -> u64 {
         (payload_bytes as u64 + self.overhead_bytes as u64).div_ceil(self.flit_bytes as u64)

@@ -3,7 +3,7 @@
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{ChannelCount, Collector};
 use gingham_model::{
-    Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, InTransitPlan,
+    Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, InTransitPlan, LanePlan,
     MeasurePlan, Message, MessageId, PathChoice, Plan, Priority, SegmentationPlan, StopPlan,
     Switching, WormholePlan,
 };
@@ -37,6 +37,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         path_sets: vec![routes],
         path_choice: PathChoice::Only,
         in_transit: InTransitPlan::default(),
+        lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {
             routing_delay: Span::ZERO,
             setup_delay: Span::ZERO,

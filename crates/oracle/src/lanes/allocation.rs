@@ -43,7 +43,7 @@ impl Simulation {
 
     /// All heads of a switch that ask, in the order of input port and lane.
     fn all_asking(&self, node: NodeId, tick: Tick) -> Vec<Asking> {
-        let lanes = |input| (0..self.lane_plan.count).map(move |lane| (input, lane));
+        let lanes = |input| (0..self.plan.lanes.count).map(move |lane| (input, lane));
         let places = self.channels_into(node).into_iter().flat_map(lanes);
         places.filter_map(|(input, lane)| self.asking(input, lane, tick)).collect()
     }
@@ -56,7 +56,7 @@ impl Simulation {
         let head_at =
             |place| heads.iter().find(|head| head.level == highest && head.place == place);
         let node = self.plan.ends(output).source.node;
-        let count = self.ports(node) * usize::from(self.lane_plan.count);
+        let count = self.ports(node) * usize::from(self.plan.lanes.count);
         let turn = self.outputs[output.index()].turns_of_heads[highest];
         let winner = turn.first(count, |place| head_at(place).is_some());
         let winner = winner.expect("a head is of the highest level");
@@ -75,13 +75,13 @@ impl Simulation {
         let journey = self.journeys.get(head.packet);
         let (packet, output) = (&journey.packet, journey.next_channel());
         assert_eq!(journey.path[journey.position], input, "a head is where its path leads");
-        let rule = &self.lane_plan.lanes;
+        let rule = &self.plan.lanes.allowed;
         let (lanes, dateline_class) =
             rule.onward(&self.plan.fabric, packet.vc_class, journey.dateline_class, input, output);
         assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         let level = self.lane_plan.arbitration.level(packet.priority);
         let port = usize::from(self.plan.ends(input).target.port);
-        let place = port * usize::from(self.lane_plan.count) + usize::from(lane);
+        let place = port * usize::from(self.plan.lanes.count) + usize::from(lane);
         Some(Asking { from: (input, lane), place, head, output, level, lanes, dateline_class })
     }
 
@@ -111,7 +111,7 @@ impl Simulation {
         let flits = journey.flits;
         let state = &mut self.outputs[output.index()];
         let is_to_give = |lane: usize| to_give.lanes().any(|other| usize::from(other) == lane);
-        let lane = state.turn_of_lanes.first(self.lane_plan.count.into(), is_to_give);
+        let lane = state.turn_of_lanes.first(self.plan.lanes.count.into(), is_to_give);
         let lane = lane.expect("a lane can be given");
         state.turn_of_lanes.won(lane);
         let lane = u8::try_from(lane).expect("lanes are few");

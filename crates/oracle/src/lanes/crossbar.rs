@@ -20,7 +20,7 @@ impl Simulation {
     fn cross_all(&mut self, node: NodeId) {
         let tick = self.tick();
         for input in self.channels_into(node) {
-            for lane in 0..self.lane_plan.count {
+            for lane in 0..self.plan.lanes.count {
                 if self.can_cross(input, lane, tick).is_some() {
                     self.cross_flit(input, lane, tick);
                 }
@@ -65,7 +65,7 @@ impl Simulation {
         let node = self.plan.ends(output).source.node;
         let can_send = |port: usize| {
             let input = self.input_at(node, port).filter(|input| inputs.contains(input))?;
-            let mut lanes = 0..self.lane_plan.count;
+            let mut lanes = 0..self.plan.lanes.count;
             lanes
                 .any(|lane| self.can_be_matched(input, lane, tick) == Some(output))
                 .then_some(input)
@@ -81,7 +81,7 @@ impl Simulation {
             let output = self.can_be_matched(input, lane, tick)?;
             by.contains(&output).then(|| self.head_at_input(input, lane))
         };
-        let candidates: Vec<Option<Head>> = (0..self.lane_plan.count).map(candidate).collect();
+        let candidates: Vec<Option<Head>> = (0..self.plan.lanes.count).map(candidate).collect();
         let lane = self.input_mut(input).chooser.choose(&candidates)?;
         let output = self.can_be_matched(input, lane, tick)?;
         let standing = self.input(input).lane(lane).first().expect("a flit stands first");

@@ -21,7 +21,7 @@ impl Simulation {
 
     fn link_output(&mut self, channel: ChannelId, tick: Tick) {
         let candidates: Vec<_> =
-            (0..self.lane_plan.count).map(|lane| self.can_leave(channel, lane, tick)).collect();
+            (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();
         let output = &mut self.outputs[channel.index()];
         let Some(lane) = output.chooser.choose(&candidates) else { return };
         let standing = output.lane_mut(lane).buffer.pop_front().expect("a flit stands first");

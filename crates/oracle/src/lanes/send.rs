@@ -81,7 +81,7 @@ impl Simulation {
     /// By lane: what it can do at a tick at which the channel may take a flit.
     fn candidates(&mut self, channel: ChannelId, tick: Tick) -> Vec<Option<Candidate>> {
         let host = self.host_of(channel);
-        let lanes = 0..self.lane_plan.count;
+        let lanes = 0..self.plan.lanes.count;
         let mut candidates: Vec<_> = lanes.map(|lane| self.can_go_on(channel, lane)).collect();
         if !self.outputs[channel.index()].chooser.is_open() {
             return candidates;
@@ -94,7 +94,7 @@ impl Simulation {
                 candidates[usize::from(lane)].is_some_and(|can| matches!(can.step, Step::GoOn))
                     && sending.is_some_and(is_of_queue)
             };
-            if (0..self.lane_plan.count).any(goes_on) {
+            if (0..self.plan.lanes.count).any(goes_on) {
                 continue;
             }
             let idle: Vec<u8> = self.idle_lanes(channel, queue);
@@ -238,7 +238,7 @@ impl Simulation {
 
     /// The lanes on which a packet may leave a host.
     pub(crate) fn first_lanes(&self, host: EndpointId, packet: &Packet) -> LaneSet {
-        self.lane_plan.lanes.first(host, packet.vc_class)
+        self.plan.lanes.allowed.first(host, packet.vc_class)
     }
 
     /// The lane of a host on which a packet is.

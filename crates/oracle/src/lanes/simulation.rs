@@ -9,7 +9,7 @@ use crate::lanes::transit::Transit;
 use crate::lanes::waits;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Collector};
-use gingham_model::{Delivery, Due, Endpoints, LanePlan, Plan, Status};
+use gingham_model::{Delivery, Due, Endpoints, PipelinePlan, Plan, Status};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(crate) plan: Arc<Plan>,
-    pub(crate) lane_plan: Arc<LanePlan>,
+    pub(crate) lane_plan: Arc<PipelinePlan>,
     pub(crate) clock: Clock,
     pub(crate) queue: EventQueue<Event>,
     pub(crate) now: Time,
@@ -48,19 +48,19 @@ pub struct Simulation {
 
 impl Simulation {
     /// A run of `plan`, a plan of virtual lanes, at time zero.
-    pub fn new(plan: Arc<Plan>) -> Self {
-        let lane_plan = plan.lane_plan().expect("a plan of virtual lanes").clone();
+    pub fn new(plan: Arc<Plan>, lane_plan: Arc<PipelinePlan>) -> Self {
+        let lanes = &plan.lanes;
         let channels = || ChannelId::first(plan.channels.len());
         let levels = lane_plan.arbitration.level(plan.highest_priority()) + 1;
         let endpoint_of = |channel| plan.fabric.endpoint_at(plan.ends(channel).source);
         let input = |channel| {
-            plan.has_buffer(channel).then(|| Input::new(lane_plan.count, &lane_plan.crossbar_input))
+            plan.has_buffer(channel).then(|| Input::new(lanes.count, &lane_plan.crossbar_input))
         };
         let output = |channel| {
             let is_host = endpoint_of(channel).is_some();
-            let arbiter = if is_host { &lane_plan.adapter_port } else { &lane_plan.link_output };
+            let arbiter = if is_host { &lanes.adapter_port } else { &lanes.link_output };
             let depths = plan.has_buffer(channel).then_some(&lane_plan.depths_flits[..]);
-            Output::new(lane_plan.count, levels, arbiter, depths)
+            Output::new(lanes.count, levels, arbiter, depths)
         };
         let endpoints = plan.fabric.endpoints().len();
         let mut simulation = Self {
@@ -69,8 +69,8 @@ impl Simulation {
             now: Time::ZERO,
             endpoints: Endpoints::new(Arc::clone(&plan)),
             hosts: channels().map(endpoint_of).collect(),
-            senders: vec![vec![None; lane_plan.count.into()]; endpoints],
-            transits: vec![Transit::new(lane_plan.count); endpoints],
+            senders: vec![vec![None; lanes.count.into()]; endpoints],
+            transits: vec![Transit::new(lanes.count); endpoints],
             journeys: Journeys::default(),
             inputs: channels().map(input).collect(),
             outputs: channels().map(output).collect(),
@@ -82,7 +82,7 @@ impl Simulation {
             flits_consumed: 0,
             caused: Vec::new(),
             shuffle: None,
-            lane_plan: Arc::new(lane_plan),
+            lane_plan,
             plan,
         };
         simulation.start_sources();
@@ -160,7 +160,7 @@ impl Simulation {
 
     /// Checks conservation and order; for tests, after any event. Slow.
     pub fn assert_invariants(&self) {
-        let mut on_wire = vec![vec![0; self.lane_plan.count.into()]; self.outputs.len()];
+        let mut on_wire = vec![vec![0; self.plan.lanes.count.into()]; self.outputs.len()];
         let mut to_hosts = 0;
         for event in self.queue.iter() {
             match event {

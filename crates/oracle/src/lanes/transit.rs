@@ -170,7 +170,7 @@ impl Simulation {
     pub(crate) fn receive(&mut self, channel: ChannelId) {
         let host = self.host_at(channel);
         loop {
-            for lane in 0..self.lane_plan.count {
+            for lane in 0..self.plan.lanes.count {
                 self.read_on(channel, lane);
             }
             let waiting = |lane: u8| match self.transits[host.index()].readings[usize::from(lane)] {
@@ -181,7 +181,7 @@ impl Simulation {
                 }
                 _ => None,
             };
-            let next = (0..self.lane_plan.count).filter_map(waiting).min();
+            let next = (0..self.plan.lanes.count).filter_map(waiting).min();
             let Some((since, lane, packet)) = next else { return };
             self.take_in(host, packet, since);
             self.transits[host.index()].readings[usize::from(lane)] = Some(Reading::Passing);

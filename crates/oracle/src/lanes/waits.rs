@@ -25,7 +25,7 @@ pub(crate) fn find_cycle(simulation: &Simulation, time: Time) -> Option<WaitCycl
     let waits: Vec<(Buffer, Wait)> = ChannelId::first(simulation.inputs.len())
         .filter(|channel| simulation.inputs[channel.index()].is_some())
         .flat_map(|channel| {
-            (0..simulation.lane_plan.count).map(move |lane| Buffer { channel, lane })
+            (0..simulation.plan.lanes.count).map(move |lane| Buffer { channel, lane })
         })
         .filter_map(|buffer| Some((buffer, waits_for(simulation, buffer, tick)?)))
         .collect();

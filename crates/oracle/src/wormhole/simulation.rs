@@ -46,8 +46,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// A run of `plan`, at time zero.
-    pub fn new(plan: Arc<Plan>) -> Self {
-        let wormhole = *plan.wormhole_plan().expect("a plan of a wormhole network");
+    pub fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;

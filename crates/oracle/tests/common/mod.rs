@@ -9,9 +9,9 @@ use gingham_model::traffic::{
     ArrivalPlan, DestinationPlan, Draft, LengthPlan, MessagePlan, Scheduled, SourcePlan,
 };
 use gingham_model::{
-    Arbitration, ChannelPlan, ClassPlan, Delivery, InTransitPlan, KeptMessages, MeasurePlan,
-    PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan, Switching, WhenFull,
-    WormholePlan,
+    Arbitration, ChannelPlan, ClassPlan, Delivery, InTransitPlan, KeptMessages, LanePlan,
+    MeasurePlan, PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan, Switching,
+    WhenFull, WormholePlan,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::routing::{Algorithm, Form, Routes, SourceRoutes, UpDown, route};
@@ -66,6 +66,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         path_sets: vec![routes],
         path_choice: PathChoice::Only,
         in_transit: InTransitPlan::default(),
+        lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {
             routing_delay: Span::ZERO,
             setup_delay: Span::from_ps(SETUP),

@@ -81,7 +81,7 @@ fn datelines_untie_it() {
     let mut plan = circle(2, 100);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     let datelines = Datelines::new(&plan.fabric).unwrap();
-    lanes(&mut plan, |lanes| lanes.lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]));
+    plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
     let (status, delivered) = ends_as(&plan);
     assert_eq!(status, Status::Finished);
     assert!(delivered > 50, "{delivered}");
@@ -112,10 +112,8 @@ fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
     // On two lanes with datelines nobody waits for ever.
     let mut plan = circle(2, 8);
     let datelines = Datelines::new(&plan.fabric).unwrap();
-    lanes(&mut plan, |lanes| {
-        lanes.cut_through = LaneSet::first_n(2);
-        lanes.lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
-    });
+    lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
+    plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
     assert_eq!(ends_as(&plan).0, Status::Finished);
 }
 

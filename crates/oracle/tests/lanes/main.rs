@@ -21,9 +21,10 @@ mod random;
 
 use common::{quiet_plan, scheduled};
 use gingham_kernel::Span;
-use gingham_model::{ArbiterPlan, Arbitration, Crossbar, LanePlan, Plan, Switching};
+use gingham_model::{ArbiterPlan, Arbitration, Crossbar, LanePlan, PipelinePlan, Plan, Switching};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneSet, Lanes, VcClass};
+use std::sync::Arc;
 
 /// A plan over so many lanes in which nobody sends yet: every packet may take any of them.
 pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
@@ -31,9 +32,8 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
     for channel in &mut plan.channels {
         channel.slack = None;
     }
-    plan.switching = Switching::VirtualLanes(Box::new(LanePlan {
-        lanes: Lanes::free(&[LaneSet::first_n(count)]),
-        count,
+    plan.lanes = LanePlan::free(count);
+    plan.switching = Switching::VirtualLanes(Arc::new(PipelinePlan {
         flit_bytes: 16,
         overhead_bytes: 0,
         cycle: Span::from_ps(common::FLIT),
@@ -44,18 +44,16 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
         crossbar: Crossbar::Multiplexed,
         arbitration: Arbitration::RoundRobin,
         crossbar_input: ArbiterPlan::default(),
-        link_output: ArbiterPlan::default(),
-        adapter_port: ArbiterPlan::default(),
     }));
     plan
 }
 
-/// Changes what the switches and adapters of a plan are like.
-pub(crate) fn lanes(plan: &mut Plan, change: impl FnOnce(&mut LanePlan)) {
-    let Switching::VirtualLanes(lane_plan) = &mut plan.switching else {
+/// Changes what the switches of a plan are like.
+pub(crate) fn lanes(plan: &mut Plan, change: impl FnOnce(&mut PipelinePlan)) {
+    let Switching::VirtualLanes(pipeline) = &mut plan.switching else {
         panic!("a plan of virtual lanes")
     };
-    change(lane_plan);
+    change(Arc::make_mut(pipeline));
 }
 
 /// Makes host `from` send packets to host `to`, each given by its instant and its flits.
@@ -66,7 +64,7 @@ pub(crate) fn packets(plan: &mut Plan, from: usize, to: usize, packets: &[(u64, 
 
 /// Gives each class a set of lanes of its own.
 pub(crate) fn on_lanes(plan: &mut Plan, sets: &[LaneSet]) {
-    lanes(plan, |lane_plan| lane_plan.lanes = Lanes::free(sets));
+    plan.lanes.allowed = Lanes::free(sets);
     for (vc_class, class) in (0..).map(VcClass).zip(&mut plan.classes) {
         class.vc_class = Some(vc_class);
     }

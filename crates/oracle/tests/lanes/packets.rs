@@ -60,12 +60,12 @@ fn by_the_packet_the_link_keeps_to_a_lane() {
     lanes(&mut plan, |lanes| {
         lanes.crossbar = Crossbar::Full;
         lanes.cut_through = LaneSet::first_n(2);
-        lanes.link_output.granularity = Granularity::Packet;
     });
+    plan.lanes.link_output.granularity = Granularity::Packet;
     // Both cross from 7 to 10. The link takes h0's from 8 to 11, then the other from 12 to 15.
     assert_eq!(by_message(plan.clone(), 2), [(0, 0, 115, 145), (1, 0, 155, 185)]);
     // By the flit they take turns: 8, 10, 12, 14 and 9, 11, 13, 15.
-    lanes(&mut plan, |lanes| lanes.link_output.granularity = Granularity::Flit);
+    plan.lanes.link_output.granularity = Granularity::Flit;
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 175), (1, 0, 125, 185)]);
 }
 
@@ -74,8 +74,8 @@ fn by_the_packet_the_link_waits_for_flits_that_are_not_there() {
     let mut plan = two_to_one(2);
     lanes(&mut plan, |lanes| {
         lanes.cut_through = LaneSet::first_n(2);
-        lanes.link_output.granularity = Granularity::Packet;
     });
+    plan.lanes.link_output.granularity = Granularity::Packet;
     // At the multiplexed crossbar h0's flits cross at 7, 9, 11, 13 and the others at 8, 10, 12, 14. The link takes h0's at 8,
     // 10, 12 and 14 and nothing in between, then the others, which are all there: 15 to 18.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 175), (1, 0, 185, 215)]);
@@ -195,10 +195,8 @@ fn no_output_waits_for_a_lane_that_is_closed_by_the_packet() {
 fn lanes_are_given_in_turn() {
     // From s0 to s1 lane 1 holds one flit. The adapter takes lane 0 whenever it can.
     let mut plan = lane_plan(row(2, &[0, 1]), 2);
-    lanes(&mut plan, |lanes| {
-        lanes.depths_flits[1] = 1;
-        lanes.adapter_port.scheduler = SchedulerPlan::StrictPriority { levels: vec![1, 0] };
-    });
+    lanes(&mut plan, |lanes| lanes.depths_flits[1] = 1);
+    plan.lanes.adapter_port.scheduler = SchedulerPlan::StrictPriority { levels: vec![1, 0] };
     packets(&mut plan, 0, 1, &[(0, 1), (1_000, 2)]);
     // The second is on the cable at 100 and 101, given lane 1 at 106, on the link to s1 at 108. Its tail has a credit when the
     // head, there at 112, has crossed at 115: at 119. It is there at 123, and on the last cable at 125; the head was at 116.

@@ -2,12 +2,12 @@
 //! them, and the same bits however events are scheduled and however large the calls are.
 
 use crate::common::{in_transit, spilling, stop_at, story};
-use crate::{lane_plan, lanes};
+use crate::lane_plan;
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
 use gingham_model::{
-    ArbiterPlan, Arbitration, ClassPlan, Crossbar, Excess, Granularity, LanePlan, Plan,
-    PolicingPlan, Priority, REFILL_BYTES, SchedulerPlan, SegmentationPlan, Status, WhenFull,
+    ArbiterPlan, Arbitration, ClassPlan, Crossbar, Excess, Granularity, Plan, PolicingPlan,
+    Priority, REFILL_BYTES, SchedulerPlan, SegmentationPlan, Status, WhenFull,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
@@ -38,32 +38,35 @@ fn arbiter(draw: &mut Stream, granularity: Granularity) -> ArbiterPlan {
 }
 
 /// Switches and adapters of any kind.
-fn draw_switches(draw: &mut Stream, lane_plan: &mut LanePlan) {
+fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
+    let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };
+    let pipeline = Arc::make_mut(pipeline);
+    pipeline.cycle = Span::from_ps(10);
     let by_packet = draw.below(3) == 0;
-    lane_plan.cut_through = if by_packet {
+    pipeline.cut_through = if by_packet {
         LaneSet::first_n(LANES)
     } else {
         LaneSet::from_bits(one_of(draw, &[0, 0, 0b0101, 0b1111]))
     };
     for lane in 0..LANES {
         let place = usize::from(lane);
-        let least = if lane_plan.cut_through.contains(lane) { LONGEST_FLITS } else { 1 };
-        lane_plan.depths_flits[place] = least + u32::try_from(draw.below(9)).unwrap();
-        lane_plan.output_depths_flits[place] = 1 + u32::try_from(draw.below(4)).unwrap();
+        let least = if pipeline.cut_through.contains(lane) { LONGEST_FLITS } else { 1 };
+        pipeline.depths_flits[place] = least + u32::try_from(draw.below(9)).unwrap();
+        pipeline.output_depths_flits[place] = 1 + u32::try_from(draw.below(4)).unwrap();
     }
-    lane_plan.routing_cycles = u32::try_from(draw.below(3)).unwrap();
-    lane_plan.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
-    lane_plan.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);
-    lane_plan.arbitration = one_of(draw, &[Arbitration::RoundRobin, Arbitration::StrictPriority]);
+    pipeline.routing_cycles = u32::try_from(draw.below(3)).unwrap();
+    pipeline.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
+    pipeline.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);
+    pipeline.arbitration = one_of(draw, &[Arbitration::RoundRobin, Arbitration::StrictPriority]);
     let mut place = || {
         let kinds = [Granularity::Flit, Granularity::Packet];
         let granularity = if by_packet { one_of(draw, &kinds) } else { Granularity::Flit };
         arbiter(draw, granularity)
     };
-    lane_plan.crossbar_input = place();
-    lane_plan.link_output = place();
-    lane_plan.adapter_port = place();
-    lane_plan.lanes = Lanes::free(&[LaneSet::first_n(2), LaneSet::from_bits(0b1110)]);
+    pipeline.crossbar_input = place();
+    plan.lanes.link_output = place();
+    plan.lanes.adapter_port = place();
+    plan.lanes.allowed = Lanes::free(&[LaneSet::first_n(2), LaneSet::from_bits(0b1110)]);
 }
 
 /// An irregular fabric with cables of several speeds under a mix of short messages, policed, and long ones in segments.
@@ -80,10 +83,7 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
             channel.delay = delay;
         }
     }
-    lanes(&mut plan, |lane_plan| {
-        draw_switches(&mut draw, lane_plan);
-        lane_plan.cycle = Span::from_ps(10);
-    });
+    draw_switches(&mut draw, &mut plan);
     let among: Arc<[EndpointId]> = plan.fabric.endpoint_ids().collect();
     let long = LengthPlan::Exponential(150.0);
     for (name, load, lengths) in [("short", 0.1, LengthPlan::Fixed(30)), ("long", 0.3, long)] {

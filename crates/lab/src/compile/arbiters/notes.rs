@@ -3,22 +3,22 @@
 use super::Place;
 use crate::compile::Gathered;
 use gingham_kernel::Rate;
-use gingham_model::{ArbiterPlan, Crossbar, LanePlan, Plan, SchedulerPlan};
+use gingham_model::{ArbiterPlan, Crossbar, PipelinePlan, Plan, SchedulerPlan};
 use gingham_topology::ChannelId;
 
 /// Picoseconds of a second.
 const SECOND_PS: u64 = 1_000_000_000_000;
 
 /// Says what of the arbiters of a plan one might not expect.
-pub(in crate::compile) fn note(plan: &Plan, gathered: &mut Gathered) {
-    let Some(lanes) = plan.lane_plan() else { return };
-    gathered.notes.extend(idle_link(plan, lanes));
+pub(in crate::compile) fn note(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
+    gathered.notes.extend(idle_link(plan, pipeline));
+    let lanes = &plan.lanes;
     let places = [
-        (Place::CrossbarInput, &lanes.crossbar_input),
+        (Place::CrossbarInput, &pipeline.crossbar_input),
         (Place::LinkOutput, &lanes.link_output),
         (Place::AdapterPort, &lanes.adapter_port),
     ];
-    let notes = places.map(|(place, arbiter)| over_reserved(plan, lanes, place, arbiter));
+    let notes = places.map(|(place, arbiter)| over_reserved(plan, place, arbiter));
     gathered.notes.extend(notes.into_iter().flatten());
 }
 
@@ -30,11 +30,13 @@ fn channels(plan: &Plan, at_switches: bool) -> impl Iterator<Item = ChannelId> {
 
 /// The link output of a multiplexed crossbar gets a flit a cycle, and has next to nothing to choose from unless its
 /// cable is slower.
-fn idle_link(plan: &Plan, lanes: &LanePlan) -> Option<String> {
+fn idle_link(plan: &Plan, pipeline: &PipelinePlan) -> Option<String> {
+    let lanes = &plan.lanes;
     let is_told = lanes.link_output.scheduler != SchedulerPlan::RoundRobin && lanes.count > 1;
-    let is_as_fast = |channel: ChannelId| plan.channel(channel).flit <= lanes.cycle;
-    let is_idle =
-        is_told && lanes.crossbar == Crossbar::Multiplexed && channels(plan, true).all(is_as_fast);
+    let is_as_fast = |channel: ChannelId| plan.channel(channel).flit <= pipeline.cycle;
+    let is_idle = is_told
+        && pipeline.crossbar == Crossbar::Multiplexed
+        && channels(plan, true).all(is_as_fast);
     is_idle.then(|| {
         "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are credits, for \
          an output is given one flit a cycle and its cable takes one: say crossbar = \"full\", or how \
@@ -44,19 +46,14 @@ fn idle_link(plan: &Plan, lanes: &LanePlan) -> Option<String> {
 }
 
 /// Virtual clock that reserves more than there is.
-fn over_reserved(
-    plan: &Plan,
-    lanes: &LanePlan,
-    place: Place,
-    arbiter: &ArbiterPlan,
-) -> Option<String> {
+fn over_reserved(plan: &Plan, place: Place, arbiter: &ArbiterPlan) -> Option<String> {
     let SchedulerPlan::VirtualClock { rates_bytes_per_second: rates } = &arbiter.scheduler else {
         return None;
     };
     let reserved = rates.iter().flatten().fold(0_u64, |sum, rate| sum.saturating_add(rate.get()));
     let slowest =
         channels(plan, place != Place::AdapterPort).map(|it| plan.channel(it).flit).max()?;
-    let flit = u64::from(lanes.flit_bytes) * SECOND_PS;
+    let flit = u64::from(plan.switching.flit_bytes()) * SECOND_PS;
     let carried = (flit + slowest.as_ps() / 2) / slowest.as_ps();
     (reserved > carried && carried > 0).then(|| {
         format!(

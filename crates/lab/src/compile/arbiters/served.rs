@@ -5,23 +5,25 @@
 //! ```
 
 use super::Place;
-use crate::compile::lanes::lanes_of;
 use crate::compile::longest::{destinations, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_model::{ClassPlan, LanePlan, Plan};
+use gingham_model::{ClassPlan, PipelinePlan, Plan};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// Refuses classes that may use lanes which an arbiter never serves.
-pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
-    let Some(lanes) = plan.lane_plan() else { return Ok(()) };
-    let unserved = Unserved::of(plan, lanes);
+pub(in crate::compile) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    pipeline: &PipelinePlan,
+) -> Result<(), LabError> {
+    let unserved = Unserved::of(plan, pipeline);
     for (index, class) in plan.classes.iter().enumerate() {
         // What a class may use at all, before its pairs are followed.
-        let used = sent_as(plan, class).fold(LaneSet::EMPTY, |all, of| all | lanes_of(plan, of));
+        let used = sent_as(plan, class).fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
         let Some((place, lane)) = unserved.any(used) else { continue };
-        if !matches!(lanes.lanes.rule(), LaneRule::Tables { .. }) {
+        if !matches!(plan.lanes.allowed.rule(), LaneRule::Tables { .. }) {
             let message = format!(
                 "packets of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
                  name the lanes of the class without it",
@@ -46,7 +48,6 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
 /// The lanes of each place that have no turn.
 struct Unserved<'a> {
     plan: &'a Plan,
-    lanes: &'a LanePlan,
     places: [(Place, LaneSet); 3],
 }
 
@@ -59,15 +60,16 @@ struct Found {
 }
 
 impl<'a> Unserved<'a> {
-    fn of(plan: &'a Plan, lanes: &'a LanePlan) -> Self {
+    fn of(plan: &'a Plan, pipeline: &PipelinePlan) -> Self {
+        let lanes = &plan.lanes;
         let places = [
-            (Place::CrossbarInput, &lanes.crossbar_input),
+            (Place::CrossbarInput, &pipeline.crossbar_input),
             (Place::LinkOutput, &lanes.link_output),
             (Place::AdapterPort, &lanes.adapter_port),
         ];
         let without = |served: LaneSet| LaneSet::from_bits(!served.bits());
         let places = places.map(|(place, arbiter)| (place, without(arbiter.served(lanes.count))));
-        Self { plan, lanes, places }
+        Self { plan, places }
     }
 
     /// One of these lanes that has no turn somewhere.
@@ -89,7 +91,7 @@ impl<'a> Unserved<'a> {
             class.sources.iter().find_map(|source| {
                 let from = source.endpoint;
                 destinations(self.plan, source).find_map(|to| {
-                    let by_pair = || self.lanes.lanes.vc_class_of_pair(from, to);
+                    let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
                     let vc_class = other.vc_class.unwrap_or_else(by_pair);
                     let paths = self.plan.sets().filter_map(|set| self.plan.path(set, from, to));
                     let found =
@@ -106,7 +108,7 @@ impl<'a> Unserved<'a> {
         from: EndpointId,
         vc_class: VcClass,
     ) -> Option<(Place, u8)> {
-        let rule = &self.lanes.lanes;
+        let rule = &self.plan.lanes.allowed;
         let mut here = rule.first(from, vc_class);
         let mut dateline_class = DatelineClass(0);
         if let Some(found) = self.at(Place::AdapterPort, here) {

@@ -108,7 +108,7 @@ impl Place<'_> {
             name: self.class.name.clone(),
             active,
             priority: self.priority()?,
-            vc_class: self.links.kind.lanes().and_then(|lanes| lanes.vc_class(self.index)),
+            vc_class: self.links.kind.lanes.vc_class(self.index),
             segmentation: self.segmentation(gathered)?,
             policing: self.policing(&sources, gathered)?,
             sources,

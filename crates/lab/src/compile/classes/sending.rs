@@ -4,7 +4,6 @@ use super::Place;
 use super::lengths::payload;
 use crate::compile::Gathered;
 use crate::error::LabError;
-use crate::scenario::SwitchingParameters;
 use gingham_kernel::Bytes;
 use gingham_model::{Priority, Segmentation, SegmentationPlan};
 
@@ -41,22 +40,18 @@ impl Place<'_> {
 
     /// What one switch holds of a packet: its slack buffer, or the shallowest of the class's lanes.
     fn buffer(&self, gathered: &mut Gathered) -> Bytes {
-        match &self.links.parameters.switching {
-            SwitchingParameters::Wormhole(wormhole) => {
-                self.note_grown_buffers(wormhole.slack.capacity, gathered);
-                Bytes(wormhole.slack.capacity.into())
-            }
-            SwitchingParameters::VirtualLanes(_) => {
-                let lanes = self.links.kind.lanes().expect("a network of virtual lanes");
-                Bytes(lanes.lane_bytes(self.index))
-            }
-        }
+        let held_bytes = self.links.kind.held_bytes[self.index];
+        self.note_grown_buffers(held_bytes, gathered);
+        Bytes(held_bytes)
     }
 
     /// Where cables need more than the network's buffer there is more than one capacity to choose from.
-    fn note_grown_buffers(&self, counted: u32, gathered: &mut Gathered) {
-        let capacities =
-            self.links.channels.iter().filter_map(|channel| Some(channel.slack?.capacity));
+    fn note_grown_buffers(&self, counted: u64, gathered: &mut Gathered) {
+        let capacities = self
+            .links
+            .channels
+            .iter()
+            .filter_map(|channel| Some(u64::from(channel.slack?.capacity)));
         let Some(largest) = capacities.max().filter(|largest| *largest > counted) else { return };
         self.note(
             gathered,

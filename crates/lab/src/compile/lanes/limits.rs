@@ -2,6 +2,7 @@
 
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
+use gingham_kernel::Span;
 use gingham_model::Plan;
 use gingham_topology::ChannelId;
 
@@ -13,10 +14,9 @@ const FLIT_CYCLES_MAX: u64 = 1 << 12;
 const DELAY_CYCLES_MAX: u64 = 1 << 20;
 
 /// Refuses what is beyond these limits.
-pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
-    let Some(lanes) = plan.lane_plan() else { return Ok(()) };
+pub(super) fn check(source: &ScenarioSource, plan: &Plan, cycle: Span) -> Result<(), LabError> {
     let refuse = |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
-    let of_port = usize::from(lanes.count).next_power_of_two();
+    let of_port = usize::from(plan.lanes.count).next_power_of_two();
     for switch in plan.fabric.switches() {
         let node = plan.fabric.node(switch);
         let ports = usize::from(node.ports);
@@ -24,7 +24,7 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
             let message = format!(
                 "switch `{}` has {ports} ports of {} lanes each, and a switch may have {SWITCH_LANES_MAX} lanes (those of a \
                  port counted up to a power of two): give channels fewer lanes, or switches fewer ports",
-                node.name, lanes.count
+                node.name, plan.lanes.count
             );
             return Err(refuse("network.lanes.count", message));
         }
@@ -32,7 +32,7 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
     for channel in ChannelId::first(plan.channels.len()) {
         let of = plan.channel(channel);
         let name = || plan.fabric.channel_name(channel);
-        let cycles = of.flit.div_ceil(lanes.cycle);
+        let cycles = of.flit.div_ceil(cycle);
         if cycles > FLIT_CYCLES_MAX {
             let message = format!(
                 "on {} a flit takes {cycles} cycles of the fastest cable, and may take {FLIT_CYCLES_MAX}: let the rates of \
@@ -41,13 +41,13 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
             );
             return Err(refuse("network.link_rate", message));
         }
-        let delay = of.delay.div_ceil(lanes.cycle);
+        let delay = of.delay.div_ceil(cycle);
         if delay > DELAY_CYCLES_MAX {
             let message = format!(
                 "{} delays by {delay} cycles of {}, and may by {DELAY_CYCLES_MAX}: let cables be shorter, or flits longer \
                  (network.lanes.flit)",
                 name(),
-                lanes.cycle
+                cycle
             );
             return Err(refuse("network.cable_length", message));
         }

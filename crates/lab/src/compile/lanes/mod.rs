@@ -1,9 +1,9 @@
-//! Virtual lanes: figures are checked, classes bound to lanes, datelines laid, and what surprises is noted.
+//! Lanes: classes are bound to them, datelines laid, figures of switches checked, and what surprises is noted.
 //!
 //! ```text
-//!   network.lanes, traffic.*.lanes ──► LaneFigures     what needs no fabric
-//!   fabric, routes ──────────────────► Lanes           which lanes a packet may take at each hop: the proof asks it
-//!   channels ────────────────────────► LanePlan        with the cycle, the least flit time of all
+//!   network.lanes, traffic.*.lanes ──► LaneFigures     what needs no fabric     ┐
+//!   fabric, routes ──────────────────► Lanes           what the proof asks, too ┴► LanePlan
+//!   network.lanes ───────────────────► PipelinePlan    the switch of five stages
 //! ```
 //!
 //! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through fits into it.
@@ -12,73 +12,47 @@ mod classes;
 mod levels;
 mod limits;
 mod notes;
+mod pipeline;
 mod rooms;
 mod section;
 
-pub(super) use limits::check as check_limits;
-pub(super) use notes::note;
-pub(super) use rooms::check as check_rooms;
+pub(super) use pipeline::{check, lane_bytes, plan};
 
-use super::arbiters::{Among, Arbiters};
 use super::{Gathered, imported};
 use crate::error::LabError;
-use crate::scenario::{LaneParameters, Parameters, ScenarioSource};
+use crate::scenario::ScenarioSource;
 use classes::ClassLanes;
-use gingham_kernel::Span;
-use gingham_model::{Arbitration, ChannelPlan, ClassPlan, Crossbar, LanePlan, Plan};
+use gingham_model::{ArbiterPlan, LanePlan};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
-    Algorithm, Datelines, LANES_MAX, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
+    Algorithm, Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
 };
-use section::Section;
 
 /// What is known of the lanes of a network before there are routes.
 pub(super) struct LaneFigures {
-    pub(super) count: u8,
-    pub(super) flit_bytes: u32,
-    overhead_bytes: u32,
-    depths_flits: [u32; LANES_MAX as usize],
-    output_depths_flits: [u32; LANES_MAX as usize],
-    cut_through: LaneSet,
-    routing_cycles: u32,
-    crossbar: Crossbar,
-    arbitration: Arbitration,
-    arbiters: Arbiters,
+    count: u8,
+    link_output: ArbiterPlan,
+    adapter_port: ArbiterPlan,
     classes: ClassLanes,
     /// By class, where tables decide on lanes: its service level, if it says one.
     levels: Option<Vec<Option<VcClass>>>,
 }
 
 impl LaneFigures {
+    /// The lanes of classes, among so many, with the arbiters of link output and adapter port.
     pub(super) fn of(
         source: &ScenarioSource,
-        parameters: &Parameters,
-        lanes: &LaneParameters,
-        overhead_bytes: u32,
-        gathered: &mut Gathered,
+        count: u8,
+        [link_output, adapter_port]: [ArbiterPlan; 2],
     ) -> Result<Self, LabError> {
-        let of = Section { source };
-        let count = of.count(lanes)?;
-        let depths_flits = of.depths("depth", &lanes.depth, count)?;
-        let output = lanes.output_depth.as_ref();
-        let output = output.map(|output| of.depths("output_depth", output, count)).transpose()?;
-        let (flit_bytes, cut_through) = (of.flit_bytes(lanes)?, of.cut_through(lanes, count)?);
-        let among = Among { count, flit_bytes, cut_through, crossbar: lanes.crossbar };
-        let arbiters = Arbiters::of(source, lanes, among, gathered)?;
-        Ok(Self {
-            count,
-            flit_bytes,
-            overhead_bytes,
-            depths_flits,
-            output_depths_flits: output.unwrap_or(depths_flits),
-            cut_through,
-            routing_cycles: of.routing_cycles(lanes)?,
-            crossbar: lanes.crossbar,
-            arbitration: parameters.arbitration,
-            arbiters,
-            levels: levels::of_classes(source)?,
-            classes: ClassLanes::of(source, count)?,
-        })
+        let levels = levels::of_classes(source)?;
+        let classes = ClassLanes::of(source, count)?;
+        Ok(Self { count, link_output, adapter_port, classes, levels })
+    }
+
+    /// The lanes of each class, as it says them.
+    pub(super) fn by_class(&self) -> &[LaneSet] {
+        &self.classes.by_class
     }
 
     /// What the packets of a class are bound to.
@@ -89,16 +63,8 @@ impl LaneFigures {
         Some(self.classes.vc_class(class))
     }
 
-    /// Payload that the shallowest lane of a class holds: what adaptive segments count for a switch.
-    pub(super) fn lane_bytes(&self, class: usize) -> u64 {
-        let lanes = self.classes.by_class[class].lanes();
-        let depths = lanes.map(|lane| self.depths_flits[usize::from(lane)]);
-        let bytes = u64::from(depths.min().unwrap_or(1)) * u64::from(self.flit_bytes);
-        bytes.saturating_sub(self.overhead_bytes.into()).max(1)
-    }
-
     /// Which lanes packets may take at each hop.
-    pub(super) fn lanes(
+    pub(super) fn allowed(
         &self,
         source: &ScenarioSource,
         fabric: &Fabric,
@@ -173,29 +139,9 @@ impl LaneFigures {
         )
     }
 
-    /// The plan over these channels.
-    pub(super) fn plan(self, lanes: Lanes, channels: &[ChannelPlan]) -> LanePlan {
-        LanePlan {
-            lanes,
-            count: self.count,
-            flit_bytes: self.flit_bytes,
-            overhead_bytes: self.overhead_bytes,
-            cycle: channels.iter().map(|channel| channel.flit).min().unwrap_or(Span::from_ps(1)),
-            depths_flits: self.depths_flits,
-            output_depths_flits: self.output_depths_flits,
-            cut_through: self.cut_through,
-            routing_cycles: self.routing_cycles,
-            crossbar: self.crossbar,
-            arbitration: self.arbitration,
-            crossbar_input: self.arbiters.crossbar_input,
-            link_output: self.arbiters.link_output,
-            adapter_port: self.arbiters.adapter_port,
-        }
+    /// The plan with what decides on lanes.
+    pub(super) fn plan(self, allowed: Lanes) -> LanePlan {
+        let Self { count, link_output, adapter_port, .. } = self;
+        LanePlan { allowed, count, link_output, adapter_port }
     }
-}
-
-/// The lanes on which packets of a class may go somewhere.
-pub(super) fn lanes_of(plan: &Plan, class: &ClassPlan) -> LaneSet {
-    let lanes = plan.lane_plan().map(|lanes| lanes.lanes.anywhere(&plan.fabric, class.vc_class));
-    lanes.unwrap_or(LaneSet::one(0))
 }

@@ -8,25 +8,23 @@
 //!
 //! A lane carries the full rate of its channel if it has a place for every flit that begins in that time.
 
-use super::lanes_of;
 use super::section::DEPTH_MAX;
 use crate::compile::Gathered;
 use crate::compile::longest::{longest_anywhere, sent_as};
 use gingham_kernel::Span;
-use gingham_model::{ChannelPlan, ClassPlan, LanePlan, Plan, WhenFull};
+use gingham_model::{ChannelPlan, ClassPlan, PipelinePlan, Plan, WhenFull};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
 
 /// Says what of the lanes of a plan one might not expect.
-pub(in crate::compile) fn note(plan: &Plan, gathered: &mut Gathered) {
-    let Some(lanes) = plan.lane_plan() else { return };
-    let classes = plan.classes.iter().map(|class| lanes_of(plan, class));
+pub(super) fn note(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
+    let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
     let used = classes.fold(LaneSet::EMPTY, |all, of| all | of);
-    let cut = |lane: &u8| lanes.cut_through.contains(*lane);
-    gathered.notes.extend(shallow(plan, lanes, used.lanes().filter(|lane| !cut(lane)), 0));
-    let packet_flits = longest_flits(plan, lanes);
-    gathered.notes.extend(shallow(plan, lanes, used.lanes().filter(cut), packet_flits));
-    gathered.notes.extend(unused(lanes, used));
+    let cut = |lane: &u8| pipeline.cut_through.contains(*lane);
+    gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(|lane| !cut(lane)), 0));
+    let packet_flits = longest_flits(plan, pipeline);
+    gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(cut), packet_flits));
+    gathered.notes.extend(unused(plan.lanes.count, used));
 }
 
 /// The flits that a lane must hold so that by itself it carries the full rate of a channel within a packet; between two
@@ -38,8 +36,8 @@ fn full_rate_depth(channel: &ChannelPlan, cycle: Span) -> u64 {
 }
 
 /// The most flits of a packet on a lane with virtual cut-through.
-fn longest_flits(plan: &Plan, lanes: &LanePlan) -> u64 {
-    let uses = |class: &&ClassPlan| !(lanes_of(plan, class) & lanes.cut_through).is_empty();
+fn longest_flits(plan: &Plan, pipeline: &PipelinePlan) -> u64 {
+    let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & pipeline.cut_through).is_empty();
     let payload = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
         let sent =
@@ -47,14 +45,14 @@ fn longest_flits(plan: &Plan, lanes: &LanePlan) -> u64 {
         messages.filter_map(sent).max().unwrap_or(0)
     };
     let longest = plan.classes.iter().filter(uses).map(payload).max();
-    longest.map_or(0, |bytes| lanes.packet_flits(bytes))
+    longest.map_or(0, |bytes| pipeline.packet_flits(bytes))
 }
 
 /// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual cut-through, where a head
 /// needs room for a packet of `packet_flits` beside what is under way.
 fn shallow(
     plan: &Plan,
-    lanes: &LanePlan,
+    pipeline: &PipelinePlan,
     among: impl Iterator<Item = u8>,
     packet_flits: u64,
 ) -> Option<String> {
@@ -63,11 +61,11 @@ fn shallow(
             || plan.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
     };
     let channels = ChannelId::first(plan.channels.len()).filter(takes_credits);
-    let round_trip = |channel| full_rate_depth(plan.channel(channel), lanes.cycle);
+    let round_trip = |channel| full_rate_depth(plan.channel(channel), pipeline.cycle);
     // Flits behind a head that waits for a lane wait as long, so that one place more is in use when the next head asks.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
     let needed: Vec<u64> = channels.map(|channel| round_trip(channel) + room_flits).collect();
-    let shallowest = among.map(|lane| lanes.depths_flits[usize::from(lane)]).min()?;
+    let shallowest = among.map(|lane| pipeline.depths_flits[usize::from(lane)]).min()?;
     let too_shallow = needed.iter().filter(|needed| **needed > u64::from(shallowest)).count();
     let enough = *needed.iter().max().filter(|_| too_shallow > 0)?;
     let of = needed.len();
@@ -90,10 +88,9 @@ fn shallow(
     ))
 }
 
-fn unused(lanes: &LanePlan, used: LaneSet) -> Option<String> {
+fn unused(count: u8, used: LaneSet) -> Option<String> {
     let is_unused = |lane: &u8| !used.contains(*lane) && *lane != MANAGEMENT_LANE;
-    let unused: Vec<String> =
-        (0..lanes.count).filter(is_unused).map(|lane| lane.to_string()).collect();
+    let unused: Vec<String> = (0..count).filter(is_unused).map(|lane| lane.to_string()).collect();
     match &unused[..] {
         [] => None,
         [one] => Some(format!("no class uses lane {one} (traffic.*.lanes)")),

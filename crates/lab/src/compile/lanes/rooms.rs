@@ -2,30 +2,33 @@
 //!
 //! It goes on only where there is room for all of it, so that one that is longer than the lane would wait for ever.
 
-use super::lanes_of;
 use crate::compile::longest::{destinations, longest_anywhere, longest_as, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
 use gingham_model::traffic::SourcePlan;
-use gingham_model::{ClassPlan, LanePlan, Plan};
+use gingham_model::{ClassPlan, PipelinePlan, Plan};
 use gingham_topology::EndpointId;
 
 /// Refuses packets that are longer than a lane with virtual cut-through on which they may go.
-pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
-    let Some(lanes) = plan.lane_plan().filter(|lanes| !lanes.cut_through.is_empty()) else {
+pub(super) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    pipeline: &PipelinePlan,
+) -> Result<(), LabError> {
+    if pipeline.cut_through.is_empty() {
         return Ok(());
-    };
+    }
     for (index, class) in plan.classes.iter().enumerate() {
         for other in sent_as(plan, class) {
-            let Some((lane, depth)) = shallowest(plan, lanes, other) else { continue };
-            let Some(found) = too_long(plan, lanes, (class, other), depth) else { continue };
+            let Some((lane, depth)) = shallowest(plan, pipeline, other) else { continue };
+            let Some(found) = too_long(plan, pipeline, (class, other), depth) else { continue };
             let has = match found {
                 u32::MAX => "may be of any length".to_owned(),
                 _ => format!(
                     "may have {} of payload, {} flits",
                     Bytes(found.into()),
-                    lanes.packet_flits(found)
+                    pipeline.packet_flits(found)
                 ),
             };
             let message = format!(
@@ -40,9 +43,9 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
 }
 
 /// The lane with virtual cut-through that holds least of those of a class.
-fn shallowest(plan: &Plan, lanes: &LanePlan, class: &ClassPlan) -> Option<(u8, u32)> {
-    let with_depth = |lane: u8| (lane, lanes.depths_flits[usize::from(lane)]);
-    (lanes_of(plan, class) & lanes.cut_through)
+fn shallowest(plan: &Plan, pipeline: &PipelinePlan, class: &ClassPlan) -> Option<(u8, u32)> {
+    let with_depth = |lane: u8| (lane, pipeline.depths_flits[usize::from(lane)]);
+    (plan.lanes_of(class) & pipeline.cut_through)
         .lanes()
         .map(with_depth)
         .min_by_key(|(_, depth)| *depth)
@@ -51,11 +54,11 @@ fn shallowest(plan: &Plan, lanes: &LanePlan, class: &ClassPlan) -> Option<(u8, u
 /// The payload of a packet of messages of one class, sent as those of the other, that has more flits than `depth`.
 fn too_long(
     plan: &Plan,
-    lanes: &LanePlan,
+    pipeline: &PipelinePlan,
     (class, other): (&ClassPlan, &ClassPlan),
     depth: u32,
 ) -> Option<u32> {
-    let is_too_long = |payload: &u32| lanes.packet_flits(*payload) > u64::from(depth);
+    let is_too_long = |payload: &u32| pipeline.packet_flits(*payload) > u64::from(depth);
     class.sources.iter().find_map(|source: &SourcePlan| {
         let message = *source.payload_bytes().end();
         Some(longest_anywhere(other, message)).filter(is_too_long)?;

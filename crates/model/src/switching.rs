@@ -1,0 +1,146 @@
+//! The switching kinds: what one asks of a kind, and what each answers.
+//!
+//! ```text
+//!                      wormhole                virtual lanes
+//!   moves              bytes, one a flit       flits of some bytes
+//!   lanes              one                     up to 16
+//!   buffers            slack, a channel        one a lane
+//!   held back by       STOP and GO             credits
+//!   beside payload     route, marks, overhead  overhead, whole flits
+//! ```
+//!
+//! A kind is a variant of [`Switching`], and everything that differs from kind to kind is asked here. No match has a
+//! wildcard: a new kind compiles once it has answered every question.
+
+use crate::{ChannelPlan, PathLength, PipelinePlan, Plan, WhenFull, WormholePlan};
+use gingham_kernel::Span;
+use gingham_topology::ChannelId;
+use std::sync::Arc;
+
+/// The switching kind of a fabric: one kind a run.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Switching {
+    /// Wormhole with slack buffers, STOP and GO.
+    Wormhole(WormholePlan),
+    /// Virtual lanes with credits.
+    VirtualLanes(Arc<PipelinePlan>),
+}
+
+/// What holds a sender back while there is no room at the end of its channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowControl {
+    /// It sends until it is told to stop.
+    StopAndGo,
+    /// It sends while it has credits.
+    Credits,
+}
+
+impl Switching {
+    /// Bytes of a flit.
+    pub fn flit_bytes(&self) -> u32 {
+        match self {
+            Self::Wormhole(_) => 1,
+            Self::VirtualLanes(pipeline) => pipeline.flit_bytes,
+        }
+    }
+
+    /// The cycle of all switches, where they tick.
+    pub fn cycle(&self) -> Option<Span> {
+        match self {
+            Self::Wormhole(_) => None,
+            Self::VirtualLanes(pipeline) => Some(pipeline.cycle),
+        }
+    }
+
+    /// What holds senders back.
+    pub const fn flow_control(&self) -> FlowControl {
+        match self {
+            Self::Wormhole(_) => FlowControl::StopAndGo,
+            Self::VirtualLanes(_) => FlowControl::Credits,
+        }
+    }
+
+    /// Whether channels are divided into lanes, be it into one.
+    pub const fn has_lanes(&self) -> bool {
+        match self {
+            Self::Wormhole(_) => false,
+            Self::VirtualLanes(_) => true,
+        }
+    }
+
+    /// What packets that wait for each other are called.
+    pub const fn packets(&self) -> &'static str {
+        match self {
+            Self::Wormhole(_) => "worms",
+            Self::VirtualLanes(_) => "packets",
+        }
+    }
+
+    /// What the buffers in which they wait belong to.
+    pub const fn buffers(&self) -> &'static str {
+        match self {
+            Self::Wormhole(_) => "channels",
+            Self::VirtualLanes(_) => "lanes of channels",
+        }
+    }
+
+    /// No packet has more bytes beside its payload, in a fabric of so many switches.
+    pub fn beside_payload_at_most(&self, switches: u64) -> u64 {
+        match self {
+            Self::Wormhole(wormhole) => {
+                // No path comes to a switch more than four times: up and down, each once more from a host.
+                let hops = 4 * switches;
+                u64::from(wormhole.overhead_bytes) + hops * (1 + u64::from(wormhole.mark_bytes))
+            }
+            Self::VirtualLanes(pipeline) => {
+                u64::from(pipeline.overhead_bytes) + u64::from(pipeline.flit_bytes)
+            }
+        }
+    }
+
+    /// What a packet takes of the pool of the first in-transit host of a path of this length, behind its first
+    /// `switches`: its bytes there, less the mark.
+    pub fn bytes_at_host(&self, payload_bytes: u32, length: PathLength, switches: u64) -> u64 {
+        match self {
+            Self::Wormhole(wormhole) => {
+                let consumed = if wormhole.route_bytes { switches } else { 0 };
+                let worm = wormhole.worm_flits(payload_bytes, length);
+                worm - consumed - u64::from(wormhole.mark_bytes)
+            }
+            Self::VirtualLanes(pipeline) => {
+                pipeline.wire_bytes(pipeline.packet_flits(payload_bytes))
+            }
+        }
+    }
+
+    /// What the buffer at the end of a channel holds, that of all lanes together, where there is one.
+    fn buffer_flits(&self, channel: &ChannelPlan) -> u32 {
+        match self {
+            Self::Wormhole(_) => channel.slack.map_or(0, |slack| slack.capacity),
+            Self::VirtualLanes(pipeline) => pipeline.depths_flits.iter().sum(),
+        }
+    }
+}
+
+impl Plan {
+    /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not where a host takes in
+    /// all that comes.
+    pub fn has_buffer(&self, channel: ChannelId) -> bool {
+        match &self.switching {
+            Switching::Wormhole(_) => self.channel(channel).slack.is_some(),
+            Switching::VirtualLanes(_) => {
+                self.is_switch(self.ends(channel).target.node)
+                    || self.in_transit.when_full == WhenFull::Stop
+            }
+        }
+    }
+
+    /// What the buffer at the end of a channel holds, that of all lanes together; nothing where a host takes in all that comes.
+    pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
+        if self.has_buffer(channel) {
+            self.switching.buffer_flits(self.channel(channel))
+        } else {
+            0
+        }
+    }
+}
