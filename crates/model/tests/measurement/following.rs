@@ -47,7 +47,7 @@ fn each_message_counts_where_it_belongs() {
 fn network_latency_counts_from_entry() {
     let mut late = journey(100, 900);
     late.entered = 700;
-    let of = told(&plan(1, TIME), [late]).measured().class(class());
+    let of = told(&plan(1, TIME), [late]).report().class(class());
     assert!((of.network_latency_ps.unwrap().mean - 200.0).abs() < 1e-9);
     assert!((of.latency_ps.unwrap().mean - 800.0).abs() < 1e-9);
 }
@@ -57,7 +57,7 @@ fn head_latency_counts_from_entry_to_the_head() {
     // Entered at 700, its head there at 760 and its tail at 900.
     let mut late = journey(100, 900);
     (late.entered, late.head_arrived) = (700, 760);
-    let of = told(&plan(1, TIME), [late, journey(1_000, 1_010)]).measured().class(class());
+    let of = told(&plan(1, TIME), [late, journey(1_000, 1_010)]).report().class(class());
     assert!((of.head_latency_ps.unwrap().mean - f64::midpoint(60.0, 10.0)).abs() < 1e-9);
     assert!((of.network_latency_ps.unwrap().mean - f64::midpoint(200.0, 10.0)).abs() < 1e-9);
 }
@@ -98,7 +98,7 @@ fn a_run_under_way_shows_the_sections_that_have_ended() {
     assert_eq!(feed.collector.end(), Time::from_ps(11_264));
     // Before the first section has ended there is no window and nothing to say.
     let empty = Feed::new(&plan(1, TIME)).collector;
-    let of = empty.measured().class(class());
+    let of = empty.report().class(class());
     assert_eq!((of.latency_ps, of.accepted_bytes_per_ps, of.latency_max), (None, None, None));
     assert!(!of.is_saturated);
 }
@@ -110,8 +110,8 @@ fn a_growing_backlog_is_saturation_and_a_delay_is_not() {
     // Every message needs 5 % longer than the next one takes to come; or a twentieth of the run, each.
     let behind = (0..4_000).map(|index| journey(at(index), at(index) * 105 / 100 + 1));
     let delayed = (0..4_000).map(|index| journey(at(index), at(index) + time / 20));
-    assert!(told(&plan(1, time), behind).measured().class(class()).is_saturated);
-    assert!(!told(&plan(1, time), delayed).measured().class(class()).is_saturated);
+    assert!(told(&plan(1, time), behind).report().class(class()).is_saturated);
+    assert!(!told(&plan(1, time), delayed).report().class(class()).is_saturated);
 }
 
 #[test]

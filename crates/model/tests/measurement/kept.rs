@@ -84,7 +84,7 @@ fn a_series_has_the_steps_that_were_asked_for() {
         journey(3_000, 10_000),
         journey(9_500, 10_239),
     ];
-    let series = told(&plan, journeys).measured().series(class());
+    let series = told(&plan, journeys).report().series(class());
     let rows: Vec<_> = series
         .iter()
         .map(|step| {
@@ -110,5 +110,5 @@ fn a_series_without_a_step_is_the_slices_of_the_whole_run() {
     // Warm-up is part of the series.
     let mut late = plan(1, TIME);
     late.stop.warm_up = Some(Time::from_ps(TIME / 2));
-    assert_eq!(told(&late, []).measured().series(class()).len(), 1_024);
+    assert_eq!(told(&late, []).report().series(class()).len(), 1_024);
 }

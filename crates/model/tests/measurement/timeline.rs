@@ -13,7 +13,7 @@ fn a_given_warm_up_is_rounded_up_to_a_section() {
     for (given, start) in [(0, 0), (1, 160), (160, 160), (161, 320), (10_239, 10_240)] {
         let mut plan = plan(1, TIME);
         plan.stop.warm_up = Some(Time::from_ps(given));
-        let window = told(&plan, []).measured().window();
+        let window = told(&plan, []).report().window();
         assert_eq!((window.start.as_ps(), window.end.as_ps()), (start, TIME));
         assert_eq!(window.warm_up, WarmUp::Given);
     }

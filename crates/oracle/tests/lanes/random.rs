@@ -7,7 +7,7 @@ use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
 use gingham_model::{
     ArbiterPlan, Arbitration, ClassPlan, Crossbar, Excess, Granularity, Plan, PolicingPlan,
-    Priority, REFILL_BYTES, SchedulerPlan, SegmentationPlan, Status, WhenFull,
+    Priority, REFILL_BYTES, SchedulerPlan, SegmentationPlan, Status, Switching, WhenFull,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
