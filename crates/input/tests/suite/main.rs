@@ -1,0 +1,6 @@
+//! Inputs: their values, and what is said of mistakes.
+
+mod messages;
+mod overrides;
+mod properties;
+mod values;

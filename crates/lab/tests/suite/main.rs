@@ -1,0 +1,10 @@
+//! From the text of a scenario to its record.
+
+mod datelines;
+mod imported;
+mod in_transit;
+mod lanes;
+mod paths;
+mod policing;
+mod run;
+mod segments;

@@ -1,0 +1,189 @@
+//! What holds for channels and packets that nobody thought of.
+
+use crate::common::probability;
+use gingham_kernel::{Rate, Span, Time};
+use gingham_linkemu::{
+    Channel, Counters, DropReason, Fate, GilbertElliott, Loss, Outage, Parameters, Reordering,
+};
+use proptest::prelude::*;
+
+const PS_PER_SECOND: u128 = 1_000_000_000_000;
+
+/// A queue as one would write it first: exact fractions of time, in picoseconds times the rate.
+struct Obvious {
+    rate: u128,
+    room: u128,
+    idle_at: u128,
+}
+
+impl Obvious {
+    fn backlog(&self, now_ps: u64) -> u128 {
+        self.idle_at.saturating_sub(u128::from(now_ps) * self.rate).div_ceil(PS_PER_SECOND)
+    }
+
+    fn take(&mut self, now_ps: u64, bytes: u32) -> Option<u128> {
+        if self.backlog(now_ps) + u128::from(bytes) > self.room {
+            return None;
+        }
+        self.idle_at =
+            self.idle_at.max(u128::from(now_ps) * self.rate) + u128::from(bytes) * PS_PER_SECOND;
+        Some(self.idle_at.div_ceil(self.rate))
+    }
+}
+
+/// Rate, room of the queue, and packets as (picoseconds since the last, bytes): sometimes more than the
+/// rate, sometimes less, sometimes at once.
+fn loads() -> impl Strategy<Value = (u64, u64, Vec<(u64, u32)>)> {
+    (1_u64..20_000_000_000, 1_u64..20_000).prop_flat_map(|(rate, room)| {
+        let pause = 0..=2 * 1_000 * 1_000_000_000_000 / rate;
+        let pause = prop_oneof![Just(0), pause];
+        (Just(rate), Just(room), prop::collection::vec((pause, 1_u32..2_000), 1..80))
+    })
+}
+
+/// None, or some.
+fn jitters() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), 0..100_000_000_000_u64]
+}
+
+fn chances() -> impl Strategy<Value = Loss> {
+    let chance = || (0.0..=1.0_f64).prop_map(probability);
+    let bursts =
+        (chance(), 0.01..=1.0_f64, chance(), chance()).prop_map(|(to_bad, to_good, good, bad)| {
+            let to_good = probability(to_good);
+            Loss::Bursts(GilbertElliott { to_bad, to_good, loss_good: good, loss_bad: bad })
+        });
+    prop_oneof![Just(Loss::None), chance().prop_map(Loss::Independent), bursts]
+}
+
+/// Outages of a span of 100,000,000 ps, in order.
+fn outages() -> impl Strategy<Value = Vec<Outage>> {
+    prop::collection::btree_set(0..100_000_000_u64, 0..8).prop_map(|instants| {
+        let instants: Vec<_> = instants.into_iter().map(Time::from_ps).collect();
+        instants.chunks_exact(2).map(|pair| Outage { from: pair[0], until: pair[1] }).collect()
+    })
+}
+
+/// Channels with everything, at a byte a nanosecond, and packets for some 100,000,000 ps.
+fn everything() -> impl Strategy<Value = (Parameters, Vec<(u64, u32)>)> {
+    let chance = || 0.0..=0.5_f64;
+    let spans = (0..10_000_000_u64, 0..10_000_000_u64, 1..20_000_000_u64);
+    let packets = prop::collection::vec((0..2_000_000_u64, 1_u32..2_000), 1..100);
+    ((chance(), chance(), chance()), spans, chances(), outages(), packets).prop_map(
+        |((noise, duplication, held), (delay, jitter, span), loss, outages, packets)| {
+            let rate = Rate::from_bytes_per_second(1_000_000_000);
+            let parameters = Parameters {
+                jitter: Span::from_ps(jitter),
+                loss,
+                bit_errors: probability(noise / 5_000.0),
+                duplication: probability(duplication),
+                reordering: Reordering {
+                    probability: probability(held),
+                    span: Span::from_ps(span),
+                },
+                outages,
+                ..Parameters::clean(rate, 5_000, Span::from_ps(delay))
+            };
+            (parameters, packets)
+        },
+    )
+}
+
+fn build(parameters: Parameters) -> Channel {
+    Channel::new(parameters, 1, "east").expect("parameters that make sense")
+}
+
+/// The fate of each packet with the instant of its offer; the queue is looked at after each.
+fn fates(channel: &mut Channel, packets: &[(u64, u32)]) -> Vec<(Time, Fate)> {
+    let mut now = Time::ZERO;
+    let mut fates = Vec::new();
+    for (pause_ps, bytes) in packets {
+        now += Span::from_ps(*pause_ps);
+        fates.push((now, channel.offer(now, *bytes)));
+        assert!(channel.backlog_bytes(now) <= channel.parameters().queue_bytes);
+    }
+    fates
+}
+
+proptest! {
+    #[test]
+    fn the_queue_does_what_the_obvious_queue_does((rate, room, packets) in loads()) {
+        let mut channel =
+            build(Parameters::clean(Rate::from_bytes_per_second(rate), room, Span::from_ps(3)));
+        let mut obvious = Obvious { rate: rate.into(), room: room.into(), idle_at: 0 };
+        let mut now_ps = 0;
+        for (pause_ps, bytes) in packets {
+            now_ps += pause_ps;
+            let now = Time::from_ps(now_ps);
+            prop_assert_eq!(u128::from(channel.backlog_bytes(now)), obvious.backlog(now_ps));
+            let end = match channel.offer(now, bytes) {
+                Fate::Arrives(arrival) => Some(u128::from(arrival.at.as_ps()) - 3),
+                Fate::Dropped(DropReason::QueueFull) => None,
+                other => return Err(TestCaseError::fail(format!("{other:?}"))),
+            };
+            prop_assert_eq!(end, obvious.take(now_ps, bytes));
+        }
+    }
+
+    /// Between two arrivals the bytes of the later ones fit, if the jitter is added to the span, and the picosecond to
+    /// which instants are rounded.
+    #[test]
+    fn nothing_is_faster_than_the_rate((rate, room, packets) in loads(), jitter_ps in jitters()) {
+        let clean = Parameters::clean(Rate::from_bytes_per_second(rate), room, Span::ZERO);
+        let mut channel = build(Parameters { jitter: Span::from_ps(jitter_ps), ..clean });
+        let fates = fates(&mut channel, &packets);
+        let arrived: Vec<_> = fates.iter().zip(&packets)
+            .filter_map(|((_, fate), (_, bytes))| Some((fate.arrivals().next()?.at, *bytes)))
+            .collect();
+        for (first, (from, _)) in arrived.iter().enumerate() {
+            let mut bytes = 0_u128;
+            for (to, more) in &arrived[first + 1..] {
+                bytes += u128::from(*more);
+                let span_ps = u128::from(to.since(*from).as_ps() + jitter_ps) + 1;
+                prop_assert!(bytes * PS_PER_SECOND <= u128::from(rate) * span_ps);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_held_back_keeps_its_order_and_no_way_is_longer_than_it_may((parameters, packets) in everything()) {
+        let mut channel = build(parameters.clone());
+        let spans = [parameters.jitter, parameters.reordering.span, Span::from_ns(5_000)];
+        let longest = parameters.delay + spans.into_iter().sum();
+        let mut last = Time::ZERO;
+        for (offered, fate) in fates(&mut channel, &packets) {
+            for arrival in fate.arrivals() {
+                let way = arrival.at.since(offered);
+                prop_assert!(way > parameters.delay && way <= longest);
+                if !arrival.held_back {
+                    prop_assert!(arrival.at >= last);
+                    last = arrival.at;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_arrives_in_an_outage((parameters, packets) in everything()) {
+        let mut channel = build(parameters.clone());
+        for (_, fate) in fates(&mut channel, &packets) {
+            for arrival in fate.arrivals() {
+                let inside = |outage: &Outage| outage.from <= arrival.at && arrival.at < outage.until;
+                prop_assert!(!parameters.outages.iter().any(inside));
+            }
+        }
+    }
+
+    #[test]
+    fn every_copy_is_counted_once((parameters, packets) in everything()) {
+        let mut channel = build(parameters);
+        let fates = fates(&mut channel, &packets);
+        let arrivals: Vec<_> = fates.iter().flat_map(|(_, fate)| fate.arrivals()).collect();
+        let Counters { offered, duplicated, arrived, corrupted, held_back, queue_full, outage, lost } = channel.counters();
+        prop_assert_eq!(offered, packets.len() as u64);
+        prop_assert_eq!(offered + duplicated, arrived + queue_full + outage + lost);
+        prop_assert_eq!(arrived, arrivals.len() as u64);
+        prop_assert_eq!(corrupted, arrivals.iter().filter(|arrival| arrival.is_corrupted()).count() as u64);
+        prop_assert_eq!(held_back, arrivals.iter().filter(|arrival| arrival.held_back).count() as u64);
+    }
+}

@@ -1,0 +1,66 @@
+//! Parameters that make no sense, and what is said about them.
+
+use crate::common::{clean, probability};
+use gingham_kernel::{Rate, Span, Time};
+use gingham_linkemu::{Channel, GilbertElliott, Loss, Outage, Parameters, Probability, Reordering};
+
+fn refusal(parameters: Parameters) -> String {
+    Channel::new(parameters, 1, "east").expect_err("it makes no sense").to_string()
+}
+
+fn outages(spans: &[(u64, u64)]) -> Parameters {
+    let outage = |(from, until)| Outage { from: Time::from_ps(from), until: Time::from_ps(until) };
+    Parameters { outages: spans.iter().copied().map(outage).collect(), ..clean(1_000) }
+}
+
+#[test]
+fn a_queue_has_room() {
+    assert!(refusal(clean(0)).starts_with("a queue of 0 bytes"));
+}
+
+#[test]
+fn a_bad_state_ends() {
+    let bursts = GilbertElliott {
+        to_bad: probability(0.1),
+        to_good: Probability::NEVER,
+        loss_good: Probability::NEVER,
+        loss_bad: Probability::ALWAYS,
+    };
+    let endless = Parameters { loss: Loss::Bursts(bursts), ..clean(1_000) };
+    assert!(refusal(endless).starts_with("to_good is 0"));
+}
+
+#[test]
+fn what_is_held_back_is_held_back_for_some_time() {
+    let reordering = Reordering { probability: probability(0.1), span: Span::ZERO };
+    assert!(refusal(Parameters { reordering, ..clean(1_000) }).contains("a span of 0"));
+}
+
+#[test]
+fn outages_have_a_length_and_an_order() {
+    let empty = "the outage that begins at 7 ps ends at 7 ps: its end must be later";
+    assert_eq!(refusal(outages(&[(1, 2), (7, 7)])), empty);
+    assert!(refusal(outages(&[(9, 3)])).starts_with("the outage that begins at 9 ps ends at 3 ps"));
+    let order = refusal(outages(&[(5, 10), (9, 20)]));
+    assert!(
+        order.starts_with("an outage begins at 9 ps, when the one before it lasts until 10 ps"),
+        "{order}"
+    );
+    assert!(outages(&[(0, 10), (10, 20)]).check().is_ok(), "one may follow at once");
+}
+
+#[test]
+fn a_packet_is_on_its_way_for_a_day_at_most() {
+    // 86,400 bytes at a byte a second are a day; a picosecond of delay is too much.
+    let day = Parameters::clean(Rate::from_bytes_per_second(1), 86_400, Span::ZERO);
+    assert!(day.check().is_ok());
+    let longer = Parameters { delay: Span::from_ps(1), ..day.clone() };
+    assert!(refusal(longer).starts_with("a packet could be on the way for 86401 s"));
+    let longer = Parameters { jitter: Span::from_ps(1), ..day.clone() };
+    assert!(longer.check().is_err());
+    let reordering = Reordering { probability: Probability::ALWAYS, span: Span::from_ps(1) };
+    assert!(Parameters { reordering, ..day }.check().is_err());
+    // Nothing overflows on the way to the refusal.
+    let slow = Parameters::clean(Rate::from_bytes_per_second(1), u64::MAX, Span::from_ps(u64::MAX));
+    assert!(refusal(slow).contains("18446744073727998360 s"));
+}

@@ -1,0 +1,143 @@
+//! Closed forms: how often things happen, and how long they last, within five standard errors.
+
+use crate::common::{APART_PS, channel, clean, probability, sparse};
+use gingham_kernel::Span;
+use gingham_linkemu::{Arrival, Fate, GilbertElliott, Loss, Parameters, Probability, Reordering};
+
+const COUNT: u64 = 200_000;
+const COUNT_REAL: f64 = 200_000.0;
+
+/// The count lies within five standard deviations of its mean.
+#[track_caller]
+fn assert_count(found: u64, mean: f64, variance: f64) {
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let off = (found as f64 - mean).abs();
+    assert!(off < 5.0 * variance.sqrt(), "{found}, expected {mean} +- {}", variance.sqrt());
+}
+
+#[track_caller]
+fn assert_share(found: u64, of: f64, share: f64) {
+    assert_count(found, of * share, of * share * (1.0 - share));
+}
+
+fn arrivals(fates: &[Fate]) -> Vec<Arrival> {
+    fates.iter().flat_map(|fate| fate.arrivals()).collect()
+}
+
+/// The mean of numbers.
+fn mean(numbers: &[u64]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let (sum, count) = (numbers.iter().sum::<u64>() as f64, numbers.len() as f64);
+    sum / count
+}
+
+#[test]
+fn independent_loss_is_binomial_and_has_no_memory() {
+    let tenth = Loss::Independent(probability(0.1));
+    let mut lossy = channel(Parameters { loss: tenth, ..clean(10_000) });
+    let lost: Vec<_> =
+        sparse(&mut lossy, COUNT, 100).iter().map(|fate| arrivals(&[*fate]).is_empty()).collect();
+    assert_share(lossy.counters().lost, COUNT_REAL, 0.1);
+    // Two in a row: p^2 of the pairs. Neighbouring pairs share a packet: p^2 + 2 p^3 - 3 p^4 is a pair's variance.
+    let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count();
+    assert_count(pairs as u64, COUNT_REAL * 0.01, COUNT_REAL * (0.01 + 0.002 - 0.000_3));
+}
+
+fn bursts(to_bad: f64, to_good: f64, loss_good: f64, loss_bad: f64) -> Parameters {
+    let bursts = GilbertElliott {
+        to_bad: probability(to_bad),
+        to_good: probability(to_good),
+        loss_good: probability(loss_good),
+        loss_bad: probability(loss_bad),
+    };
+    Parameters { loss: Loss::Bursts(bursts), ..clean(10_000) }
+}
+
+#[test]
+fn a_loss_burst_lasts_one_over_to_good_packets() {
+    let mut bursty = channel(bursts(0.02, 0.25, 0.0, 1.0));
+    let fates = sparse(&mut bursty, COUNT, 100);
+    // Bad for 2/27 of all packets. The states' correlation falls by 1 - .02 - .25 = .73 a packet, which multiplies the
+    // variance of their sum by (1 + .73) / (1 - .73).
+    let bad = 2.0 / 27.0;
+    assert_count(
+        bursty.counters().lost,
+        COUNT_REAL * bad,
+        COUNT_REAL * bad * (1.0 - bad) * 1.73 / 0.27,
+    );
+    let mut lengths = vec![0_u64];
+    for fate in fates {
+        let last = lengths.last_mut().expect("one to begin with");
+        match fate {
+            Fate::Dropped(_) => *last += 1,
+            _ if *last > 0 => lengths.push(0),
+            _ => {}
+        }
+    }
+    lengths.pop();
+    // Some 3,700 bursts of mean 4, a geometric length, whose deviation is sqrt(.75) / .25 = 3.46.
+    let error = 3.46 / 3_700.0_f64.sqrt();
+    assert!((mean(&lengths) - 4.0).abs() < 5.0 * error, "{} of {}", mean(&lengths), lengths.len());
+}
+
+#[test]
+fn both_states_lose_their_share() {
+    let mut bursty = channel(bursts(0.02, 0.25, 0.01, 0.5));
+    let _ = sparse(&mut bursty, COUNT, 100);
+    let bad = 2.0 / 27.0;
+    let share = bad * 0.5 + (1.0 - bad) * 0.01;
+    let of_draws = bad * 0.5 * 0.5 + (1.0 - bad) * 0.01 * 0.99;
+    let of_states = 0.49 * 0.49 * bad * (1.0 - bad) * 1.73 / 0.27;
+    assert_count(bursty.counters().lost, COUNT_REAL * share, COUNT_REAL * (of_draws + of_states));
+}
+
+#[test]
+fn a_packet_is_damaged_as_its_bits_are() {
+    let mut noisy = channel(Parameters { bit_errors: probability(1e-5), ..clean(10_000) });
+    let bits: Vec<_> = arrivals(&sparse(&mut noisy, COUNT, 1_000))
+        .iter()
+        .filter_map(|arrival| arrival.flipped_bit)
+        .collect();
+    // 1 - (1 - 1e-5)^8000 = .076884; the first damaged bit of those, a truncated geometric number, has the mean
+    // (1 - e) / e - n (1 - e)^n / (1 - (1 - e)^n) = 3946, and a deviation below that of a uniform one, 8000 / sqrt(12).
+    assert_share(noisy.counters().corrupted, COUNT_REAL, 0.076_884);
+    assert!(bits.iter().all(|bit| *bit < 8_000));
+    let error = 8_000.0 / (12.0 * COUNT_REAL * 0.076_884).sqrt();
+    assert!((mean(&bits) - 3_946.0).abs() < 5.0 * error, "{}", mean(&bits));
+}
+
+#[test]
+fn jitter_is_uniform_and_reaches_both_ends() {
+    let mut shaky = channel(Parameters { jitter: Span::from_ps(9), ..clean(10_000) });
+    let mut counts = [0_u64; 10];
+    for (number, arrival) in (0..).zip(arrivals(&sparse(&mut shaky, COUNT, 100))) {
+        let jitter_ps = arrival.at.as_ps() - number * APART_PS - 105_000;
+        counts[usize::try_from(jitter_ps).expect("a small number")] += 1;
+    }
+    for count in counts {
+        assert_share(count, COUNT_REAL, 0.1);
+    }
+}
+
+#[test]
+fn duplicates_and_held_packets_have_their_shares_and_meet_by_chance() {
+    let reordering = Reordering { probability: probability(0.2), span: Span::from_ps(1) };
+    let mut odd =
+        channel(Parameters { reordering, duplication: probability(0.3), ..clean(10_000) });
+    let fates = sparse(&mut odd, COUNT, 100);
+    assert_share(odd.counters().duplicated, COUNT_REAL, 0.3);
+    let held = |arrival: &Arrival| arrival.held_back;
+    let firsts: Vec<_> = fates.iter().filter_map(|fate| fate.arrivals().next()).collect();
+    assert_share(firsts.iter().filter(|first| held(first)).count() as u64, COUNT_REAL, 0.2);
+    // Both copies by themselves: of the duplicated ones 4 % have both held back.
+    let both = fates.iter().filter(|fate| fate.arrivals().filter(held).count() == 2).count();
+    assert_share(both as u64, COUNT_REAL, 0.3 * 0.04);
+}
+
+#[test]
+fn a_backlog_of_packets_takes_their_bytes_at_the_rate() {
+    // 1000 packets of 1500 bytes at a byte a nanosecond: the last ends at 1.5 ms.
+    let mut busy = channel(Parameters { duplication: Probability::NEVER, ..clean(1_500_000) });
+    let last = (0..1_000).map(|_| common::offer(&mut busy, 0, 1_500)).last().expect("a thousand");
+    assert_eq!(last, Ok(vec![1_500_005_000]));
+}

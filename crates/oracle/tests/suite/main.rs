@@ -1,0 +1,12 @@
+//! Wormhole switching, flit by flit.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod contention;
+mod deadlock;
+mod ending;
+mod lone_worm;
+mod policing;
+mod random_runs;
+mod segments;
+mod stop_and_go;

@@ -1,0 +1,158 @@
+//! Texts that were written well and then damaged: no reader panics, and an error says where.
+
+use crate::format_fabrics::any_fabric;
+use gingham_topology::format::{self, Format};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// One act of damage, at a place given as a fraction of the text.
+#[derive(Debug, Clone)]
+enum Damage {
+    /// The text ends here.
+    Cut(f64),
+    /// These characters are gone.
+    Remove(f64, usize),
+    /// This is inserted.
+    Insert(f64, String),
+    /// This many lines are there a second time.
+    Repeat(f64, usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    const PIECES: [&str; 16] = [
+        "\"",
+        "[",
+        "]",
+        "(",
+        ")",
+        "#",
+        "=",
+        "\n",
+        "\t",
+        "0x",
+        "99999",
+        "65535",
+        "lid ",
+        "-",
+        "é",
+        "router 0 node 0\n",
+    ];
+    let place = || 0.0..1.0;
+    let piece = prop_oneof![
+        4 => proptest::sample::select(PIECES.to_vec()).prop_map(str::to_owned),
+        1 => any::<char>().prop_map(String::from),
+    ];
+    prop_oneof![
+        1 => place().prop_map(Damage::Cut),
+        3 => (place(), 1..6_usize).prop_map(|(at, count)| Damage::Remove(at, count)),
+        3 => (place(), piece).prop_map(|(at, text)| Damage::Insert(at, text)),
+        1 => (place(), 1..4_usize).prop_map(|(at, count)| Damage::Repeat(at, count)),
+    ]
+}
+
+/// The character boundary at a fraction of a text.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "any place will do"
+)]
+fn offset(text: &str, at: f64) -> usize {
+    let mut offset = (text.len() as f64 * at) as usize;
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+fn apply(mut text: String, damage: &Damage) -> String {
+    match damage {
+        Damage::Cut(at) => text.truncate(offset(&text, *at)),
+        Damage::Remove(at, count) => {
+            let start = offset(&text, *at);
+            let length: usize = text[start..].chars().take(*count).map(char::len_utf8).sum();
+            text.replace_range(start..start + length, "");
+        }
+        Damage::Insert(at, piece) => text.insert_str(offset(&text, *at), piece),
+        Damage::Repeat(at, count) => {
+            let start = text[..offset(&text, *at)].rfind('\n').map_or(0, |newline| newline + 1);
+            let lines: String = text[start..].split_inclusive('\n').take(*count).collect();
+            text.insert_str(start, &lines);
+        }
+    }
+    text
+}
+
+/// Reading must come to an end with a fabric, or with an error that has a line within the
+/// text; only what concerns the whole text has none.
+fn assert_reads(text: &str, format: Format) -> Result<(), TestCaseError> {
+    let lines = u32::try_from(text.split('\n').count()).expect("a short text");
+    match format::read(text, format) {
+        Ok(reading) => {
+            for finding in reading.findings {
+                prop_assert!(finding.line.is_none_or(|line| (1..=lines).contains(&line)));
+            }
+        }
+        Err(error) if error.line == 0 => {
+            let is_whole = error.message.contains("empty") || error.message.contains("no node");
+            prop_assert!(is_whole, "{error}");
+        }
+        Err(error) => {
+            prop_assert!(error.line <= lines, "{error}");
+            prop_assert!(!error.message.is_empty() && !error.expected.is_empty());
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn damaged_dumps(fabric in any_fabric(), damages in vec(damage(), 1..6)) {
+        let text = format::write(&fabric, Format::Ibnetdiscover).unwrap().text;
+        let text = damages.iter().fold(text, apply);
+        assert_reads(&text, Format::Ibnetdiscover)?;
+    }
+
+    #[test]
+    fn damaged_toml(fabric in any_fabric(), damages in vec(damage(), 1..4)) {
+        let text = format::write(&fabric, Format::Toml).unwrap().text;
+        let text = damages.iter().fold(text, apply);
+        assert_reads(&text, Format::Toml)?;
+    }
+
+    #[test]
+    fn damaged_anynet(damages in vec(damage(), 1..8)) {
+        let text = include_str!("../fixtures/mesh.anynet").to_owned();
+        let text = damages.iter().fold(text, apply);
+        assert_reads(&text, Format::Anynet)?;
+    }
+
+    #[test]
+    fn damaged_fixtures(
+        text in prop_oneof![
+            Just(include_str!("../fixtures/plain.ibnetdiscover")),
+            Just(include_str!("../fixtures/chassis.ibnetdiscover")),
+            Just(include_str!("../fixtures/broken.ibnetdiscover")),
+            Just(include_str!("../fixtures/by_hand.net")),
+        ],
+        damages in vec(damage(), 1..10),
+    ) {
+        let text = damages.iter().fold(text.to_owned(), apply);
+        assert_reads(&text, Format::Ibnetdiscover)?;
+    }
+
+    #[test]
+    fn any_bytes(bytes in vec(any::<u8>(), 0..60)) {
+        match format::decode(&bytes) {
+            Ok(text) => {
+                for format in Format::ALL {
+                    let _ = format::read(text, format);
+                }
+                let _ = Format::detect(text);
+            }
+            Err(error) => prop_assert!(!error.message.is_empty()),
+        }
+    }
+}
