@@ -231,7 +231,7 @@ def run_toml(page: Page, block: Block) -> None:
 def run_stripe(page: Page, block: Block) -> None:
     """Hold a striping scenario against the schema, and run it."""
     Draft202012Validator(stripe_schema()).validate(tomllib.loads(block.text))
-    scenario = stripe.Scenario.parse(block.text, name=f"{page.name}:{block.line}")
+    scenario = stripe.StripeScenario.parse(block.text, name=f"{page.name}:{block.line}")
     assert stripe.run(scenario).summary["packets_delivered"] > 0, "no packet arrives"
 
 

@@ -150,7 +150,7 @@ def test_reordering_does_not_matter_to_a_real_film_at_40_per_cent_of_loss(tmp_pa
     point = next(one for one in sweep.points() if one.values == wanted)
     film = str(tmp_path / "film.txt")
     scenario = point.scenario().with_({"source.0.kind.frames.file": film, "stop.time": "59.99 s"})
-    assert isinstance(scenario, stripe.Scenario)
+    assert isinstance(scenario, stripe.StripeScenario)
     packets = stripe.run(scenario).table("packets")
     found = damage(packets.to_pylist())
     assert found.frames == 1800

@@ -24,7 +24,7 @@ PAIRS = [
 
 @pytest.mark.parametrize(("kind", "one"), PAIRS)
 def test_a_pair_works_or_is_refused_as_the_matrix_says(
-    kind: mechanisms.Kind, one: mechanisms.Mechanism, tmp_path: Path
+    kind: mechanisms.SwitchingKind, one: mechanisms.Mechanism, tmp_path: Path
 ) -> None:
     for name, text in one.files.items():
         (tmp_path / name).write_text(text)

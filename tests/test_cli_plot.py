@@ -155,7 +155,7 @@ def test_the_folder_of_a_striping_run_is_sent_to_its_picture(
 ) -> None:
     example = examples.path("stripe")
     assert example is not None
-    scenario = stripe.Scenario.load(example).with_({"stop.time": "100 ms"})
+    scenario = stripe.StripeScenario.load(example).with_({"stop.time": "100 ms"})
     stripe.run(scenario, output=tmp_path / "striped")
     done = gingham("plot", "striped")
     assert done.code == 2

@@ -103,8 +103,10 @@ def test_the_table_of_claims_has_units_and_folds_the_claim(
 ) -> None:
     study = studies.load("kwan1996")
     claims = [one for one in study.claims if one.unit == "ns"]
-    outcomes = [studies.Outcome(one, "passed", studies.Measured(12.5, 1, 20)) for one in claims]
-    outcomes.append(studies.Outcome(study.claims[0], "left_out", None))
+    outcomes = [
+        studies.ClaimOutcome(one, "passed", studies.Measurement(12.5, 1, 20)) for one in claims
+    ]
+    outcomes.append(studies.ClaimOutcome(study.claims[0], "left_out", None))
     counts = {"passed": len(claims), "failed": 0, "differs": 0, "left_out": 1}
     print_outcomes(study, outcomes, counts)
     lines = capsys.readouterr().out.splitlines()

@@ -9,7 +9,7 @@ import pytest
 
 from gingham import EnvironmentProblem, Fabric, InputError
 from gingham.cli import _main
-from gingham.opensm import asking, path_records, programs
+from gingham.opensm import path_records, programs, sa_queries
 from gingham.opensm.damage import broken, without
 from gingham.opensm.decision import with_speeds
 from gingham.opensm.manager import complaints
@@ -118,7 +118,7 @@ def test_levels_of_a_layer_are_told_by_the_lowest() -> None:
 
 
 def test_a_question_is_the_datagram_of_the_specification() -> None:
-    datagram = asking.question(0x1234, source=2, destination=9)
+    datagram = sa_queries.question(0x1234, source=2, destination=9)
     assert len(datagram) == 256
     # Base version, subnet administration, its version 2, Get; no status.
     assert datagram[:8].hex() == "0103020100000000"
@@ -131,15 +131,15 @@ def test_a_question_is_the_datagram_of_the_specification() -> None:
 
 
 def test_an_answer_gives_the_level_or_says_that_there_is_no_path() -> None:
-    answer = bytearray(asking.question(7, source=2, destination=9))
+    answer = bytearray(sa_queries.question(7, source=2, destination=9))
     answer[3] = 0x81
     # 12 bits of QoS class, 4 of the level.
     struct.pack_into(">H", answer, 56 + 52, 0xFFF5)
-    assert asking.read_answer(bytes(answer), 2, 9) == 5
+    assert sa_queries.read_answer(bytes(answer), 2, 9) == 5
     with pytest.raises(OSError, match="got an answer for"):
-        asking.read_answer(bytes(answer), 2, 8)
+        sa_queries.read_answer(bytes(answer), 2, 8)
     struct.pack_into(">H", answer, 4, 0x0300)
-    assert asking.read_answer(bytes(answer), 2, 9) is None
+    assert sa_queries.read_answer(bytes(answer), 2, 9) is None
 
 
 def test_speeds_of_the_original_replace_those_of_the_simulator(cluster: Fabric) -> None:

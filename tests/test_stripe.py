@@ -24,7 +24,7 @@ delay = "5 ms"
 
 @pytest.fixture(scope="module")
 def result() -> stripe.StripeResult:
-    return stripe.run(stripe.Scenario.parse(TWO))
+    return stripe.run(stripe.StripeScenario.parse(TWO))
 
 
 def test_a_run_has_the_tables_that_the_schema_promises(result: stripe.StripeResult) -> None:
@@ -77,7 +77,7 @@ def test_each_channel_by_itself_is_a_scenario(result: stripe.StripeResult) -> No
 
 @pytest.mark.parametrize("name", examples.stripes())
 def test_every_example_runs(name: str) -> None:
-    scenario = stripe.Scenario.example(name)
+    scenario = stripe.StripeScenario.example(name)
     verdict = stripe.run(scenario).verdict
     assert verdict in {"ok", "not-converged"}
     assert scenario.title
@@ -97,7 +97,7 @@ def test_every_key_of_the_examples_is_explained() -> None:
     known = {key.path for key in reference.every_stripe_key()}
     assert all(key.meaning for key in reference.every_stripe_key())
     for name in examples.stripes():
-        assert set(flat(stripe.Scenario.example(name).resolved())) <= known
+        assert set(flat(stripe.StripeScenario.example(name).resolved())) <= known
 
 
 def test_pictures_of_a_stripe(result: stripe.StripeResult) -> None:
@@ -113,7 +113,7 @@ def test_pictures_of_a_stripe(result: stripe.StripeResult) -> None:
 def test_the_drawing_pairs_what_was_sent_with_what_arrived() -> None:
     from gingham.plots import _rounds
 
-    result = stripe.run(stripe.Scenario.example("stripe-rounds"))
+    result = stripe.run(stripe.StripeScenario.example("stripe-rounds"))
     ways = _rounds.pair(result.table("events").to_pylist())
     packets = {way.packet: way for way in ways if way.packet}
     assert set(packets) == set(range(1, 17))
@@ -148,13 +148,13 @@ REFUSED = {
 def test_what_makes_no_sense_is_refused_with_its_key(setting: str) -> None:
     key, message = REFUSED[setting]
     with pytest.raises(InputError) as refused:
-        stripe.run(stripe.Scenario.parse(TWO).with_(settings=[setting]))
+        stripe.run(stripe.StripeScenario.parse(TWO).with_(settings=[setting]))
     assert message in str(refused.value)
     assert refused.value.key == key
 
 
 def test_a_channel_is_named_by_its_place_from_0_or_by_its_name() -> None:
-    named = stripe.Scenario.parse(TWO).with_({"channel.1.name": "radio"})
+    named = stripe.StripeScenario.parse(TWO).with_({"channel.1.name": "radio"})
     assert named.with_({"channel.radio.loss": 0.5}).resolved()["channel"][1]["loss"] == 0.5
     with pytest.raises(InputError, match=r"there is no channel 2; there are channel.0, channel.1"):
         named.with_(settings=['channel.2.rate="20 Mbit/s"'])
@@ -171,7 +171,7 @@ def test_a_seed_is_a_whole_number_of_64_bits(result: stripe.StripeResult) -> Non
 def test_what_is_under_way_where_the_events_end_is_not_lost() -> None:
     from gingham.plots import _rounds
 
-    cut = stripe.run(stripe.Scenario.parse(TWO).with_({"measure.events": 40}))
+    cut = stripe.run(stripe.StripeScenario.parse(TWO).with_({"measure.events": 40}))
     ways = _rounds.pair(cut.table("events").to_pylist())
     assert any(way.arrived_ns is None for way in ways)
     assert not any(way.lost for way in ways)
@@ -179,15 +179,15 @@ def test_what_is_under_way_where_the_events_end_is_not_lost() -> None:
 
 def test_many_channels_have_a_picture_without_a_legend() -> None:
     channels = [{"rate": "1 Mbit/s"}] * 20
-    many = stripe.run(stripe.Scenario.parse(TWO).with_({"channel": channels}))
+    many = stripe.run(stripe.StripeScenario.parse(TWO).with_({"channel": channels}))
     drawn = plots.picture(plots.channels(many), "svg").decode()
     assert "20 channels" in drawn
     assert "channel 1" not in drawn
 
 
 def test_the_picture_of_a_run_that_was_ended_early_ends_with_it() -> None:
-    scenario = stripe.Scenario.parse(TWO).with_({"stop.time": "1000 s"})
-    simulation = stripe.Simulation(scenario)
+    scenario = stripe.StripeScenario.parse(TWO).with_({"stop.time": "1000 s"})
+    simulation = stripe.StripeSimulation(scenario)
     simulation.advance(20_000)
     ended = simulation.result()
     assert ended.verdict == "interrupted"
@@ -198,7 +198,7 @@ def test_the_picture_of_a_run_that_was_ended_early_ends_with_it() -> None:
 
 def test_a_drawing_without_rounds_speaks_of_none() -> None:
     free = {"stripe.scheduler": "shortest-queue", "stripe.reception": "none"}
-    drawn = stripe.run(stripe.Scenario.example("stripe-rounds").with_(free))
+    drawn = stripe.run(stripe.StripeScenario.example("stripe-rounds").with_(free))
     picture = plots.picture(plots.rounds(drawn), "svg").decode()
     assert "with their number" in picture
     assert "r0 0 B" not in picture

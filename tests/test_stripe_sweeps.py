@@ -49,7 +49,7 @@ def test_a_row_says_what_a_run_of_the_same_scenario_measures(tmp_path: Path) -> 
     [row] = results.arrow("runs").to_pylist()
     [point] = made.points()
     scenario = point.scenario()
-    assert isinstance(scenario, stripe.Scenario)
+    assert isinstance(scenario, stripe.StripeScenario)
     summary = stripe.run(scenario).summary
     assert summary["packets_lost"] > 0
     for name in ("packets_lost", "goodput_bits_per_s", "verdict", "recovery_max_ns"):

@@ -8,7 +8,7 @@ import pytest
 
 from gingham import studies
 from gingham.errors import InputError
-from gingham.studies._claims import Claim, Measured, each_of, judge, met, read_claim
+from gingham.studies._claims import Claim, Measurement, each_of, judge, met, read_claim
 from gingham.studies._series import Series, crossing, dip
 from gingham.studies._study import changed
 from gingham.studies.kwan1996 import closed_forms
@@ -27,26 +27,26 @@ def claim(**keys: object) -> Claim:
 
 def test_a_band_is_met_by_the_value_whatever_its_interval() -> None:
     wanted = claim(expected=0.913, tolerance=0.02)
-    assert met(wanted, Measured.around(0.9, 0.05))
-    assert not met(wanted, Measured.around(0.88, 0.05))
+    assert met(wanted, Measurement.around(0.9, 0.05))
+    assert not met(wanted, Measurement.around(0.88, 0.05))
 
 
 def test_a_bound_is_met_by_the_whole_interval() -> None:
     wanted = claim(above=0)
-    assert met(wanted, Measured.around(1.0, 0.9))
-    assert not met(wanted, Measured.around(1.0, 1.1))
-    assert met(claim(below=2), Measured(1.0))
+    assert met(wanted, Measurement.around(1.0, 0.9))
+    assert not met(wanted, Measurement.around(1.0, 1.1))
+    assert met(claim(below=2), Measurement(1.0))
 
 
 def test_no_number_meets_nothing() -> None:
-    assert not met(claim(between=[0, 1]), Measured(math.nan))
-    assert not met(claim(above=0), Measured(math.nan))
+    assert not met(claim(between=[0, 1]), Measurement(math.nan))
+    assert not met(claim(above=0), Measurement(math.nan))
 
 
 def test_a_claim_that_differs_is_counted_apart_even_where_it_is_met() -> None:
-    assert judge(claim(above=0), Measured(1.0)).verdict == "passed"
-    assert judge(claim(above=0), Measured(-1.0)).verdict == "failed"
-    assert judge(claim(above=0, differs="because"), Measured(-1.0)).verdict == "differs"
+    assert judge(claim(above=0), Measurement(1.0)).verdict == "passed"
+    assert judge(claim(above=0), Measurement(-1.0)).verdict == "failed"
+    assert judge(claim(above=0, differs="because"), Measurement(-1.0)).verdict == "differs"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ import pytest
 from gingham.cli import _query
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.results import Interval, Results, interval
-from gingham.store import SweepFolder, asking
+from gingham.store import SweepFolder, query_guard
 from tests.conftest import Finished
 
 Gingham = Callable[..., Finished]
@@ -314,7 +314,7 @@ def test_an_interrupted_question_is_no_wrong_one(
 
 
 def test_another_fault_of_the_database_is_no_interruption() -> None:
-    with pytest.raises(RuntimeError, match="not so"), asking():
+    with pytest.raises(RuntimeError, match="not so"), query_guard():
         raise RuntimeError("not so")
 
 

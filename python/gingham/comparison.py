@@ -58,7 +58,7 @@ CANDIDATES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CandidateRow:
     """One candidate on one fabric."""
 
     label: str
@@ -85,7 +85,7 @@ def compare(
     when_full: Literal["spill", "stop"] = "spill",
     root: str | Mapping[str, str] | None = None,
     on_step: Callable[[str, str], None] | None = None,
-) -> list[Row]:
+) -> list[CandidateRow]:
     """Return a row for each candidate, in their order.
 
     `root` is that of all algorithms that have one. `on_step` is told which candidate is under way
@@ -102,7 +102,9 @@ def compare(
         try:
             routes = fabric.route({candidate.algorithm: parameters}, form=form, when_full=when_full)
         except InputError as error:
-            rows.append(Row(candidate.label, candidate.algorithm, parameters, refused=str(error)))
+            rows.append(
+                CandidateRow(candidate.label, candidate.algorithm, parameters, refused=str(error))
+            )
             continue
         seconds = time.perf_counter() - begin
         tell(candidate.label, "measuring")
@@ -111,5 +113,5 @@ def compare(
             "cycle": routes.cycle,
             "statistics": routes.statistics(),
         }
-        rows.append(Row(candidate.label, candidate.algorithm, parameters, seconds, facts))
+        rows.append(CandidateRow(candidate.label, candidate.algorithm, parameters, seconds, facts))
     return rows

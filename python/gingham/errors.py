@@ -15,10 +15,11 @@ expected, and the nearest name where one was misspelt.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 # How every command ends.
@@ -89,3 +90,18 @@ class EnvironmentProblem(GinghamError):  # noqa: N818  (OSError was EnvironmentE
     """The machine cannot do what is asked."""
 
     exit_code = 6
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that was probably meant, if one is near."""
+    return next(iter(get_close_matches(name, list(known), n=1)), None)
+
+
+def meant(near: str | None, otherwise: str = "") -> str:
+    """Return the question whether the nearest name was meant, or `otherwise` if none is near."""
+    return f'; did you mean "{near}"?' if near else otherwise
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """Return that a name is none of those known, with the nearest of them."""
+    return f'"{name}" is not {what}{meant(nearest(name, known))}\n  known are {", ".join(known)}'

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gingham._files import require_file, write_bytes
 from gingham._native import CoreFabric, formats
-from gingham.errors import InputError
+from gingham.errors import InputError, nearest
 from gingham.routes import Routes
 
 if TYPE_CHECKING:
@@ -205,12 +204,12 @@ def format_of(path: Path) -> str:
     known = {ending: name for name, endings, _ in formats() for ending in endings}
     if extension in known:
         return known[extension]
-    close = get_close_matches(extension, known, n=1)
-    meant = f' did you mean ".{close[0]}"?' if close else ""
+    near = nearest(extension, known)
+    meant = f' did you mean ".{near}"?' if near else ""
     endings = ", ".join(f".{ending}" for ending in known)
     raise InputError(
         f"{path}: the extension says no format\n {meant} known extensions: {endings}",
         file=str(path),
         expected=list(known),
-        nearest=close[0] if close else None,
+        nearest=near,
     )

@@ -37,7 +37,7 @@ TITLES = {
 
 
 @dataclass(frozen=True)
-class Kind:
+class SwitchingKind:
     """A way in which switches pass on packets."""
 
     name: str
@@ -79,9 +79,9 @@ class Mechanism:
     files: dict[str, str]
 
 
-def kinds() -> list[Kind]:
+def kinds() -> list[SwitchingKind]:
     """Return every switching kind."""
-    return [Kind(**kind) for kind in switching_kinds()]
+    return [SwitchingKind(**kind) for kind in switching_kinds()]
 
 
 def every_mechanism() -> list[Mechanism]:

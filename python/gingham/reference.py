@@ -6,11 +6,10 @@ A key is a dotted path as `--set` takes it; `0` stands for any place in a list.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import catalogue, scenario_schema, stripe_schema
-from gingham.errors import InputError
+from gingham.errors import InputError, meant, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,14 +96,13 @@ def explain(
         return found
     names = [key.path for key in known]
     by_last = {name.rsplit(".", 1)[-1]: name for name in reversed(names)}
-    last = get_close_matches(wanted.rsplit(".", 1)[-1], by_last, n=1)
-    close = [by_last[name] for name in last] or get_close_matches(wanted, [*names, *besides], n=1)
-    meant = f'; did you mean "{close[0]}"?' if close else ""
+    last = nearest(wanted.rsplit(".", 1)[-1], by_last)
+    near = by_last[last] if last else nearest(wanted, [*names, *besides])
     raise InputError(
-        f'a scenario has no key "{path}"{meant}',
+        f'a scenario has no key "{path}"{meant(near)}',
         key=path,
         expected=names,
-        nearest=close[0] if close else None,
+        nearest=near,
     )
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gingham.errors import InputError
+from gingham.errors import InputError, meant, nearest
 
 if TYPE_CHECKING:
     import os
@@ -68,12 +67,11 @@ class AnyResult(ABC):
         holds, and `unit` in what. `.to_pandas()` makes a data frame where pandas is installed.
         """
         if name not in self.makers:
-            close = get_close_matches(name, self.tables, n=1)
-            meant = f'; did you mean "{close[0]}"?' if close else ";"
+            near = nearest(name, self.tables)
             raise InputError(
-                f'no table "{name}"{meant} tables are {", ".join(self.tables)}',
+                f'no table "{name}"{meant(near, ";")} tables are {", ".join(self.tables)}',
                 expected=self.tables,
-                nearest=close[0] if close else None,
+                nearest=near,
             )
         if name not in self._made:
             self._made[name] = self.makers[name]()

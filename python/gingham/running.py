@@ -10,22 +10,25 @@ from __future__ import annotations
 
 import signal
 import time
-from contextlib import ExitStack, contextmanager
+from abc import ABC, abstractmethod
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from gingham import tables
 from gingham._native import CoreSimulation
 from gingham._rundir import RunFolder
 from gingham.errors import InputError
-from gingham.result import Progress, Result
+from gingham.result import AnyResult, Progress, Result
+from gingham.saving import MESSAGES, message_writer, save_into
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     import pyarrow as pa
 
@@ -39,8 +42,66 @@ EVENTS_PER_CALL = 100_000
 ROWS_PER_GROUP = 100_000
 
 
+class AnyProgress(Protocol):
+    """How far a run of any laboratory has come."""
+
+    @property
+    def fraction(self) -> float:
+        """From 0 to 1."""
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+
+
+P = TypeVar("P", bound=AnyProgress)
+R = TypeVar("R", bound=AnyResult)
+
+
 @dataclass
-class Simulation:
+class AnySimulation(ABC, Generic[P, R]):
+    """A run of any laboratory under way."""
+
+    scenario: Any
+    wall_seconds: float = field(default=0.0, init=False)
+    about: dict[str, Any] = field(init=False)
+    _core: Any = field(init=False, repr=False)
+
+    # What tells how far it has come, and what it makes.
+    progress_class: ClassVar[type[Any]]
+    result_class: ClassVar[type[Any]]
+    events_per_call: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        """Compile the scenario."""
+        start = time.perf_counter()
+        self._core = self._compiled()
+        self.about = self._core.about()
+        require_same_files(self.scenario, self.about)
+        self.wall_seconds += time.perf_counter() - start
+
+    @abstractmethod
+    def _compiled(self) -> Any:
+        """Return what the compiled core makes of the scenario."""
+
+    def advance(self, events_max: int | None = None) -> P:
+        """Simulate at most `events_max` events; the size of a call never changes a result."""
+        start = time.perf_counter()
+        events = self.events_per_call if events_max is None else events_max
+        progress: P = self.progress_class(*self._core.advance(events))
+        self.wall_seconds += time.perf_counter() - start
+        return progress
+
+    def result(self, *, with_tables: bool = True) -> R:
+        """Return what was measured so far; its numbers alone take less time than its tables."""
+        summary, rows = self._core.record() if with_tables else (self._core.summary(), [])
+        makers = {name: partial(tables.from_columns, columns) for name, columns in rows}
+        result: R = self.result_class(self.scenario, summary, self.about, self.wall_seconds, makers)
+        return result
+
+
+@dataclass
+class Simulation(AnySimulation[Progress, Result]):
     """A run under way; `run` is all that most programs need.
 
     Making one loads or generates the fabric, routes it and proves the routes: `InputError` if the
@@ -51,28 +112,23 @@ class Simulation:
     scenario: Scenario
     allow_deadlock: bool = False
     engine: Engine = "fast"
-    wall_seconds: float = 0.0
-    about: dict[str, Any] = field(init=False)
-    _core: CoreSimulation = field(init=False, repr=False)
+
+    progress_class = Progress
+    result_class = Result
+    events_per_call = EVENTS_PER_CALL
 
     def __post_init__(self) -> None:
         """Compile the scenario."""
-        start = time.perf_counter()
-        self._core = CoreSimulation(
+        super().__post_init__()
+        self.about = {"engine": self.engine, **self.about}
+
+    def _compiled(self) -> CoreSimulation:
+        """Load or generate the fabric, route it and prove the routes."""
+        return CoreSimulation(
             self.scenario._core,  # noqa: SLF001
             allow_deadlock=self.allow_deadlock,
             engine=self.engine,
         )
-        self.about = {"engine": self.engine, **self._core.about()}
-        require_same_files(self.scenario, self.about)
-        self.wall_seconds += time.perf_counter() - start
-
-    def advance(self, events_max: int = EVENTS_PER_CALL) -> Progress:
-        """Simulate at most `events_max` events; the size of a call never changes a result."""
-        start = time.perf_counter()
-        progress = Progress(*self._core.advance(events_max))
-        self.wall_seconds += time.perf_counter() - start
-        return progress
 
     @property
     def keeps_all_messages(self) -> bool:
@@ -85,15 +141,6 @@ class Simulation:
         Those that were taken are forgotten; what is not taken fills the memory.
         """
         return tables.from_columns(self._core.take_messages())
-
-    def result(self, *, with_tables: bool = True) -> Result:
-        """Return what was measured so far; its numbers alone take less time than its tables."""
-        if not with_tables:
-            summary = self._core.summary()
-            return Result(self.scenario, summary, self.about, self.wall_seconds, {})
-        summary, rows = self._core.record()
-        makers = {name: partial(tables.from_columns, columns) for name, columns in rows}
-        return Result(self.scenario, summary, self.about, self.wall_seconds, makers)
 
 
 def require_same_files(scenario: AnyScenario, about: dict[str, Any]) -> None:
@@ -130,26 +177,32 @@ def run(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
-    with ExitStack() as stack:
-        # Opened first: a place that cannot be written is known before hours of work.
-        folder = stack.enter_context(RunFolder(Path(output), force=force)) if output else None
-        require_place(scenario, folder)
+    require_place(scenario, output)
+    with run_folder(output, force=force) as folder:
         simulation = Simulation(scenario, allow_deadlock, engine)
         result = simulate(simulation, folder, on_progress or ignore)
         if folder:
-            from gingham.saving import save_into
-
             save_into(folder, result)
     return result
+
+
+def run_folder(
+    output: str | os.PathLike[str] | None, *, force: bool
+) -> AbstractContextManager[RunFolder | None]:
+    """Give the folder of a run, if it is to have one.
+
+    Opened before the run: a place that cannot be written is known before hours of work.
+    """
+    return RunFolder(Path(output), force=force) if output else nullcontext()
 
 
 def ignore(_progress: object) -> None:
     """Show no progress."""
 
 
-def require_place(scenario: Scenario, folder: RunFolder | None) -> None:
+def require_place(scenario: Scenario, output: str | os.PathLike[str] | None) -> None:
     """Raise `InputError` if all messages are to be kept and there is nowhere to write them."""
-    if folder is None and scenario.resolved()["measure"]["messages"] == "all":
+    if output is None and scenario.resolved()["measure"]["messages"] == "all":
         scenario.refuse(
             "measure.messages",
             "all messages need a place to be written to: name a run folder (--output, or output= "
@@ -165,8 +218,6 @@ def simulate(
         advance_all(simulation, on_progress)
         return simulation.result()
     assert folder is not None, "a run that keeps all messages has a place for them"
-    from gingham.saving import MESSAGES, message_writer
-
     with message_writer(folder, simulation.take_messages) as write:
         taken = 0
 
@@ -183,12 +234,12 @@ def simulate(
     return replace(result, makers={**result.makers, **streamed})
 
 
-def advance_all(simulation: Simulation, on_call: Callable[[Progress], object]) -> None:
+def advance_all(simulation: AnySimulation[P, R], on_call: Callable[[P], object]) -> None:
     """Advance to the end of the run, or until somebody presses Ctrl-C."""
-    with interruption() as asked:
+    with interruption() as pressed:
         try:
             done = False
-            while not done and not asked():
+            while not done and not pressed():
                 progress = simulation.advance()
                 on_call(progress)
                 done = progress.done

@@ -19,13 +19,15 @@ from gingham.cli._output import (
     text,
     warn,
 )
-from gingham.cli._run import find, time_with_interval, with_interval
+from gingham.cli._run import time_with_interval, with_interval
+from gingham.cli._scenarios import fabric_scenario
 from gingham.cli._workers import (
-    making,
     on_option,
     replications_option,
     resume_option,
     sweep_seed_option,
+    sweep_session,
+    workers_at,
     workers_option,
 )
 from gingham.errors import InternalError
@@ -81,13 +83,13 @@ def curve(
     from gingham import loads as of
     from gingham.cli._curve_heading import heading
 
-    base = find(scenario).with_(settings=settings)
+    base = fabric_scenario(scenario).with_(settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-curve"
     names = [name.strip() for name in routings.split(",") if name.strip()]
     points = of.load_values(loads)
     # Before the runs: a fabric that cannot be made would fail each of them.
     title, changes = heading(base, names)
-    with making(folder, on, workers) as how:
+    with sweep_session(folder, workers_at(on, workers)) as how:
         table = of.curve(
             base,
             points,
@@ -154,8 +156,8 @@ def cell(point: Mapping[str, Any], column: str) -> str:
             return with_interval(point["accepted_load"], point["accepted_load_half_width"])
         case _:
             counts = [(point[name], name) for name in ("saturated", "deadlocked", "failed")]
-            told = [f"{count} {name}" for count, name in counts if count]
-            return f"{', '.join(told)} of {point['replications']}" if told else ""
+            shown = [f"{count} {name}" for count, name in counts if count]
+            return f"{', '.join(shown)} of {point['replications']}" if shown else ""
 
 
 def refuse_faults(folder: Path, runs: int) -> None:

@@ -29,11 +29,11 @@ def heading(base: Scenario, routings: Sequence[str] = ()) -> tuple[str, str]:
     """Return the title of the curves of a scenario, and what was changed for them."""
     changes = "; ".join(base.changes)
     resolved = base.resolved()
-    told = any(touches(change, "title") for change in base.changes)
+    titled = any(touches(change, "title") for change in base.changes)
     own = str(resolved["title"] or Path(base.name).stem)
     kept = not routings or list(routings) == [routing_of(base)]
     keys = ("topology", "routing")
-    if told or (kept and not any(touches(one, key) for one in base.changes for key in keys)):
+    if titled or (kept and not any(touches(one, key) for one in base.changes for key in keys)):
         return own, changes
     names = list(routings) or [routing_of(base)]
     parts = [fabric_text(base, resolved["topology"]), *(names if len(names) == 1 else [])]

@@ -19,7 +19,7 @@ from gingham.cli._explain import explain as explain_command
 from gingham.cli._explain import schema
 from gingham.cli._fabric import fabric
 from gingham.cli._opensm import opensm
-from gingham.cli._output import command_given, for_programs, say
+from gingham.cli._output import INTERRUPTED, Interrupted, command_given, for_programs, say
 from gingham.cli._plot import plot
 from gingham.cli._query import query
 from gingham.cli._route import route
@@ -30,7 +30,7 @@ from gingham.cli._study import study
 from gingham.cli._sweep import sweep
 from gingham.errors import GinghamError
 
-INTERNAL_FAULT, BAD_INPUT, ENVIRONMENT, INTERRUPTED = 1, 2, 6, 130
+INTERNAL_FAULT, BAD_INPUT, ENVIRONMENT = 1, 2, 6
 # Set to anything, it shows where a fault of ours came from.
 TRACEBACK_VARIABLE = "GINGHAM_TRACEBACK"
 
@@ -44,12 +44,6 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise Interrupted("interrupted; nothing was written") from error
-
-
-class Interrupted(GinghamError):  # noqa: N818  (it is no error of anybody)
-    """Somebody pressed Ctrl-C before there was a result."""
-
-    exit_code = INTERRUPTED
 
 
 @click.group(

@@ -14,7 +14,7 @@ from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import json_option, print_json, print_table, show, text
 from gingham.cli._progress import steps_shown
-from gingham.opensm.comparison import SAMPLES, Plan, Row, compare, host_pairs
+from gingham.opensm.comparison import SAMPLES, EngineRow, Plan, compare, host_pairs
 from gingham.opensm.damage import broken
 from gingham.opensm.manager import ENGINES, TIMEOUT_S
 from gingham.opensm.roots import read_roots
@@ -193,7 +193,7 @@ def compare_command(
         raise click.exceptions.Exit(FAILURE_EXIT)
 
 
-def run(plan: Plan, fabrics: Sequence[Fabric]) -> tuple[list[Row], list[Row]]:
+def run(plan: Plan, fabrics: Sequence[Fabric]) -> tuple[list[EngineRow], list[EngineRow]]:
     """Compare on one or two fabrics, with progress; return the rows of both."""
     with scratch_folder() as folder, steps_shown(plan.steps * len(fabrics)) as on_step:
         tables = [
@@ -212,9 +212,9 @@ def labelled(on_step: Callable[[str, str], None], label: str, engine: str, what:
 def report_of(
     topology: Path,
     plan: Plan,
-    before: Sequence[Row],
+    before: Sequence[EngineRow],
     gone: Sequence[str],
-    after: Sequence[Row],
+    after: Sequence[EngineRow],
 ) -> dict[str, Any]:
     """Return the comparison for programs."""
     report: dict[str, Any] = {
@@ -235,8 +235,8 @@ def report_of(
 def write(
     folder: RunFolder,
     title: str,
-    before: Sequence[Row],
-    after: Sequence[Row],
+    before: Sequence[EngineRow],
+    after: Sequence[EngineRow],
     report: Mapping[str, Any],
 ) -> None:
     """Fill the folder: the picture, OpenSM's files of every engine, the numbers."""
@@ -259,7 +259,7 @@ def put(content: str, handle: BinaryIO) -> None:
     handle.write(content.encode())
 
 
-def line(row: Row) -> Line:
+def line(row: EngineRow) -> Line:
     """Return the line of a row in the picture."""
     from gingham.plots.comparison import Line
 
@@ -273,7 +273,7 @@ def line(row: Row) -> Line:
     return Line(f"{row.by} {row.engine}", title_of(row), values, bool(facts.get("deadlock_free")))
 
 
-def title_of(row: Row) -> str:
+def title_of(row: EngineRow) -> str:
     """Return how a row is called."""
     if row.by == "gingham":
         return f"gingham {row.engine}"
@@ -281,7 +281,7 @@ def title_of(row: Row) -> str:
     return f"{row.engine}{replaced}"
 
 
-def print_rows(title: str, rows: Sequence[Row]) -> None:
+def print_rows(title: str, rows: Sequence[EngineRow]) -> None:
     """Print a table, and below it why engines did not run."""
     numbers = "switches most lanes busiest bandwidth lost"
     columns = ["engine", "ran", *numbers.split(), "packets"]
@@ -293,7 +293,7 @@ def print_rows(title: str, rows: Sequence[Row]) -> None:
             show(text(f"{row.engine} {what}: {why}"))
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: EngineRow) -> list[str]:
     """Return a row as a person reads it."""
     name = f"gingham {row.engine}" if row.by == "gingham" else row.engine
     facts = row.facts

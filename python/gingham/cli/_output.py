@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from gingham.errors import EXIT_CODES
+from gingham.errors import EXIT_CODES, GinghamError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,21 @@ for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
 # The command that was given, without the program, so that a message can say how to go on.
 command_given: ContextVar[tuple[str, ...]] = ContextVar("command_given", default=())
 
+# How a command ends to which somebody pressed Ctrl-C.
+INTERRUPTED = 130
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+class Interrupted(GinghamError):  # noqa: N818  (it is no error of anybody)
+    """Somebody pressed Ctrl-C; for programs with numbers of what was done until then."""
+
+    exit_code = INTERRUPTED
+
+    def __init__(self, message: str, counted: Mapping[str, Any] | None = None) -> None:
+        """Keep the numbers as attributes, as errors keep their details."""
+        super().__init__(message)
+        vars(self).update(counted or {})
 
 
 def exit_code_help(*codes: int) -> str:

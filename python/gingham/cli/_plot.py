@@ -15,7 +15,7 @@ from gingham.errors import InputError
 from gingham.loading import load_result, read_manifest
 
 if TYPE_CHECKING:
-    from gingham.plots import Kind
+    from gingham.plots import PictureKind
     from gingham.result import Result
 
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @json_option
 def plot(
     folder: Path,
-    kinds: tuple[Kind, ...],
+    kinds: tuple[PictureKind, ...],
     output: Path | None,
     ending: str | None,
     force: bool,
@@ -112,8 +112,8 @@ def refuse_stripe(folder: Path) -> None:
 
 
 def places(
-    folder: Path, kinds: tuple[Kind, ...], output: Path | None, ending: str | None
-) -> tuple[Path | None, dict[Kind, Path]]:
+    folder: Path, kinds: tuple[PictureKind, ...], output: Path | None, ending: str | None
+) -> tuple[Path | None, dict[PictureKind, Path]]:
     """Return the directory to make, if any, and the file of each picture."""
     if output is not None and output.suffix and not output.is_dir():
         return None, {only(kinds, output, ending): output}
@@ -122,7 +122,7 @@ def places(
     return output, {kind: (output or Path()) / file[kind] for kind in dict.fromkeys(kinds)}
 
 
-def only(kinds: tuple[Kind, ...], output: Path, ending: str | None) -> Kind:
+def only(kinds: tuple[PictureKind, ...], output: Path, ending: str | None) -> PictureKind:
     """Return the one kind that goes into a file; refuse what cannot be meant."""
     plots.require_ending(output)
     if len(set(kinds)) > 1:
@@ -137,7 +137,7 @@ def only(kinds: tuple[Kind, ...], output: Path, ending: str | None) -> Kind:
     return kinds[0]
 
 
-def has_rows(kind: Kind, result: Result, folder: Path, *, asked: bool) -> bool:
+def has_rows(kind: PictureKind, result: Result, folder: Path, *, asked: bool) -> bool:
     """Whether there is something to draw; an error if it was asked for by name."""
     try:
         plots.require_rows(kind, result)

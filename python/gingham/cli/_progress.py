@@ -6,12 +6,14 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from gingham.cli._output import for_programs, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from gingham.running import AnyProgress
 
 # Nothing is shown before; then a line every LINE_SECONDS where there is no terminal.
 QUIET_SECONDS = 1.0
@@ -32,20 +34,8 @@ FLITS = Work("following flits", "messages", "messages_delivered")
 STRIPES = Work("sending packets", "packets", "packets_delivered")
 
 
-class Progress(Protocol):
-    """How far a run has come."""
-
-    @property
-    def fraction(self) -> float:
-        """From 0 to 1."""
-
-    @property
-    def done(self) -> bool:
-        """Whether it has ended."""
-
-
 @contextmanager
-def progress_shown(work: Work = FLITS) -> Iterator[Callable[[Progress], None]]:
+def progress_shown(work: Work = FLITS) -> Iterator[Callable[[AnyProgress], None]]:
     """Show the progress of what runs in the block, on the standard error."""
     if sys.stderr.isatty() and not for_programs.get():
         with bar(work) as on_progress:
@@ -55,7 +45,7 @@ def progress_shown(work: Work = FLITS) -> Iterator[Callable[[Progress], None]]:
 
 
 @contextmanager
-def bar(work: Work) -> Iterator[Callable[[Progress], None]]:
+def bar(work: Work) -> Iterator[Callable[[AnyProgress], None]]:
     """Show a bar that appears when a run lasts, and goes when it ends."""
     from rich import progress as rich
     from rich.console import Console
@@ -71,18 +61,18 @@ def bar(work: Work) -> Iterator[Callable[[Progress], None]]:
     task = shown.add_task(work.doing, total=1.0, count=0)
     with shown:
 
-        def on_progress(now: Progress) -> None:
+        def on_progress(now: AnyProgress) -> None:
             shown.update(task, completed=now.fraction, count=getattr(now, work.field))
 
         yield on_progress
 
 
-def lines(work: Work) -> Callable[[Progress], None]:
+def lines(work: Work) -> Callable[[AnyProgress], None]:
     """Return what prints a line now and then."""
     start = time.monotonic()
     last = start + QUIET_SECONDS - LINE_SECONDS
 
-    def on_progress(now: Progress) -> None:
+    def on_progress(now: AnyProgress) -> None:
         nonlocal last
         moment = time.monotonic()
         if moment - last < LINE_SECONDS or (now.done and moment - start < LINE_SECONDS):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from gingham.comparison import Row
+    from gingham.comparison import CandidateRow
     from gingham.plots.comparison import Line
 
 COLUMNS = ("routes", "distance", "most", "minimal", "in transit", "busiest", "all-to-all")
@@ -68,7 +68,7 @@ def compare_all(
         show(text(f"written: {plot}"))
 
 
-def picture(title: str, rows: Iterable[Row]) -> Any:
+def picture(title: str, rows: Iterable[CandidateRow]) -> Any:
     """Return the comparison as a figure."""
     from gingham.plots import comparison as drawn
 
@@ -76,7 +76,7 @@ def picture(title: str, rows: Iterable[Row]) -> Any:
     return drawn.draw(title, lines, measures=drawn.ROUTING_MEASURES)
 
 
-def line(row: Row) -> Line:
+def line(row: CandidateRow) -> Line:
     """Return the line of a row in the picture."""
     from gingham.plots.comparison import Line
 
@@ -92,7 +92,7 @@ def line(row: Row) -> Line:
     return Line(row.label, row.label, values, row.facts["deadlock_free"])
 
 
-def print_rows(title: str, rows: Sequence[Row]) -> None:
+def print_rows(title: str, rows: Sequence[CandidateRow]) -> None:
     """Print the table, and below it what does not apply and whose paths had to be longer."""
     columns = [*COLUMNS, "seconds", "packets"]
     routed = [row for row in rows if row.facts]
@@ -104,7 +104,7 @@ def print_rows(title: str, rows: Sequence[Row]) -> None:
             show(text(f"{row.label}: {fall_back(row.facts['statistics'])}"))
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: CandidateRow) -> list[str]:
     """Return a row as a person reads it."""
     return [row.label, *numbers_of(row.facts["statistics"]), f"{row.seconds:.2f}", verdict(row)]
 
@@ -120,7 +120,7 @@ def numbers_of(statistics: Mapping[str, Any]) -> Iterator[str]:
     yield "" if bound is None else f"{bound['load']:.3f}"
 
 
-def verdict(row: Row) -> str:
+def verdict(row: CandidateRow) -> str:
     """Return whether packets can deadlock."""
     if row.facts["deadlock_free"]:
         return "free of deadlock"

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import ExitStack
-from difflib import get_close_matches
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham import examples, kinds
-from gingham._rundir import RunFolder
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import (
     exit_code_help,
@@ -25,12 +20,13 @@ from gingham.cli._output import (
     warn,
 )
 from gingham.cli._progress import progress_shown
-from gingham.errors import InputError
-from gingham.running import Simulation, require_place, simulate
-from gingham.scenario import Scenario
+from gingham.cli._scenarios import fabric_scenario
+from gingham.running import Simulation, require_place, run_folder, simulate
+from gingham.saving import save_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from gingham.result import Result
     from gingham.running import Engine
@@ -97,11 +93,9 @@ def run(
       gingham run torus --set traffic.0.load=0.3 --seed 7
       gingham run irregular --topology cluster.ibnetdiscover --json
     """
-    changed = find(scenario).with_(settings=settings, topology=topology, seed=seed)
-    with ExitStack() as stack:
-        # Opened first: a place that cannot be written is known before hours of work.
-        folder = stack.enter_context(RunFolder(output, force=force)) if output else None
-        require_place(changed, folder)
+    changed = fabric_scenario(scenario).with_(settings=settings, topology=topology, seed=seed)
+    require_place(changed, output)
+    with run_folder(output, force=force) as folder:
         simulation = Simulation(changed, allow_deadlock, engine)
         with progress_shown() as on_progress:
             result = simulate(simulation, folder, on_progress)
@@ -110,8 +104,6 @@ def run(
         if folder:
             if result.verdict == "interrupted":
                 warn(f"interrupted; writing what was measured to {output}")
-            from gingham.saving import save_into
-
             save_into(folder, result)
     if unread:
         raise unread
@@ -127,27 +119,6 @@ def exit_code(verdict: str, *, strict: bool) -> int:
     """Return how the command ends after a run with this verdict."""
     codes = EXIT_CODES | (STRICT_EXIT_CODES if strict else {})
     return codes.get(verdict, 0)
-
-
-def find(name: str) -> Scenario:
-    """Return the scenario in a file or of an example."""
-    file = Path(name) if Path(name).is_file() or name.endswith(".toml") else examples.path(name)
-    if file:
-        found = kinds.load(file)
-        if isinstance(found, Scenario):
-            return found
-        raise InputError(
-            f"{file}: is a striping scenario: gingham stripe {name} runs it", file=str(file)
-        )
-    known = examples.names()
-    close = get_close_matches(name, known, n=1)
-    meant = f' did you mean "{close[0]}"?' if close else ""
-    raise InputError(
-        f"{name}: no such file, and no example of that name\n {meant} examples: {', '.join(known)}",
-        file=name,
-        expected=known,
-        nearest=close[0] if close else None,
-    )
 
 
 def report(result: Result) -> OSError | None:
@@ -173,10 +144,10 @@ def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for each class to which policing did something."""
     for numbers in classes:
         counts = [(numbers[f"messages_{fate}"], fate) for fate in ("delayed", "demoted", "dropped")]
-        told = ", ".join(f"{count:,} {fate}" for count, fate in counts if count)
-        if told:
+        fates = ", ".join(f"{count:,} {fate}" for count, fate in counts if count)
+        if fates:
             created = f"{numbers['messages_created']:,} messages"
-            yield f"policing of {numbers['name']}: of {created} {told}"
+            yield f"policing of {numbers['name']}: of {created} {fates}"
 
 
 def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:

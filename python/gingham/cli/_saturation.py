@@ -10,13 +10,15 @@ import click
 
 from gingham.cli._options import output_option
 from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
-from gingham.cli._run import find, with_interval
+from gingham.cli._run import with_interval
+from gingham.cli._scenarios import fabric_scenario
 from gingham.cli._workers import (
-    making,
     on_option,
     replications_option,
     resume_option,
     sweep_seed_option,
+    sweep_session,
+    workers_at,
     workers_option,
 )
 
@@ -79,9 +81,9 @@ def saturation(
     """
     from gingham import loads
 
-    base = find(scenario).with_(settings=settings)
+    base = fabric_scenario(scenario).with_(settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-saturation"
-    with making(folder, on, workers) as how:
+    with sweep_session(folder, workers_at(on, workers)) as how:
         found = loads.saturation(
             base,
             folder,

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import sys
-import tomllib
-from contextlib import ExitStack
-from difflib import get_close_matches
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham import examples, kinds, plots, stripe
+from gingham import plots, stripe
 from gingham._files import require_place
-from gingham._rundir import RunFolder
 from gingham.cli._options import SEED, force_option, output_option
 from gingham.cli._output import (
     exit_code_help,
@@ -28,12 +24,14 @@ from gingham.cli._output import (
 )
 from gingham.cli._progress import STRIPES, progress_shown
 from gingham.cli._run import WIDTH, time_text
-from gingham.errors import InputError
+from gingham.cli._scenarios import stripe_scenario
+from gingham.running import run_folder
+from gingham.saving import save_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gingham.stripe import Scenario, StripeResult
+    from gingham.stripe import StripeResult, StripeScenario
 
 EXIT_CODES = {"interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4, "stalled": 4}
@@ -96,11 +94,10 @@ def stripe_command(
     for picture in filter(None, (plot, draw)):
         plots.require_ending(picture)
         require_place(picture, force=force)
-    changed = find(scenario).with_(settings=settings, seed=seed)
+    changed = stripe_scenario(scenario).with_(settings=settings, seed=seed)
     if draw and changed.resolved()["measure"]["events"] == 0:
         changed = changed.with_({"measure.events": EVENTS_DRAWN})
-    with ExitStack() as stack:
-        folder = stack.enter_context(RunFolder(output, force=force)) if output else None
+    with run_folder(output, force=force) as folder:
         result = run(changed)
         parts = run_alone(changed) if alone and result.verdict != "interrupted" else []
         unread = None if as_json else report(result, parts)
@@ -108,8 +105,6 @@ def stripe_command(
         if folder:
             if result.verdict == "interrupted":
                 warn(f"interrupted; writing what was measured to {output}")
-            from gingham.saving import save_into
-
             save_into(folder, result)
             written.append(str(output))
     if unread:
@@ -125,14 +120,14 @@ def stripe_command(
     raise click.exceptions.Exit(codes.get(result.verdict, 0))
 
 
-def run(scenario: Scenario) -> StripeResult:
+def run(scenario: StripeScenario) -> StripeResult:
     """Run a scenario, and show its progress if it lasts."""
-    simulation = stripe.Simulation(scenario)
+    simulation = stripe.StripeSimulation(scenario)
     with progress_shown(STRIPES) as on_progress:
         return stripe.simulate(simulation, on_progress)
 
 
-def run_alone(scenario: Scenario) -> list[StripeResult]:
+def run_alone(scenario: StripeScenario) -> list[StripeResult]:
     """Run a scenario over each of its channels by itself, until somebody presses Ctrl-C."""
     parts = []
     for part in stripe.alone(scenario):
@@ -141,36 +136,6 @@ def run_alone(scenario: Scenario) -> list[StripeResult]:
             warn("interrupted; not every channel was run by itself")
             return []
     return parts
-
-
-def find(name: str) -> Scenario:
-    """Return the scenario in a file or of an example."""
-    file = Path(name) if Path(name).is_file() or name.endswith(".toml") else examples.path(name)
-    if file:
-        if is_of_fabric(file):
-            raise InputError(
-                f"{file}: is the scenario of a fabric: gingham run {name} runs it", file=str(file)
-            )
-        return stripe.Scenario.load(file)
-    known = examples.stripes()
-    close = get_close_matches(name, known, n=1)
-    meant = f' did you mean "{close[0]}"?' if close else ""
-    raise InputError(
-        f"{name}: no such file, and no example of that name\n {meant} examples: {', '.join(known)}",
-        file=name,
-        expected=known,
-        nearest=close[0] if close else None,
-    )
-
-
-def is_of_fabric(file: Path) -> bool:
-    """Return whether a file has keys that only the scenario of a fabric has."""
-    try:
-        keys = tomllib.loads(file.read_bytes().decode()).keys()
-    except (OSError, ValueError):
-        # Whoever reads it says what is wrong and where.
-        return False
-    return bool(keys & kinds.FABRIC.marks) and "channel" not in keys
 
 
 def write_pictures(

@@ -9,6 +9,7 @@ import click
 
 from gingham.cli._options import force_option, output_option
 from gingham.cli._output import (
+    Interrupted,
     exit_code_help,
     json_option,
     print_facts,
@@ -23,7 +24,7 @@ from gingham.errors import GinghamError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gingham.studies import Evidence, Measured, Outcome, Study
+    from gingham.studies import ClaimOutcome, Evidence, Measurement, Study
     from gingham.sweeps import SweepProgress
 
 # A claim was not met.
@@ -250,18 +251,12 @@ def measured(
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted; the finished runs are kept in {place}") from None
     if failures:
-        told = [f"{sweep}: {one.failed} of {one.total}" for sweep, one in failures.items()]
+        counts = [f"{sweep}: {one.failed} of {one.total}" for sweep, one in failures.items()]
         reason = next(iter(next(iter(failures.values())).errors))
         raise RunsFailed(
-            f"runs failed, and are made again when asked again: {', '.join(told)}\n  {reason}"
+            f"runs failed, and are made again when asked again: {', '.join(counts)}\n  {reason}"
         )
     return evidence, figure
-
-
-class Interrupted(GinghamError):  # noqa: N818  (it is no error of anybody)
-    """Somebody pressed Ctrl-C between two runs."""
-
-    exit_code = 130
 
 
 class RunsFailed(GinghamError):  # noqa: N818  (the error is that of the runs)
@@ -270,7 +265,7 @@ class RunsFailed(GinghamError):  # noqa: N818  (the error is that of the runs)
     exit_code = FOUND_SOMETHING
 
 
-def print_outcomes(study: Study, outcomes: Sequence[Outcome], counts: dict[str, int]) -> None:
+def print_outcomes(study: Study, outcomes: Sequence[ClaimOutcome], counts: dict[str, int]) -> None:
     """Print every claim with what was expected, what was measured, and what follows."""
     rows = [
         (
@@ -292,21 +287,21 @@ def print_outcomes(study: Study, outcomes: Sequence[Outcome], counts: dict[str, 
             show(text(f"differs: {one.claim.text}\n  {one.claim.differs}"))
         elif one.verdict == "failed":
             show(text(f"failed: {one.claim.text}\n  measured: {one.claim.how}{note(one)}"))
-    told = [f"{counts['passed']} passed", f"{counts['failed']} failed"]
-    told += [f"{counts[word]} {words}" for word, words in BESIDE if counts[word]]
-    show(text(", ".join(told), "bold"))
+    parts = [f"{counts['passed']} passed", f"{counts['failed']} failed"]
+    parts += [f"{counts[word]} {words}" for word, words in BESIDE if counts[word]]
+    show(text(", ".join(parts), "bold"))
 
 
 # What is counted apart, and only told if there is any.
 BESIDE = (("differs", "differ"), ("left_out", "left to the full study"))
 
 
-def note(one: Outcome) -> str:
+def note(one: ClaimOutcome) -> str:
     """Return what else is worth saying of what was measured."""
     return f" ({one.measured.note})" if one.measured and one.measured.note else ""
 
 
-def value(one: Outcome) -> str:
+def value(one: ClaimOutcome) -> str:
     """Return what was measured with its unit."""
     return f"{number(one.measured.value)} {one.claim.unit}".rstrip() if one.measured else ""
 
@@ -316,14 +311,14 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
 
 
-def interval(measured: Measured | None) -> str:
+def interval(measured: Measurement | None) -> str:
     """Return the interval of what was measured."""
     if measured is None or (measured.low is None and measured.high is None):
         return ""
     return f"{number(measured.low) or '?'} to {number(measured.high) or '?'}"
 
 
-def claim_row(one: Outcome) -> dict[str, Any]:
+def claim_row(one: ClaimOutcome) -> dict[str, Any]:
     """Return a claim and what became of it, for programs; bounds that are open are null."""
     claim, found = one.claim, one.measured
     finite = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +10,17 @@ import click
 
 from gingham.cli._options import output_option
 from gingham.cli._output import exit_code_help, json_option, print_json, say, show, text, warn
-from gingham.cli._sweep_progress import duration, numbers, rate_text, sweep_shown
+from gingham.cli._sweep_progress import duration, numbers, rate_text
 from gingham.cli._workers import (
-    INTERRUPTED,
     on_option,
     resume_option,
+    sweep_session,
     workers_at,
     workers_option,
 )
 
 if TYPE_CHECKING:
-    from gingham.sweeps import Estimate, Sweep, SweepProgress, Workers
+    from gingham.sweeps import Estimate, Sweep, SweepProgress
 
 FAILED = 5
 # Errors of failed runs that are shown.
@@ -67,7 +68,7 @@ def sweep(
       gingham sweep load.toml -o sweeps/load --on dask://10.0.0.1:8786
     """
     from gingham.store import require_place
-    from gingham.sweeps import Sweep, estimate, runs_of
+    from gingham.sweeps import Sweep, estimate, execute, runs_of
 
     planned = Sweep.load(file)
     folder = output or Path("sweeps") / file.stem
@@ -81,46 +82,13 @@ def sweep(
             if as_json:
                 print_json(expected)
             return
-        progress = execute(planned, folder, working, resume=resume, many=yes)
+        with sweep_session(folder, nullcontext(working)) as how:
+            progress = execute(planned, folder, resume=resume, many=yes, **how)
     if as_json:
         print_json(summary(progress, folder, working.count))
     else:
         report(progress, folder)
     raise click.exceptions.Exit(FAILED if progress.failed else 0)
-
-
-def execute(
-    planned: Sweep, folder: Path, workers: Workers, *, resume: bool, many: bool
-) -> SweepProgress:
-    """Make the runs, with progress; an interruption says how to go on."""
-    from gingham.sweeps import execute as make_runs
-
-    latest: list[SweepProgress] = []
-    try:
-        with sweep_shown() as on_progress:
-
-            def on_run(now: SweepProgress) -> None:
-                latest[:] = [now]
-                on_progress(now)
-
-            return make_runs(
-                planned,
-                folder,
-                executor=workers.executor,
-                workers=workers.count,
-                resume=resume,
-                many=many,
-                on_progress=on_run,
-            )
-    except KeyboardInterrupt:
-        counted: dict[str, Any] = numbers(latest[0]) if latest else {"done": 0, "resumed": 0}
-        kept = counted["done"] + counted["resumed"]
-        message = (
-            f"interrupted; {kept:,} runs are kept in {folder}\n"
-            f"  to go on: gingham sweep {planned.name} -o {folder} --resume"
-        )
-        say(message, message=message, **counted, exit_code=INTERRUPTED)
-        raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 def runs_there(planned: Sweep, folder: Path) -> int:

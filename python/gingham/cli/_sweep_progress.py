@@ -41,15 +41,15 @@ def bar() -> Iterator[Callable[[SweepProgress], None]]:
         rich.TextColumn("{task.description}", markup=False),
         rich.BarColumn(),
         rich.MofNCompleteColumn(),
-        rich.TextColumn("{task.fields[told]}", markup=False),
+        rich.TextColumn("{task.fields[pace]}", markup=False),
     ]
     shown = rich.Progress(*columns, console=Console(stderr=True), transient=True)
-    task = shown.add_task("sweeping", total=None, told="")
+    task = shown.add_task("sweeping", total=None, pace="")
     with shown:
 
         def on_progress(now: SweepProgress) -> None:
             done = now.resumed + now.done
-            shown.update(task, total=now.total, completed=done, told=pace(now))
+            shown.update(task, total=now.total, completed=done, pace=pace(now))
 
         yield on_progress
 

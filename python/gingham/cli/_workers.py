@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham.cli._output import command_given, say, warn
+from gingham.cli._output import Interrupted, command_given, warn
 from gingham.cli._sweep_progress import numbers, sweep_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from gingham.sweeps import SweepProgress, Workers
-
-INTERRUPTED = 130
 
 workers_option = click.option(
     "-j",
@@ -64,11 +63,13 @@ def workers_at(place: str | None, count: int) -> Iterator[Workers]:
 
 
 @contextmanager
-def making(folder: Path, place: str | None, count: int) -> Iterator[dict[str, Any]]:
-    """Give what `run_sweep` is told beside the sweep; an interruption says how to go on."""
+def sweep_session(
+    folder: Path, opened: AbstractContextManager[Workers]
+) -> Iterator[dict[str, Any]]:
+    """Give what `run_sweep` needs beside the sweep; an interruption says how to go on."""
     latest: list[SweepProgress] = []
     try:
-        with workers_at(place, count) as workers, sweep_shown() as show_progress:
+        with opened as workers, sweep_shown() as show_progress:
 
             def on_progress(now: SweepProgress) -> None:
                 latest[:] = [now]
@@ -83,8 +84,7 @@ def making(folder: Path, place: str | None, count: int) -> Iterator[dict[str, An
         counted: dict[str, Any] = numbers(latest[0]) if latest else {"done": 0, "resumed": 0}
         kept = counted["done"] + counted["resumed"]
         message = f"interrupted; {kept:,} runs are kept in {folder}\n  to go on: {to_go_on()}"
-        say(message, message=message, **counted, exit_code=INTERRUPTED)
-        raise click.exceptions.Exit(INTERRUPTED) from None
+        raise Interrupted(message, counted) from None
 
 
 def to_go_on() -> str:

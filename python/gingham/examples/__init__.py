@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
-from gingham.errors import InputError
+from gingham.errors import InputError, meant, nearest
 
 FOLDER = Path(__file__).parent
 
@@ -39,12 +38,11 @@ def require(name: str) -> Path:
     """Return the scenario file of an example; `InputError` with the nearest if there is none."""
     if file := path(name):
         return file
-    close = get_close_matches(name, everything(), n=1)
-    meant = f'; did you mean "{close[0]}"?' if close else ";"
+    near = nearest(name, everything())
     raise InputError(
-        f'no example is called "{name}"{meant} examples: {", ".join(everything())}',
+        f'no example is called "{name}"{meant(near, ";")} examples: {", ".join(everything())}',
         expected=everything(),
-        nearest=close[0] if close else None,
+        nearest=near,
     )
 
 
@@ -75,8 +73,16 @@ def content(name: str) -> str:
     file = known.get(name) or path(name)
     if file is not None:
         return file.read_text(encoding="utf-8")
-    close = get_close_matches(name, known, n=1)
-    meant = f' did you mean "{close[0]}"?' if close else ""
-    raise InputError(
-        f"{name}: no such example\n {meant} examples: {', '.join(known)}", expected=list(known)
+    raise unknown(name, "no such example", list(known))
+
+
+def unknown(name: str, what: str, known: list[str]) -> InputError:
+    """Return the error for a name of which `what` is said, with the names that there are."""
+    near = nearest(name, known)
+    question = f' did you mean "{near}"?' if near else ""
+    return InputError(
+        f"{name}: {what}\n {question} examples: {', '.join(known)}",
+        file=name,
+        expected=known,
+        nearest=near,
     )

@@ -21,7 +21,7 @@ from gingham import examples
 from gingham._files import require_file
 from gingham.errors import InputError
 from gingham.kinds._fabric import Fabrics
-from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Names, Progress, Run, Runnable
+from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Names, Run, Runnable
 from gingham.kinds._stripe import Stripes
 
 if TYPE_CHECKING:
@@ -31,8 +31,16 @@ if TYPE_CHECKING:
 FABRIC, STRIPE = Fabrics(), Stripes()
 KINDS: tuple[Kind, ...] = (FABRIC, STRIPE)
 
-__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "STRIPE", "Kind", "Measured", "Names", "Progress"]
-__all__ += ["Run", "Runnable", "example", "kind_named", "kind_of", "kind_of_values", "load"]
+__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "STRIPE", "Kind", "Measured", "Names", "Run"]
+__all__ += [
+    "Runnable",
+    "example",
+    "kind_named",
+    "kind_of",
+    "kind_of_file",
+    "kind_of_values",
+    "load",
+]
 
 
 def kind_named(name: str) -> Kind:
@@ -52,27 +60,30 @@ def kind_of(scenario: Runnable) -> Kind:
     return next(kind for kind in KINDS if kind.has(scenario))
 
 
-def kind_of_values(values: Mapping[str, Any]) -> Kind:
-    """Return the kind of the scenario that a dict holds.
+def kind_of_values(values: Mapping[str, Any], wanted: Kind = FABRIC) -> Kind:
+    """Return the kind of the scenario that a dict holds; `wanted` where its keys allow that.
 
     >>> kind_of_values({"topology": {}, "traffic": []}).name
     'fabric'
     >>> kind_of_values({"channel": [], "source": []}).name
     'stripe'
     """
-    return next((kind for kind in KINDS if kind.marks & values.keys()), FABRIC)
+    return next((kind for kind in (wanted, *KINDS) if kind.marks & values.keys()), wanted)
+
+
+def kind_of_file(file: Path, wanted: Kind = FABRIC) -> Kind:
+    """Return the kind of the scenario in a TOML file; `wanted` where its keys allow that."""
+    require_file(file)
+    try:
+        return kind_of_values(tomllib.loads(file.read_bytes().decode()), wanted)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        # Whoever reads it says what is wrong and where.
+        return wanted
 
 
 def load(path: str | os.PathLike[str]) -> Runnable:
     """Read the scenario in the TOML file at `path`, of whatever kind it is."""
-    file = Path(path)
-    require_file(file)
-    try:
-        values = tomllib.loads(file.read_bytes().decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        # Whichever kind reads it says what is wrong and where.
-        values = {}
-    return kind_of_values(values).load(file)
+    return kind_of_file(Path(path)).load(Path(path))
 
 
 def example(name: str) -> Runnable:

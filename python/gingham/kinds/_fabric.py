@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from gingham._native import result_schema
 from gingham.errors import InputError
-from gingham.kinds._kind import Kind, Measured, Names
-from gingham.kinds._schema import plain_columns
+from gingham.kinds._kind import Names
+from gingham.kinds._laboratory import LaboratoryKind
+from gingham.result import Result
 from gingham.running import Simulation
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from gingham.kinds._kind import Run, Runnable
-    from gingham.result import Progress, Result
+    from collections.abc import Iterator, Mapping, Sequence
 
 COLUMNS = {
     "offered_load": "double",
@@ -36,37 +33,25 @@ LANE_FILES = ["crossbar_input", "link_output", "adapter_port"]
 CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
 # Whole numbers and texts of a summary that make columns of a run.
 SUMMARY = ["verdict", "verdict_reason", "warm_up_ps", "window_end_ps", "end_ps"]
-# What of a class is no number of a row.
-NOT_COLUMNS = {"name", "percentiles"}
 # Endings of what a class has a mean of, over its messages.
 MEANS = ("latency_mean_ns", "hops_mean", "in_transit_hosts_mean")
 
 
-class Fabrics(Kind):
+class Fabrics(LaboratoryKind[Scenario, Result]):
     """Scenarios of `gingham.Scenario`."""
 
     name = "fabric"
+    scenario_class = Scenario
+    percentiles_of = "latency"
     marks = frozenset({"topology", "traffic"})
     switches = ("allow_deadlock",)
     parts = {"classes": "class"}  # noqa: RUF012  (never changes, as the base class says)
     aliases = {"mean_latency_ns": "latency_mean_ns", "load": "offered_load"}  # noqa: RUF012
 
-    def has(self, scenario: object) -> bool:
-        """Whether a scenario is that of a fabric."""
-        return isinstance(scenario, Scenario)
-
-    def load(self, path: Path) -> Scenario:
-        """Read a scenario file."""
-        return Scenario.load(path)
-
-    def restore(
-        self,
-        values: dict[str, Any],
-        origin: Mapping[str, Any],
-        files: Iterable[Mapping[str, str]],
-    ) -> Scenario:
-        """Return the scenario of these values."""
-        return Scenario.restore(values, origin, files)
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """What the tables of a result hold, and the JSON schema of its summary."""
+        return result_schema()
 
     def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
         """Return the names of the classes of traffic."""
@@ -92,22 +77,31 @@ class Fabrics(Kind):
                 if isinstance(value, dict) and isinstance(value.get(variant), str):
                     yield f"traffic.{place}.{key}.{variant}", value[variant]
 
-    def tables(self) -> list[str]:
-        """Return the tables of a run; of the classes a sweep has its own."""
-        return [one["name"] for one in result_schema()["tables"] if one["name"] not in self.parts]
-
     def columns(self, table: str) -> dict[str, str]:
         """Return the columns of runs and classes."""
+        columns = self.part_columns("classes")
         if table == "classes":
-            return class_columns()
+            return columns
         # Counts of a run are sums of those of its classes.
-        counts = {name: type_ for name, type_ in class_columns().items() if type_ == "int64"}
+        counts = {name: type_ for name, type_ in columns.items() if type_ == "int64"}
         sums = {name: type_ for name, type_ in counts.items() if name.startswith("messages_")}
         return COLUMNS | sums
 
-    def begin(self, scenario: Runnable, switches: Sequence[str]) -> Run:
-        """Return a run of the engine."""
-        return FabricRun(cast("Scenario", scenario), allow_deadlock="allow_deadlock" in switches)
+    def simulation(self, scenario: Scenario, switches: Sequence[str]) -> Simulation:
+        """Return the simulation of a scenario."""
+        return Simulation(scenario, "allow_deadlock" in switches)
+
+    def row(self, result: Result) -> dict[str, Any]:
+        """Return the numbers of a run as a whole: sums over classes, and means over messages."""
+        row = {name: result.summary[name] for name in SUMMARY}
+        for load in ("offered_load", "accepted_load"):
+            row[load] = load_of_all(result.classes, load, result.summary["hosts"])
+        for name in result.classes[0]:
+            if name.startswith("messages_"):
+                row[name] = sum(one[name] for one in result.classes)
+            elif name.endswith(MEANS):
+                row[name] = mean_of_all(result.classes, name)
+        return row
 
     def check(self, resolved: Mapping[str, Any]) -> None:
         """Refuse what fills a folder for each run."""
@@ -116,50 +110,6 @@ class Fabrics(Kind):
                 'measure.messages = "all" fills a folder for each run, which a sweep does not '
                 'have: take a "sample"'
             )
-
-
-class FabricRun:
-    """A run of the engine under way."""
-
-    def __init__(self, scenario: Scenario, *, allow_deadlock: bool) -> None:
-        """Compile the scenario."""
-        self._simulation = Simulation(scenario, allow_deadlock)
-
-    @property
-    def wall_seconds(self) -> float:
-        """How long the engine has worked."""
-        return self._simulation.wall_seconds
-
-    def advance(self) -> Progress:
-        """Go on for a moment."""
-        return self._simulation.advance()
-
-    def measured(self, keep: Sequence[str]) -> Measured:
-        """Return the numbers of the run and of its classes."""
-        result = self._simulation.result(with_tables=bool(keep))
-        tables = {name: result.table(name) for name in keep}
-        return Measured(run_row(result), {"classes": class_rows(result)}, tables)
-
-
-@cache
-def class_columns() -> dict[str, str]:
-    """Return the columns of classes: the class, and each plain field of one."""
-    fields = result_schema()["summary"]["properties"]["classes"]["items"]["properties"]
-    plain = plain_columns(fields)
-    return {"class": "string"} | {name: plain[name] for name in plain if name != "name"}
-
-
-def run_row(result: Result) -> dict[str, Any]:
-    """Return the numbers of a run as a whole: sums over its classes, and means over messages."""
-    row = {name: result.summary[name] for name in SUMMARY}
-    for load in ("offered_load", "accepted_load"):
-        row[load] = load_of_all(result.classes, load, result.summary["hosts"])
-    for name in result.classes[0]:
-        if name.startswith("messages_"):
-            row[name] = sum(one[name] for one in result.classes)
-        elif name.endswith(MEANS):
-            row[name] = mean_of_all(result.classes, name)
-    return row
 
 
 def load_of_all(classes: Sequence[Mapping[str, Any]], load: str, hosts: int) -> float | None:
@@ -174,16 +124,3 @@ def mean_of_all(classes: Sequence[Mapping[str, Any]], name: str) -> float | None
     messages = sum(one["messages_followed"] for one in counted)
     total = sum(one["messages_followed"] * one[name] for one in counted)
     return total / messages if messages else None
-
-
-def class_rows(result: Result) -> list[dict[str, Any]]:
-    """Return a row of numbers a class."""
-    rows = []
-    for one in result.classes:
-        row = {"class": one["name"]}
-        row |= {name: value for name, value in one.items() if name not in NOT_COLUMNS}
-        for percentile in one["percentiles"]:
-            digits = f"{percentile['percentile']:g}".replace(".", "_")
-            row[f"latency_p{digits}_ns"] = percentile["latency_ns"]
-        rows.append(row)
-    return rows

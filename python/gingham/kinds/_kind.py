@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from gingham.running import AnyProgress
+
 # Columns of a run that every kind has. `failed` is the verdict of a run that could not be made;
 # `error` says why, and `error_type` which exception of `gingham.errors` it was: `InternalError` is
 # a fault of ours.
@@ -47,18 +49,6 @@ class Runnable(Protocol):
         """Return where it comes from: `path`, `folder`, `sha256`, `changes`."""
 
 
-class Progress(Protocol):
-    """How far a run has come."""
-
-    @property
-    def fraction(self) -> float:
-        """From 0 to 1."""
-
-    @property
-    def done(self) -> bool:
-        """Whether it has ended."""
-
-
 class Run(Protocol):
     """A run under way."""
 
@@ -66,7 +56,7 @@ class Run(Protocol):
     def wall_seconds(self) -> float:
         """How long it has worked."""
 
-    def advance(self) -> Progress:
+    def advance(self) -> AnyProgress:
         """Go on for a moment."""
 
     def measured(self, keep: Sequence[str]) -> Measured:

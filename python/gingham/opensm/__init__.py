@@ -13,9 +13,9 @@ them `EnvironmentProblem` says what to install. They run in a scratch folder, an
 when a call returns, whatever happens.
 """
 
-from gingham.opensm.comparison import Plan, Row, compare
+from gingham.opensm.comparison import EngineRow, Plan, compare
 from gingham.opensm.damage import broken
 from gingham.opensm.decision import Decision, decide
 from gingham.opensm.manager import ENGINES, Request
 
-__all__ = ["ENGINES", "Decision", "Plan", "Request", "Row", "broken", "compare", "decide"]
+__all__ = ["ENGINES", "Decision", "EngineRow", "Plan", "Request", "broken", "compare", "decide"]

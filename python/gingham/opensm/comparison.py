@@ -32,7 +32,7 @@ OWN_ALGORITHMS = ("up-down", "shortest-path", "dimension-order")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EngineRow:
     """One engine or algorithm on one fabric."""
 
     by: Literal["opensm", "gingham"]
@@ -86,7 +86,7 @@ def compare(
     folder: Path,
     *,
     on_step: Callable[[str, str], None] | None = None,
-) -> list[Row]:
+) -> list[EngineRow]:
     """Return a row for each engine of the plan, then for each of our algorithms that applies.
 
     `folder` takes files for OpenSM and is the caller's to remove. `on_step` is told which engine
@@ -110,7 +110,7 @@ def compare(
 
 def row_of_opensm(
     fabric: Fabric, request: Request, plan: Plan, tell: Callable[[str, str], None]
-) -> Row:
+) -> EngineRow:
     """Return the row of an engine."""
     name = request.engine
     try:
@@ -121,14 +121,14 @@ def row_of_opensm(
             on_progress=lambda what: tell(name, what),
         )
     except EnvironmentProblem as error:
-        return Row("opensm", name, "failed", (str(error),))
+        return EngineRow("opensm", name, "failed", (str(error),))
     tell(name, "measuring")
     facts = {"seconds": round(decision.seconds, 3), **measured(decision.routes, plan)}
     words = decision.complaints
-    return Row("opensm", name, decision.ran, words, facts, decision.texts)
+    return EngineRow("opensm", name, decision.ran, words, facts, decision.texts)
 
 
-def rows_of_ours(fabric: Fabric, plan: Plan, tell: Callable[[str, str], None]) -> list[Row]:
+def rows_of_ours(fabric: Fabric, plan: Plan, tell: Callable[[str, str], None]) -> list[EngineRow]:
     """Return the rows of our algorithms; those that do not apply have none."""
     rows = []
     for algorithm in OWN_ALGORITHMS:
@@ -142,7 +142,7 @@ def rows_of_ours(fabric: Fabric, plan: Plan, tell: Callable[[str, str], None]) -
             # Dimension order wants a grid.
             continue
         tell(algorithm, "measuring")
-        rows.append(Row("gingham", algorithm, algorithm, (), measured(routes, plan)))
+        rows.append(EngineRow("gingham", algorithm, algorithm, (), measured(routes, plan)))
     return rows
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gingham.errors import EnvironmentProblem
-from gingham.opensm import asking
+from gingham.opensm import sa_queries
 from gingham.opensm.simulator import quoted
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class Share:
     @property
     def log(self) -> str:
         """The name of the file with what the process complains of."""
-        return f"asking-{self.index}.log"
+        return f"sa-queries-{self.index}.log"
 
     def write(self, pairs: Sequence[Pair]) -> None:
         """Write the questions."""
@@ -222,7 +222,7 @@ class Share:
 
     def start(self, simulator: Simulator, place: str) -> subprocess.Popen[bytes]:
         """Start the process at a node of the fabric."""
-        program = [sys.executable, "-I", asking.__file__, str(self.questions), str(self.said)]
+        program = [sys.executable, "-I", sa_queries.__file__, str(self.questions), str(self.said)]
         command = ["env", f"SIM_HOST={place}", "ibsim-run", *program]
         return simulator.children.start(*command, out=self.log)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from gingham._files import require_file
-from gingham.errors import InputError
+from gingham.errors import InputError, meant, nearest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,12 +38,11 @@ def read_roots(path: Path, fabric: Fabric) -> list[str]:
 
 def refused(path: Path, line: int, word: str, names: set[str]) -> InputError:
     """Return the error for a word that is no switch."""
-    close = get_close_matches(word, names, n=1)
-    meant = f'; did you mean "{close[0]}"?' if close else ""
+    near = nearest(word, names)
     return InputError(
-        f'{path}:{line}: "{word}" is no switch of this fabric{meant}\n'
+        f'{path}:{line}: "{word}" is no switch of this fabric{meant(near)}\n'
         "  expected the name of a switch, or its GUID such as 0x0002c902004827b0",
         file=str(path),
         line=line,
-        nearest=close[0] if close else None,
+        nearest=near,
     )

@@ -27,12 +27,11 @@ byte.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from gingham._files import write_bytes
-from gingham.errors import InputError
+from gingham.errors import InputError, nearest
 
 if TYPE_CHECKING:
     import os
@@ -41,17 +40,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "KINDS", "Kind", "Measured", "channels", "contention", "curve", "draw"]
+__all__ = ["ENDINGS", "KINDS", "Drawable", "PictureKind", "channels", "contention", "curve", "draw"]
 __all__ += ["fabric", "latency", "links", "picture", "require_ending", "require_rows", "rounds"]
 __all__ += ["save", "series", "usual"]
 
-Kind: TypeAlias = Literal["latency", "series", "links", "fabric", "contention"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+PictureKind: TypeAlias = Literal["latency", "series", "links", "fabric", "contention"]
+KINDS: tuple[PictureKind, ...] = get_args(PictureKind)
 # What a picture may be written as, by the ending of its file.
 ENDINGS = ("png", "svg", "pdf")
 
 # Of each picture the table without which there is nothing to draw, and why it can be empty.
-MAIN_TABLES: dict[Kind, tuple[str, str]] = {
+MAIN_TABLES: dict[PictureKind, tuple[str, str]] = {
     "latency": ("histogram", "no message was followed to its delivery"),
     "series": ("series", "no slice of time was recorded"),
     "links": ("links", "the fabric has no channels"),
@@ -71,7 +70,7 @@ class Titled(Protocol):
         """Return what it says, defaults included."""
 
 
-class Measured(Protocol):
+class Drawable(Protocol):
     """What pictures need of a result."""
 
     @property
@@ -86,7 +85,7 @@ class Measured(Protocol):
         """Return one of its tables."""
 
 
-def latency(result: Measured) -> Figure:
+def latency(result: Drawable) -> Figure:
     """Draw how the latencies of each class are distributed, over all messages of the window.
 
     A panel a class: the histogram, the mean, median and 99th percentile with their 95 % intervals;
@@ -99,7 +98,7 @@ def latency(result: Measured) -> Figure:
     return _latency.draw(*tables, title=result.scenario.title)
 
 
-def series(result: Measured) -> Figure:
+def series(result: Drawable) -> Figure:
     """Draw the drawn and the accepted load and the mean latency of each class over time.
 
     The warm-up and what follows the window are shaded; bands are the means of the window with
@@ -111,7 +110,7 @@ def series(result: Measured) -> Figure:
     return _series.draw(*tables, result.summary, title=result.scenario.title)
 
 
-def links(result: Measured) -> Figure:
+def links(result: Drawable) -> Figure:
     """Draw utilisation and stopped share of all channels, sorted, and name the busiest.
 
     Channels from hosts, between switches and to hosts are kept apart.
@@ -122,7 +121,7 @@ def links(result: Measured) -> Figure:
     return _links.draw(*tables, title=result.scenario.title)
 
 
-def fabric(result: Measured) -> Figure:
+def fabric(result: Drawable) -> Figure:
     """Draw the fabric, each channel coloured by its utilisation.
 
     The half of a cable at a node is the channel that leaves it; its black core is as long as the
@@ -135,7 +134,7 @@ def fabric(result: Measured) -> Figure:
     return _fabric.draw(*tables, title=result.scenario.title)
 
 
-def contention(result: Measured) -> Figure:
+def contention(result: Drawable) -> Figure:
     """Draw the contention coefficients of the hosts over time, and the share on second paths.
 
     For runs in which packets choose between two paths by contention; dashed lines are the
@@ -150,14 +149,14 @@ def contention(result: Measured) -> Figure:
     return _contention.draw(table, result.summary, title=title, thresholds=thresholds)
 
 
-def by_contention(result: Measured) -> Mapping[str, Any] | None:
+def by_contention(result: Drawable) -> Mapping[str, Any] | None:
     """Return the parameters by which packets choose their path; `None` if they do not."""
     second = result.scenario.resolved()["routing"].get("second") or {}
     chosen = second.get("choose")
     return chosen.get("by-contention") if isinstance(chosen, dict) else None
 
 
-def usual(result: Measured) -> tuple[Kind, ...]:
+def usual(result: Drawable) -> tuple[PictureKind, ...]:
     """Return the pictures that a result has where nobody asks for certain ones."""
     everywhere = by_contention(result) is not None
     return tuple(kind for kind in KINDS if everywhere or kind != "contention")
@@ -174,7 +173,7 @@ def curve(table: pa.Table, *, title: str, note: str = "") -> Figure:
     return _curve.draw(table, title=title, note=note)
 
 
-def channels(result: Measured) -> Figure:
+def channels(result: Drawable) -> Figure:
     """Draw what each channel of a stripe carried over time, the delay, and what waits.
 
     `result` is one of `gingham.stripe`.
@@ -185,7 +184,7 @@ def channels(result: Measured) -> Figure:
     return _channels.draw(*tables, result.summary, title=result.scenario.title)
 
 
-def rounds(result: Measured) -> Figure:
+def rounds(result: Drawable) -> Figure:
     """Draw the first packets of a stripe on their ways, with rounds, deficits and markers.
 
     `result` is one of `gingham.stripe` whose scenario records events (`measure.events`).
@@ -195,13 +194,13 @@ def rounds(result: Measured) -> Figure:
     return _rounds.draw(result.table("events"), title=result.scenario.title)
 
 
-def draw(kind: Kind, result: Measured) -> Figure:
+def draw(kind: PictureKind, result: Drawable) -> Figure:
     """Draw the picture of this kind."""
     drawings = {"latency": latency, "series": series, "links": links, "fabric": fabric}
     return {**drawings, "contention": contention}[kind](result)
 
 
-def require_rows(kind: Kind, result: Measured) -> None:
+def require_rows(kind: PictureKind, result: Drawable) -> None:
     """Raise `InputError` if there is nothing to draw: the table of the picture has no rows."""
     name, why = MAIN_TABLES[kind]
     if result.table(name).num_rows == 0:
@@ -221,14 +220,14 @@ def require_ending(path: Path) -> str:
     """Return the ending of the file of a picture; raise `InputError` if it is none of ours."""
     ending = path.suffix.lstrip(".").lower()
     if ending not in ENDINGS:
-        close = next(iter(get_close_matches(ending, ENDINGS, n=1)), None)
-        meant = f' did you mean ".{close}"?' if close else ""
+        near = nearest(ending, ENDINGS)
+        meant = f' did you mean ".{near}"?' if near else ""
         known = ", ".join(f".{one}" for one in ENDINGS)
         raise InputError(
             f"{path}: the ending says no format of pictures\n {meant} known endings: {known}",
             file=str(path),
             expected=list(ENDINGS),
-            nearest=close,
+            nearest=near,
         )
     return ending
 

@@ -9,7 +9,7 @@ Invariant: everything here is computed from the folder when it is asked for; not
 """
 
 from gingham.results._intervals import Interval, interval
-from gingham.results._query import close, nearest_column
+from gingham.results._query import nearest_column
 from gingham.results._results import Results
 
-__all__ = ["Interval", "Results", "close", "interval", "nearest_column"]
+__all__ = ["Interval", "Results", "interval", "nearest_column"]

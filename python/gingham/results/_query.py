@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from gingham.errors import InputError
-from gingham.store import asking
+from gingham.errors import InputError, meant, nearest
+from gingham.store import query_guard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +29,7 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
     import duckdb
 
     try:
-        with asking():
+        with query_guard():
             statements = connection.extract_statements(sql)
         reading = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}
         if len(statements) != 1 or statements[0].type not in reading:
@@ -40,7 +39,7 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
                 key="sql",
                 expected=list(views),
             )
-        with asking():
+        with query_guard():
             return connection.sql(sql).to_arrow_table()
     except duckdb.IOException:
         raise
@@ -57,14 +56,14 @@ def with_place(connection: duckdb.DuckDBPyConnection, sql: str) -> str | None:
     import duckdb
 
     try:
-        with asking():
+        with query_guard():
             connection.execute(sql)
     except duckdb.Error as error:
         return str(error)
     return None
 
 
-@asking()
+@query_guard()
 def columns_of(connection: duckdb.DuckDBPyConnection, views: Mapping[str, object]) -> Columns:
     """Return the names of the columns of each view."""
     return {
@@ -78,35 +77,28 @@ def refusal(message: str, columns: Columns) -> InputError:
     lines = [line for line in message.splitlines() if line.strip()]
     # "Binder Error: ..." says whose fault it is in words of the database.
     first = re.sub(r"^[A-Z][a-z]+(?: [A-Z][a-z]+)* Error: ", "", lines[0]).rstrip("!")
-    nearest, known = None, list(columns)
+    near, known = None, list(columns)
     if NO_COLUMN.search(message):
         known = list(dict.fromkeys(name for names in columns.values() for name in names))
-        nearest = nearest_column(message, known)
+        near = nearest_column(message, known)
     elif missing := NO_TABLE.search(message):
-        nearest = close(missing[1], known)
-    hint = f'; did you mean "{nearest}"?' if nearest else ""
+        near = nearest(missing[1], known)
     # The line of the query with a mark below the place.
     place = [number for number, line in enumerate(lines) if line.startswith("LINE ")][:1]
     shown = [f"  {line}" for number in place for line in lines[number:]]
-    told = f"  tables are {', '.join(columns)}; gingham query FOLDER lists their columns"
+    known_tables = f"  tables are {', '.join(columns)}; gingham query FOLDER lists their columns"
     return InputError(
-        "\n".join([f"the query cannot be answered: {first}{hint}", *shown, told]),
+        "\n".join([f"the query cannot be answered: {first}{meant(near)}", *shown, known_tables]),
         key="sql",
         expected=known,
-        nearest=nearest,
+        nearest=near,
     )
 
 
 def nearest_column(message: str, known: Sequence[str]) -> str | None:
     """Return the known column nearest to the one that DuckDB lacks, if it lacks one."""
     missing = NO_COLUMN.search(message)
-    return close(missing[1] or missing[2], known) if missing else None
-
-
-def close(name: str, known: Sequence[str]) -> str | None:
-    """Return the known name that is nearest, if one is near."""
-    found = get_close_matches(name, known, n=1)
-    return found[0] if found else None
+    return nearest(missing[1] or missing[2], known) if missing else None
 
 
 def quoted(name: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gingham.errors import EnvironmentProblem, InputError
+from gingham.errors import EnvironmentProblem, InputError, meant, nearest
 from gingham.results._intervals import interval
-from gingham.results._query import ask, close, columns_of, literal, quoted
+from gingham.results._query import ask, columns_of, literal, quoted
 from gingham.store import kept_table, kind_in, read_manifest, reader, views
 
 if TYPE_CHECKING:
@@ -82,12 +82,11 @@ class Results:
     def arrow(self, table: str = "runs") -> pa.Table:
         """Return a table as Arrow, in the order of the sweep's points."""
         if table not in self._views:
-            nearest = close(table, list(self._views))
-            meant = f'; did you mean "{nearest}"?' if nearest else ";"
+            near = nearest(table, self._views)
             raise InputError(
-                f'no table "{table}"{meant} tables are {", ".join(self._views)}',
+                f'no table "{table}"{meant(near, ";")} tables are {", ".join(self._views)}',
                 expected=list(self._views),
-                nearest=nearest,
+                nearest=near,
             )
         return self.query(f"from {quoted(table)} order by {self._views[table]}")
 

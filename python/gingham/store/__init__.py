@@ -18,18 +18,18 @@ death between the two leaves a run in two places. Invariants: readers take each 
 were made; only the process that holds `.lock` writes.
 """
 
-from gingham.store._asking import asking
 from gingham.store._columns import reserved, views
 from gingham.store._folder import FORM, MANIFEST, SweepFolder, kind_in, read_manifest, require_place
+from gingham.store._query_guard import query_guard
 from gingham.store._reading import kept_table, reader
 
 __all__ = [
     "FORM",
     "MANIFEST",
     "SweepFolder",
-    "asking",
     "kept_table",
     "kind_in",
+    "query_guard",
     "read_manifest",
     "reader",
     "require_place",

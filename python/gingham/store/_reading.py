@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gingham._files import require_file
 from gingham.store import _columns, _journal, _shards
-from gingham.store._asking import asking
 from gingham.store._folder import kind_in, read_manifest, rows_of
+from gingham.store._query_guard import query_guard
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +29,7 @@ ONCE = {
 }
 
 
-@asking()
+@query_guard()
 def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
     """Return a connection with the views `points`, `runs`, `provenance` and one a table of parts.
 

@@ -1,7 +1,7 @@
 """The striping laboratory: several channels as one pipe, in virtual time.
 
 >>> from gingham import stripe
->>> scenario = stripe.Scenario.parse('''
+>>> scenario = stripe.StripeScenario.parse('''
 ... stop.time = "1 s"
 ... [[channel]]
 ... rate = "10 Mbit/s"
@@ -17,8 +17,23 @@ order again; `gingham stripe` is the same for the command line.
 """
 
 from gingham.stripe._result import StripeResult
-from gingham.stripe._running import Progress, Simulation, alone, load_result, run, simulate
-from gingham.stripe._scenario import Scenario
+from gingham.stripe._running import (
+    StripeProgress,
+    StripeSimulation,
+    alone,
+    load_result,
+    run,
+    simulate,
+)
+from gingham.stripe._scenario import StripeScenario
 
-__all__ = ["Progress", "Scenario", "Simulation", "StripeResult", "alone", "load_result", "run"]
-__all__ += ["simulate"]
+__all__ = [
+    "StripeProgress",
+    "StripeResult",
+    "StripeScenario",
+    "StripeSimulation",
+    "alone",
+    "load_result",
+    "run",
+    "simulate",
+]

@@ -10,7 +10,7 @@ from gingham.result import AnyResult
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from gingham.stripe._scenario import Scenario
+    from gingham.stripe._scenario import StripeScenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class StripeResult(AnyResult):
     `docs/reference/stripe-results.md` explains every number and every column.
     """
 
-    scenario: Scenario
+    scenario: StripeScenario
 
     kind = "stripe"
 

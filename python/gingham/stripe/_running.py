@@ -2,36 +2,31 @@
 
 ::
 
-    Scenario ──compile──► Simulation ──advance──► ... ──advance──► StripeResult ──► run folder
+    StripeScenario ──compile──► StripeSimulation ──advance──► ... ──► StripeResult ──► run folder
 """
 
 from __future__ import annotations
 
-import time
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gingham import tables
 from gingham._native import CoreStripeSimulation
-from gingham._rundir import RunFolder
 from gingham.loading import load_as
-from gingham.running import ignore, interruption, require_same_files
+from gingham.running import AnySimulation, advance_all, ignore, run_folder
+from gingham.saving import save_into
 from gingham.stripe._result import StripeResult
-from gingham.stripe._scenario import Scenario
+from gingham.stripe._scenario import StripeScenario
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-# Between two calls signals are answered and progress is shown; a call takes about 20 ms.
+# As of fabrics.
 EVENTS_PER_CALL = 50_000
 
 
 @dataclass(frozen=True)
-class Progress:
+class StripeProgress:
     """How far a run has come."""
 
     # From 0 to 1.
@@ -43,50 +38,31 @@ class Progress:
 
 
 @dataclass
-class Simulation:
+class StripeSimulation(AnySimulation[StripeProgress, StripeResult]):
     """A run under way; `run` is all that most programs need.
 
     Making one checks the scenario and reads the files that it names: `InputError` if it cannot
     be run.
     """
 
-    scenario: Scenario
-    wall_seconds: float = 0.0
-    about: dict[str, Any] = field(init=False)
-    _core: CoreStripeSimulation = field(init=False, repr=False)
+    scenario: StripeScenario
 
-    def __post_init__(self) -> None:
-        """Compile the scenario."""
-        start = time.perf_counter()
-        self._core = CoreStripeSimulation(self.scenario._core)  # noqa: SLF001
-        self.about = self._core.about()
-        require_same_files(self.scenario, self.about)
-        self.wall_seconds += time.perf_counter() - start
+    progress_class = StripeProgress
+    result_class = StripeResult
+    events_per_call = EVENTS_PER_CALL
 
-    def advance(self, events_max: int = EVENTS_PER_CALL) -> Progress:
-        """Simulate at most `events_max` events; the size of a call never changes a result."""
-        start = time.perf_counter()
-        progress = Progress(*self._core.advance(events_max))
-        self.wall_seconds += time.perf_counter() - start
-        return progress
-
-    def result(self, *, with_tables: bool = True) -> StripeResult:
-        """Return what was measured so far; its numbers alone take less time than its tables."""
-        if not with_tables:
-            summary = self._core.summary()
-            return StripeResult(self.scenario, summary, self.about, self.wall_seconds, {})
-        summary, rows = self._core.record()
-        makers = {name: partial(tables.from_columns, columns) for name, columns in rows}
-        return StripeResult(self.scenario, summary, self.about, self.wall_seconds, makers)
+    def _compiled(self) -> CoreStripeSimulation:
+        """Check the scenario and read its files."""
+        return CoreStripeSimulation(self.scenario._core)  # noqa: SLF001
 
 
 def run(
-    scenario: Scenario | str | os.PathLike[str],
+    scenario: StripeScenario | str | os.PathLike[str],
     *,
     seed: int | None = None,
     output: str | os.PathLike[str] | None = None,
     force: bool = False,
-    on_progress: Callable[[Progress], object] | None = None,
+    on_progress: Callable[[StripeProgress], object] | None = None,
 ) -> StripeResult:
     """Run a scenario, or the one in a file, to its end and return what was measured.
 
@@ -96,37 +72,26 @@ def run(
     An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
     numbers hold for what was simulated.
     """
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
+    if not isinstance(scenario, StripeScenario):
+        scenario = StripeScenario.load(scenario)
     if seed is not None:
         scenario = scenario.with_(seed=seed)
-    with ExitStack() as stack:
-        # Opened first: a place that cannot be written is known before hours of work.
-        folder = stack.enter_context(RunFolder(Path(output), force=force)) if output else None
-        result = simulate(Simulation(scenario), on_progress or ignore)
+    with run_folder(output, force=force) as folder:
+        result = simulate(StripeSimulation(scenario), on_progress or ignore)
         if folder:
-            from gingham.saving import save_into
-
             save_into(folder, result)
     return result
 
 
-def simulate(simulation: Simulation, on_progress: Callable[[Progress], object]) -> StripeResult:
+def simulate(
+    simulation: StripeSimulation, on_progress: Callable[[StripeProgress], object]
+) -> StripeResult:
     """Advance to the end of the run, or until somebody presses Ctrl-C."""
-    with interruption() as asked:
-        try:
-            done = False
-            while not done and not asked():
-                progress = simulation.advance()
-                on_progress(progress)
-                done = progress.done
-        except KeyboardInterrupt:
-            # Raised by `on_progress`, or where the signal is not ours to answer.
-            pass
+    advance_all(simulation, on_progress)
     return simulation.result()
 
 
-def alone(scenario: Scenario) -> list[Scenario]:
+def alone(scenario: StripeScenario) -> list[StripeScenario]:
     """Return the scenario over each of its channels by itself: what a stripe is held against."""
     channels = scenario.resolved()["channel"]
     return [scenario.with_({"channel": [channel]}) for channel in channels]
@@ -134,4 +99,4 @@ def alone(scenario: Scenario) -> list[Scenario]:
 
 def load_result(folder: str | os.PathLike[str]) -> StripeResult:
     """Return the result in a run folder, as `run` returned it when it wrote the folder."""
-    return load_as(folder, StripeResult, Scenario, "gingham.stripe.load_result")
+    return load_as(folder, StripeResult, StripeScenario, "gingham.stripe.load_result")

@@ -19,10 +19,10 @@ NAMED = ("channel", "source")
 PARTS = 3
 
 
-class Scenario(AnyScenario):
+class StripeScenario(AnyScenario):
     """A striping scenario, with the positions of its keys; never changes.
 
-    >>> two = Scenario.parse('''
+    >>> two = StripeScenario.parse('''
     ... stop.time = "1 s"
     ... [[channel]]
     ... rate = "10 Mbit/s"
@@ -61,7 +61,7 @@ class Scenario(AnyScenario):
 
     def __repr__(self) -> str:
         """Return the name."""
-        return f"<gingham.stripe.Scenario {self.name!r}>"
+        return f"<gingham.stripe.StripeScenario {self.name!r}>"
 
 
 def place_of(path: str, lists: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@
                measures.py     what is measured of the sweeps for a claim
                pictures.py     our curves, with the paper's claims marked
 
-    sweeps ──run_sweep──► folders of results ──► Evidence ──measure──► Measured ──judge──► verdict
+    sweeps ──run_sweep──► folders ──► Evidence ──measure──► Measurement ──judge──► verdict
 
 A claim that cannot be met is not tuned away: it says `differs`, with the reason found, and is
 counted apart.
@@ -24,11 +24,11 @@ counted apart.
 """
 
 from gingham.studies._checking import check, measure_of
-from gingham.studies._claims import Claim, Measured, Outcome, Verdict
+from gingham.studies._claims import Claim, ClaimOutcome, Measurement, Verdict
 from gingham.studies._drawing import draw, has_picture
 from gingham.studies._evidence import Evidence
 from gingham.studies._running import run, sweeps_of
 from gingham.studies._study import Figure, Study, load, names
 
-__all__ = ["Claim", "Evidence", "Figure", "Measured", "Outcome", "Study", "Verdict"]
+__all__ = ["Claim", "ClaimOutcome", "Evidence", "Figure", "Measurement", "Study", "Verdict"]
 __all__ += ["check", "draw", "has_picture", "load", "measure_of", "names", "run", "sweeps_of"]

@@ -55,7 +55,7 @@ BOUNDS = ("expected", "between", "above", "below")
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """A number, and the ends of its 95 % interval where it has one."""
 
     value: float
@@ -65,7 +65,7 @@ class Measured:
     note: str = ""
 
     @classmethod
-    def around(cls, value: float, half_width: float | None, note: str = "") -> Measured:
+    def around(cls, value: float, half_width: float | None, note: str = "") -> Measurement:
         """Return a value with an interval of this half-width."""
         if half_width is None:
             return cls(value, note=note)
@@ -99,12 +99,12 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClaimOutcome:
     """What became of a claim."""
 
     claim: Claim
     verdict: Verdict
-    measured: Measured | None
+    measured: Measurement | None
 
 
 def each_of(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -186,7 +186,7 @@ def expectation(table: Mapping[str, Any]) -> tuple[float, float, str]:
             return -math.inf, table["below"], f"below {table['below']:g}"
 
 
-def met(claim: Claim, measured: Measured) -> bool:
+def met(claim: Claim, measured: Measurement) -> bool:
     """Return whether what was measured is what the paper says."""
     low, high = measured.value, measured.value
     if claim.one_sided:
@@ -195,7 +195,7 @@ def met(claim: Claim, measured: Measured) -> bool:
     return claim.low <= low and high <= claim.high
 
 
-def judge(claim: Claim, measured: Measured) -> Outcome:
+def judge(claim: Claim, measured: Measurement) -> ClaimOutcome:
     """Return what became of a claim that was measured."""
     verdict: Verdict = "passed" if met(claim, measured) else "failed"
-    return Outcome(claim, "differs" if claim.differs else verdict, measured)
+    return ClaimOutcome(claim, "differs" if claim.differs else verdict, measured)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from gingham.studies._claims import Measured
+    from gingham.studies._claims import Measurement
     from gingham.studies._evidence import Evidence
     from gingham.studies._series import Series
     from gingham.studies._study import Figure, Study
@@ -43,7 +43,7 @@ def curve(
     series: Series,
     *,
     scale: float = 1.0,
-    spread: Sequence[Measured] | None = None,
+    spread: Sequence[Measurement] | None = None,
     **style: Any,
 ) -> None:
     """Draw the means of a series with their 95 % intervals, or with those of `spread`."""
@@ -53,7 +53,7 @@ def curve(
     axes.errorbar(series.places, middle, yerr=widths, **given)
 
 
-def half_width(one: Measured) -> float:
+def half_width(one: Measurement) -> float:
     """Return how far the interval reaches; nothing where there is none."""
     return 0.0 if one.high is None else one.high - one.value
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gingham.results import interval
-from gingham.studies._claims import Measured
+from gingham.studies._claims import Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -49,11 +49,11 @@ class Series:
         """The places on the axis, in order."""
         return list(self.values)
 
-    def at(self, place: float) -> Measured:
+    def at(self, place: float) -> Measurement:
         """Return the mean at a place."""
         return mean(list(self.values[place].values()))
 
-    def means(self) -> list[Measured]:
+    def means(self) -> list[Measurement]:
         """Return the means at all places."""
         return [self.at(place) for place in self.places]
 
@@ -61,11 +61,11 @@ class Series:
         """Return the part of the series between two places, both included."""
         return Series({at: self.values[at] for at in self.places if low <= at <= high})
 
-    def difference(self, one: float, other: float) -> Measured:
+    def difference(self, one: float, other: float) -> Measurement:
         """Return by how much the values at `one` exceed those at `other`, pair by pair."""
         return paired(self.values[one], self.values[other])
 
-    def differences(self, other: float) -> list[Measured]:
+    def differences(self, other: float) -> list[Measurement]:
         """Return by how much the values at each place exceed those at one, pair by pair."""
         return [self.difference(place, other) for place in self.places]
 
@@ -77,11 +77,11 @@ class Series:
         """Return the place of the largest mean."""
         return max(self.places, key=lambda place: self.at(place).value)
 
-    def minimum(self) -> Measured:
+    def minimum(self) -> Measurement:
         """Return the place of the smallest mean, and the range of places not surely above it."""
         best = self.lowest()
         level = [place for place in self.places if not surely_above(self, place, best)]
-        return Measured(best, min(level), max(level), f"mean there {self.at(best).value:.4g}")
+        return Measurement(best, min(level), max(level), f"mean there {self.at(best).value:.4g}")
 
 
 def surely_above(series: Series, place: float, best: float) -> bool:
@@ -92,23 +92,23 @@ def surely_above(series: Series, place: float, best: float) -> bool:
     return low is not None and low > 0
 
 
-def mean(values: Iterable[float]) -> Measured:
+def mean(values: Iterable[float]) -> Measurement:
     """Return the mean of independent values with its 95 % interval."""
     found = interval(values)
-    return Measured(found.mean, found.low, found.high)
+    return Measurement(found.mean, found.low, found.high)
 
 
-def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Measured:
+def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Measurement:
     """Return the mean difference of values of the same replications."""
     return mean([one[key] - other[key] for key in one if key in other])
 
 
-def ratio(one: Mapping[int, float], other: Mapping[int, float]) -> Measured:
+def ratio(one: Mapping[int, float], other: Mapping[int, float]) -> Measurement:
     """Return the mean ratio of values of the same replications."""
     return mean([one[key] / other[key] for key in one if key in other])
 
 
-def dip(series: Series, near: float, within: float, reach: float) -> Measured:
+def dip(series: Series, near: float, within: float, reach: float) -> Measurement:
     """Return how deep a local minimum is: by how much both shoulders exceed its lowest place.
 
     The place is the lowest of those within `near` (1 ± `within`), the shoulders are the highest
@@ -121,10 +121,10 @@ def dip(series: Series, near: float, within: float, reach: float) -> Measured:
     depths = [series.difference(shoulder, bottom) for shoulder in (left, right)]
     lower = min(depths, key=lambda depth: depth.value if depth.low is None else depth.low)
     note = f"lowest at {bottom:g}, shoulders at {left:g} and {right:g}"
-    return Measured(lower.value, lower.low, lower.high, note)
+    return Measurement(lower.value, lower.low, lower.high, note)
 
 
-def crossing(one: Series, other: Series) -> Measured:
+def crossing(one: Series, other: Series) -> Measurement:
     """Return where `one` comes to exceed `other`, between two places by a straight line.
 
     The interval is from the last place before where it is surely below to the first place after
@@ -135,11 +135,11 @@ def crossing(one: Series, other: Series) -> Measured:
         (left, right) for left, right in pairwise(gaps) if gaps[left].value <= 0 < gaps[right].value
     ]
     if not found:
-        return Measured(math.nan, note="the curves do not cross")
+        return Measurement(math.nan, note="the curves do not cross")
     left, right = found[-1]
     share = gaps[left].value / (gaps[left].value - gaps[right].value)
     below = [at for at, gap in gaps.items() if at <= left and (gap.high or 0) < 0]
     above = [at for at, gap in gaps.items() if at >= right and (gap.low or 0) > 0]
-    return Measured(
+    return Measurement(
         left + (right - left) * share, max(below, default=None), min(above, default=None)
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gingham._files import require_file
-from gingham.errors import InputError
+from gingham.errors import InputError, meant, nearest
 from gingham.studies._claims import Claim, each_of, read_claim
 from gingham.sweeps import Sweep
 
@@ -87,12 +86,11 @@ def names() -> list[str]:
 def load(key: str) -> Study:
     """Return the study with this key; `InputError` with the nearest if there is none."""
     if key not in names():
-        close = get_close_matches(key, names(), n=1)
-        meant = f'; did you mean "{close[0]}"?' if close else ""
+        near = nearest(key, names())
         raise InputError(
-            f'no study is called "{key}"{meant}\n  studies: {", ".join(names())}',
+            f'no study is called "{key}"{meant(near)}\n  studies: {", ".join(names())}',
             expected=names(),
-            nearest=close[0] if close else None,
+            nearest=near,
         )
     return read(FOLDER / key)
 

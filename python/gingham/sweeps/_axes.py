@@ -18,11 +18,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from gingham.errors import InputError
+from gingham.errors import InputError, unknown
 from gingham.kinds import kind_of
 from gingham.store import reserved
 from gingham.sweeps._grid import column_type
-from gingham.sweeps._text import unknown
 from gingham.sweeps._values import VALUES_MAX, column_value, range_values, times
 
 if TYPE_CHECKING:
@@ -142,8 +141,8 @@ def of_zip(spec: Mapping[str, Any], base: Base) -> Axis:
     lists = {key: listed_in_zip(key, given) for key, given in table(spec["zip"], "zip").items()}
     counts = {key: len(values) for key, values in lists.items()}
     if len(set(counts.values())) > 1:
-        told = ", ".join(f'"{key}" has {count}' for key, count in counts.items())
-        raise InputError(f"the lists of a zip advance together and need one length: {told}")
+        lengths = ", ".join(f'"{key}" has {count}' for key, count in counts.items())
+        raise InputError(f"the lists of a zip advance together and need one length: {lengths}")
     paths = [resolved_path(key, base) for key in lists]
     rows = zip(*lists.values(), strict=True)
     made = [Alternative(tuple(map(shown, row)), dict(zip(paths, row, strict=True))) for row in rows]

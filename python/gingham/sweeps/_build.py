@@ -23,16 +23,18 @@ def require_same_build(found: Mapping[str, tuple[str, str] | str]) -> None:
     `found` holds for the name of each worker its build, or why it has none.
     """
     ours = build()
-    others = [f"  {worker}: {told(one)}" for worker, one in found.items() if tuple(one) != ours]
+    others = [
+        f"  {worker}: {build_text(one)}" for worker, one in found.items() if tuple(one) != ours
+    ]
     if others:
         shown, more = others[:3], len(others) - 3
         raise EnvironmentProblem(
             f"{len(others)} of {len(found)} workers do not have the build that plans the sweep, "
-            f"{told(ours)}; install it on all of them, from one wheel\n"
+            f"{build_text(ours)}; install it on all of them, from one wheel\n"
             + "\n".join([*shown, *([f"  and {more} more"] if more > 0 else [])])
         )
 
 
-def told(one: tuple[str, str] | str) -> str:
+def build_text(one: tuple[str, str] | str) -> str:
     """Return a build for people."""
     return f"no gingham: {one}" if isinstance(one, str) else f"gingham {one[0]}, core {one[1][:12]}"

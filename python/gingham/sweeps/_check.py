@@ -9,11 +9,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gingham.errors import InputError
+from gingham.errors import InputError, nearest, unknown
 from gingham.kinds import kind_of
-from gingham.results import close
 from gingham.sweeps._grid import changes
-from gingham.sweeps._text import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,6 +81,6 @@ def check_tables(base: Runnable, keep: Sequence[str]) -> None:
                 unknown("a table of a run", str(name), known),
                 key="keep",
                 expected=known,
-                nearest=close(str(name), known),
+                nearest=nearest(str(name), known),
             )
     kind.check(base.resolved())

@@ -20,9 +20,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gingham.errors import EnvironmentProblem, InputError
+from gingham.errors import EnvironmentProblem, InputError, unknown
 from gingham.sweeps._build import require_same_build
-from gingham.sweeps._text import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

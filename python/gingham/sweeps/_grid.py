@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gingham.errors import InputError
+from gingham.errors import InputError, meant
 from gingham.results import nearest_column
-from gingham.store import asking
+from gingham.store import query_guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -89,20 +89,20 @@ def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]],
 
     def passes(batch: Sequence[Row]) -> list[bool]:
         try:
-            with asking():
+            with query_guard():
                 points = connection.from_arrow(as_table(batch, types))
                 # An expression: neither a second statement nor a clause can follow it.
                 found = points.select(duckdb.SQLExpression(where)).fetchall()
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
-            nearest = nearest_column(str(error), list(types))
-            hint = f'; did you mean "{nearest}"?' if nearest else ""
+            near = nearest_column(str(error), list(types))
             raise InputError(
-                f'the filter cannot be used: {first}{hint}\n  "where" is a SQL condition over '
-                f'{", ".join(types) or "no axis at all"}, such as "load <= 0.8"',
+                f"the filter cannot be used: {first}{meant(near)}\n"
+                f'  "where" is a SQL condition over {", ".join(types) or "no axis at all"}, '
+                'such as "load <= 0.8"',
                 key="where",
                 expected=list(types),
-                nearest=nearest,
+                nearest=near,
             ) from error
         answers = [row[0] for row in found]
         if len(answers) != len(batch) or any(not isinstance(one, bool) for one in answers):

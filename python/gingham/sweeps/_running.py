@@ -156,9 +156,9 @@ def execute(
         "core": core_identity(),
     }
     opened = SweepFolder(path, manifest, resume=resume)
-    with interruption() as asked, opened as folder, submitting(executor, workers) as submit:
-        pump = Pump(folder, submit, asked, progress, on_progress or ignore)
-        pump.run(Planner(sweep), TASKS_PER_WORKER * workers)
+    with interruption() as pressed, opened as folder, submitting(executor, workers) as submit:
+        loop = SchedulerLoop(folder, submit, pressed, progress, on_progress or ignore)
+        loop.run(Planner(sweep), TASKS_PER_WORKER * workers)
     progress.ended = time.monotonic()
     return progress
 
@@ -200,10 +200,10 @@ def handed(executor: Executor, task: Task) -> Future[Outcome]:
     try:
         return executor.submit(work, task)
     except Exception as error:
-        raise gone(error) from error
+        raise workers_lost(error) from error
 
 
-def gone(error: BaseException) -> EnvironmentProblem:
+def workers_lost(error: BaseException) -> EnvironmentProblem:
     """Return what is said when workers or their scheduler are no more."""
     why = f": {error}" if str(error) else ""
     return EnvironmentProblem(
@@ -212,13 +212,13 @@ def gone(error: BaseException) -> EnvironmentProblem:
 
 
 @dataclass
-class Pump:
+class SchedulerLoop:
     """Keeps the workers busy and the outcomes safe."""
 
     folder: SweepFolder
     submit: Submit
     # Whether somebody pressed Ctrl-C.
-    asked: Callable[[], bool]
+    pressed: Callable[[], bool]
     progress: SweepProgress
     on_progress: Callable[[SweepProgress], object]
     flying: dict[Future[Outcome], Task] = field(default_factory=dict)
@@ -243,11 +243,11 @@ class Pump:
             self.give_up()
 
     def settle(self) -> None:
-        """Wait for outcomes and keep them; `KeyboardInterrupt` if that was asked for."""
+        """Wait for outcomes and keep them; `KeyboardInterrupt` if somebody pressed Ctrl-C."""
         finished, _ = wait(self.flying, timeout=MOMENT_SECONDS, return_when=FIRST_COMPLETED)
         for future in finished:
             keep(self.folder, outcome_of(future, self.flying.pop(future)), self.progress)
-        if self.asked():
+        if self.pressed():
             raise KeyboardInterrupt
         self.tell()
 
@@ -278,7 +278,7 @@ def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
     except EnvironmentProblem:
         raise
     except (CancelledError, BrokenExecutor, ImportError) as error:
-        raise gone(error) from error
+        raise workers_lost(error) from error
     except Exception as error:  # noqa: BLE001  (whatever a scheduler may say of a run)
         return Outcome(task.key, failed_row(task.key, task.seed, error), {}, {"key": task.key})
 

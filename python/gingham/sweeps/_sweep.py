@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from gingham import kinds
 from gingham._files import require_file
-from gingham.errors import InputError
+from gingham.errors import InputError, unknown
 from gingham.kinds import kind_of, kind_of_values
 from gingham.sweeps._axes import Axis, Base, read_axis, resolved_path
 from gingham.sweeps._check import check, check_tables
 from gingham.sweeps._grid import Grid
 from gingham.sweeps._lines import Lines
 from gingham.sweeps._seeds import SEED_BITS, run_seed
-from gingham.sweeps._text import unknown
 
 if TYPE_CHECKING:
     import os

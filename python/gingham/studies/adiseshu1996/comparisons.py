@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from gingham.queueing import serve, share
-from gingham.studies._claims import Measured
+from gingham.studies._claims import Measurement
 from gingham.studies.adiseshu1996 import traces
 from gingham.studies.adiseshu1996.traces import Event
 
@@ -57,22 +57,22 @@ def shared() -> dict[str, Turn]:
     return dict(zip(traces.ORDER, turns, strict=True))
 
 
-def queueing_differences(_evidence: Evidence) -> Measured:
+def queueing_differences(_evidence: Evidence) -> Measurement:
     """Return the packets that leave the queues in another place than in figure 2."""
-    return Measured(differences("".join(served()), traces.ORDER))
+    return Measurement(differences("".join(served()), traces.ORDER))
 
 
-def sharing_differences(_evidence: Evidence) -> Measured:
+def sharing_differences(_evidence: Evidence) -> Measurement:
     """Return the packets that go on another channel than in figure 3."""
     found = shared()
     queues = ["".join(name for name in found if found[name].channel == place) for place in (1, 2)]
-    return Measured(sum(map(differences, queues, traces.QUEUES)))
+    return Measurement(sum(map(differences, queues, traces.QUEUES)))
 
 
-def deficit_differences(_evidence: Evidence, *, queueing: bool) -> Measured:
+def deficit_differences(_evidence: Evidence, *, queueing: bool) -> Measurement:
     """Return the packets with another number, or deficit after them, than in figure 5 or 6."""
     found = served() if queueing else shared()
-    return Measured(
+    return Measurement(
         sum(
             turn != traces.TURNS[name]
             or turn.deficit_bytes - traces.LENGTHS[name] != traces.DEFICITS[name]
@@ -85,11 +85,11 @@ def deficit_differences(_evidence: Evidence, *, queueing: bool) -> Measured:
 # Theorem 3.2 and lemma 3.3.
 
 
-def beyond_quanta(_evidence: Evidence, *, queueing: bool) -> Measured:
+def beyond_quanta(_evidence: Evidence, *, queueing: bool) -> Measurement:
     """Return the largest distance of what a channel has sent after K rounds from K quanta."""
     draw = random.Random(1996)  # noqa: S311  (no secret)
     worst = max(distance(draw, queueing=queueing) for _ in range(EXECUTIONS))
-    return Measured(worst, note=f"Max + 2 Quantum is {LONGEST + 2 * max(THEOREM_QUANTA)}")
+    return Measurement(worst, note=f"Max + 2 Quantum is {LONGEST + 2 * max(THEOREM_QUANTA)}")
 
 
 def distance(draw: random.Random, *, queueing: bool) -> int:
@@ -131,7 +131,9 @@ def events(evidence: Evidence, sweep: str, **fixed: str) -> list[Event]:
     ]
 
 
-def trace_differences(evidence: Evidence, case: str, trace: str, events: Sequence[str]) -> Measured:
+def trace_differences(
+    evidence: Evidence, case: str, trace: str, events: Sequence[str]
+) -> Measurement:
     """Return how many events of some sorts differ from a trace written by hand.
 
     A loss is seen at another time than the packets behind it are sent, so losses come last.
@@ -139,7 +141,7 @@ def trace_differences(evidence: Evidence, case: str, trace: str, events: Sequenc
     found = events_of(evidence, case)
     chosen = [one for one in found if one.what in events]
     chosen.sort(key=lambda one: one.what == "lose")
-    return Measured(differences(chosen, getattr(traces, trace)), note=f"of {len(chosen)} events")
+    return Measurement(differences(chosen, getattr(traces, trace)), note=f"of {len(chosen)} events")
 
 
 def events_of(evidence: Evidence, case: str) -> list[Event]:
@@ -147,8 +149,8 @@ def events_of(evidence: Evidence, case: str) -> list[Event]:
     return events(evidence, "fourteen", case=case)
 
 
-def one_loss_differences(evidence: Evidence) -> Measured:
+def one_loss_differences(evidence: Evidence) -> Measurement:
     """Return how many of the first packets that the example of section 4 delivers differ."""
     found = [one.packet for one in events(evidence, "turns") if one.what == "deliver"]
     count = len(traces.SECTION_4)
-    return Measured(differences(found[:count], traces.SECTION_4), note=f"of {count}")
+    return Measurement(differences(found[:count], traces.SECTION_4), note=f"of {count}")

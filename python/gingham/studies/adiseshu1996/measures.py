@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gingham.studies._claims import Measured
+from gingham.studies._claims import Measurement
 from gingham.studies._series import Series, mean, ratio
 from gingham.studies.adiseshu1996 import closed_forms, films, recoveries
 from gingham.studies.adiseshu1996.comparisons import (
@@ -54,23 +54,25 @@ def percent_out_of_order(row: Mapping[str, Any]) -> float:
 # Table 1 and section 4.
 
 
-def disorder(evidence: Evidence, scheme: str, case: str) -> Measured:
+def disorder(evidence: Evidence, scheme: str, case: str) -> Measurement:
     """Return the share of packets out of order under a scheme, in per cent."""
     rows = evidence.runs("schemes", scheme=scheme, case=case)
     return mean([percent_out_of_order(row) for row in rows])
 
 
-def share_of_sum(evidence: Evidence, scheme: str, case: str) -> Measured:
+def share_of_sum(evidence: Evidence, scheme: str, case: str) -> Measurement:
     """Return the goodput of a scheme over the sum of both links."""
     rows = evidence.runs("schemes", scheme=scheme, case=case)
     return mean([goodput(row) * MBIT / row["capacity_bits_per_s"] for row in rows])
 
 
-def out_of_order(evidence: Evidence, sweep: str, fixed: Mapping[str, Any]) -> Measured:
+def out_of_order(evidence: Evidence, sweep: str, fixed: Mapping[str, Any]) -> Measurement:
     """Return the packets out of order in all runs of a point, and say of how many."""
     rows = evidence.runs(sweep, **fixed)
-    told = sum(row["packets_delivered"] for row in rows)
-    return Measured(sum(row["packets_out_of_order"] for row in rows), note=f"of {told:,} packets")
+    delivered = sum(row["packets_delivered"] for row in rows)
+    return Measurement(
+        sum(row["packets_out_of_order"] for row in rows), note=f"of {delivered:,} packets"
+    )
 
 
 # Figure 15.
@@ -105,7 +107,7 @@ def sum_of_links(evidence: Evidence) -> Series:
     )
 
 
-def least_share(evidence: Evidence, variant: str, up_to: float) -> Measured:
+def least_share(evidence: Evidence, variant: str, up_to: float) -> Measurement:
     """Return the least goodput of a variant over the sum of the links alone, up to a rate."""
     whole, found = sum_of_links(evidence), curve(evidence, variant)
     shares = {
@@ -115,10 +117,10 @@ def least_share(evidence: Evidence, variant: str, up_to: float) -> Measured:
     }
     worst = min(shares, key=lambda rate: shares[rate].value)
     share = shares[worst]
-    return Measured(share.value, share.low, share.high, f"the least, at {worst:g} Mbit/s")
+    return Measurement(share.value, share.low, share.high, f"the least, at {worst:g} Mbit/s")
 
 
-def advantage(evidence: Evidence, variant: str, over: str) -> Measured:
+def advantage(evidence: Evidence, variant: str, over: str) -> Measurement:
     """Return by how many Mbit/s a variant is better than another, on average over all rates."""
     one, other = curve(evidence, variant), curve(evidence, over)
     numbers = one.values[one.places[0]]
@@ -134,7 +136,7 @@ def advantage(evidence: Evidence, variant: str, over: str) -> Measured:
 
 def round_robin_over_slowest(
     evidence: Evidence, variant: str, least: float = 0.0, most: float = math.inf
-) -> Measured:
+) -> Measurement:
     """Return the goodput of round robin over twice the slower link, on average over some rates."""
     found = curve(evidence, variant).between(least, most)
     numbers = found.values[found.places[0]]
@@ -150,7 +152,7 @@ def round_robin_over_slowest(
     )
 
 
-def gain_above(evidence: Evidence, variant: str, above: float) -> Measured:
+def gain_above(evidence: Evidence, variant: str, above: float) -> Measurement:
     """Return by how many Mbit/s the goodput at the highest rate exceeds that at another."""
     found = curve(evidence, variant)
     return found.difference(found.places[-1], above)
@@ -159,7 +161,7 @@ def gain_above(evidence: Evidence, variant: str, above: float) -> Measured:
 # 1000 and 200 bytes in turn.
 
 
-def in_turn(evidence: Evidence, scheduler: str, source: str) -> Measured:
+def in_turn(evidence: Evidence, scheduler: str, source: str) -> Measurement:
     """Return the goodput in Mbit/s."""
     return mean(list(in_turn_goodputs(evidence, scheduler, source).values()))
 
@@ -170,7 +172,7 @@ def in_turn_goodputs(evidence: Evidence, scheduler: str, source: str) -> dict[in
     return {row["replication"]: goodput(row) for row in rows}
 
 
-def in_turn_ratio(evidence: Evidence) -> Measured:
+def in_turn_ratio(evidence: Evidence) -> Measurement:
     """Return the goodput of generalised over that of surplus round robin, for the Reno flow."""
     grr, srr = (in_turn_goodputs(evidence, scheduler, "reno") for scheduler in ("GRR", "SRR"))
     return ratio(grr, srr)
@@ -179,24 +181,24 @@ def in_turn_ratio(evidence: Evidence) -> Measured:
 # Section 6.3: recovery.
 
 
-def out_of_order_after_markers(evidence: Evidence) -> Measured:
+def out_of_order_after_markers(evidence: Evidence) -> Measurement:
     """Return the packets out of order that were sent after the first markers that nothing hits."""
     found = recoveries.of_all(evidence)
     sent = sum(one.sent_after for one in found)
     note = f"of {sent:,} packets in {len(found)} runs"
-    return Measured(sum(one.late_after for one in found), note=note)
+    return Measurement(sum(one.late_after for one in found), note=note)
 
 
-def out_of_order_least(evidence: Evidence) -> Measured:
+def out_of_order_least(evidence: Evidence) -> Measurement:
     """Return the least number of packets out of order in a run."""
-    return Measured(min(row["packets_out_of_order"] for row in evidence.runs("recovery")))
+    return Measurement(min(row["packets_out_of_order"] for row in evidence.runs("recovery")))
 
 
-def recovery_over_bound(evidence: Evidence) -> Measured:
+def recovery_over_bound(evidence: Evidence) -> Measurement:
     """Return the longest recovery, over the time until all channels have brought a marker."""
     worst = max(recoveries.of_all(evidence), key=lambda one: one.over_bound)
     note = f"{worst.recovery_ns / 1e6:.1f} of {worst.bound_ns / 1e6:.1f} ms at loss {worst.loss:g}"
-    return Measured(worst.over_bound, note=note)
+    return Measurement(worst.over_bound, note=note)
 
 
 # Frequency and position of markers.
@@ -212,7 +214,7 @@ def losses(evidence: Evidence, sweep: str) -> list[float]:
     return sorted({row["loss"] for row in evidence.runs(sweep)})
 
 
-def least_step(evidence: Evidence, sweep: str, x: str) -> Measured:
+def least_step(evidence: Evidence, sweep: str, x: str) -> Measurement:
     """Return the smallest step of the share out of order to the next place, at any loss."""
     steps = []
     for loss in losses(evidence, sweep):
@@ -221,21 +223,21 @@ def least_step(evidence: Evidence, sweep: str, x: str) -> Measured:
         for left, right in pairs:
             step = found.difference(right, left)
             words = f"from {left:g} to {right:g} rounds at loss {loss:g}"
-            steps.append(Measured(step.value, step.low, step.high, words))
+            steps.append(Measurement(step.value, step.low, step.high, words))
     return min(steps, key=lambda step: step.value)
 
 
-def over_edge(evidence: Evidence) -> Measured:
+def over_edge(evidence: Evidence) -> Measurement:
     """Return by how much, at least, the share out of order in a round exceeds that at its edge."""
     return min(differences_from_edge(evidence), key=lambda one: one.value)
 
 
-def largest_from_edge(evidence: Evidence) -> Measured:
+def largest_from_edge(evidence: Evidence) -> Measurement:
     """Return the largest difference of the share out of order from that at the edge, either way."""
     return max(differences_from_edge(evidence), key=lambda one: abs(one.value))
 
 
-def differences_from_edge(evidence: Evidence) -> list[Measured]:
+def differences_from_edge(evidence: Evidence) -> list[Measurement]:
     """Return by how much the share out of order at each other position exceeds that at the edge."""
     found = []
     for loss in losses(evidence, "position"):
@@ -243,22 +245,22 @@ def differences_from_edge(evidence: Evidence) -> list[Measured]:
         for place in of_loss.places[1:]:
             one = of_loss.difference(place, 1)
             words = f"before channel {place:g} at loss {loss:g}"
-            found.append(Measured(one.value, one.low, one.high, words))
+            found.append(Measurement(one.value, one.low, one.high, words))
     return found
 
 
 # Credits and video.
 
 
-def lost(evidence: Evidence, *, on: bool) -> Measured:
+def lost(evidence: Evidence, *, on: bool) -> Measurement:
     """Return the packets that were lost: with credits of all runs, without of a run on average."""
     rows = evidence.runs("credits", credits=on)
     counts = [float(row["packets_lost"]) for row in rows]
-    told = sum(row["packets_delivered"] for row in rows)
-    return Measured(sum(counts), note=f"of {told:,}") if on else mean(counts)
+    delivered = sum(row["packets_delivered"] for row in rows)
+    return Measurement(sum(counts), note=f"of {delivered:,}") if on else mean(counts)
 
 
-def added_by_reordering(evidence: Evidence, trace: str, loss: float) -> Measured:
+def added_by_reordering(evidence: Evidence, trace: str, loss: float) -> Measurement:
     """Return the frames damaged by reordering alone over those damaged by loss, in per cent."""
     found = films.damages(evidence, trace=trace, loss=loss, reception="logical")
     return mean([100 * one.by_reordering / one.by_loss for one in found])

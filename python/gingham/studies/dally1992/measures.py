@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gingham import Fabric
-from gingham.studies._claims import Measured
+from gingham.studies._claims import Measurement
 from gingham.studies._series import Series, mean, paired, ratio
 from gingham.studies.dally1992 import closed_forms
 
@@ -34,9 +34,9 @@ WAIT_CYCLES = 0.5
 # Closed forms.
 
 
-def paths_bound(_evidence: Evidence, shape: str) -> Measured:
+def paths_bound(_evidence: Evidence, shape: str) -> Measurement:
     """Return the load at which the routes' busiest channel is full under uniform traffic."""
-    return Measured(bound(shape))
+    return Measurement(bound(shape))
 
 
 @cache
@@ -53,10 +53,10 @@ def bound(shape: str) -> float:
     return found
 
 
-def cycle_of_one_lane(_evidence: Evidence) -> Measured:
+def cycle_of_one_lane(_evidence: Evidence) -> Measurement:
     """Return the length of the shortest cycle of waits on the torus with one lane."""
     found = routes("torus").cycle
-    return Measured(0.0 if found is None else float(len(found)))
+    return Measurement(0.0 if found is None else float(len(found)))
 
 
 def excess_cycles(evidence: Evidence, row: Mapping[str, Any]) -> list[float]:
@@ -68,14 +68,14 @@ def excess_cycles(evidence: Evidence, row: Mapping[str, Any]) -> list[float]:
     return [one - other for one, other in zip(took, alone, strict=True)]
 
 
-def least_excess(evidence: Evidence, shape: str, flits: int) -> Measured:
+def least_excess(evidence: Evidence, shape: str, flits: int) -> Measurement:
     """Return the least by which a message took longer than its path without load, in cycles."""
     rows = evidence.rows("empty", shape=shape, flits=str(flits))
     found = [min(excess_cycles(evidence, row)) for row in rows]
-    return Measured(min(found), min(found), max(found))
+    return Measurement(min(found), min(found), max(found))
 
 
-def mean_excess(evidence: Evidence, shape: str, flits: int) -> Measured:
+def mean_excess(evidence: Evidence, shape: str, flits: int) -> Measurement:
     """Return the mean by which messages took longer than their paths without load, in cycles."""
     rows = evidence.rows("empty", shape=shape, flits=str(flits))
     by_run = [excess_cycles(evidence, row) for row in rows]
@@ -146,35 +146,37 @@ def reaches(curve: list[tuple[float, float]], limit: float) -> float:
     return math.nan
 
 
-def saturation(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measured:
+def saturation(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measurement:
     """Return the saturation load, as a share of the bound of the routes."""
     found = saturations(evidence, sweep, lanes, depth)
     most = bound(shape_of(sweep))
     at = mean(list(found.values()))
     share = mean([value / most for value in found.values()])
-    return Measured(share.value, share.low, share.high, f"{at.value:.3f} flits a host and cycle")
+    return Measurement(share.value, share.low, share.high, f"{at.value:.3f} flits a host and cycle")
 
 
 def gain(
     evidence: Evidence, sweep: str, one: Mapping[str, int], over: Mapping[str, int]
-) -> Measured:
+) -> Measurement:
     """Return the saturation load on some lanes as a multiple of that on others."""
     return ratio(*(saturations(evidence, sweep, **lanes) for lanes in (one, over)))
 
 
-def second_gain(evidence: Evidence, sweep: str) -> Measured:
+def second_gain(evidence: Evidence, sweep: str) -> Measurement:
     """Return how much more the saturation load gains from 1 lane to 2 than from 2 to 4."""
     one, two, four = (saturations(evidence, sweep, lanes, 8) for lanes in (1, 2, 4))
     first = {key: two[key] / one[key] for key in one}
     return paired(first, {key: four[key] / two[key] for key in one})
 
 
-def more_than(evidence: Evidence, sweep: str, than: str, lanes: int, depth: int) -> Measured:
+def more_than(evidence: Evidence, sweep: str, than: str, lanes: int, depth: int) -> Measurement:
     """Return by how much the saturation load of a sweep exceeds that of another, in flits."""
     return paired(*(saturations(evidence, name, lanes, depth) for name in (sweep, than)))
 
 
-def less_of_capacity(evidence: Evidence, sweep: str, than: str, lanes: int, depth: int) -> Measured:
+def less_of_capacity(
+    evidence: Evidence, sweep: str, than: str, lanes: int, depth: int
+) -> Measurement:
     """Return by how much a sweep reaches more of its bound than another does of its own."""
     shares = [
         {
@@ -186,16 +188,16 @@ def less_of_capacity(evidence: Evidence, sweep: str, than: str, lanes: int, dept
     return paired(*shares)
 
 
-def throughput(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measured:
+def throughput(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measurement:
     """Return what is accepted far beyond saturation, as a share of the bound of the routes."""
     found = accepted(evidence, sweep, lanes, depth)
     last = found.values[found.places[-1]]
     at = mean(list(last.values()))
     share = mean([value / bound(shape_of(sweep)) for value in last.values()])
-    return Measured(share.value, share.low, share.high, f"{at.value:.3f} flits a host and cycle")
+    return Measurement(share.value, share.low, share.high, f"{at.value:.3f} flits a host and cycle")
 
 
-def stays(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measured:
+def stays(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measurement:
     """Return what is accepted far beyond saturation as a multiple of the most at any load."""
     values = accepted(evidence, sweep, lanes, depth).values
     last = values[max(values)]
@@ -203,16 +205,16 @@ def stays(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measured:
     return ratio(last, most)
 
 
-def most_accepted(evidence: Evidence, sweep: str) -> Measured:
+def most_accepted(evidence: Evidence, sweep: str) -> Measurement:
     """Return the most that was accepted on any lanes at any load, as a share of the bound."""
     rows = evidence.rows(sweep)
     best = max(rows, key=lambda row: row["accepted_load"])
-    told = f"{best['lanes']} lanes of {best['depth']} flits at load {best['load']:g}"
-    return Measured(best["accepted_load"] / bound(shape_of(sweep)), note=told)
+    note = f"{best['lanes']} lanes of {best['depth']} flits at load {best['load']:g}"
+    return Measurement(best["accepted_load"] / bound(shape_of(sweep)), note=note)
 
 
 def slower(
     evidence: Evidence, sweep: str, load: float, one: Mapping[str, int], over: Mapping[str, int]
-) -> Measured:
+) -> Measurement:
     """Return by how many cycles latency at a load is longer on some lanes than on others."""
     return paired(*(latency(evidence, sweep, **lanes).values[load] for lanes in (one, over)))

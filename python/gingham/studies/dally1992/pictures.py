@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gingham.plots._style import CLASS_COLOURS, new_figure, styled
-from gingham.studies._claims import Measured
+from gingham.studies._claims import Measurement
 from gingham.studies._drawing import CLAIMED, curve, line, named
 from gingham.studies.dally1992 import closed_forms
 from gingham.studies.dally1992.measures import (
@@ -107,13 +107,13 @@ def latencies(
     for axes, sweep in zip(figure.subplots(1, 2), sweeps, strict=True):
         empty = zero_load(sweep)
         for lanes, depth in configurations:
-            told = f"{lanes} lane{'s' * (lanes > 1)} of {depth} flits"
+            label = f"{lanes} lane{'s' * (lanes > 1)} of {depth} flits"
             found = latency(evidence, sweep, lanes, depth)
             means = found.means()
             style = "--" if lanes * depth == LANE_FLITS and len(configurations) > MOST else "-"
-            spread = [one if one.value < TIMES * empty else Measured(one.value) for one in means]
+            spread = [one if one.value < TIMES * empty else Measurement(one.value) for one in means]
             colour = COLOURS[lanes]
-            curve(axes, found, spread=spread, color=colour, label=told, linestyle=style)
+            curve(axes, found, spread=spread, color=colour, label=label, linestyle=style)
         axes.plot([0], [empty], "D", color=CLAIMED, markersize=5, clip_on=False, zorder=5)
         axes.axhline(TIMES * empty, color="#999999", linewidth=0.8, linestyle=":")
         most = bound(shape_of(sweep))

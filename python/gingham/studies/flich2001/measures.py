@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gingham.studies._claims import Measured
+from gingham.studies._claims import Measurement
 from gingham.studies._series import mean, paired, ratio
 from gingham.studies.flich2001.routed import (
     bound_of,
@@ -80,11 +80,11 @@ def low_load(evidence: Evidence, sweep: str, routing: str) -> dict[int, float]:
 # Tables I to III: factors and increases over UD, or over another routing.
 
 
-def throughput(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measured:
+def throughput(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measurement:
     """Return the throughput of a routing over that of another, topology by topology."""
     one, other = (peaks(evidence, sweep, name) for name in (routing, over))
     found = ratio(one, other)
-    return Measured(found.value, found.low, found.high, f"peaks {shown(one)} and {shown(other)}")
+    return Measurement(found.value, found.low, found.high, f"peaks {shown(one)} and {shown(other)}")
 
 
 def shown(values: Mapping[int, float]) -> str:
@@ -92,7 +92,7 @@ def shown(values: Mapping[int, float]) -> str:
     return f"{mean(values.values()).value:.4f}"
 
 
-def latency(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measured:
+def latency(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measurement:
     """Return by how many per cent a routing lengthens latency at low load, against another."""
     return mean(increases(evidence, sweep, routing, over).values())
 
@@ -106,7 +106,7 @@ def increases(evidence: Evidence, sweep: str, routing: str, over: str = BASE) ->
 # Relations between two mechanisms.
 
 
-def part_of_increase(evidence: Evidence, sweep: str, routing: str, of: str) -> Measured:
+def part_of_increase(evidence: Evidence, sweep: str, routing: str, of: str) -> Measurement:
     """Return the latency increase of a routing over UD as a part of that of another.
 
     It is the ratio of the means: on a small topology there may be next to no increase at all.
@@ -116,20 +116,20 @@ def part_of_increase(evidence: Evidence, sweep: str, routing: str, of: str) -> M
     share = mean(part.values()).value / level
     # Of the ratio of two means: that of part - share x whole, which has the mean zero.
     left = mean([part[key] - share * whole[key] for key in part])
-    return Measured.around(share, None if left.high is None else left.high / level)
+    return Measurement.around(share, None if left.high is None else left.high / level)
 
 
-def more_latency(evidence: Evidence, sweep: str, routing: str, than: str) -> Measured:
+def more_latency(evidence: Evidence, sweep: str, routing: str, than: str) -> Measurement:
     """Return by how many points the latency increase of a routing exceeds that of another."""
     return paired(*(increases(evidence, sweep, name) for name in (routing, than)))
 
 
-def latency_multiple(evidence: Evidence, sweep: str, routing: str, over: str) -> Measured:
+def latency_multiple(evidence: Evidence, sweep: str, routing: str, over: str) -> Measurement:
     """Return the latency of a routing at low load as a multiple of that of another."""
     return ratio(*(low_load(evidence, sweep, name) for name in (routing, over)))
 
 
-def latency_at(evidence: Evidence, sweep: str, routing: str, over: str, load: float) -> Measured:
+def latency_at(evidence: Evidence, sweep: str, routing: str, over: str, load: float) -> Measurement:
     """Return the latency of a routing at a load as a multiple of that of another."""
     one, other = (
         {
@@ -144,7 +144,7 @@ def latency_at(evidence: Evidence, sweep: str, routing: str, over: str, load: fl
 
 def multiple_difference(
     evidence: Evidence, sweep: str, than: str, routing: str, over: str
-) -> Measured:
+) -> Measurement:
     """Return by how much the multiple of one sweep exceeds that of another, cluster by cluster."""
     multiples = []
     for name in (sweep, than):
@@ -178,18 +178,18 @@ def misfit(evidence: Evidence, routing: str, over: str = BASE) -> float:
     return math.sqrt(math.fsum(one**2 for one in distances) / len(distances))
 
 
-def misfit_over_best(evidence: Evidence, others: list[list[str]]) -> Measured:
+def misfit_over_best(evidence: Evidence, others: list[list[str]]) -> Measurement:
     """Return by how much UD_ITB over UD is farther from table II than the nearest other pair."""
     own = misfit(evidence, CALIBRATED)
     found = {" over ".join(pair): misfit(evidence, *pair) for pair in others}
-    told = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
-    return Measured(own - min(found.values()), note=f"{CALIBRATED} {own:.3f}, {told}")
+    listed = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+    return Measurement(own - min(found.values()), note=f"{CALIBRATED} {own:.3f}, {listed}")
 
 
 # Whether the sweep measures what it should.
 
 
-def peaks_at_an_end(evidence: Evidence, sweep: str) -> Measured:
+def peaks_at_an_end(evidence: Evidence, sweep: str) -> Measurement:
     """Return in how many cases most traffic is accepted at an end of the loads that were tried.
 
     An end is the last load, or one whose neighbour below is farther than a step away; it counts if
@@ -207,10 +207,10 @@ def peaks_at_an_end(evidence: Evidence, sweep: str) -> Measured:
             next_best = max(row["accepted_load"] for row in others)
             if at_end and best["accepted_load"] > (1 + LEVEL) * next_best:
                 open_.append(f"{name} on topology {number} at {best['load']:g}")
-    return Measured(float(len(open_)), note=", ".join(open_))
+    return Measurement(float(len(open_)), note=", ".join(open_))
 
 
-def unusual_clusters(evidence: Evidence, sweep: str) -> Measured:
+def unusual_clusters(evidence: Evidence, sweep: str) -> Measurement:
     """Return how many topologies break a rule of the paper: hosts, ports, pairs, connection."""
     found = [follows_the_rules(cluster) for cluster in clusters(evidence, sweep).values()]
-    return Measured(float(found.count(False)), note=f"of {len(found)}")
+    return Measurement(float(found.count(False)), note=f"of {len(found)}")

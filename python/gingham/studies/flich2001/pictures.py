@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from gingham.studies._claims import Measured
+    from gingham.studies._claims import Measurement
     from gingham.studies._evidence import Evidence
 
 COLOURS = dict(
@@ -65,7 +65,9 @@ def latencies(
     named(axes, ACCEPTED, LATENCY, loc=legend)
 
 
-def points_of(evidence: Evidence, sweep: str, routing: str) -> list[tuple[Measured, Measured]]:
+def points_of(
+    evidence: Evidence, sweep: str, routing: str
+) -> list[tuple[Measurement, Measurement]]:
     """Return accepted traffic and latency at each load, up to the load of most traffic."""
     by_load: dict[float, list[tuple[float, float]]] = defaultdict(list)
     for row in rows_of(evidence, sweep, routing):
@@ -178,7 +180,7 @@ def table(
 def against_sizes(
     evidence: Evidence,
     axes: Axes,
-    measure: Callable[[Evidence, str, str], Measured],
+    measure: Callable[[Evidence, str, str], Measurement],
     kind: str,
     routing: str,
     shift: float,

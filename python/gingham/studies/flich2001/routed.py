@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gingham import Fabric
-from gingham.studies._claims import Measured
+from gingham.studies._claims import Measurement
 from gingham.studies._series import mean, ratio
 from gingham.studies.flich2001 import closed_forms
 
@@ -101,51 +101,51 @@ def reached(between: Mapping[str, list[str]]) -> set[str]:
 # Numbers between different switches, as the bands of the claims count them.
 
 
-def apart(told: Mapping[str, Any], total: float, same: float) -> float:
+def apart(facts: Mapping[str, Any], total: float, same: float) -> float:
     """Return a mean over pairs on different switches, of that over all and that on one switch."""
-    pairs = told["host_pairs"] - told["unreachable_pairs"]
-    on_one = told["pairs_by_switches"][SAME_SWITCH]
+    pairs = facts["host_pairs"] - facts["unreachable_pairs"]
+    on_one = facts["pairs_by_switches"][SAME_SWITCH]
     return float((total * pairs - same * on_one) / (pairs - on_one))
 
 
-def path_cables(evidence: Evidence, sweep: str, routing: str) -> Measured:
+def path_cables(evidence: Evidence, sweep: str, routing: str) -> Measurement:
     """Return the mean number of cables between switches on paths between different switches."""
     return mean(
         by_cluster(
-            evidence, sweep, routing, lambda told: apart(told, told["mean_distance"], 0)
+            evidence, sweep, routing, lambda facts: apart(facts, facts["mean_distance"], 0)
         ).values()
     )
 
 
-def minimal_share(evidence: Evidence, sweep: str, routing: str) -> Measured:
+def minimal_share(evidence: Evidence, sweep: str, routing: str) -> Measurement:
     """Return the share of paths between different switches that are as short as cables allow."""
     return mean(
         by_cluster(
-            evidence, sweep, routing, lambda told: apart(told, told["minimal_share"], 1)
+            evidence, sweep, routing, lambda facts: apart(facts, facts["minimal_share"], 1)
         ).values()
     )
 
 
-def in_transit_hosts(evidence: Evidence, sweep: str, routing: str) -> Measured:
+def in_transit_hosts(evidence: Evidence, sweep: str, routing: str) -> Measurement:
     """Return the mean number of in-transit hosts on paths between different switches."""
     return mean(
         by_cluster(
-            evidence, sweep, routing, lambda told: apart(told, told["mean_in_transit_hosts"], 0)
+            evidence, sweep, routing, lambda facts: apart(facts, facts["mean_in_transit_hosts"], 0)
         ).values()
     )
 
 
-def bound(told: Mapping[str, Any]) -> float:
+def bound(facts: Mapping[str, Any]) -> float:
     """Return what all-to-all traffic over routes allows, in flits per ns and switch."""
-    return closed_forms.flits_per_ns_and_switch(told["all_to_all"]["load"])
+    return closed_forms.flits_per_ns_and_switch(facts["all_to_all"]["load"])
 
 
-def bound_of(evidence: Evidence, sweep: str, routing: str) -> Measured:
+def bound_of(evidence: Evidence, sweep: str, routing: str) -> Measurement:
     """Return the bound of the routes' busiest channel, in flits per ns and switch."""
     return mean(by_cluster(evidence, sweep, routing, bound).values())
 
 
-def bound_ratio(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measured:
+def bound_ratio(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measurement:
     """Return the bound of a routing over that of another, cluster by cluster."""
     return ratio(*(by_cluster(evidence, sweep, name, bound) for name in (routing, over)))
 
@@ -156,16 +156,16 @@ def zero_load_ns(evidence: Evidence, sweep: str, routing: str, payload: int) -> 
         evidence,
         sweep,
         routing,
-        lambda told: closed_forms.zero_load_ns(
-            told["mean_switches"], told["mean_in_transit_hosts"], payload
+        lambda facts: closed_forms.zero_load_ns(
+            facts["mean_switches"], facts["mean_in_transit_hosts"], payload
         ),
     )
 
 
 def zero_load_increase(
     evidence: Evidence, sweep: str, routing: str, payload: int, over: str = BASE
-) -> Measured:
+) -> Measurement:
     """Return by how many per cent a routing lengthens the latency in an empty network."""
     found = ratio(*(zero_load_ns(evidence, sweep, name, payload) for name in (routing, over)))
     low, high = (None if end is None else 100 * (end - 1) for end in (found.low, found.high))
-    return Measured(100 * (found.value - 1), low, high)
+    return Measurement(100 * (found.value - 1), low, high)

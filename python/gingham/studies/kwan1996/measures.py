@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gingham import Fabric
-from gingham.studies._claims import Measured
+from gingham.studies._claims import Measurement
 from gingham.studies._series import Series, crossing, dip, mean, paired, ratio
 from gingham.studies.kwan1996 import closed_forms
 
@@ -32,7 +32,7 @@ ONE_LANE = {"lanes": 1, "depth": 40}
 # Figures 2 and 5.
 
 
-def spread_ratio(evidence: Evidence, sweep: str, one: str, other: str) -> Measured:
+def spread_ratio(evidence: Evidence, sweep: str, one: str, other: str) -> Measurement:
     """Return the standard deviation of one class's delays over that of another's, run by run."""
     spreads = [
         {row["replication"]: deviation(evidence, sweep, row) for row in evidence.rows(sweep, name)}
@@ -51,14 +51,14 @@ def deviation(evidence: Evidence, sweep: str, row: Mapping[str, Any]) -> float:
 # Figures 3 and 6.
 
 
-def throughput(evidence: Evidence, sweep: str, traffic: str, load: float) -> Measured:
+def throughput(evidence: Evidence, sweep: str, traffic: str, load: float) -> Measurement:
     """Return the mean throughput of a host of a class at a load."""
     return evidence.series(sweep, traffic, "load", "accepted_load").at(load)
 
 
 def share_ratio(
     evidence: Evidence, sweep: str, one: str, other: str, fixed: Mapping[str, Any] | None = None
-) -> Measured:
+) -> Measurement:
     """Return the throughput of a host of one class over that of one of another."""
     throughputs = [
         {
@@ -72,7 +72,7 @@ def share_ratio(
 
 def distance_from_closed_form(
     evidence: Evidence, traffic: str, up_to: float = 1.0, gap: float = 0.0
-) -> Measured:
+) -> Measurement:
     """Return the largest distance of a host's throughput from the closed form, over all loads.
 
     The closed form is taken at what both hosts drew, which is not exactly their load; `gap` is
@@ -94,14 +94,14 @@ def distance_from_closed_form(
     found = evidence.series("figure-3", traffic, "load", distance).between(0, up_to)
     worst = max(found.places, key=lambda load: abs(found.at(load).value))
     at = found.at(worst)
-    return Measured(at.value, at.low, at.high, f"the largest, at load {worst:g}")
+    return Measurement(at.value, at.low, at.high, f"the largest, at load {worst:g}")
 
 
-def last_carried(evidence: Evidence, sweep: str, traffic: str) -> Measured:
+def last_carried(evidence: Evidence, sweep: str, traffic: str) -> Measurement:
     """Return the largest load of which a host carries all but a fiftieth of the link."""
     found = evidence.series(sweep, traffic, "load", "accepted_load")
     carried = [load for load in found.places if found.at(load).value > load - SHORT_OF]
-    return Measured(max(carried))
+    return Measurement(max(carried))
 
 
 def carried(row: Mapping[str, Any]) -> float:
@@ -109,7 +109,7 @@ def carried(row: Mapping[str, Any]) -> float:
     return float(row["load"] + row["accepted_load"] - row["drawn_load"])
 
 
-def split(evidence: Evidence, sweep: str, one: str, other: str) -> Measured:
+def split(evidence: Evidence, sweep: str, one: str, other: str) -> Measurement:
     """Return the load from which on one class carries a twentieth less a host than another."""
     ahead, behind = (evidence.series(sweep, name, "load", carried) for name in (one, other))
     less = {
@@ -129,7 +129,7 @@ def delays(evidence: Evidence, sweep: str, fixed: Mapping[str, Any] | None = Non
 
 def best_segment(
     evidence: Evidence, sweep: str, fixed: Mapping[str, Any] | None = None
-) -> Measured:
+) -> Measurement:
     """Return the segment size of least delay, and the range of sizes not surely worse."""
     return delays(evidence, sweep, fixed).minimum()
 
@@ -140,14 +140,14 @@ def excess(
     segment: float,
     over: float | None = None,
     fixed: Mapping[str, Any] | None = None,
-) -> Measured:
+) -> Measurement:
     """Return by how many per cent delay at a segment size exceeds that at another, or the least."""
     found = delays(evidence, sweep, fixed)
     low = found.lowest() if over is None else over
     return percent(found.values[segment], found.values[low], f"over {low:g} B")
 
 
-def steps_up(evidence: Evidence, sweep: str, start: float) -> Measured:
+def steps_up(evidence: Evidence, sweep: str, start: float) -> Measurement:
     """Return the smallest step of the delay from one segment size to the next, from `start` up."""
     found = delays(evidence, sweep).between(start, math.inf)
     steps = {
@@ -156,10 +156,10 @@ def steps_up(evidence: Evidence, sweep: str, start: float) -> Measured:
     }
     least = min(steps, key=lambda pair: steps[pair].value)
     step = steps[least]
-    return Measured(step.value, step.low, step.high, f"from {least[0]:g} to {least[1]:g} B")
+    return Measurement(step.value, step.low, step.high, f"from {least[0]:g} to {least[1]:g} B")
 
 
-def local_minimum(evidence: Evidence, sweep: str, near: float, buffer: int) -> Measured:
+def local_minimum(evidence: Evidence, sweep: str, near: float, buffer: int) -> Measurement:
     """Return how deep the local minimum near a segment size is, in nanoseconds.
 
     Delay falls in stages, one a buffer: the shoulders are looked for as far as the next of them.
@@ -175,7 +175,7 @@ def lane_delays(evidence: Evidence, fixed: Mapping[str, Any]) -> Series:
     return delays(evidence, "figure-8-lanes", fixed)
 
 
-def against_slack(evidence: Evidence, segment: float) -> Measured:
+def against_slack(evidence: Evidence, segment: float) -> Measurement:
     """Return the delay with one lane as a multiple of that with slack buffers of 80 bytes.
 
     Replications of the same number have the same messages.
@@ -186,14 +186,14 @@ def against_slack(evidence: Evidence, segment: float) -> Measured:
     return ratio({key: lane[key] for key in both}, {key: slack[key] for key in both})
 
 
-def lane_minimum(evidence: Evidence, near: float) -> Measured:
+def lane_minimum(evidence: Evidence, near: float) -> Measurement:
     """Return how deep the local minimum near a segment size is with one lane, in nanoseconds."""
     return dip(lane_delays(evidence, ONE_LANE), near, 0.2, 80)
 
 
 def lanes_change(
     evidence: Evidence, segment: float, one: Mapping[str, Any], over: Mapping[str, Any]
-) -> Measured:
+) -> Measurement:
     """Return by how many per cent other lanes change the delay at a segment size."""
     changed, base = (lane_delays(evidence, lanes).values[segment] for lanes in (one, over))
     return percent(changed, base)
@@ -201,7 +201,7 @@ def lanes_change(
 
 def excess_difference(
     evidence: Evidence, segment: float, one: Mapping[str, Any], other: Mapping[str, Any]
-) -> Measured:
+) -> Measurement:
     """Return by how many points a segment size exceeds the least delay more than on other lanes."""
     return paired(*(excesses(lane_delays(evidence, lanes), segment) for lanes in (one, other)))
 
@@ -212,7 +212,7 @@ def excesses(found: Series, segment: float) -> dict[int, float]:
     return {key: 100 * (value / least[key] - 1) for key, value in found.values[segment].items()}
 
 
-def gain_of_switch_priority(evidence: Evidence) -> Measured:
+def gain_of_switch_priority(evidence: Evidence) -> Measurement:
     """Return by how many per cent round robin delays high priority more, over all segment sizes."""
     plain = delays(evidence, "figure-8", {"buffer": 80}).values
     better = delays(evidence, "figure-13").values
@@ -229,7 +229,7 @@ def gain_of_switch_priority(evidence: Evidence) -> Measured:
 
 def change(
     evidence: Evidence, traffic: str, scheme: str, over: str, load: float = MEDIUM
-) -> Measured:
+) -> Measurement:
     """Return by how many per cent a scheme changes the delay of a class, against another scheme."""
     one, other = (scheme_delays(evidence, traffic, name, load) for name in (scheme, over))
     return percent(one, other)
@@ -237,13 +237,13 @@ def change(
 
 def multiple(
     evidence: Evidence, traffic: str, scheme: str, over: str, load: float = MEDIUM
-) -> Measured:
+) -> Measurement:
     """Return the delay of a class under a scheme as a multiple of that under another."""
     one, other = (scheme_delays(evidence, traffic, name, load) for name in (scheme, over))
     return ratio(one, other)
 
 
-def delay_us(evidence: Evidence, traffic: str, scheme: str, load: float = MEDIUM) -> Measured:
+def delay_us(evidence: Evidence, traffic: str, scheme: str, load: float = MEDIUM) -> Measurement:
     """Return the delay of a class under a scheme, in microseconds."""
     values = scheme_delays(evidence, traffic, scheme, load).values()
     return mean([value / 1000 for value in values])
@@ -255,7 +255,7 @@ def scheme_delays(evidence: Evidence, traffic: str, scheme: str, load: float) ->
     return {row["replication"]: row[DELAY] for row in rows}
 
 
-def crossover(evidence: Evidence, small: str, large: str) -> Measured:
+def crossover(evidence: Evidence, small: str, large: str) -> Measurement:
     """Return the load above which small segments delay high priority more than large ones."""
     curves = [
         evidence.series("figure-12", "high", "load", DELAY, scheme=scheme)
@@ -264,7 +264,7 @@ def crossover(evidence: Evidence, small: str, large: str) -> Measured:
     return crossing(*curves)
 
 
-def worse_at(evidence: Evidence, load: float, scheme: str, than: str) -> Measured:
+def worse_at(evidence: Evidence, load: float, scheme: str, than: str) -> Measurement:
     """Return by how many per cent a scheme delays high priority more than another at a load."""
     one, other = (
         evidence.series("figure-12", "high", "load", DELAY, scheme=name).values[load]
@@ -273,12 +273,12 @@ def worse_at(evidence: Evidence, load: float, scheme: str, than: str) -> Measure
     return percent(one, other)
 
 
-def percent(one: Mapping[int, float], other: Mapping[int, float], note: str = "") -> Measured:
+def percent(one: Mapping[int, float], other: Mapping[int, float], note: str = "") -> Measurement:
     """Return by how many per cent values exceed those of the same replications."""
     found = paired(one, other)
     base = mean(list(other.values())).value
     low, high = (None if end is None else 100 * end / base for end in (found.low, found.high))
-    return Measured(100 * found.value / base, low, high, note)
+    return Measurement(100 * found.value / base, low, high, note)
 
 
 # Figures 9 and 10.
@@ -286,7 +286,7 @@ def percent(one: Mapping[int, float], other: Mapping[int, float], note: str = ""
 
 def distance_from_formula(
     evidence: Evidence, which: str, formula: str, up_to: float = math.inf
-) -> Measured:
+) -> Measurement:
     """Return the largest distance of H3's delay from a formula, of all segment sizes, in per cent.
 
     `which` is the mean delay, or the least over all moments at which a message comes.
@@ -301,16 +301,16 @@ def distance_from_formula(
         bytes_ = getattr(closed_forms, formula)(80, row["segment"])
         found[row["segment"]] = 100 * (delay / (bytes_ * closed_forms.BYTE_NS) - 1)
     worst = max(found, key=lambda segment: abs(found[segment]))
-    return Measured(found[worst], note=f"the largest, at {worst:g} B")
+    return Measurement(found[worst], note=f"the largest, at {worst:g} B")
 
 
-def best_for_h3(evidence: Evidence) -> Measured:
+def best_for_h3(evidence: Evidence) -> Measurement:
     """Return the segment size of the least mean delay of H3."""
     found = evidence.series("figure-10", "h3", "segment", DELAY)
-    return Measured(found.lowest(), note=f"mean there {found.at(found.lowest()).value:.5g} ns")
+    return Measurement(found.lowest(), note=f"mean there {found.at(found.lowest()).value:.5g} ns")
 
 
-def most_switches(_evidence: Evidence, size: int) -> Measured:
+def most_switches(_evidence: Evidence, size: int) -> Measurement:
     """Return the most switches on a route of the square torus of a size."""
     fabric = Fabric.make("torus", dimensions=[size, size], hosts_per_switch=4)
-    return Measured(float(fabric.route("up-down").statistics()["max_switches"]))
+    return Measurement(float(fabric.route("up-down").statistics()["max_switches"]))

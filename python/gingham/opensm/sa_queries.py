@@ -2,7 +2,7 @@
 
 ::
 
-    python asking.py QUESTIONS ANSWERS
+    python sa_queries.py QUESTIONS ANSWERS
 
     QUESTIONS: source,destination    LIDs, a pair a line
     ANSWERS:   source,destination,SL in the same order; "-" for the SL where there is no path
@@ -43,7 +43,7 @@ TIMEOUT_MS = 1000
 TRIES_MAX = 5
 
 
-class Port(ctypes.Structure):
+class UmadPort(ctypes.Structure):
     """The beginning of `umad_port_t`: what libibumad knows of the local port."""
 
     _fields_ = (
@@ -66,7 +66,7 @@ class Administrator:
         self.library.umad_get_mad.restype = ctypes.c_void_p
         if self.library.umad_init() < 0:
             raise OSError("libibumad cannot be initialised")
-        port = Port()
+        port = UmadPort()
         if self.library.umad_get_port(None, 0, ctypes.byref(port)) < 0:
             raise OSError("no InfiniBand port")
         self.port = self.library.umad_open_port(None, 0)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def asking() -> Iterator[None]:
-    """Ask DuckDB in the block: an interruption leaves it as `KeyboardInterrupt`."""
+def query_guard() -> Iterator[None]:
+    """Guard questions to DuckDB in the block: an interruption leaves it as `KeyboardInterrupt`."""
     import duckdb
 
     try:
