@@ -167,12 +167,12 @@ WRONG = [
     # A line, and a part of what is said.
     ('base = "star.toml"\naxsi = 1\n', 2, 'did you mean "axis"'),
     ('base = "star.toml"\nreplications = 0\n', 2, "a whole number from 1 to 1,000,000"),
-    ('base = "star.toml"\nseed = "one"\n', 2, "must be a whole number"),
-    ('base = "star.toml"\nwhere = 1\n', 2, '"where" must be a text'),
+    ('base = "star.toml"\nseed = "one"\n', 2, "expected a whole number from 0"),
+    ('base = "star.toml"\nwhere = 1\n', 2, "found 1, expected text"),
     ("seed = 1\n", None, 'either "base" or a table "scenario"'),
     ('base = "star.toml"\n[[axis]]\nvalues = [1]\n', 2, 'one of "key", "keys", "zip"'),
     ('base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalues = []\n', 2, "nothing to run"),
-    ('base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalue = [1]\n', 4, '"values"'),
+    ('base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalue = [1]\n', 4, "did you mean `values`"),
     (
         'base = "star.toml"\n[[axis]]\nkey = "traffic.0.laod"\nvalues = [0.1]\n',
         3,

@@ -6,6 +6,7 @@ from gingham._core import Scenario as CoreScenario
 from gingham._core import Simulation as CoreSimulation
 from gingham._core import StripeScenario as CoreStripeScenario
 from gingham._core import StripeSimulation as CoreStripeSimulation
+from gingham._core import SweepFile as CoreSweepFile
 from gingham._core import __file__ as core_file
 from gingham._core import (
     __version__,
@@ -22,7 +23,6 @@ from gingham._core import (
     stripe_schema,
     student_t,
     switching_kinds,
-    toml_lines,
 )
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "CoreSimulation",
     "CoreStripeScenario",
     "CoreStripeSimulation",
+    "CoreSweepFile",
     "__version__",
     "catalogue",
     "core_file",
@@ -47,5 +48,4 @@ __all__ = [
     "stripe_schema",
     "student_t",
     "switching_kinds",
-    "toml_lines",
 ]

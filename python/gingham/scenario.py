@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Self
 
+    from gingham._native import CoreSweepFile
+
 
 # Seeds are whole numbers below this.
 SEEDS = 2**64
@@ -66,6 +68,11 @@ class AnyScenario(ABC):
     ) -> Self:
         """Read a scenario from TOML text; paths in it are relative to `folder`."""
         return cls(cls.core_class.parse(name, text, str(Path(folder))), name)
+
+    @classmethod
+    def within(cls, sweep: CoreSweepFile, name: str, folder: str | os.PathLike[str]) -> Self:
+        """Return the scenario that stands in the sweep file of this name."""
+        return cls(cls.core_class.within(sweep, str(Path(folder))), name)
 
     def with_(
         self,

@@ -14,6 +14,8 @@
 //! or a table of one key that names the variant. A bare name stands for a variant whose
 //! parameters are all left at their defaults.
 //!
+//! A [`SweepFile`] is read the same way; it varies a scenario and knows none.
+//!
 //! Sources: TOML v1.1 (toml.io) without dates; serde's data model (serde.rs).
 //!
 //! Invariants: no text panics; an override that fails leaves the tree as it was; a message
@@ -25,12 +27,12 @@ mod error;
 mod fault;
 mod files;
 mod json;
-mod lines;
 mod overrides;
 mod path;
 mod position;
 mod source;
 mod suggest;
+mod sweep;
 mod syntax;
 mod tree;
 mod words;
@@ -39,6 +41,7 @@ pub use error::InputError;
 pub use files::{FileRead, digest, read};
 pub use source::{Change, Overrides, Scenario, Source};
 pub use suggest::nearest;
+pub use sweep::{SweepAxis, SweepFile};
 pub use tree::{Data, Entry, Origin, Table, Tree, Value};
 
 use serde::Serialize;

@@ -98,6 +98,13 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(tree, folder.to_path_buf(), digest.to_owned(), &Overrides::default())
     }
 
+    /// The scenario that stands below `path` in a file of another kind.
+    pub fn within(tree: &Tree, path: &str, folder: &Path) -> Result<Self, InputError> {
+        let missing = || InputError::at(tree, path, "there is no scenario");
+        let part = tree.get(path).map(|root| Tree { root: root.clone() }).ok_or_else(missing)?;
+        Self::from_tree(part, folder.to_path_buf(), String::new(), &Overrides::default())
+    }
+
     /// This scenario with further changes.
     pub fn with(&self, overrides: &Overrides) -> Result<Self, InputError> {
         Self::from_tree(self.tree.clone(), self.folder.clone(), self.digest.clone(), overrides)

@@ -151,6 +151,11 @@ impl Tree {
         self.get(path).map(|value| value.origin.clone())
     }
 
+    /// The line of the value at a dotted path, or of what it stands in if it was not written.
+    pub fn line(&self, path: &str) -> Option<u32> {
+        self.nearest_origin(&path::parse(path).unwrap_or_default()).line
+    }
+
     /// Where the deepest value along `steps` was written.
     pub(crate) fn nearest_origin(&self, steps: &[Step]) -> Origin {
         let mut value = &self.root;

@@ -1,6 +1,5 @@
 //! JSON values to Python objects and back.
 
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PyString, PyTuple};
@@ -11,38 +10,12 @@ use serde_json::{Map, Number, Value};
 const DEPTH_MAX: usize = 64;
 
 /// Anything that can be serialized, as dicts, lists, texts and numbers.
-pub(crate) fn serialized<'py>(
+pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: &impl Serialize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let value = serde_json::to_value(value).expect("our own types serialize");
-    to_python(py, &value)
-}
-
-/// A JSON value as a Python object.
-pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
-    match value {
-        Value::Null => py.None().into_bound_py_any(py),
-        Value::Bool(flag) => flag.into_bound_py_any(py),
-        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-            (Some(whole), _) => whole.into_bound_py_any(py),
-            (None, Some(whole)) => whole.into_bound_py_any(py),
-            (None, None) => number.as_f64().into_bound_py_any(py),
-        },
-        Value::String(text) => text.into_bound_py_any(py),
-        Value::Array(values) => {
-            let values: Vec<_> =
-                values.iter().map(|value| to_python(py, value)).collect::<PyResult<_>>()?;
-            PyList::new(py, values)?.into_bound_py_any(py)
-        }
-        Value::Object(entries) => {
-            let dict = PyDict::new(py);
-            for (key, value) in entries {
-                dict.set_item(key, to_python(py, value)?)?;
-            }
-            dict.into_bound_py_any(py)
-        }
-    }
+    py.import("json")?.call_method1("loads", (value.to_string(),))
 }
 
 /// A Python object as a JSON value; `TypeError` if JSON has no such value.

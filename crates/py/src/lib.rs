@@ -22,6 +22,7 @@ mod run;
 mod scenario;
 mod stripe;
 mod subnet;
+mod sweep;
 mod tables;
 
 use pyo3::pymodule;
@@ -39,7 +40,6 @@ mod _core {
     #[pymodule_export]
     use crate::run::{
         Simulation, catalogue, result_schema, scenario_schema, student_t, switching_kinds,
-        toml_lines,
     };
     #[pymodule_export]
     use crate::scenario::{Scenario, StripeScenario};
@@ -47,6 +47,8 @@ mod _core {
     use crate::stripe::{StripeSimulation, stripe_result_schema, stripe_schema};
     #[pymodule_export]
     use crate::subnet::{load_arbitration, qos_conf};
+    #[pymodule_export]
+    use crate::sweep::SweepFile;
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]

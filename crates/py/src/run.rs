@@ -1,6 +1,5 @@
 //! Runs of a fabric.
 
-use gingham_input::Tree;
 use gingham_lab::{Engine, LabError, Progress, Run, compile, result_tables, summary_schema};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -90,7 +89,7 @@ impl Simulation {
     /// The numbers of what was measured so far, without its tables.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let record = py.detach(|| self.run.summary());
-        convert::serialized(py, &record)
+        convert::to_python(py, &record)
     }
 
     /// What was measured so far: the summary, and the tables as (name, columns), a column being
@@ -98,7 +97,7 @@ impl Simulation {
     /// reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
-        Ok((convert::serialized(py, &record)?, tables::rows(py, &record.tables)?))
+        Ok((convert::to_python(py, &record)?, tables::rows(py, &record.tables)?))
     }
 }
 
@@ -114,28 +113,16 @@ pub(crate) fn student_t(degrees: u32) -> f64 {
     gingham_lab::student_t(degrees)
 }
 
-/// The line of each key and list entry of a TOML text, by the steps that lead there; `name` stands
-/// for the file in the message if it is none.
-#[pyfunction]
-pub(crate) fn toml_lines(
-    py: Python<'_>,
-    name: &str,
-    text: &str,
-) -> PyResult<Vec<(Vec<String>, u32)>> {
-    let tree = Tree::parse(name, text).map_err(|refused| error::input(py, &refused))?;
-    Ok(tree.lines())
-}
-
 /// Every name that a scenario may use, with its parameters.
 #[pyfunction]
 pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    convert::serialized(py, &gingham_lab::catalogue())
+    convert::to_python(py, &gingham_lab::catalogue())
 }
 
 /// Every switching kind.
 #[pyfunction]
 pub(crate) fn switching_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    convert::serialized(py, &gingham_lab::KINDS)
+    convert::to_python(py, &gingham_lab::KINDS)
 }
 
 /// JSON Schema of scenarios.

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::Path;
 
+use crate::sweep::SweepFile;
 use crate::{error, json as convert};
 
 macro_rules! scenario_class {
@@ -62,6 +63,12 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, Source::restore(name, &values, Path::new(folder), digest))
             }
 
+            /// The scenario that stands in a sweep file.
+            #[staticmethod]
+            fn within(py: Python<'_>, sweep: &SweepFile, folder: &str) -> PyResult<Self> {
+                Self::from_loaded(py, Source::within(&sweep.tree, "scenario", Path::new(folder)))
+            }
+
             /// Raises the `InputError` that says `message` of the value at a dotted path.
             fn refuse(&self, py: Python<'_>, key: &str, message: &str) -> PyResult<()> {
                 Err(error::input(py, &self.inner.refuse(key, message)))
@@ -69,7 +76,7 @@ macro_rules! scenario_class {
 
             /// The scenario with defaults for what it does not say.
             fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                convert::serialized(py, &self.inner.scenario)
+                convert::to_python(py, &self.inner.scenario)
             }
 
             /// The folder that paths in the scenario are relative to.

@@ -54,14 +54,14 @@ impl StripeSimulation {
     /// The numbers of what was measured so far, without its tables.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let record = py.detach(|| self.run.summary());
-        convert::serialized(py, &record)
+        convert::to_python(py, &record)
     }
 
     /// What was measured so far: the summary, and the tables as (name, columns), columns as those of
     /// `Simulation.record`.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
-        Ok((convert::serialized(py, &record)?, tables::rows(py, &record.tables)?))
+        Ok((convert::to_python(py, &record)?, tables::rows(py, &record.tables)?))
     }
 }
 

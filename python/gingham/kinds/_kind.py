@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from gingham._native import CoreSweepFile
     from gingham.running import AnyProgress
 
 # Columns of a run that every kind has. `failed` is the verdict of a run that could not be made;
@@ -111,6 +112,11 @@ class Kind(ABC):
         files: Iterable[Mapping[str, str]],
     ) -> Runnable:
         """Return the scenario of these values, with `origin` and the digests of its files."""
+
+    def within(self, sweep: CoreSweepFile, name: str, folder: Path) -> Runnable:
+        """Return the scenario that stands in the sweep file of this name."""
+        origin = {"path": name, "folder": str(folder), "sha256": "", "changes": []}
+        return self.restore(sweep.values()["scenario"], origin, [])
 
     @abstractmethod
     def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from gingham._native import CoreSweepFile
     from gingham.running import AnyProgress, AnySimulation
 
 # What of a part is no number of its row.
@@ -65,6 +66,10 @@ class LaboratoryKind(Kind, Generic[S, R]):
     ) -> S:
         """Return the scenario of these values."""
         return self.scenario_class.restore(values, origin, files)
+
+    def within(self, sweep: CoreSweepFile, name: str, folder: Path) -> S:
+        """Return the scenario that stands in a sweep file, with the lines of its keys."""
+        return self.scenario_class.within(sweep, name, folder)
 
     def tables(self) -> list[str]:
         """Return the tables of a run; of its parts a sweep has its own."""

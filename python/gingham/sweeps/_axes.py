@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from gingham.kinds import Names, Runnable
 
-AXIS_KEYS = ["name", "key", "keys", "values", "range", "zip", "choices"]
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -69,15 +68,9 @@ class Axis:
 
 def read_axis(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis that a table describes, of a sweep of that base."""
-    for key in spec:
-        if key not in AXIS_KEYS:
-            raise InputError(unknown("a key of an axis", key, AXIS_KEYS), key=key)
-    kinds = [kind for kind in ("key", "keys", "zip", "choices") if kind in spec]
-    if len(kinds) != 1:
-        found = f"it has {' and '.join(kinds)}" if kinds else "it has none"
-        raise InputError(f'an axis has one of "key", "keys", "zip" and "choices", and {found}')
     makers = {"key": of_key, "keys": of_keys, "zip": of_zip, "choices": of_choices}
-    axis = makers[kinds[0]](spec, base)
+    way = next(way for way in makers if way in spec)
+    axis = makers[way](spec, base)
     if not axis.alternatives:
         raise InputError("an axis without values leaves nothing to run")
     if len(axis.alternatives) > VALUES_MAX:
@@ -112,22 +105,14 @@ def refuse_doubles(axis: Axis, key: str) -> None:
 
 def of_key(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis of one key."""
-    key = text(spec["key"], "key")
-    path = resolved_path(key, base)
-    values = listed(spec)
-    made = [Alternative((shown(value),), {path: value}) for value in values]
-    return Axis((name_of(spec, [key], base)[0],), tuple(made))
+    path = resolved_path(spec["key"], base)
+    made = [Alternative((shown(value),), {path: value}) for value in listed(spec)]
+    return Axis((name_of(spec, [spec["key"]], base)[0],), tuple(made))
 
 
 def of_keys(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis that sets several keys, each to the value times its factor."""
-    factors = table(spec["keys"], "keys")
-    for key, factor in factors.items():
-        if isinstance(factor, bool) or not isinstance(factor, int | float):
-            raise InputError(f'the factor of "{key}" must be a number, and is {factor!r}')
-    if "name" not in spec:
-        raise InputError('an axis with "keys" needs a "name", which its column takes')
-    paths = {resolved_path(key, base): factor for key, factor in factors.items()}
+    paths = {resolved_path(key, base): factor for key, factor in spec["keys"].items()}
     made = [
         Alternative((shown(value),), {path: times(value, by) for path, by in paths.items()})
         for value in listed(spec)
@@ -137,8 +122,10 @@ def of_keys(spec: Mapping[str, Any], base: Base) -> Axis:
 
 def of_zip(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis whose keys advance together."""
-    refuse_values(spec, "zip")
-    lists = {key: listed_in_zip(key, given) for key, given in table(spec["zip"], "zip").items()}
+    lists = {
+        key: range_values(given) if isinstance(given, dict) else given
+        for key, given in spec["zip"].items()
+    }
     counts = {key: len(values) for key, values in lists.items()}
     if len(set(counts.values())) > 1:
         lengths = ", ".join(f'"{key}" has {count}' for key, count in counts.items())
@@ -151,38 +138,17 @@ def of_zip(spec: Mapping[str, Any], base: Base) -> Axis:
 
 def of_choices(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis of named alternatives, each with whatever it sets."""
-    refuse_values(spec, "choices")
-    if "name" not in spec:
-        raise InputError('an axis with "choices" needs a "name", which its column takes')
     made = []
-    for choice, changes in table(spec["choices"], "choices").items():
-        paths = {
-            resolved_path(key, base): value
-            for key, value in table(changes, f"choices.{choice}", empty=True).items()
-        }
+    for choice, changes in spec["choices"].items():
+        paths = {resolved_path(key, base): value for key, value in changes.items()}
         made.append(Alternative((choice,), paths))
     return Axis((name_of(spec, [], base)[0],), tuple(made))
 
 
 def listed(spec: Mapping[str, Any]) -> list[Any]:
     """Return the values of an axis: a list, or a range."""
-    if ("values" in spec) == ("range" in spec):
-        raise InputError('an axis with a key needs either "values" or "range"')
-    if "range" in spec:
-        return range_values(table(spec["range"], "range"))
-    return sequence(spec["values"], "values")
-
-
-def listed_in_zip(key: str, given: object) -> list[Any]:
-    """Return the values of a key of a zip: a list, or a range."""
-    return range_values(given) if isinstance(given, dict) else sequence(given, f'zip."{key}"')
-
-
-def refuse_values(spec: Mapping[str, Any], kind: str) -> None:
-    """Raise `InputError` if an axis that has its values within has others beside."""
-    for key in ("values", "range"):
-        if key in spec:
-            raise InputError(f'an axis with "{kind}" has its values there, and no "{key}"', key=key)
+    values: list[Any] = range_values(spec["range"]) if "range" in spec else spec["values"]
+    return values
 
 
 def name_of(spec: Mapping[str, Any], keys: Sequence[str], base: Base) -> list[str]:
@@ -243,24 +209,3 @@ def resolved_path(key: str, base: Base) -> str:
 def shown(value: Any) -> Any:
     """Return what stands in a column for a value: lists and tables as JSON."""
     return json.dumps(value) if isinstance(value, list | dict) else column_value(value)
-
-
-def text(value: object, key: str) -> str:
-    """Return a text; `InputError` if it is none."""
-    if not isinstance(value, str):
-        raise InputError(f'"{key}" must be a text, and is {value!r}', key=key)
-    return value
-
-
-def table(value: object, key: str, *, empty: bool = False) -> Mapping[str, Any]:
-    """Return a table that is not empty; `InputError` if it is none."""
-    if not isinstance(value, dict) or (not value and not empty):
-        raise InputError(f'"{key}" must be a table with keys, and is {value!r}', key=key)
-    return value
-
-
-def sequence(value: object, key: str) -> list[Any]:
-    """Return a list; `InputError` if it is none."""
-    if not isinstance(value, list):
-        raise InputError(f'"{key}" must be a list, and is {value!r}', key=key)
-    return value

@@ -12,40 +12,25 @@ one of ten.
 
 from __future__ import annotations
 
-import json
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gingham import kinds
 from gingham._files import require_file
+from gingham._native import CoreSweepFile
 from gingham.errors import InputError, unknown
 from gingham.kinds import kind_of, kind_of_values
 from gingham.sweeps._axes import Axis, Base, read_axis, resolved_path
 from gingham.sweeps._check import check, check_tables
 from gingham.sweeps._grid import Grid
-from gingham.sweeps._lines import Lines
-from gingham.sweeps._seeds import SEED_BITS, run_seed
+from gingham.sweeps._seeds import run_seed
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping, Sequence
 
     from gingham.kinds import Runnable
-
-SWEEP_KEYS = [
-    "title",
-    "base",
-    "scenario",
-    "seed",
-    "replications",
-    "keep",
-    "where",
-    "set",
-    "axis",
-]
-REPLICATIONS_MAX = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -86,21 +71,15 @@ class Sweep:
     keep: tuple[str, ...]
     # Those of the base's kind that are on, such as `allow_deadlock`.
     switches: tuple[str, ...]
-    # What was written, and where.
+    # What was written of axes and of what all points change.
     spec: Mapping[str, Any] = field(repr=False)
-    lines: Lines = field(repr=False)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sweep:
         """Read the sweep file at `path`."""
         file = Path(path)
         require_file(file)
-        try:
-            text = file.read_bytes().decode()
-        except UnicodeDecodeError as error:
-            raise InputError(f"{file}: is no UTF-8 text", file=str(file)) from error
-        lines = Lines.of(str(file), text)
-        return make(tomllib.loads(text), None, file.parent, lines)
+        return read(CoreSweepFile.load(str(file)), str(file), None, file.parent)
 
     @classmethod
     def make(
@@ -116,7 +95,7 @@ class Sweep:
         `base` may be given as a scenario; paths are relative to `folder`; `name` stands for the
         file in messages.
         """
-        return make(values, base, Path(folder), Lines(name))
+        return read(CoreSweepFile.make(name, dict(values)), name, base, Path(folder))
 
     @property
     def columns(self) -> list[str]:
@@ -156,71 +135,78 @@ class Sweep:
             "where": self.where,
             "keep": list(self.keep),
             **{name: name in self.switches for name in kind.switches},
-            "axis": self.spec.get("axis", []),
-            "set": self.spec.get("set", {}),
+            **self.spec,
         }
 
 
-def make(values: Mapping[str, Any], base: Runnable | None, folder: Path, lines: Lines) -> Sweep:
-    """Return the sweep; `InputError` says where it is wrong."""
+def read(file: CoreSweepFile, name: str, base: Runnable | None, folder: Path) -> Sweep:
+    """Return the sweep of a file; `InputError` says where it is wrong."""
     try:
-        return read(dict(values), base, folder, lines)
+        return sweep_of(file, name, base, folder)
     except InputError as error:
-        raise lines.placed(error) from error
+        raise placed(error, file, name) from error
 
 
-def read(values: dict[str, Any], base: Runnable | None, folder: Path, lines: Lines) -> Sweep:
+def placed(error: InputError, file: CoreSweepFile, name: str) -> InputError:
+    """Return the error with file and line, where it has none of its own."""
+    if error.file:
+        return error
+    line = file.line(error.key or "")
+    place = name if line is None else f"{name}:{line}"
+    return InputError(
+        f"{place}: {error}",
+        file=name,
+        line=line,
+        key=error.key,
+        expected=error.expected,
+        nearest=error.nearest,
+    )
+
+
+def sweep_of(file: CoreSweepFile, name: str, base: Runnable | None, folder: Path) -> Sweep:
     """Return the sweep; messages do not yet say of which file and line."""
-    name = lines.name
-    require_keys(values, [name for kind in kinds.KINDS for name in kind.switches])
-    scenario = base or read_base(values, folder, name)
-    scenario = with_settings(scenario, table_of(values, "set"))
+    values, others = file.values(), file.others()
+    require_switches(others, values, [name for kind in kinds.KINDS for name in kind.switches])
+    scenario = with_settings(base or read_base(file, values, folder, name), values["set"])
     switches = kind_of(scenario).switches
-    require_keys(values, switches)
-    axes = read_axes(values, Base.of(scenario))
+    require_switches(others, values, switches)
     sweep = Sweep(
         name=name,
-        title=str(values.get("title") or Path(name).stem),
+        title=values["title"] or Path(name).stem,
         base=scenario,
-        axes=axes,
-        where=typed(values, "where", str, None),
-        seed=whole(values, "seed", 1, 0, 2**SEED_BITS - 1),
-        replications=whole(values, "replications", 1, 1, REPLICATIONS_MAX),
-        keep=tuple(typed(values, "keep", list, [])),
-        switches=tuple(name for name in switches if typed(values, name, bool, False)),
-        spec=values,
-        lines=lines,
+        axes=read_axes(values["axis"], Base.of(scenario)),
+        where=values["where"],
+        seed=values["seed"],
+        replications=values["replications"],
+        keep=tuple(values["keep"]),
+        switches=tuple(name for name in switches if others.get(name)),
+        spec={"axis": values["axis"], "set": values["set"]},
     )
-    json.dumps(sweep.spec, default=refuse_value)
     check(sweep.base, sweep.grid)
     check_tables(sweep.base, sweep.keep)
     return sweep
 
 
-def require_keys(values: Mapping[str, Any], switches: Sequence[str]) -> None:
+def require_switches(
+    others: Mapping[str, Any], values: Mapping[str, Any], switches: Sequence[str]
+) -> None:
     """Raise `InputError` for a key that no sweep has, or none of this kind of scenario."""
-    known = [*SWEEP_KEYS, *switches]
-    for key in values:
-        if key not in known:
-            raise InputError(unknown("a key of a sweep", key, known), key=key)
+    for key, value in others.items():
+        if key not in switches:
+            raise InputError(unknown("a key of a sweep", key, [*values, *switches]), key=key)
+        if not isinstance(value, bool):
+            raise InputError(f'"{key}" must be true or false, and is {value!r}', key=key)
 
 
-def read_base(values: Mapping[str, Any], folder: Path, name: str) -> Runnable:
+def read_base(file: CoreSweepFile, values: Mapping[str, Any], folder: Path, name: str) -> Runnable:
     """Return the base scenario: a file, an example, or what stands in the sweep itself."""
-    if ("base" in values) == ("scenario" in values):
+    base, inline = values["base"], values["scenario"]
+    if (base is None) == (inline is None):
         raise InputError('a sweep needs either "base" or a table "scenario"', key="base")
-    if "scenario" in values:
-        inline = table_of(values, "scenario")
-        digest = ""
-        return kind_of_values(inline).restore(
-            inline,
-            {"path": name, "folder": str(folder), "sha256": digest, "changes": []},
-            [],
-        )
-    base = typed(values, "base", str, None)
-    file = folder / base
-    if base.endswith(".toml") or file.is_file():
-        return kinds.load(file)
+    if inline is not None:
+        return kind_of_values(inline).within(file, name, folder)
+    if base.endswith(".toml") or (folder / base).is_file():
+        return kinds.load(folder / base)
     try:
         return kinds.example(base)
     except InputError as error:
@@ -237,17 +223,17 @@ def with_settings(scenario: Runnable, settings: Mapping[str, Any]) -> Runnable:
         except InputError as error:
             raise InputError(
                 f"[set]: {error}",
-                key=f"set.{key}",
+                key=f'set."{key}"',
                 expected=error.expected,
                 nearest=error.nearest,
             ) from error
     return scenario
 
 
-def read_axes(values: Mapping[str, Any], base: Base) -> tuple[Axis, ...]:
+def read_axes(specs: Sequence[Mapping[str, Any]], base: Base) -> tuple[Axis, ...]:
     """Return the axes; no two columns have one name."""
     axes: list[Axis] = []
-    for number, spec in enumerate(typed(values, "axis", list, []), start=1):
+    for number, spec in enumerate(specs, start=1):
         try:
             axes.append(read_axis(spec, base))
         except InputError as error:
@@ -266,34 +252,3 @@ def read_axes(values: Mapping[str, Any], base: Base) -> tuple[Axis, ...]:
                 f'two axes have the column "{column}": give one a "name"', key=f"axis.{having[1]}"
             )
     return tuple(axes)
-
-
-def table_of(values: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Return a table of the sweep, empty if there is none."""
-    return dict(typed(values, key, dict, {}))
-
-
-def typed(values: Mapping[str, Any], key: str, kind: type, default: Any) -> Any:
-    """Return the value of a key; `InputError` if it is of another kind."""
-    if key not in values:
-        return default
-    value = values[key]
-    if not isinstance(value, kind):
-        names = {str: "a text", list: "a list", dict: "a table", bool: "true or false"}
-        raise InputError(f'"{key}" must be {names[kind]}, and is {value!r}', key=key)
-    return value
-
-
-def whole(values: Mapping[str, Any], key: str, default: int, least: int, most: int) -> int:
-    """Return the whole number of a key; `InputError` if it is none or out of bounds."""
-    value = values.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InputError(
-            f'"{key}" must be a whole number from {least} to {most:,}, and is {value!r}', key=key
-        )
-    return value
-
-
-def refuse_value(value: object) -> Any:
-    """Raise `InputError` for what no scenario holds: a date, say."""
-    raise InputError(f"{value}: a scenario holds no value of this kind")

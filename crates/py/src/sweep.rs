@@ -1,0 +1,58 @@
+//! Sweep files: read here, made into runs by Python.
+
+use gingham_input::{Tree, read};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::Path;
+
+use crate::{error, json as convert};
+
+/// What a sweep file says, and where; never changes.
+#[pyclass(frozen, module = "gingham._core")]
+#[derive(Debug)]
+pub(crate) struct SweepFile {
+    pub(crate) tree: Tree,
+    file: gingham_input::SweepFile,
+}
+
+#[pymethods]
+impl SweepFile {
+    /// The sweep in a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
+        let bytes = read(Path::new(path)).map_err(|refused| error::input(py, &refused))?;
+        Self::of(py, Tree::from_bytes(path, &bytes))
+    }
+
+    /// The sweep that a program built; `name` stands for the file in messages.
+    #[staticmethod]
+    fn make(py: Python<'_>, name: &str, values: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let values = convert::from_python(values)?;
+        Self::of(py, Tree::from_json(name, &values))
+    }
+
+    /// What sweeps of all kinds of scenarios have, with defaults for what was not written.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.file)
+    }
+
+    /// What else stands at the top.
+    fn others<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::to_python(py, &self.file.others)
+    }
+
+    /// The line of the value at a dotted path, or of what it stands in.
+    fn line(&self, path: &str) -> Option<u32> {
+        self.tree.line(path)
+    }
+}
+
+impl SweepFile {
+    fn of(py: Python<'_>, tree: Result<Tree, gingham_input::InputError>) -> PyResult<Self> {
+        let file = tree.and_then(|tree| {
+            let file = gingham_input::SweepFile::read(&tree)?;
+            Ok(Self { tree, file })
+        });
+        file.map_err(|refused| error::input(py, &refused))
+    }
+}
