@@ -37,10 +37,10 @@ SENTENCES = {"verdict_reason", "notes", "findings"}
 Digests = dict[str, dict[str, str]]
 
 
-def scenario(name: str) -> gingham.Scenario | stripe.Scenario:
+def scenario(name: str) -> gingham.Scenario | stripe.StripeScenario:
     """Return a scenario of the list."""
     entry = SCENARIOS[name]
-    chosen: gingham.Scenario | stripe.Scenario = source(entry).with_(entry.get("set", {}))
+    chosen: gingham.Scenario | stripe.StripeScenario = source(entry).with_(entry.get("set", {}))
     return chosen
 
 
@@ -49,7 +49,7 @@ def source(entry: Mapping[str, Any]) -> Any:
     if "file" in entry:
         return gingham.Scenario.load(FOLDER / entry["file"])
     if "example" in entry:
-        kind = stripe.Scenario if entry["example"] in examples.stripes() else gingham.Scenario
+        kind = stripe.StripeScenario if entry["example"] in examples.stripes() else gingham.Scenario
         return kind.example(entry["example"])
     wanted = entry.get("at", {}).items()
     points = studies.load(entry["study"]).sweep(entry["sweep"]).points()
@@ -63,7 +63,7 @@ def measured(name: str, **options: Any) -> Digests:
     if isinstance(chosen, gingham.Scenario):
         simulation = gingham.Simulation(chosen, allow_deadlock=True, **options)
     else:
-        simulation = stripe.Simulation(chosen)
+        simulation = stripe.StripeSimulation(chosen)
     while not simulation.advance().done:
         pass
     result = simulation.result()

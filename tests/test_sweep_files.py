@@ -172,7 +172,11 @@ WRONG = [
     ("seed = 1\n", None, 'either "base" or a table "scenario"'),
     ('base = "star.toml"\n[[axis]]\nvalues = [1]\n', 2, 'one of "key", "keys", "zip"'),
     ('base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalues = []\n', 2, "nothing to run"),
-    ('base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalue = [1]\n', 4, "did you mean `values`"),
+    (
+        'base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalue = [1]\n',
+        4,
+        "did you mean `values`",
+    ),
     (
         'base = "star.toml"\n[[axis]]\nkey = "traffic.0.laod"\nvalues = [0.1]\n',
         3,

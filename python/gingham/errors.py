@@ -74,6 +74,10 @@ class InputError(GinghamError):
         self.expected = list(expected)
         self.nearest = nearest
 
+    def about(self, message: str, key: str) -> InputError:
+        """Return the error as one about `key`, in words that hold its own."""
+        return InputError(message, key=key, expected=self.expected, nearest=self.nearest)
+
 
 class DeadlockError(GinghamError):
     """Routes whose channels wait for one another in a cycle, or a run that stood still."""

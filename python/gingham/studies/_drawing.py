@@ -38,6 +38,38 @@ def drawer(study: Study, figure: Figure) -> Callable[[Evidence], Picture] | None
     return getattr(module, f"figure_{re.sub(r'[.-]', '_', figure.key)}", None)
 
 
+def panel(title: str, subtitle: str) -> tuple[Picture, Axes]:
+    """Return a picture with one panel."""
+    from gingham.plots._style import new_figure
+
+    figure = new_figure(6.4, 4.0, title, subtitle)
+    return figure, figure.add_subplot()
+
+
+def two_panels(
+    title: str, subtitle: str, *, height: float = 4.2, sharey: bool = False
+) -> tuple[Picture, Sequence[Axes]]:
+    """Return a picture with two panels side by side."""
+    from gingham.plots._style import new_figure
+
+    figure = new_figure(8.6, height, title, subtitle)
+    left, right = figure.subplots(1, 2, sharey=sharey)
+    return figure, (left, right)
+
+
+def logarithmic(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic."""
+    from gingham.plots._style import log_ticks
+
+    axes.set_xscale("log")
+    log_ticks(axes.xaxis)
+
+
+def lanes_text(lanes: int) -> str:
+    """Return a number of lanes in words."""
+    return f"{lanes} lane{'s' * (lanes > 1)}"
+
+
 def curve(
     axes: Axes,
     series: Series,

@@ -54,12 +54,8 @@ def refused(
     axis = grid.axes[place]
     number = axis.alternatives.index(combination[place])
     within = f".values.{number}" if number else ".key"
-    return InputError(
-        f"axis {place + 1} ({', '.join(axis.columns)}): {error}",
-        key=f"axis.{place}{within}",
-        expected=error.expected,
-        nearest=error.nearest,
-    )
+    message = f"axis {place + 1} ({', '.join(axis.columns)}): {error}"
+    return error.about(message, f"axis.{place}{within}")
 
 
 def is_refused(base: Runnable, alternative: Alternative) -> bool:

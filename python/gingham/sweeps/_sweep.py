@@ -221,12 +221,7 @@ def with_settings(scenario: Runnable, settings: Mapping[str, Any]) -> Runnable:
         try:
             scenario = scenario.with_({resolved_path(key, base): value})
         except InputError as error:
-            raise InputError(
-                f"[set]: {error}",
-                key=f'set."{key}"',
-                expected=error.expected,
-                nearest=error.nearest,
-            ) from error
+            raise error.about(f"[set]: {error}", f'set."{key}"') from error
     return scenario
 
 
@@ -238,12 +233,7 @@ def read_axes(specs: Sequence[Mapping[str, Any]], base: Base) -> tuple[Axis, ...
             axes.append(read_axis(spec, base))
         except InputError as error:
             within = f".{error.key}" if error.key else ""
-            raise InputError(
-                f"axis {number}: {error}",
-                key=f"axis.{number - 1}{within}",
-                expected=error.expected,
-                nearest=error.nearest,
-            ) from error
+            raise error.about(f"axis {number}: {error}", f"axis.{number - 1}{within}") from error
     columns = [column for axis in axes for column in axis.columns]
     for column in columns:
         having = [place for place, axis in enumerate(axes) if column in axis.columns]

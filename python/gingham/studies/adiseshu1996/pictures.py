@@ -6,20 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gingham.plots._style import CLASS_COLOURS, log_ticks, new_figure, styled
-from gingham.studies._drawing import CLAIMED, curve, half_width, line, named
+from gingham.plots._style import CLASS_COLOURS, styled
+from gingham.studies._drawing import (
+    CLAIMED,
+    curve,
+    half_width,
+    line,
+    logarithmic,
+    named,
+    panel,
+    two_panels,
+)
 from gingham.studies._series import Series, mean
 from gingham.studies.adiseshu1996 import closed_forms, films, measures, recoveries
 from gingham.studies.adiseshu1996.small import drawn_deficits, drawn_trace
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from gingham.studies._evidence import Evidence
 
 BLUE, ORANGE, GREEN, RED, PINK, *_ = CLASS_COLOURS
-WIDTH, HEIGHT = 6.4, 4.0
 OUT_OF_ORDER = "packets out of order (%)"
 SCHEMES = {
     "SRR": "SRR, logical reception",
@@ -32,22 +39,15 @@ SCHEMES = {
 }
 
 
-def panel(title: str, subtitle: str) -> tuple[Figure, Axes]:
-    """Return a figure with one panel."""
-    figure = new_figure(WIDTH, HEIGHT, title, subtitle)
-    return figure, figure.add_subplot()
-
-
 @styled
 def figure_table_1(evidence: Evidence) -> Figure:
     """Draw sharing and order of each scheme."""
-    figure = new_figure(
-        8.6,
-        3.8,
+    figure, (sharing, order) = two_panels(
         "Table 1, measured",
         "two links of 6 Mbit/s, delays of 2 and 12 ms, 1000 and 200 bytes in turn",
+        height=3.8,
+        sharey=True,
     )
-    sharing, order = figure.subplots(1, 2, sharey=True)
     places = np.arange(len(SCHEMES))[::-1]
     shares = [measures.share_of_sum(evidence, name, "skew").value for name in SCHEMES]
     sharing.barh(places, shares, 0.6, color=BLUE)
@@ -222,15 +222,13 @@ def figure_credits(evidence: Evidence) -> Figure:
 @styled
 def figure_video(evidence: Evidence) -> Figure:
     """Draw the frames damaged by loss and by reordering."""
-    figure = new_figure(
-        8.6,
-        4.0,
+    figure, panels = two_panels(
         "Frames of video damaged by loss and by reordering",
         "delays of 5 to 80 ms; reordering: all packets came, one of them after a later frame",
+        height=4.0,
+        sharey=True,
     )
-    for axes, trace in zip(
-        figure.subplots(1, 2, sharey=True), ("film", "small frames"), strict=True
-    ):
+    for axes, trace in zip(panels, ("film", "small frames"), strict=True):
         styles: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
             ("by loss", "logical", "by_loss", {"color": ORANGE}),
             ("by reordering alone", "logical", "by_reordering", {"color": BLUE}),
@@ -243,8 +241,7 @@ def figure_video(evidence: Evidence) -> Figure:
         )
         for words, reception, of, style in styles:
             curve(axes, damaged(evidence, trace, reception, of), label=words, **style)
-        axes.set_xscale("log")
-        log_ticks(axes.xaxis)
+        logarithmic(axes)
         axes.set_title(trace)
         line(axes, 0.4, "the paper: 40 %")
         # Room for the legend.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gingham.plots._style import CLASS_COLOURS, new_figure, styled
+from gingham.plots._style import CLASS_COLOURS, styled
 from gingham.studies._claims import Measurement
-from gingham.studies._drawing import CLAIMED, curve, line, named
+from gingham.studies._drawing import CLAIMED, curve, lanes_text, line, named, two_panels
 from gingham.studies.dally1992 import closed_forms
 from gingham.studies.dally1992.measures import (
     TIMES,
@@ -39,13 +39,12 @@ SHOWN = 5.0
 @styled
 def figure_empty(evidence: Evidence) -> Figure:
     """Draw the latency of each message of a nearly empty network over its switches."""
-    figure = new_figure(
-        8.6,
-        4.2,
+    figure, panels = two_panels(
         "Latency without load",
         "8x8 mesh (left) and torus; lines: 5 cycles a switch and the flits; dots: messages",
+        sharey=True,
     )
-    for axes, shape in zip(figure.subplots(1, 2, sharey=True), ("mesh", "torus"), strict=True):
+    for axes, shape in zip(panels, ("mesh", "torus"), strict=True):
         for flits, colour in ((20, BLUE), (5, ORANGE)):
             row = evidence.rows("empty", shape=shape, flits=str(flits))[0]
             switches = evidence.kept("empty", "messages", row["key"])["switches"].to_pylist()
@@ -103,11 +102,11 @@ def latencies(
 
     Beyond saturation a latency says how long the run was, and has no interval.
     """
-    figure = new_figure(8.6, 4.2, title, words)
-    for axes, sweep in zip(figure.subplots(1, 2), sweeps, strict=True):
+    figure, panels = two_panels(title, words)
+    for axes, sweep in zip(panels, sweeps, strict=True):
         empty = zero_load(sweep)
         for lanes, depth in configurations:
-            label = f"{lanes} lane{'s' * (lanes > 1)} of {depth} flits"
+            label = f"{lanes_text(lanes)} of {depth} flits"
             found = latency(evidence, sweep, lanes, depth)
             means = found.means()
             style = "--" if lanes * depth == LANE_FLITS and len(configurations) > MOST else "-"
@@ -128,18 +127,15 @@ def latencies(
 @styled
 def figure_accepted(evidence: Evidence) -> Figure:
     """Draw the accepted load over the offered one, by lanes."""
-    figure = new_figure(
-        8.6,
-        4.2,
-        "Accepted load, packets of 20 flits",
-        "8x8 mesh (left) and torus; lanes of 8 flits",
+    figure, panels = two_panels(
+        "Accepted load, packets of 20 flits", "8x8 mesh (left) and torus; lanes of 8 flits"
     )
-    for axes, sweep in zip(figure.subplots(1, 2), ("mesh-20", "torus-20"), strict=True):
+    for axes, sweep in zip(panels, ("mesh-20", "torus-20"), strict=True):
         for lanes in (1, 2, 4):
             if shape_of(sweep) == "torus" and lanes == 1:
                 continue
-            words = f"{lanes} lane{'s' * (lanes > 1)}"
-            curve(axes, accepted(evidence, sweep, lanes, 8), color=COLOURS[lanes], label=words)
+            found = accepted(evidence, sweep, lanes, 8)
+            curve(axes, found, color=COLOURS[lanes], label=lanes_text(lanes))
         against_offered(axes, bound(shape_of(sweep)))
     return figure
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from gingham.plots._style import CLASS_COLOURS, new_figure, styled
-from gingham.studies._drawing import CLAIMED, half_width, named
+from gingham.studies._drawing import CLAIMED, half_width, named, two_panels
 from gingham.studies._series import mean
 from gingham.studies.flich2001 import closed_forms, routed
 from gingham.studies.flich2001.measures import latency, rows_of, throughput
@@ -109,13 +109,11 @@ def figure_routes(evidence: Evidence) -> Figure:
 @styled
 def figure_2(evidence: Evidence) -> Figure:
     """Draw latencies with in-transit hosts five times as slow, for both lengths."""
-    figure = new_figure(
-        8.6,
-        4.2,
+    figure, panels = two_panels(
         "Figure 2: in-transit hosts five times as slow, 32 switches",
         "32 bytes (left) and 512 bytes; the paper: latency doubles, throughput stays",
     )
-    for axes, sweep in zip(figure.subplots(1, 2), ("short-32", "long-32"), strict=True):
+    for axes, sweep in zip(panels, ("short-32", "long-32"), strict=True):
         latencies(evidence, axes, sweep, ("UD", "UD_ITB", "UD_ITB_5x"))
     return figure
 
@@ -166,8 +164,9 @@ def table(
     evidence: Evidence, title: str, kind: str, routings: Sequence[str], words: str = ""
 ) -> Figure:
     """Return a figure of throughputs and latencies over the size of the cluster."""
-    figure = new_figure(8.6, 4.2, title, words or "crosses: the paper; bars: 95 % over 10 clusters")
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = two_panels(
+        title, words or "crosses: the paper; bars: 95 % over 10 clusters"
+    )
     for axes, measure, name in ((left, throughput, FACTOR), (right, latency, INCREASE)):
         for place, routing in enumerate(routings):
             against_sizes(evidence, axes, measure, kind, routing, place - (len(routings) - 1) / 2)

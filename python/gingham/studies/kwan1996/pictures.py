@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gingham.plots._style import CLASS_COLOURS, log_ticks, new_figure, styled
-from gingham.studies._drawing import CLAIMED, band, curve, line, named
+from gingham.plots._style import CLASS_COLOURS, log_ticks, styled
+from gingham.studies._drawing import (
+    CLAIMED,
+    band,
+    curve,
+    lanes_text,
+    line,
+    logarithmic,
+    named,
+    panel,
+    two_panels,
+)
 from gingham.studies._series import Series
 from gingham.studies.kwan1996 import closed_forms
 from gingham.studies.kwan1996.measures import DELAY, delays, lane_delays
@@ -20,15 +30,8 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE, GREEN, RED, *_ = CLASS_COLOURS
 US = 1e-3
-WIDTH, HEIGHT = 6.4, 4.0
 SEGMENT, LOAD = "low-priority segment (bytes)", "offered load of each host"
 HIGH_DELAY = "mean delay of high priority (µs)"
-
-
-def panel(title: str, subtitle: str) -> tuple[Figure, Axes]:
-    """Return a figure with one panel."""
-    figure = new_figure(WIDTH, HEIGHT, title, subtitle)
-    return figure, figure.add_subplot()
 
 
 @styled
@@ -79,8 +82,7 @@ def density(axes: Axes, samples: dict[str, np.ndarray], edges: np.ndarray) -> No
         axes.hist(
             values, edges.tolist(), weights=weights, alpha=0.55, color=colours[name], label=name
         )
-    axes.set_xscale("log")
-    log_ticks(axes.xaxis)
+    logarithmic(axes)
     named(axes, "delay (µs)", "share of messages", loc="upper right")
 
 
@@ -142,15 +144,13 @@ def figure_7(evidence: Evidence) -> Figure:
 @styled
 def figure_8(evidence: Evidence) -> Figure:
     """Draw the delay of high priority over the segment size, by buffer, with the minima."""
-    figure = new_figure(
-        8.6,
-        4.2,
+    figure, panels = two_panels(
         "Figure 8: segment size in a 3x3 torus at load 0.2",
         "bars: 95 % intervals of the difference from the least; "
         "dotted: B and 2B, where the paper sees local minima",
     )
     for axes, buffer, colour, best in zip(
-        figure.subplots(1, 2), (80, 150), (BLUE, GREEN), (250, 450), strict=True
+        panels, (80, 150), (BLUE, GREEN), (250, 450), strict=True
     ):
         found = delays(evidence, "figure-8", {"buffer": buffer})
         spread = found.differences(found.lowest())
@@ -159,8 +159,7 @@ def figure_8(evidence: Evidence) -> Figure:
         for multiple in (1, 2):
             line(axes, buffer * multiple, "", linestyle=":")
         line(axes, best, f"paper: least at {best} bytes")
-        axes.set_xscale("log")
-        log_ticks(axes.xaxis)
+        logarithmic(axes)
         named(axes, SEGMENT, HIGH_DELAY, loc="upper center")
     return figure
 
@@ -168,22 +167,19 @@ def figure_8(evidence: Evidence) -> Figure:
 @styled
 def figure_8_lanes(evidence: Evidence) -> Figure:
     """Draw figure 8 by virtual lanes: of 80 bytes each on the left, of 80 in all on the right."""
-    figure = new_figure(
-        8.6,
-        4.2,
+    figure, panels = two_panels(
         "Figure 8 with virtual lanes: segment size in a 3x3 torus at load 0.2",
         "80 bytes a lane (left), and 80 bytes for all lanes of a channel; bars: 95 % intervals",
+        sharey=True,
     )
-    panels = figure.subplots(1, 2, sharey=True)
     for axes, depths in zip(panels, ((40, 40, 40), (40, 20, 10)), strict=True):
         for lanes, depth, colour in zip((1, 2, 4), depths, (BLUE, ORANGE, GREEN), strict=True):
             found = lane_delays(evidence, {"lanes": lanes, "depth": depth})
-            words = f"{lanes} lane{'s' * (lanes > 1)} of {2 * depth} bytes"
+            words = f"{lanes_text(lanes)} of {2 * depth} bytes"
             curve(axes, found, scale=US, color=colour, label=words)
-        axes.set_xscale("log")
+        logarithmic(axes)
         # Room for the legend.
         axes.set_ylim(0, 16)
-        log_ticks(axes.xaxis)
         named(axes, SEGMENT, HIGH_DELAY, loc="upper left")
     slack = delays(evidence, "figure-8", {"buffer": 80})
     words = "figure 8: slack buffer of 80 bytes"
@@ -225,10 +221,9 @@ def figure_10(evidence: Evidence) -> Figure:
 @styled
 def figure_11(evidence: Evidence) -> Figure:
     """Draw the delay of high priority over the segment size in both tori."""
-    figure = new_figure(
-        8.6, 4.2, "Figure 11: segment size in a 3x3 and a 5x5 torus", "slack buffers of 80 bytes"
+    figure, (small, large) = two_panels(
+        "Figure 11: segment size in a 3x3 and a 5x5 torus", "slack buffers of 80 bytes"
     )
-    small, large = figure.subplots(1, 2)
     found = delays(evidence, "figure-8", {"buffer": 80})
     curve(small, found, scale=US, color=BLUE, label="3x3, load 0.2")
     line(small, 250, "paper: least at 250 bytes")
@@ -242,8 +237,7 @@ def figure_11(evidence: Evidence) -> Figure:
     large.set_ylim(7, 300)
     log_ticks(large.yaxis)
     for axes in (small, large):
-        axes.set_xscale("log")
-        log_ticks(axes.xaxis)
+        logarithmic(axes)
         named(axes, SEGMENT, HIGH_DELAY, loc="upper center")
     return figure
 
@@ -273,7 +267,6 @@ def figure_13(evidence: Evidence) -> Figure:
     curve(axes, plain, scale=US, color=BLUE, label="round robin at the switches")
     better = delays(evidence, "figure-13")
     curve(axes, better, scale=US, color=ORANGE, label="priority at the switches")
-    axes.set_xscale("log")
-    log_ticks(axes.xaxis)
+    logarithmic(axes)
     named(axes, SEGMENT, HIGH_DELAY, loc="upper center")
     return figure
