@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham._files import write_bytes
-from gingham.cli._options import output_option
+from gingham.cli._options import output_option, settings_option
 from gingham.cli._output import (
     exit_code_help,
     json_option,
@@ -44,9 +44,7 @@ FAILED = 5
 @click.argument("scenario", metavar="SCENARIO")
 @click.option("--load", "loads", required=True, help="Loads: first:last:step, or 0.1,0.2,0.4.")
 @click.option("--routing", "routings", default="", help="Algorithms to compare: a,b,c.")
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the scenario."
-)
+@settings_option
 @replications_option
 @sweep_seed_option
 @workers_option

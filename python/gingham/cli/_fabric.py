@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._native import formats
 from gingham.cli._make import group as make_group
-from gingham.cli._options import FABRIC_FILE, force_option, output_option
+from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
 from gingham.cli._output import json_option, print_facts, print_json, print_table, warn
 from gingham.fabric import Fabric, Finding
 
@@ -87,12 +86,7 @@ fabric.add_command(make_group())
 @fabric.command()
 @click.argument("file", type=FABRIC_FILE)
 @output_option(required=True)
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice([name for name, *_ in formats()]),
-    help="Format of the output, where its extension does not say.",
-)
+@format_option
 @force_option
 @json_option
 def convert(file: Path, output: Path, format_name: str | None, force: bool, as_json: bool) -> None:

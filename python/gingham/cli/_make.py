@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._native import catalogue, formats
-from gingham.cli._options import SEED, force_option, output_option
+from gingham._native import catalogue
+from gingham.cli._options import SEED, force_option, format_option, output_option
 from gingham.cli._output import json_option, print_json, print_text, warn
 from gingham.fabric import Fabric
 
@@ -99,12 +99,7 @@ def common_options() -> list[click.Parameter]:
 
     @click.option("--seed", type=SEED, default=1, show_default=True, help="Decides on chance.")
     @output_option(help="File to write; without it, the standard output.")
-    @click.option(
-        "--format",
-        "format_name",
-        type=click.Choice([name for name, *_ in formats()]),
-        help="Format of the output, where its extension does not say.",
-    )
+    @format_option
     @force_option
     @json_option
     def options() -> None: ...

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham._native import formats
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -14,6 +16,23 @@ if TYPE_CHECKING:
 FABRIC_FILE = click.Path(path_type=Path)
 SEED = click.IntRange(0, 2**64 - 1)
 
+settings_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a key of the scenario; may be given several times.",
+)
+seed_option = click.option("--seed", type=SEED, help="Seed instead of the scenario's.")
+strict_option = click.option(
+    "--strict", is_flag=True, help="Exit with 4 if too little was measured."
+)
+format_option = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice([name for name, *_ in formats()]),
+    help="Format of the output, where its extension does not say.",
+)
 force_option = click.option("--force", is_flag=True, help="Replace what exists.")
 
 

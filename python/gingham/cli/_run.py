@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
+from gingham.cli._options import (
+    FABRIC_FILE,
+    force_option,
+    output_option,
+    seed_option,
+    settings_option,
+    strict_option,
+)
 from gingham.cli._output import (
     exit_code_help,
     json_option,
@@ -28,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from gingham.result import Result
+    from gingham._rundir import RunFolder
+    from gingham.result import AnyResult, Result
     from gingham.running import Engine
 
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
@@ -42,14 +50,8 @@ UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 @click.command(epilog=exit_code_help(0, 2, 3, 4, 6, 130))
 @click.argument("scenario", metavar="SCENARIO")
 @click.option("--topology", type=FABRIC_FILE, help="Fabric file instead of the scenario's.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change a key of the scenario; may be given several times.",
-)
-@click.option("--seed", type=SEED, help="Seed instead of the scenario's.")
+@settings_option
+@seed_option
 @click.option(
     "--engine",
     type=click.Choice(["fast", "oracle"]),
@@ -58,7 +60,7 @@ UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
     help="What moves flits: fast, or each by itself (slow; for doubt).",
 )
 @click.option("--allow-deadlock", is_flag=True, help="Run routes that can deadlock, too.")
-@click.option("--strict", is_flag=True, help="Exit with 4 if too little was measured.")
+@strict_option
 @output_option(help="Run folder to write: tables, picture, manifest.")
 @force_option
 @json_option
@@ -102,9 +104,7 @@ def run(
         # Shown first: it takes no disk, and whoever pressed Ctrl-C is answered at once.
         unread = None if as_json else report(result)
         if folder:
-            if result.verdict == "interrupted":
-                warn(f"interrupted; writing what was measured to {output}")
-            save_into(folder, result)
+            keep(folder, result)
     if unread:
         raise unread
     if as_json:
@@ -129,15 +129,27 @@ def report(result: Result) -> OSError | None:
         print_classes(result)
         for line in [*policing(result.classes), *in_transit(result.summary)]:
             show(text(line))
-        show(text(f"verdict: {result.verdict}", "bold"))
-        for line in wrap(result.summary["verdict_reason"], WIDTH - 2):
-            show(text(f"  {line}"))
+        print_verdict(result)
         for line in result.summary["deadlock"]:
             show(text(f"  {line}"))
         sys.stdout.flush()
     except OSError as error:
         return error
     return None
+
+
+def print_verdict(result: AnyResult) -> None:
+    """Print what the numbers of a run are worth, and why."""
+    show(text(f"verdict: {result.verdict}", "bold"))
+    for line in wrap(result.summary["verdict_reason"], WIDTH - 2):
+        show(text(f"  {line}"))
+
+
+def keep(folder: RunFolder, result: AnyResult) -> None:
+    """Write a result into its folder, also what was measured until somebody pressed Ctrl-C."""
+    if result.verdict == "interrupted":
+        warn(f"interrupted; writing what was measured to {folder.named}")
+    save_into(folder, result)
 
 
 def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:

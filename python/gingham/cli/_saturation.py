@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham.cli._options import output_option
+from gingham.cli._options import output_option, settings_option
 from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
 from gingham.cli._run import with_interval
 from gingham.cli._scenarios import fabric_scenario
@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Highest load to try.",
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Change a key of the scenario."
-)
+@settings_option
 @replications_option
 @sweep_seed_option
 @workers_option

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gingham import plots, stripe
 from gingham._files import require_place
-from gingham.cli._options import SEED, force_option, output_option
+from gingham.cli._options import (
+    force_option,
+    output_option,
+    seed_option,
+    settings_option,
+    strict_option,
+)
 from gingham.cli._output import (
     exit_code_help,
     json_option,
@@ -23,10 +28,9 @@ from gingham.cli._output import (
     warn,
 )
 from gingham.cli._progress import STRIPES, progress_shown
-from gingham.cli._run import WIDTH, time_text
+from gingham.cli._run import keep, print_verdict, time_text
 from gingham.cli._scenarios import stripe_scenario
 from gingham.running import run_folder
-from gingham.saving import save_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,16 +47,10 @@ MEGA = 1e6
 
 @click.command(name="stripe", epilog=exit_code_help(0, 2, 4, 6, 130))
 @click.argument("scenario", metavar="SCENARIO")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change a key of the scenario; may be given several times.",
-)
-@click.option("--seed", type=SEED, help="Seed instead of the scenario's.")
+@settings_option
+@seed_option
 @click.option("--alone", is_flag=True, help="Run each channel by itself, too, and compare.")
-@click.option("--strict", is_flag=True, help="Exit with 4 if too little was measured.")
+@strict_option
 @click.option("--plot", type=PICTURE, help="Picture to write: rates, delay and buffers over time.")
 @click.option("--draw", type=PICTURE, help="Picture to write: rounds and markers of a short run.")
 @output_option(help="Run folder to write: tables, picture, manifest.")
@@ -103,9 +101,7 @@ def stripe_command(
         unread = None if as_json else report(result, parts)
         written = write_pictures(result, plot, draw, force=force)
         if folder:
-            if result.verdict == "interrupted":
-                warn(f"interrupted; writing what was measured to {output}")
-            save_into(folder, result)
+            keep(folder, result)
             written.append(str(output))
     if unread:
         raise unread
@@ -172,9 +168,7 @@ def report(result: StripeResult, parts: list[StripeResult]) -> OSError | None:
     try:
         print_channels(result)
         print_facts([*facts(result.summary), *comparison(result, parts)])
-        show(text(f"verdict: {result.verdict}", "bold"))
-        for line in wrap(result.summary["verdict_reason"], WIDTH - 2):
-            show(text(f"  {line}"))
+        print_verdict(result)
         sys.stdout.flush()
     except OSError as error:
         return error
