@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 from gingham.errors import InputError, unknown
 from gingham.kinds import kind_of
 from gingham.store import reserved
-from gingham.sweeps._grid import column_type
-from gingham.sweeps._values import VALUES_MAX, column_value, range_values, times
+from gingham.sweeps._values import VALUES_MAX, column_type, column_value, range_values, times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gingham.errors import InputError, meant
 from gingham.results import nearest_column
 from gingham.store import query_guard
+from gingham.sweeps._values import column_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -130,17 +131,3 @@ def typed_column(values: Sequence[Any], kind: str) -> pa.Array:
 
     texts = map(str, values) if kind == "string" else values
     return pa.array(texts, type=pa.type_for_alias(kind))
-
-
-def column_type(values: Iterable[Any]) -> str:
-    """Return the Arrow type that holds all values of a column.
-
-    >>> column_type([1, 2]), column_type([1, 2.5]), column_type([1, "none"]), column_type([True])
-    ('int64', 'double', 'string', 'bool')
-    """
-    kinds = {type(value) for value in values}
-    if kinds == {bool}:
-        return "bool"
-    if kinds == {int}:
-        return "int64"
-    return "double" if kinds <= {int, float} else "string"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 # What one unit is in the base unit of its kind: B, ns, B/s, m.
 UNITS = {
@@ -66,6 +66,20 @@ def column_value(value: Any) -> Any:
         number, unit = parsed
         return plain(number * UNITS[unit])
     return value
+
+
+def column_type(values: Iterable[Any]) -> str:
+    """Return the Arrow type that holds all values of a column.
+
+    >>> column_type([1, 2]), column_type([1, 2.5]), column_type([1, "none"]), column_type([True])
+    ('int64', 'double', 'string', 'bool')
+    """
+    kinds = {type(value) for value in values}
+    if kinds == {bool}:
+        return "bool"
+    if kinds == {int}:
+        return "int64"
+    return "double" if kinds <= {int, float} else "string"
 
 
 def plain(number: Decimal) -> int | float:
