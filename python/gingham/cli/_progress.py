@@ -6,14 +6,18 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from gingham.cli._output import for_programs, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from gingham.running import AnyProgress
+
+T = TypeVar("T")
 
 # Nothing is shown before; then a line every LINE_SECONDS where there is no terminal.
 QUIET_SECONDS = 1.0
@@ -35,13 +39,20 @@ STRIPES = Work("sending packets", "packets", "packets_delivered")
 
 
 @contextmanager
-def progress_shown(work: Work = FLITS) -> Iterator[Callable[[AnyProgress], None]]:
-    """Show the progress of what runs in the block, on the standard error."""
+def shown(bar: AbstractContextManager[T], lines: Callable[[], T]) -> Iterator[T]:
+    """Show progress on the standard error: as a bar if that is a terminal, as lines elsewhere."""
     if sys.stderr.isatty() and not for_programs.get():
-        with bar(work) as on_progress:
+        with bar as on_progress:
             yield on_progress
     else:
-        yield lines(work)
+        yield lines()
+
+
+def progress_shown(
+    work: Work = FLITS,
+) -> AbstractContextManager[Callable[[AnyProgress], None]]:
+    """Show the progress of what runs in the block."""
+    return shown(bar(work), partial(lines, work))
 
 
 @contextmanager
@@ -57,12 +68,12 @@ def bar(work: Work) -> Iterator[Callable[[AnyProgress], None]]:
         rich.TextColumn(f"{{task.fields[count]:,}} {work.counted}"),
         rich.TimeRemainingColumn(),
     ]
-    shown = rich.Progress(*columns, console=Console(stderr=True), transient=True)
-    task = shown.add_task(work.doing, total=1.0, count=0)
-    with shown:
+    display = rich.Progress(*columns, console=Console(stderr=True), transient=True)
+    task = display.add_task(work.doing, total=1.0, count=0)
+    with display:
 
         def on_progress(now: AnyProgress) -> None:
-            shown.update(task, completed=now.fraction, count=getattr(now, work.field))
+            display.update(task, completed=now.fraction, count=getattr(now, work.field))
 
         yield on_progress
 
@@ -96,14 +107,9 @@ def left_text(seconds: float) -> str:
     return f"about {seconds:.0f} s"
 
 
-@contextmanager
-def steps_shown(count: int) -> Iterator[Callable[[str, str], None]]:
+def steps_shown(count: int) -> AbstractContextManager[Callable[[str, str], None]]:
     """Show how far a work of `count` steps is; told of a step's name and what is done in it."""
-    if sys.stderr.isatty() and not for_programs.get():
-        with steps_bar(count) as on_step:
-            yield on_step
-    else:
-        yield steps_lines(count)
+    return shown(steps_bar(count), partial(steps_lines, count))
 
 
 @contextmanager
@@ -119,15 +125,15 @@ def steps_bar(count: int) -> Iterator[Callable[[str, str], None]]:
         rich.TimeElapsedColumn(),
         rich.TextColumn("{task.description}", markup=False),
     ]
-    shown = rich.Progress(*columns, console=Console(stderr=True), transient=True)
-    task = shown.add_task("", total=count)
+    display = rich.Progress(*columns, console=Console(stderr=True), transient=True)
+    task = display.add_task("", total=count)
     begun: list[str] = []
-    with shown:
+    with display:
 
         def on_step(name: str, what: str) -> None:
             if name not in begun:
                 begun.append(name)
-            shown.update(task, completed=len(begun) - 1, description=f"{name}: {what}")
+            display.update(task, completed=len(begun) - 1, description=f"{name}: {what}")
 
         yield on_step
 

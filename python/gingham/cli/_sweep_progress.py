@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gingham.cli._output import for_programs, say
+from gingham.cli._output import say
+from gingham.cli._progress import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from gingham.sweeps import SweepProgress
 
@@ -21,14 +22,9 @@ LINE_SECONDS = 10.0
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
-@contextmanager
-def sweep_shown() -> Iterator[Callable[[SweepProgress], None]]:
-    """Show how far a sweep is, on the standard error."""
-    if sys.stderr.isatty() and not for_programs.get():
-        with bar() as on_progress:
-            yield on_progress
-    else:
-        yield lines()
+def sweep_shown() -> AbstractContextManager[Callable[[SweepProgress], None]]:
+    """Show how far a sweep is."""
+    return shown(bar(), lines)
 
 
 @contextmanager
@@ -43,13 +39,13 @@ def bar() -> Iterator[Callable[[SweepProgress], None]]:
         rich.MofNCompleteColumn(),
         rich.TextColumn("{task.fields[pace]}", markup=False),
     ]
-    shown = rich.Progress(*columns, console=Console(stderr=True), transient=True)
-    task = shown.add_task("sweeping", total=None, pace="")
-    with shown:
+    display = rich.Progress(*columns, console=Console(stderr=True), transient=True)
+    task = display.add_task("sweeping", total=None, pace="")
+    with display:
 
         def on_progress(now: SweepProgress) -> None:
             done = now.resumed + now.done
-            shown.update(task, total=now.total, completed=done, pace=pace(now))
+            display.update(task, total=now.total, completed=done, pace=pace(now))
 
         yield on_progress
 

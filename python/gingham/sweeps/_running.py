@@ -27,7 +27,7 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeAlias
 
 from gingham.errors import EnvironmentProblem, InputError
-from gingham.running import interruption
+from gingham.running import ignore, interruption
 from gingham.store import SweepFolder
 from gingham.sweeps._keys import core_identity
 from gingham.sweeps._planning import Planner
@@ -262,10 +262,6 @@ class SchedulerLoop:
         """Tell how far we are."""
         self.progress.running = len(self.flying)
         self.on_progress(self.progress)
-
-
-def ignore(_progress: SweepProgress) -> None:
-    """Show no progress."""
 
 
 def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
