@@ -198,6 +198,14 @@ WRONG = [
     (f'base = "star.toml"\n{AXIS}name = "a load"\n', 5, "letters, digits and _"),
     ('base = "star.toml"\n[[axis]]\nkey = "seed"\nvalues = [1]\n', 2, "follows from"),
     ('base = "star.toml"\nseed = \n', 2, ""),
+    (
+        (
+            '[scenario]\nstop.time = "20 us"\ntopology.generate.star = { hosts = 4 }\n'
+            '[[scenario.traffic]]\nlaod = 0.1\nlength = { fixed = "64 B" }\n'
+        ),
+        5,
+        "unknown key `laod`",
+    ),
     ('base = "torsu"\n', 1, 'did you mean "torus"'),
     (f'base = "star.toml"\nwhere = "laod > 3"\n{AXIS}', 2, 'did you mean "load"'),
     ('base = "star.toml"\nkeep = ["mesages"]\n', 2, 'did you mean "messages"'),

@@ -65,7 +65,7 @@ class Routes:
     @property
     def layers(self) -> int:
         """How many layers packets go through: two where lanes are shared out at datelines."""
-        return self._core.layers()
+        return self._core.dateline_classes()
 
     def require_deadlock_free(self) -> None:
         """Raise `DeadlockError` with the shortest cycle if there is one."""

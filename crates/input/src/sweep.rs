@@ -11,10 +11,11 @@
 //! Invariant: an axis has exactly one of the ways to say what it varies, and its values once.
 
 use crate::{InputError, Tree};
-use serde::de::{Deserializer, Error, Unexpected, Visitor};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Number, Value};
 use std::fmt;
+use std::marker::PhantomData;
 
 /// What a sweep file says.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -59,13 +60,13 @@ pub struct SweepAxis {
     key: Option<String>,
     /// Several keys, each of which is its value times a factor.
     #[serde(skip_serializing_if = "Option::is_none")]
-    keys: Option<Map<String, Value>>,
+    keys: Option<Keyed<Number>>,
     /// Several keys that advance together, each with a list or range of values.
     #[serde(skip_serializing_if = "Option::is_none")]
-    zip: Option<Map<String, Value>>,
+    zip: Option<Keyed<Values>>,
     /// Named alternatives, each with what it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    choices: Option<Map<String, Value>>,
+    choices: Option<Keyed<Map<String, Value>>>,
     /// The values of `key` or `keys`.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Value>>,
@@ -109,42 +110,62 @@ impl SweepAxis {
                 return Err(("", message.to_owned()));
             }
         } else if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
-            let message = format!("an axis with \"{way}\" has its values there, and no \"{}\"", &key[1..]);
+            let message =
+                format!("an axis with \"{way}\" has its values there, and no \"{}\"", &key[1..]);
             return Err((key, message));
         }
         if self.name.is_none() && (way == "keys" || way == "choices") {
-            let message = format!("an axis with \"{way}\" needs a \"name\", which its column takes");
+            let message =
+                format!("an axis with \"{way}\" needs a \"name\", which its column takes");
             return Err(("", message));
         }
-        self.check_tables()
+        Ok(())
+    }
+}
+
+/// The values of a key that advances with others.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a list or a range")]
+enum Values {
+    List(Vec<Value>),
+    Range(Map<String, Value>),
+}
+
+/// What stands under keys, in the order of the file; at least one.
+#[derive(Clone, PartialEq, Debug)]
+struct Keyed<T>(Vec<(String, T)>);
+
+impl<T: Serialize> Serialize for Keyed<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Keyed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(KeyedVisitor(PhantomData))
+    }
+}
+
+struct KeyedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for KeyedVisitor<T> {
+    type Value = Keyed<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table with keys")
     }
 
-    fn check_tables(&self) -> Result<(), (&'static str, String)> {
-        let empty = [
-            (".keys", self.keys.as_ref().is_some_and(Map::is_empty)),
-            (".zip", self.zip.as_ref().is_some_and(Map::is_empty)),
-            (".choices", self.choices.as_ref().is_some_and(Map::is_empty)),
-        ];
-        if let Some((key, _)) = empty.into_iter().find(|(_, empty)| *empty) {
-            return Err((key, format!("\"{}\" must be a table with keys", &key[1..])));
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Keyed<T>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = table.next_entry()? {
+            entries.push(entry);
         }
-        for (key, factor) in self.keys.iter().flatten() {
-            if !factor.is_number() {
-                let message = format!("the factor of \"{key}\" must be a number, and is {factor}");
-                return Err((".keys", message));
-            }
+        if entries.is_empty() {
+            Err(A::Error::invalid_length(0, &self))
+        } else {
+            Ok(Keyed(entries))
         }
-        for (key, values) in self.zip.iter().flatten() {
-            if !values.is_array() && !values.is_object() {
-                return Err((".zip", format!("\"{key}\" must be a list or a range, and is {values}")));
-            }
-        }
-        for (choice, changes) in self.choices.iter().flatten() {
-            if !changes.is_object() {
-                return Err((".choices", format!("\"{choice}\" must be a table, and is {changes}")));
-            }
-        }
-        Ok(())
     }
 }
 

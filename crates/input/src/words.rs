@@ -59,7 +59,7 @@ pub(crate) fn expected(words: &str) -> String {
         "a boolean" => "true or false",
         "a sequence" => "a list",
         "a map" => "a table",
-        "f32" | "f64" => "a number",
+        "f32" | "f64" | "a JSON number" => "a number",
         _ => return whole_number(words).unwrap_or_else(|| words.to_owned()),
     };
     plain.to_owned()

@@ -43,14 +43,25 @@ fn what_is_wrong_is_said_with_its_place() {
             "1:1: in `axis[0]`: an axis has one of \"key\", \"keys\", \"zip\" and \"choices\", and \
              it has none",
         ),
-        (LOADS.to_owned(), "1:1: in `axis[0]`: an axis with a key needs either \"values\" or \"range\""),
+        (
+            LOADS.to_owned(),
+            "1:1: in `axis[0]`: an axis with a key needs either \"values\" or \"range\"",
+        ),
         (
             "[[axis]]\nname = \"x\"\nchoices = { a = {} }\nrange = {}\n".to_owned(),
             "4:9: in `axis[0].range`: an axis with \"choices\" has its values there, and no \"range\"",
         ),
         (
             "[[axis]]\nname = \"x\"\nkeys = { a = \"b\" }\nvalues = [1]\n".to_owned(),
-            "3:8: in `axis[0].keys`: the factor of \"a\" must be a number, and is \"b\"",
+            "3:14: in `axis[0].keys.a`: found \"b\", expected a number",
+        ),
+        (
+            "[[axis]]\nzip = { a = 1 }\n".to_owned(),
+            "2:13: in `axis[0].zip.a`: expected a list or a range",
+        ),
+        (
+            "[[axis]]\nname = \"x\"\nchoices = {}\n".to_owned(),
+            "3:11: in `axis[0].choices`: found 0 values, expected a table with keys",
         ),
         (
             "[[axis]]\nkeys = { a = 1 }\nvalues = [1]\n".to_owned(),
