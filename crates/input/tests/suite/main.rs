@@ -3,4 +3,5 @@
 mod messages;
 mod overrides;
 mod properties;
+mod sweeps;
 mod values;
