@@ -7,15 +7,14 @@ its name at once and whole: it is written beside its place, forced to the disk, 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import os
 from typing import TYPE_CHECKING, BinaryIO
 
-from gingham.errors import EnvironmentProblem, InputError
+from gingham.errors import EnvironmentProblem, InputError, meant, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 
@@ -39,8 +38,21 @@ def nearest_file(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return ""
-    close = difflib.get_close_matches(path.name, names, n=1)
-    return f'; did you mean "{path.parent / close[0]}"?' if close else ""
+    near = nearest(path.name, names)
+    return meant(str(path.parent / near) if near else None)
+
+
+def unknown_ending(path: Path, says: str, heading: str, known: Iterable[str]) -> InputError:
+    """Return the error for a file whose ending `says` nothing to us."""
+    endings = list(known)
+    near = nearest(path.suffix.lstrip(".").lower(), endings)
+    question = f' did you mean ".{near}"?' if near else ""
+    return InputError(
+        f"{path}: {says}\n {question} {heading}: {', '.join(f'.{one}' for one in endings)}",
+        file=str(path),
+        expected=endings,
+        nearest=near,
+    )
 
 
 def write_bytes(path: Path, data: bytes, *, force: bool = False) -> None:

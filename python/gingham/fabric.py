@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gingham._files import require_file, write_bytes
+from gingham._files import require_file, unknown_ending, write_bytes
 from gingham._native import CoreFabric, formats
-from gingham.errors import InputError, nearest
 from gingham.routes import Routes
 
 if TYPE_CHECKING:
@@ -204,12 +203,4 @@ def format_of(path: Path) -> str:
     known = {ending: name for name, endings, _ in formats() for ending in endings}
     if extension in known:
         return known[extension]
-    near = nearest(extension, known)
-    meant = f' did you mean ".{near}"?' if near else ""
-    endings = ", ".join(f".{ending}" for ending in known)
-    raise InputError(
-        f"{path}: the extension says no format\n {meant} known extensions: {endings}",
-        file=str(path),
-        expected=list(known),
-        nearest=near,
-    )
+    raise unknown_ending(path, "the extension says no format", "known extensions", known)

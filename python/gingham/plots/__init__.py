@@ -30,8 +30,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
-from gingham._files import write_bytes
-from gingham.errors import InputError, nearest
+from gingham._files import unknown_ending, write_bytes
+from gingham.errors import InputError
 
 if TYPE_CHECKING:
     import os
@@ -220,15 +220,8 @@ def require_ending(path: Path) -> str:
     """Return the ending of the file of a picture; raise `InputError` if it is none of ours."""
     ending = path.suffix.lstrip(".").lower()
     if ending not in ENDINGS:
-        near = nearest(ending, ENDINGS)
-        meant = f' did you mean ".{near}"?' if near else ""
-        known = ", ".join(f".{one}" for one in ENDINGS)
-        raise InputError(
-            f"{path}: the ending says no format of pictures\n {meant} known endings: {known}",
-            file=str(path),
-            expected=list(ENDINGS),
-            nearest=near,
-        )
+        says = "the ending says no format of pictures"
+        raise unknown_ending(path, says, "known endings", ENDINGS)
     return ending
 
 

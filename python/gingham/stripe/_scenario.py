@@ -22,6 +22,9 @@ PARTS = 3
 class StripeScenario(AnyScenario):
     """A striping scenario, with the positions of its keys; never changes.
 
+    In the paths of `with_`, places count from 0; a channel's or source's name may stand for its
+    place: `channel.radio.loss`.
+
     >>> two = StripeScenario.parse('''
     ... stop.time = "1 s"
     ... [[channel]]
@@ -40,24 +43,19 @@ class StripeScenario(AnyScenario):
         """Read an example that ships with the package."""
         return cls.load(examples.require(name))
 
-    def with_(
+    def _changed(
         self,
-        values: Mapping[str, Any] | None = None,
-        *,
-        settings: Iterable[str] = (),
-        seed: int | None = None,
+        values: Mapping[str, Any],
+        settings: list[str],
+        seed: int | None,
+        first: Mapping[str, Any] | None = None,
+        said_of_first: Iterable[str] = (),
     ) -> Self:
-        """Return the scenario with changes.
-
-        `values` sets numbers, texts, lists and dicts at dotted paths, such as
-        `{"channel.1.loss": 0.01}`; `settings` does so with texts as `--set` takes them, such as
-        `"channel.1.loss=0.01"`. Places count from 0; a channel's or source's name may stand for
-        its place: `channel.radio.loss`.
-        """
+        """Return the scenario with changes, with places for the names in their paths."""
         lists = self._core.resolved()
-        placed = {place_of(path, lists): value for path, value in (values or {}).items()}
+        placed = {place_of(path, lists): value for path, value in values.items()}
         changed = [f"{place_of(path, lists)}={text}" for path, text in map(split_setting, settings)]
-        return self._changed(placed, changed, seed)
+        return super()._changed(placed, changed, seed, first, said_of_first)
 
     def __repr__(self) -> str:
         """Return the name."""
