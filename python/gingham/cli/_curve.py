@@ -21,15 +21,7 @@ from gingham.cli._output import (
 )
 from gingham.cli._run import time_with_interval, with_interval
 from gingham.cli._scenarios import fabric_scenario
-from gingham.cli._workers import (
-    on_option,
-    replications_option,
-    resume_option,
-    sweep_seed_option,
-    sweep_session,
-    workers_at,
-    workers_option,
-)
+from gingham.cli._workers import session_options, sweep_session, workers_at
 from gingham.errors import InternalError
 
 if TYPE_CHECKING:
@@ -45,11 +37,7 @@ FAILED = 5
 @click.option("--load", "loads", required=True, help="Loads: first:last:step, or 0.1,0.2,0.4.")
 @click.option("--routing", "routings", default="", help="Algorithms to compare: a,b,c.")
 @settings_option
-@replications_option
-@sweep_seed_option
-@workers_option
-@on_option
-@resume_option
+@session_options
 @output_option(help="Folder of results; by default sweeps/NAME-curve.")
 @json_option
 def curve(

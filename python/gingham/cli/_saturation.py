@@ -12,15 +12,7 @@ from gingham.cli._options import output_option, settings_option
 from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
 from gingham.cli._run import with_interval
 from gingham.cli._scenarios import fabric_scenario
-from gingham.cli._workers import (
-    on_option,
-    replications_option,
-    resume_option,
-    sweep_seed_option,
-    sweep_session,
-    workers_at,
-    workers_option,
-)
+from gingham.cli._workers import session_options, sweep_session, workers_at
 
 if TYPE_CHECKING:
     from gingham.loads import Saturation
@@ -44,11 +36,7 @@ if TYPE_CHECKING:
     help="Highest load to try.",
 )
 @settings_option
-@replications_option
-@sweep_seed_option
-@workers_option
-@on_option
-@resume_option
+@session_options
 @output_option(help="Folder of results; by default sweeps/NAME-saturation.")
 @json_option
 def saturation(

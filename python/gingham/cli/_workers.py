@@ -12,7 +12,7 @@ from gingham.cli._output import Interrupted, command_given, warn
 from gingham.cli._sweep_progress import numbers, sweep_shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -32,20 +32,29 @@ on_option = click.option(
     help="Where instead: dask://HOST:PORT, or slurm:jobs=4,cores=8,queue=short and the like.",
 )
 resume_option = click.option("--resume", is_flag=True, help="Make only what the folder lacks.")
-replications_option = click.option(
-    "--replications",
-    type=click.IntRange(1, 1000),
-    default=5,
-    show_default=True,
-    help="Runs of each point, with random numbers of their own.",
-)
-sweep_seed_option = click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=1,
-    show_default=True,
-    help="Seed of all replications.",
-)
+
+
+def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of one that makes a sweep of its own."""
+    chance = [
+        click.option(
+            "--replications",
+            type=click.IntRange(1, 1000),
+            default=5,
+            show_default=True,
+            help="Runs of each point, with random numbers of their own.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(0, 2**63 - 1),
+            default=1,
+            show_default=True,
+            help="Seed of all replications.",
+        ),
+    ]
+    for option in reversed([*chance, workers_option, on_option, resume_option]):
+        command = option(command)
+    return command
 
 
 @contextmanager
