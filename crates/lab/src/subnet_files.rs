@@ -27,8 +27,8 @@ pub struct SubnetFiles {
 /// Routes and lanes as a subnet manager decided on them.
 #[derive(Clone, Debug)]
 pub struct LoadedRoutes {
-    /// Routes, for each alternative of the LMC.
-    pub alternatives: Vec<Routes>,
+    /// Routes, for each LID offset.
+    pub routes: Vec<Routes>,
     /// Lanes; `None` if no file tells anything of them.
     pub lanes: Option<Lanes>,
     /// Routes to the switches themselves.
@@ -67,7 +67,7 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
         Lanes::new(fabric, map, levels)
     });
     Ok(LoadedRoutes {
-        alternatives: forwarding.alternatives,
+        routes: forwarding.routes,
         lanes,
         to_switches: forwarding.to_switches,
         findings,

@@ -1,7 +1,7 @@
 //! Routes of a running subnet: its files become `Routes`, and routes become its files.
 
 use gingham_lab::{LoadedArbitration, SubnetFiles, load_routes};
-use gingham_topology::routing::TakeIn;
+use gingham_topology::routing::Ejection;
 use gingham_topology::subnet::conf;
 use gingham_topology::subnet::{Arbitration, Lids, Slot, write_tables};
 use gingham_topology::{Fabric, routing};
@@ -33,9 +33,9 @@ impl Routes {
         let loaded = interruptible(py, move || {
             let loaded = load_routes(&fabric, &files)?;
             let decided = Decided::BySubnet(loaded.to_switches);
-            let (alternatives, lanes) = (loaded.alternatives, loaded.lanes);
+            let (routes, lanes) = (loaded.routes, loaded.lanes);
             let findings = loaded.findings;
-            Ok(Self::proved(fabric, alternatives, lanes, TakeIn::Always, decided, findings))
+            Ok(Self::proved(fabric, routes, lanes, Ejection::Always, decided, findings))
         })?;
         loaded.map_err(|refused| error::input(py, &refused))
     }
@@ -51,7 +51,7 @@ impl Routes {
             }
         };
         let lids = Lids::of(fabric).map_err(|refused| error::refusal(py, refused))?;
-        py.detach(|| write_tables(fabric, &lids, &self.alternatives, &to_switches))
+        py.detach(|| write_tables(fabric, &lids, &self.routes, &to_switches))
             .map_err(|refused| error::refusal(py, refused))
     }
 }

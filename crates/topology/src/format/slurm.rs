@@ -15,7 +15,7 @@
 //!
 //! Source: Slurm, `topology.conf(5)`.
 
-use super::Written;
+use super::text::Written;
 use crate::routing::{islands, switch_of};
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -10,10 +10,10 @@
 //! Everything after that reads them by one walk over all source switches and destinations,
 //! whatever their form and origin (`paths`).
 //!
-//! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each alternative, and
+//! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each of them, and
 //! [`Lanes`], which tell on which lanes a packet may go on at each hop: by its class, by datelines, or by
 //! tables (`lanes`). The proof is of all
-//! of them together, buffer by buffer (`proof`); routes alone are the case of one alternative and one lane.
+//! of them together, buffer by buffer (`proof`); routes alone are the case of one path a pair and one lane.
 //! Tables of a running fabric come from `subnet`: [`Routes::trace`] finds their loops and black
 //! holes, and the proof takes stray packets into account. `metrics` count and measure.
 //!
@@ -26,22 +26,22 @@ mod paths;
 mod proof;
 
 pub use algorithms::{
-    Algorithm, DimensionOrder, FallBacks, Form, InTransit, ROUTES_MAX, Root, RouteError,
-    ShortestPath, SimpleRoutes, Smart, Spread, Ties, TransitHosts, Tree, UpDown, route,
-    route_to_switches,
+    Algorithm, DimensionOrder, Form, InTransit, ROUTES_MAX, Root, RouteError, ShortestPath,
+    SimpleRoutes, Smart, Spread, Ties, TransitHosts, Tree, UpDown, route, route_to_switches,
 };
 pub use lanes::{
-    Buffer, BufferId, DatelineClass, Datelines, LANES_MAX, LEVELS, LaneMap, LaneRow, LaneRule,
-    LaneSet, Lanes, MANAGEMENT_LANE, RouteSet, ServiceLevels, VcClass,
+    Buffer, BufferId, DatelineClass, Datelines, Ejection, LANES_MAX, LEVELS, LaneMap, LaneRow,
+    LaneRule, LaneSet, Lanes, MANAGEMENT_LANE, RouteSet, ServiceLevels, VcClass,
 };
 pub use metrics::{
     AllToAll, Bisection, Detour, Distribution, LaneDrop, LaneUse, SampleMean, Sharing, Statistics,
 };
 pub use paths::{
-    Fault, KeptPath, Onward, Path, Routes, SourceRoutes, Stray, SwitchTables, TableRoutes, Trace,
+    FallBacks, Fault, KeptPath, Onward, Path, Routes, SourceRoutes, Stray, SwitchTables,
+    TableRoutes, Trace,
 };
 pub use proof::{
-    DependencyGraph, Proof, TakeIn, buffer_name, cycle_witnesses, describe_cycle, prove,
+    DependencyGraph, Proof, buffer_name, cycle_witnesses, describe_cycle, prove,
     prove_between_hosts, prove_without_loops,
 };
 

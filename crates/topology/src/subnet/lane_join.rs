@@ -39,7 +39,7 @@ fn by_conf(fabric: &Fabric, conf: &QosConf) -> (LaneMap, Vec<Finding>) {
         map.set_endpoint(endpoint, conf.lane_row(kind));
     }
     let text = "the file says `qos FALSE`: OpenSM then writes no tables, and ports keep theirs";
-    let finding = Finding { line: None, kind: FindingKind::MissingLane, text: text.to_owned() };
+    let finding = Finding::of_fabric(FindingKind::MissingLane, text.to_owned());
     (map, if conf.is_enabled { Vec::new() } else { vec![finding] })
 }
 
@@ -141,7 +141,7 @@ fn missing(kind: &str, names: &[&str]) -> Finding {
         names.len(),
         listed(names)
     );
-    Finding { line: None, kind: FindingKind::MissingLane, text }
+    Finding::of_fabric(FindingKind::MissingLane, text)
 }
 
 /// Switches by their own GUID and that of port 0; endpoints by that of their port, and by their
@@ -150,7 +150,7 @@ fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, Owner> {
     let mut owners = BTreeMap::new();
     for endpoint in fabric.endpoint_ids() {
         let PortRef { node, port } = fabric.endpoint(endpoint);
-        let owner = Owner::Endpoint { endpoint, alternative: 0 };
+        let owner = Owner::Endpoint { endpoint, lid_offset: 0 };
         if let Some(guid) = fabric.node(node).guid {
             owners.entry(guid).or_insert(owner);
         }

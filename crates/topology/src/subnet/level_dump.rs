@@ -148,8 +148,8 @@ pub fn join_levels(
     }
     let mut missing = None;
     let mut missing_count = 0_u64;
-    let levels = ServiceLevels::by_pair(fabric, lids.alternatives(), |from, to, alternative| {
-        let level = tables.level(from, to, alternative);
+    let levels = ServiceLevels::by_pair(fabric, lids.lid_offsets(), |from, to, lid_offset| {
+        let level = tables.level(from, to, lid_offset);
         if level.is_none() && matters(fabric, &tables, from, to) {
             missing_count += 1;
             missing.get_or_insert((from, to));
@@ -163,7 +163,7 @@ pub fn join_levels(
              SL 0",
             names[0], names[1]
         );
-        Finding { line: None, kind: FindingKind::MissingLane, text }
+        Finding::of_fabric(FindingKind::MissingLane, text)
     }));
     Ok((levels, findings))
 }
@@ -182,9 +182,9 @@ const NONE: u8 = u8::MAX;
 struct Tables {
     endpoints: usize,
     switches: usize,
-    alternatives: usize,
+    lid_offsets: usize,
     switch_of: Vec<Option<NodeId>>,
-    /// By source (endpoints, then switches), then by destination (each alternative of an endpoint,
+    /// By source (endpoints, then switches), then by destination (each LID of an endpoint,
     /// then switches).
     levels: Vec<u8>,
 }
@@ -192,12 +192,12 @@ struct Tables {
 impl Tables {
     fn new(fabric: &Fabric, lids: &Lids) -> Self {
         let (endpoints, switches) = (fabric.endpoints().len(), fabric.switches().len());
-        let alternatives = usize::from(lids.alternatives());
-        let columns = endpoints * alternatives + switches;
+        let lid_offsets = usize::from(lids.lid_offsets());
+        let columns = endpoints * lid_offsets + switches;
         Self {
             endpoints,
             switches,
-            alternatives,
+            lid_offsets,
             switch_of: fabric.endpoint_ids().map(|endpoint| switch_of(fabric, endpoint)).collect(),
             levels: vec![NONE; (endpoints + switches) * columns],
         }
@@ -217,7 +217,7 @@ impl Tables {
         let destination = owner(row.destination)?;
         let repeats = match destination {
             Owner::Endpoint { endpoint, .. } => usize::from(lids.count_of(endpoint)),
-            Owner::Switch(_) => self.alternatives,
+            Owner::Switch(_) => self.lid_offsets,
         };
         let mut column = self.column(destination);
         let place = self.place(source, column);
@@ -225,7 +225,7 @@ impl Tables {
         if kept != NONE {
             return Ok((kept != row.level).then(|| said_twice(row, kept)));
         }
-        // An endpoint with fewer alternatives than others repeats its own.
+        // An endpoint with fewer LIDs than others repeats its own.
         let last = self.last_column(destination);
         while column <= last {
             let place = self.place(source, column);
@@ -237,29 +237,29 @@ impl Tables {
 
     fn column(&self, destination: Owner) -> usize {
         match destination {
-            Owner::Endpoint { endpoint, alternative } => {
-                endpoint.index() * self.alternatives + usize::from(alternative)
+            Owner::Endpoint { endpoint, lid_offset } => {
+                endpoint.index() * self.lid_offsets + usize::from(lid_offset)
             }
-            Owner::Switch(switch) => self.endpoints * self.alternatives + switch.index(),
+            Owner::Switch(switch) => self.endpoints * self.lid_offsets + switch.index(),
         }
     }
 
     fn last_column(&self, destination: Owner) -> usize {
         match destination {
-            Owner::Endpoint { endpoint, .. } => (endpoint.index() + 1) * self.alternatives - 1,
+            Owner::Endpoint { endpoint, .. } => (endpoint.index() + 1) * self.lid_offsets - 1,
             Owner::Switch(_) => self.column(destination),
         }
     }
 
     fn place(&self, source: usize, column: usize) -> usize {
-        source * (self.endpoints * self.alternatives + self.switches) + column
+        source * (self.endpoints * self.lid_offsets + self.switches) + column
     }
 
-    fn level(&self, from: EndpointId, to: EndpointId, alternative: u8) -> Option<u8> {
+    fn level(&self, from: EndpointId, to: EndpointId, lid_offset: u8) -> Option<u8> {
         let by_switch = |endpoint: EndpointId| self.switch_of[endpoint.index()];
         let sources = [Some(from.index()), by_switch(from).map(|s| self.endpoints + s.index())];
         let columns = [
-            Some(self.column(Owner::Endpoint { endpoint: to, alternative })),
+            Some(self.column(Owner::Endpoint { endpoint: to, lid_offset })),
             by_switch(to).map(|switch| self.column(Owner::Switch(switch))),
         ];
         let rows = sources.into_iter().flatten();

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A port with LMC `m` answers to `2^m` LIDs from its first, which lets routes to it differ: its
-//! *alternatives*. A fabric without any LID, such as a generated one, gets LIDs from 1 in
+//! *LID offsets*. A fabric without any LID, such as a generated one, gets LIDs from 1 in
 //! canonical order, switches first, so that its routes can be written as tables.
 
 use crate::format::FormatError;
@@ -21,12 +21,12 @@ const LMC_MAX: u8 = 7;
 /// Who answers to a LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
-    /// An endpoint, by one of its alternatives.
+    /// An endpoint, by one of its LIDs.
     Endpoint {
         /// The endpoint.
         endpoint: EndpointId,
-        /// Number of the alternative, from 0: the LID less the endpoint's first.
-        alternative: u8,
+        /// The LID less the base LID, the first of the endpoint.
+        lid_offset: u8,
     },
     /// A switch itself.
     Switch(NodeId),
@@ -56,7 +56,7 @@ impl Lids {
         for endpoint in fabric.endpoint_ids() {
             let (lid, lmc) = address(fabric, fabric.endpoint(endpoint));
             lids.of_endpoints[endpoint.index()] = lid.map(|lid| (lid, lmc));
-            lids.claim(fabric, lid, lmc, |alternative| Owner::Endpoint { endpoint, alternative })?;
+            lids.claim(fabric, lid, lmc, |lid_offset| Owner::Endpoint { endpoint, lid_offset })?;
         }
         if lids.owners.iter().all(Option::is_none) {
             lids.make_up(fabric)?;
@@ -81,15 +81,15 @@ impl Lids {
         owner: impl Fn(u8) -> Owner,
     ) -> Result<(), FormatError> {
         let Some(first) = first else { return Ok(()) };
-        for alternative in 0..(1_u8 << lmc) {
-            let lid = first.saturating_add(u16::from(alternative));
+        for lid_offset in 0..(1_u8 << lmc) {
+            let lid = first.saturating_add(u16::from(lid_offset));
             let Some(place) = self.owners.get_mut(usize::from(lid)) else {
-                let who = name(fabric, owner(alternative));
+                let who = name(fabric, owner(lid_offset));
                 let message = format!("LID {lid} of {who} is none of a single port");
                 return Err(FormatError::whole(message, "expected LIDs from 1 to 49151"));
             };
-            if let Some(other) = place.replace(owner(alternative)) {
-                let [one, two] = [other, owner(alternative)].map(|owner| name(fabric, owner));
+            if let Some(other) = place.replace(owner(lid_offset)) {
+                let [one, two] = [other, owner(lid_offset)].map(|owner| name(fabric, owner));
                 return Err(FormatError::whole(
                     format!("LID {lid} belongs to {one} and to {two}"),
                     "tables by LID cannot tell them apart: let the subnet manager give LIDs \
@@ -110,7 +110,7 @@ impl Lids {
         }
         for endpoint in fabric.endpoint_ids() {
             self.of_endpoints[endpoint.index()] = Some((next, 0));
-            let owner = |alternative| Owner::Endpoint { endpoint, alternative };
+            let owner = |lid_offset| Owner::Endpoint { endpoint, lid_offset };
             self.claim(fabric, Some(next), 0, owner)?;
             next = next.saturating_add(1);
         }
@@ -122,11 +122,11 @@ impl Lids {
         *self.owners.get(usize::from(lid))?
     }
 
-    /// The LID of an alternative of an endpoint. Where the endpoint has fewer, they are taken
+    /// The LID of an endpoint at an offset from its base LID. Where the endpoint has fewer, they are taken
     /// in turn.
-    pub fn of_endpoint(&self, endpoint: EndpointId, alternative: u8) -> Option<u16> {
+    pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
         let (first, lmc) = self.of_endpoints[endpoint.index()]?;
-        Some(first + u16::from(alternative % (1 << lmc)))
+        Some(first + u16::from(lid_offset % (1 << lmc)))
     }
 
     /// Number of LIDs of an endpoint; 0 if it has none.
@@ -140,7 +140,7 @@ impl Lids {
     }
 
     /// The largest number of LIDs that an endpoint has; at least 1.
-    pub fn alternatives(&self) -> u8 {
+    pub fn lid_offsets(&self) -> u8 {
         self.of_endpoints.iter().flatten().map(|(_, lmc)| 1 << lmc).max().unwrap_or(1)
     }
 

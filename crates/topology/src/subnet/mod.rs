@@ -30,6 +30,7 @@ mod level_dump;
 mod lids;
 mod line;
 mod table_dump;
+mod tables;
 mod write;
 
 pub use arbitration::{Arbitration, PortArbitration, Slot};
@@ -39,5 +40,5 @@ pub use lane_dump::{LaneDump, LaneEntry, LaneTable, TableOwner};
 pub use lane_join::join_lanes;
 pub use level_dump::{HEADING as LEVEL_HEADING, LevelDump, LevelRow, join_levels};
 pub use lids::{LID_MAX, Lids, Owner};
-pub use table_dump::{Entry, SwitchTable, TableDump};
+pub use tables::{ForwardingEntry, SwitchTable, TableDump};
 pub use write::write as write_tables;

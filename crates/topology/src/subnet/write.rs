@@ -13,15 +13,15 @@ use crate::routing::{Routes, SwitchTables, TableRoutes};
 use crate::{Fabric, Guid, NodeId, NodeKind};
 use std::fmt::Write as _;
 
-/// The tables of all switches, for all LIDs. `alternatives` must be tables, one for each of the
+/// The tables of all switches, for all LIDs. `routes` must be tables, one for each of the
 /// LMC, as [`crate::subnet::Forwarding`] has them.
 pub fn write(
     fabric: &Fabric,
     lids: &Lids,
-    alternatives: &[Routes],
+    routes: &[Routes],
     to_switches: &SwitchTables,
 ) -> Result<String, WriteError> {
-    let tables: Vec<&TableRoutes> = alternatives.iter().map(tables_of).collect::<Result<_, _>>()?;
+    let tables: Vec<&TableRoutes> = routes.iter().map(tables_of).collect::<Result<_, _>>()?;
     let mut switches: Vec<(Guid, NodeId)> = fabric
         .switches()
         .map(|switch| Ok((guid(fabric, switch)?, switch)))
@@ -75,8 +75,8 @@ fn port(
     match owner {
         Owner::Switch(to) if to == switch => Some(0),
         Owner::Switch(to) => to_switches.port(switch, to),
-        Owner::Endpoint { endpoint, alternative } => {
-            tables[usize::from(alternative) % tables.len()].port(switch, endpoint)
+        Owner::Endpoint { endpoint, lid_offset } => {
+            tables[usize::from(lid_offset) % tables.len()].port(switch, endpoint)
         }
     }
 }

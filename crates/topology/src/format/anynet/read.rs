@@ -1,20 +1,20 @@
 //! Reading an anynet file.
 
-use crate::format::Reading;
 use crate::format::error::{FormatError, count};
+use crate::format::text::Parsed;
 use crate::numbering::{NUMBER_MAX, host_guid, host_name, switch_guid, switch_name};
 use crate::{DraftNode, FabricBuilder, Finding, FindingKind, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads an anynet file.
-pub(in crate::format) fn read(text: &str) -> Result<Reading, FormatError> {
+pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     let mut net = Net::default();
     for (index, line) in text.lines().enumerate() {
         let line = Line { number: count(index + 1), text: line, at: 0 };
         net.line(line)?;
     }
     net.note_latencies();
-    Ok(Reading { fabric: net.builder.build(), findings: net.findings })
+    Ok(Parsed { fabric: net.builder.build(), findings: net.findings })
 }
 
 /// A router or node, by kind and number.

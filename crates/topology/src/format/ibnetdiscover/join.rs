@@ -11,7 +11,7 @@
 //! at the far end and the device's own in its record.
 
 use super::records::{Mention, Record, Records, description, guid_of_id, refine};
-use crate::format::Reading;
+use crate::format::text::Parsed;
 use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, LinkSpeed, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -30,7 +30,7 @@ struct Draft {
 }
 
 /// Builds the fabric of all records.
-pub(super) fn join(mut records: Records<'_>) -> Reading {
+pub(super) fn join(mut records: Records<'_>) -> Parsed {
     records.finish();
     let mentions = std::mem::take(&mut records.mentions);
     define_missing(&mut records, &mentions);
@@ -206,7 +206,7 @@ fn widen(records: &mut Records<'_>, cables: &[Draft]) {
     }
 }
 
-fn build(records: Records<'_>, cables: &[Draft]) -> Reading {
+fn build(records: Records<'_>, cables: &[Draft]) -> Parsed {
     let mut builder = FabricBuilder::new();
     let nodes: Vec<DraftNode> =
         records.nodes.into_iter().map(|record| builder.add_node(node(record))).collect();
@@ -214,7 +214,7 @@ fn build(records: Records<'_>, cables: &[Draft]) -> Reading {
         let ends = cable.ends.map(|(index, port)| (nodes[index], port));
         builder.add_cable(ends, cable.speed, None).expect("ports exist and are used once");
     }
-    Reading { fabric: builder.build(), findings: records.findings }
+    Parsed { fabric: builder.build(), findings: records.findings }
 }
 
 /// A node is named by its id where that is no GUID, else by its description.

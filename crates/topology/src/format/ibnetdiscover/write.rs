@@ -8,7 +8,7 @@
 
 use super::comment::{SPEED_BITS, WIDTH_BITS};
 use super::project::{Dialect, project};
-use crate::format::Written;
+use crate::format::text::Written;
 use crate::{Address, Fabric, LinkSpeed, Node, NodeId, NodeKind, PortRef};
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
 //! The names of the routing algorithms, as scenario files and command lines give them with their
-//! parameters (`parameters.rs`).
+//! parameters.
 //!
 //! ```toml
 //! algorithm = "up-down"                                  # all parameters at their defaults
@@ -9,88 +9,93 @@
 //!
 //! The doc comments of [`Algorithm`] are what users read as help.
 
-use super::parameters::{
-    DimensionOrder, InTransit, ShortestPath, SimpleRoutes, Smart, Spread, UpDown,
-};
+use super::dimension_order::DimensionOrder;
+use super::in_transit::InTransit;
+use super::rule::AlgorithmParameters;
+use super::shortest_path::ShortestPath;
+use super::simple_routes::SimpleRoutes;
+use super::smart::Smart;
+use super::up_down::UpDown;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
-/// How paths are chosen.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(transform = accept_bare_names)]
-pub enum Algorithm {
+/// Spells each algorithm once: its help, its name, and the type of its parameters.
+macro_rules! algorithms {
+    ($($(#[doc = $help:literal])+ $name:literal => $parameters:ident,)+) => {
+        /// How paths are chosen.
+        #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+        #[schemars(transform = accept_bare_names)]
+        pub enum Algorithm {
+            $($(#[doc = $help])+ #[serde(rename = $name)] $parameters($parameters),)+
+        }
+
+        /// The names alone.
+        #[derive(Clone, Copy, Deserialize)]
+        enum Name {
+            $(#[serde(rename = $name)] $parameters,)+
+        }
+
+        impl Name {
+            fn with_defaults(self) -> Algorithm {
+                match self {
+                    $(Self::$parameters => Algorithm::$parameters($parameters::default()),)+
+                }
+            }
+
+            fn with_parameters<'de, M: de::MapAccess<'de>>(
+                self,
+                map: &mut M,
+            ) -> Result<Algorithm, M::Error> {
+                Ok(match self {
+                    $(Self::$parameters => Algorithm::$parameters(map.next_value()?),)+
+                })
+            }
+        }
+
+        impl Algorithm {
+            /// The name by which users ask for it.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$parameters(_) => $name,)+
+                }
+            }
+
+            pub(super) fn parameters(&self) -> &dyn AlgorithmParameters {
+                match self {
+                    $(Self::$parameters(parameters) => parameters,)+
+                }
+            }
+        }
+    };
+}
+
+algorithms! {
     /// A path with the fewest switches. Free of deadlock on trees and folded Clos networks, not on
     /// rings and tori.
-    ShortestPath(ShortestPath),
+    "shortest-path" => ShortestPath,
     /// On a mesh or torus: one dimension after another, the shorter way round. Free of deadlock
     /// on meshes, on tori of at most three switches a dimension, and on others with two lanes and datelines.
-    DimensionOrder(DimensionOrder),
+    "dimension-order" => DimensionOrder,
     /// Towards a root first, then only away from it. Free of deadlock on every fabric.
-    UpDown(UpDown),
+    "up-down" => UpDown,
     /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
     /// ones, where a channel costs more the more paths it carries; it need not be the shortest.
     /// Free of deadlock on every fabric. Source routes only.
-    SimpleRoutes(SimpleRoutes),
+    "simple-routes" => SimpleRoutes,
     /// A path with the fewest switches on any fabric, free of deadlock: where up*/down* forbids the
     /// turn from down to up, a host of that switch takes the packet in and sends it on. Balanced
     /// over all shortest paths. Source routes only.
-    InTransit(InTransit),
+    "in-transit" => InTransit,
     /// Paths that share the load evenly, with every cycle of dependencies broken where it costs
     /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches of moderate size.
-    Smart(Smart),
+    "smart" => Smart,
 }
 
 impl Algorithm {
-    /// Whether all endpoints of a switch are reached by the same paths.
-    pub(super) fn shares_paths(&self) -> bool {
-        match self {
-            Self::ShortestPath(_) | Self::DimensionOrder(_) | Self::UpDown(_) | Self::Smart(_) => {
-                false
-            }
-            Self::SimpleRoutes(parameters) => parameters.spread == Spread::Switches,
-            Self::InTransit(parameters) => parameters.spread == Spread::Switches,
-        }
-    }
-}
-
-/// The names alone.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Name {
-    ShortestPath,
-    DimensionOrder,
-    UpDown,
-    SimpleRoutes,
-    InTransit,
-    Smart,
-}
-
-impl Name {
-    fn with_defaults(self) -> Algorithm {
-        match self {
-            Self::ShortestPath => Algorithm::ShortestPath(ShortestPath::default()),
-            Self::DimensionOrder => Algorithm::DimensionOrder(DimensionOrder::default()),
-            Self::UpDown => Algorithm::UpDown(UpDown::default()),
-            Self::SimpleRoutes => Algorithm::SimpleRoutes(SimpleRoutes::default()),
-            Self::InTransit => Algorithm::InTransit(InTransit::default()),
-            Self::Smart => Algorithm::Smart(Smart::default()),
-        }
-    }
-
-    fn with_parameters<'de, M: de::MapAccess<'de>>(
-        self,
-        map: &mut M,
-    ) -> Result<Algorithm, M::Error> {
-        Ok(match self {
-            Self::ShortestPath => Algorithm::ShortestPath(map.next_value()?),
-            Self::DimensionOrder => Algorithm::DimensionOrder(map.next_value()?),
-            Self::UpDown => Algorithm::UpDown(map.next_value()?),
-            Self::SimpleRoutes => Algorithm::SimpleRoutes(map.next_value()?),
-            Self::InTransit => Algorithm::InTransit(map.next_value()?),
-            Self::Smart => Algorithm::Smart(map.next_value()?),
-        })
+    /// Whether cycles of dependencies round a torus are left to datelines.
+    pub fn needs_datelines(&self) -> bool {
+        self.parameters().needs_datelines()
     }
 }
 
@@ -147,8 +152,8 @@ fn accept_bare_names(schema: &mut Schema) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameters::Root;
     use super::*;
+    use crate::routing::Root;
 
     #[derive(Debug, Deserialize, Serialize)]
     struct File {

@@ -13,12 +13,26 @@
 //! the channels looked at along one path a source switch (source form) or at every switch once
 //! (table form).
 
-use super::choices::{Choice, Choices};
-use super::parameters::Spread;
+use super::choices::{Choice, Choices, State};
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
+use crate::routing::paths::switch_tables::SwitchTables;
 use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether paths to a switch are spread over its hosts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spread {
+    /// Each host of a switch may be reached by a path of its own.
+    #[default]
+    Hosts,
+    /// All hosts of a switch are reached by one path from each other switch: faster and smaller,
+    /// for fabrics of hundreds of switches.
+    Switches,
+}
 
 /// Host-to-host paths by channel.
 #[derive(Debug)]
@@ -172,4 +186,26 @@ fn fill_column(
         };
         routes.set_port(switch, to, Some(fabric.source(channel).port));
     }
+}
+
+/// One output port per switch and destination switch; of equally long ways, those to different
+/// switches take different ones, round robin.
+pub(super) fn switch_tables(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    toward: impl Fn(NodeId) -> Choices,
+) -> SwitchTables {
+    let mut tables = SwitchTables::new(fabric);
+    for to in graph.switches() {
+        let choices = toward(to);
+        for switch in graph.switches() {
+            let onward = choices.from(State::new(switch.index()));
+            if !onward.is_empty() {
+                let choice = onward[to.index() % onward.len()];
+                let port = fabric.source(choice.channel).port;
+                tables.set_port(switch, to, Some(port));
+            }
+        }
+    }
+    tables
 }

@@ -24,9 +24,8 @@
 //! Cost: a pass takes time proportional to the choices that all pairs can reach, whose number is
 //! small because they lead one hop nearer; memory, a channel a hop of every path.
 
-use super::assignment::{Load, row_weight, rows};
+use super::assignment::{Load, Spread, row_weight, rows};
 use super::choices::{Choice, Choices, State};
-use super::parameters::Spread;
 use super::phases::is_turn;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};

@@ -23,7 +23,7 @@ id_type!(
 
 /// One way on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Choice {
+pub(super) struct Choice {
     /// The channel to take.
     pub(crate) channel: ChannelId,
     /// The state at its end.
@@ -32,7 +32,7 @@ pub(crate) struct Choice {
 
 /// The ways on from every state toward one destination switch.
 #[derive(Debug)]
-pub(crate) struct Choices {
+pub(super) struct Choices {
     phases: usize,
     hops: Vec<u32>,
     /// Where the choices of a state begin in `onward`, with one entry more than states.

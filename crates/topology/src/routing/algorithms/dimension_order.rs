@@ -28,13 +28,52 @@
 //! (e-cube routing).
 
 use super::choices::Choices;
-use super::parameters::Ties;
+use super::error::RouteError;
+use super::rule::{AlgorithmParameters, Form, Rule};
 use super::shortest_path::onward;
 use crate::routing::paths::graph::SwitchGraph;
-use crate::{Grid, NodeId};
+use crate::{Fabric, Grid, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `dimension-order`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DimensionOrder {
+    /// Which way round a circle packets go where both ways are equally long.
+    pub ties: Ties,
+}
+
+/// Which way round a circle of a torus packets go where both ways are equally long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// Towards larger coordinates.
+    #[default]
+    Up,
+    /// From even coordinates towards larger ones, from odd ones towards smaller ones: where all send to all, all
+    /// channels of a circle carry the same if its size is a multiple of 4.
+    Alternate,
+}
+
+impl AlgorithmParameters for DimensionOrder {
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        _: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        let grid = Grid::recognise(fabric)?;
+        Ok(Rule::by_choices(move |destination| toward(graph, &grid, self.ties, destination)))
+    }
+
+    fn needs_datelines(&self) -> bool {
+        true
+    }
+}
 
 /// The channels to the next switch on the way to `destination`.
-pub(crate) fn toward(graph: &SwitchGraph, grid: &Grid, ties: Ties, destination: NodeId) -> Choices {
+pub(super) fn toward(graph: &SwitchGraph, grid: &Grid, ties: Ties, destination: NodeId) -> Choices {
     let hops = graph.switches().map(|switch| hops(grid, ties, switch, destination)).collect();
     Choices::one_hop_nearer(1, hops, |state| {
         let switch = NodeId::new(state.index());

@@ -1,6 +1,5 @@
 //! Why a fabric cannot be routed as asked.
 
-use super::smart;
 use crate::GridError;
 
 /// Why a fabric cannot be routed as asked.
@@ -40,23 +39,25 @@ pub enum RouteError {
     },
     /// Smart routing on more switches than its search is for.
     #[error(
-        "smart takes at most {} switches, this fabric has {switches}; in-transit and simple-routes \
-         take more",
-        smart::SWITCHES_MAX
+        "smart takes at most {switches_max} switches, this fabric has {switches}; in-transit and simple-routes \
+         take more"
     )]
     TooManySwitches {
         /// Number of switches.
         switches: usize,
+        /// The most that it takes.
+        switches_max: usize,
     },
     /// Smart routing where cables cross in more ways than its search is for.
     #[error(
-        "smart takes fabrics of at most {} turns at switches, from cable to cable, this one has {turns}; \
-         in-transit and simple-routes take more",
-        smart::TURNS_MAX
+        "smart takes fabrics of at most {turns_max} turns at switches, from cable to cable, this one has {turns}; \
+         in-transit and simple-routes take more"
     )]
     TooManyTurns {
         /// Number of turns between channels that join switches.
         turns: usize,
+        /// The most that it takes.
+        turns_max: usize,
     },
     /// More routes than memory would hold.
     #[error("{switches} switches and {endpoints} endpoints make more than {} routes", ROUTES_MAX)]

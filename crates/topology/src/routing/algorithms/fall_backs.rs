@@ -16,42 +16,30 @@ use super::orientation::Orientation;
 use super::phases::{self, PHASES, is_turn, switch_of};
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::source_routes::FallBacks;
 use std::collections::BTreeSet;
 
-/// Pairs that routes with in-transit hosts lead by longer paths than the cables would allow.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct FallBacks {
-    /// Number of ordered pairs of hosts.
-    pub pairs: u64,
-    /// The switches without hosts at which their shortest paths would turn from down to up.
-    pub switches: Vec<NodeId>,
-}
-
-impl FallBacks {
-    /// Compares the lawful distances of all pairs with the true ones.
-    pub(crate) fn new(graph: &SwitchGraph, orientation: &Orientation) -> Self {
-        let has_hosts = |switch: NodeId| graph.host_count(switch) > 0;
-        if graph.switches().all(has_hosts) {
-            return Self::default();
-        }
-        let (mut pairs, mut switches) = (0, BTreeSet::new());
-        for destination in graph.switches().filter(|switch| has_hosts(*switch)) {
-            let lawful = phases::hops(graph, orientation, destination, has_hosts);
-            let shortest = graph.distances(destination);
-            let falls_back = |source: &NodeId| {
-                has_hosts(*source)
-                    && lawful[phases::start(*source).index()] > shortest[source.index()]
-            };
-            let sources: Vec<_> = graph.switches().filter(falls_back).collect();
-            let hosts: u64 =
-                sources.iter().map(|source| u64::from(graph.host_count(*source))).sum();
-            pairs += hosts * u64::from(graph.host_count(destination));
-            if !sources.is_empty() {
-                switches.extend(hostless_turns(graph, orientation, destination, &sources));
-            }
-        }
-        Self { pairs, switches: switches.into_iter().collect() }
+/// Compares the lawful distances of all pairs with the true ones.
+pub(super) fn fall_backs(graph: &SwitchGraph, orientation: &Orientation) -> FallBacks {
+    let has_hosts = |switch: NodeId| graph.host_count(switch) > 0;
+    if graph.switches().all(has_hosts) {
+        return FallBacks::default();
     }
+    let (mut pairs, mut switches) = (0, BTreeSet::new());
+    for destination in graph.switches().filter(|switch| has_hosts(*switch)) {
+        let lawful = phases::hops(graph, orientation, destination, has_hosts);
+        let shortest = graph.distances(destination);
+        let falls_back = |source: &NodeId| {
+            has_hosts(*source) && lawful[phases::start(*source).index()] > shortest[source.index()]
+        };
+        let sources: Vec<_> = graph.switches().filter(falls_back).collect();
+        let hosts: u64 = sources.iter().map(|source| u64::from(graph.host_count(*source))).sum();
+        pairs += hosts * u64::from(graph.host_count(destination));
+        if !sources.is_empty() {
+            switches.extend(hostless_turns(graph, orientation, destination, &sources));
+        }
+    }
+    FallBacks { pairs, switches: switches.into_iter().collect() }
 }
 
 /// The switches without hosts at which shortest paths from `sources` would turn.

@@ -26,18 +26,75 @@
 //! Mechanism in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and
 //! `fewest` its UD_MITB. It leaves open which host of a switch is taken; the rule is ours.
 
-use super::RouteError;
-use super::assignment::{row_weight, rows};
+use super::assignment::{Spread, row_weight, rows};
 use super::balance::lay;
 use super::choices::{Choices, State};
-use super::fall_backs::FallBacks;
-use super::orientation::Orientation;
-use super::parameters::InTransit;
-use super::parameters::TransitHosts;
+use super::error::RouteError;
+use super::fall_backs::fall_backs;
+use super::orientation::{Orientation, Tree};
 use super::phases::{self, is_turn};
+use super::root::Root;
+use super::rule::{AlgorithmParameters, Form, Rule};
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `in-transit`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct InTransit {
+    /// The switch from which "up" is measured.
+    pub root: Root,
+    /// How the switches are ranked from the root on.
+    pub tree: Tree,
+    /// Among which of the shortest paths the least loaded one is chosen.
+    pub hosts: TransitHosts,
+    /// Whether the hosts of a switch may be reached by paths of their own.
+    pub spread: Spread,
+    /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
+    /// nothing changes any more.
+    pub passes: u32,
+}
+
+/// Which shortest paths `in-transit` chooses from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransitHosts {
+    /// All of them, however many in-transit hosts they take.
+    #[default]
+    Any,
+    /// Those with the fewest in-transit hosts.
+    Fewest,
+}
+
+impl Default for InTransit {
+    fn default() -> Self {
+        Self {
+            root: Root::default(),
+            tree: Tree::default(),
+            hosts: TransitHosts::default(),
+            spread: Spread::default(),
+            passes: 3,
+        }
+    }
+}
+
+impl AlgorithmParameters for InTransit {
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        _: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        Ok(Rule::by_whole_paths(move || routes(fabric, graph, self)))
+    }
+
+    fn shares_paths(&self) -> bool {
+        self.spread == Spread::Switches
+    }
+}
 
 /// One path from every switch with endpoints to every endpoint, with its in-transit hosts.
 pub(crate) fn routes(
@@ -68,7 +125,7 @@ pub(crate) fn routes(
             }
         }
     }
-    routes.set_fall_backs(FallBacks::new(graph, &orientation));
+    routes.set_fall_backs(fall_backs(graph, &orientation));
     Ok(routes.finish())
 }
 

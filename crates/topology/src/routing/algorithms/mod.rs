@@ -24,59 +24,58 @@
 mod algorithm;
 mod assignment;
 mod balance;
-pub(super) mod choices;
+mod choices;
 mod depth_first;
 mod dimension_order;
 mod error;
-pub(super) mod fall_backs;
+mod fall_backs;
 mod in_transit;
 mod orientation;
-mod parameters;
 mod phases;
 mod root;
+mod rule;
 mod shortest_path;
 mod simple_routes;
 mod smart;
 mod up_down;
 
 pub use algorithm::Algorithm;
+pub use assignment::Spread;
+pub use dimension_order::{DimensionOrder, Ties};
 pub use error::{ROUTES_MAX, RouteError};
-pub use fall_backs::FallBacks;
-pub use parameters::{
-    DimensionOrder, Form, InTransit, Root, ShortestPath, SimpleRoutes, Smart, Spread, Ties,
-    TransitHosts, Tree, UpDown,
-};
+pub use in_transit::{InTransit, TransitHosts};
+pub use orientation::Tree;
+pub use root::Root;
+pub use rule::Form;
+pub use shortest_path::ShortestPath;
+pub use simple_routes::SimpleRoutes;
+pub use smart::Smart;
+pub use up_down::UpDown;
 
+use crate::Fabric;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::Routes;
 use crate::routing::paths::switch_tables::SwitchTables;
-use crate::{Fabric, Grid, NodeId};
-use choices::Choices;
-use orientation::Orientation;
+use rule::Rule;
 
 /// Routes every pair of endpoints of `fabric`. Pairs that no cables join have no route, which is
 /// no error.
 pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
     let (switches, endpoints) = (fabric.switches().len(), fabric.endpoints().len());
-    let rows = if algorithm.shares_paths() { switches } else { endpoints };
+    let rows = if algorithm.parameters().shares_paths() { switches } else { endpoints };
     if switches.saturating_mul(rows) > ROUTES_MAX {
         return Err(RouteError::TooLarge { switches, endpoints });
     }
     let graph = SwitchGraph::new(fabric);
-    match (algorithm, form) {
-        (Algorithm::SimpleRoutes(parameters), Form::Source) => {
-            Ok(Routes::Source(simple_routes::routes(fabric, &graph, parameters)?))
+    match (algorithm.parameters().rule(fabric, &graph, form)?, form) {
+        (Rule::Choices(toward), Form::Source) => {
+            Ok(Routes::Source(assignment::source_routes(fabric, &graph, toward)))
         }
-        (Algorithm::InTransit(parameters), Form::Source) => {
-            Ok(Routes::Source(in_transit::routes(fabric, &graph, parameters)?))
+        (Rule::Choices(toward), Form::Table) => {
+            Ok(Routes::Table(assignment::table_routes(fabric, &graph, toward)))
         }
-        (Algorithm::Smart(Smart {}), Form::Source) => {
-            Ok(Routes::Source(smart::routes(fabric, &graph)?))
-        }
-        _ => with_choices(fabric, &graph, algorithm, form, |toward| match form {
-            Form::Source => Routes::Source(assignment::source_routes(fabric, &graph, toward)),
-            Form::Table => Routes::Table(assignment::table_routes(fabric, &graph, toward)),
-        }),
+        (Rule::WholePaths(lay), Form::Source) => Ok(Routes::Source(lay()?)),
+        (Rule::WholePaths(_), Form::Table) => Err(source_form_only(algorithm)),
     }
 }
 
@@ -87,43 +86,12 @@ pub fn route_to_switches(
     algorithm: &Algorithm,
 ) -> Result<SwitchTables, RouteError> {
     let graph = SwitchGraph::new(fabric);
-    with_choices(fabric, &graph, algorithm, Form::Table, |toward| {
-        SwitchTables::by_choices(fabric, &graph, toward)
-    })
+    match algorithm.parameters().rule(fabric, &graph, Form::Table)? {
+        Rule::Choices(toward) => Ok(assignment::switch_tables(fabric, &graph, toward)),
+        Rule::WholePaths(_) => Err(source_form_only(algorithm)),
+    }
 }
 
-/// Hands `decide` what an algorithm that gives choices says of each destination switch.
-fn with_choices<T>(
-    fabric: &Fabric,
-    graph: &SwitchGraph,
-    algorithm: &Algorithm,
-    form: Form,
-    decide: impl FnOnce(&dyn Fn(NodeId) -> Choices) -> T,
-) -> Result<T, RouteError> {
-    Ok(match algorithm {
-        Algorithm::ShortestPath(ShortestPath {}) => {
-            decide(&|destination| shortest_path::toward(graph, destination))
-        }
-        Algorithm::DimensionOrder(DimensionOrder { ties }) => {
-            let grid = Grid::recognise(fabric)?;
-            decide(&|destination| dimension_order::toward(graph, &grid, *ties, destination))
-        }
-        Algorithm::UpDown(parameters) => {
-            let UpDown { root, tree } = parameters;
-            let orientation = Orientation::new(fabric, graph, root, *tree)?;
-            decide(&|destination| match form {
-                Form::Source => up_down::toward_by_source(graph, &orientation, destination),
-                Form::Table => up_down::toward_by_table(graph, &orientation, destination),
-            })
-        }
-        Algorithm::SimpleRoutes(_) => {
-            return Err(RouteError::SourceFormOnly { algorithm: "simple-routes" });
-        }
-        Algorithm::InTransit(_) => {
-            return Err(RouteError::SourceFormOnly { algorithm: "in-transit" });
-        }
-        Algorithm::Smart(Smart {}) => {
-            return Err(RouteError::SourceFormOnly { algorithm: "smart" });
-        }
-    })
+fn source_form_only(algorithm: &Algorithm) -> RouteError {
+    RouteError::SourceFormOnly { algorithm: algorithm.name() }
 }

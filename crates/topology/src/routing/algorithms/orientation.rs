@@ -10,17 +10,30 @@
 //! Invariant: a total order of the switches orients every cable, so neither the up channels nor
 //! the down channels close a cycle.
 
-use super::RouteError;
 use super::depth_first;
-use super::parameters::Root;
-use super::parameters::Tree;
-use super::root::roots;
+use super::error::RouteError;
+use super::root::{Root, roots};
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How switches are ranked for up*/down*.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tree {
+    /// By their hops from the root; of equals, the lower id is higher up.
+    #[default]
+    BreadthFirst,
+    /// In the order in which a depth-first search meets them. It goes on to the neighbour with
+    /// most cables to switches that it has met, of equals to the one farthest from all others.
+    /// Its authors begin at `root = "largest-distance"`.
+    DepthFirst,
+}
 
 /// For each channel between switches, whether it goes up.
 #[derive(Debug)]
-pub(crate) struct Orientation {
+pub(super) struct Orientation {
     up: Vec<bool>,
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn moves<'a>(
 }
 
 /// The channels that lead one hop nearer to `destination`.
-pub(crate) fn toward(
+pub(super) fn toward(
     graph: &SwitchGraph,
     orientation: &Orientation,
     destination: NodeId,

@@ -1,10 +1,28 @@
 //! Where "up" leads to: the root of each island.
 
-use super::RouteError;
-use super::parameters::Root;
+use super::error::RouteError;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+
+/// How the root of up*/down* is found. In a fabric of several islands each has a root.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Root {
+    /// The first switch in canonical order: the one with the lowest GUID.
+    #[default]
+    LowestId,
+    /// The switch with the smallest sum of hops to all others; of equals, the lowest.
+    #[serde(rename = "smallest-distance")]
+    SmallestTotalDistance,
+    /// The switch with the largest sum of hops to all others; of equals, the lowest.
+    #[serde(rename = "largest-distance")]
+    LargestTotalDistance,
+    /// The switch with this name, dump id or GUID. Islands without it take their lowest switch.
+    Named(String),
+}
 
 /// One root for each island.
 pub(crate) fn roots(

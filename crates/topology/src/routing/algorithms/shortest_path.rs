@@ -15,11 +15,31 @@
 //! "min hop".
 
 use super::choices::{Choice, Choices, State};
-use crate::NodeId;
+use super::error::RouteError;
+use super::rule::{AlgorithmParameters, Form, Rule};
 use crate::routing::paths::graph::{Step, SwitchGraph};
+use crate::{Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `shortest-path`: none.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShortestPath {}
+
+impl AlgorithmParameters for ShortestPath {
+    fn rule<'a>(
+        &'a self,
+        _: &'a Fabric,
+        graph: &'a SwitchGraph,
+        _: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        Ok(Rule::by_choices(|destination| toward(graph, destination)))
+    }
+}
 
 /// The channels that lead one hop nearer to `destination`.
-pub(crate) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
+pub(super) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
     Choices::one_hop_nearer(1, graph.distances(destination), |state| {
         graph.steps(NodeId::new(state.index())).iter().copied().map(onward)
     })

@@ -25,17 +25,66 @@
 //! in COWs with Source Routing", 2001, section IV-A, names "simple_routes"; Myricom's program is
 //! described nowhere that we know of.
 
-use super::RouteError;
-use super::assignment::{Load, row_weight, rows};
+use super::assignment::{Load, Spread, row_weight, rows};
 use super::choices::State;
-use super::orientation::Orientation;
-use super::parameters::SimpleRoutes;
+use super::error::RouteError;
+use super::orientation::{Orientation, Tree};
 use super::phases::{self, PHASES};
+use super::root::Root;
+use super::rule::{AlgorithmParameters, Form, Rule};
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// Parameters of `simple-routes`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SimpleRoutes {
+    /// The switch from which "up" is measured.
+    pub root: Root,
+    /// How the switches are ranked from the root on.
+    pub tree: Tree,
+    /// What load costs: a channel costs 1, and this much more for each time that it carries
+    /// the mean load of all channels. 0 gives shortest legal paths without balance.
+    #[schemars(range(min = 0, max = 100))]
+    pub weight: f64,
+    /// Whether the hosts of a switch may be reached by paths of their own.
+    pub spread: Spread,
+    /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
+    /// nothing changes any more.
+    pub passes: u32,
+}
+
+impl Default for SimpleRoutes {
+    fn default() -> Self {
+        Self {
+            root: Root::default(),
+            tree: Tree::default(),
+            weight: 0.5,
+            spread: Spread::default(),
+            passes: 3,
+        }
+    }
+}
+
+impl AlgorithmParameters for SimpleRoutes {
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        _: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        Ok(Rule::by_whole_paths(move || routes(fabric, graph, self)))
+    }
+
+    fn shares_paths(&self) -> bool {
+        self.spread == Spread::Switches
+    }
+}
 
 /// The cost of a channel without load.
 const UNIT: u64 = 1 << 20;

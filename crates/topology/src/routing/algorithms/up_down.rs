@@ -36,12 +36,42 @@
 //! table form (which sends equal ranks up to the *larger* id).
 
 use super::choices::{Choice, Choices};
-use super::orientation::Orientation;
+use super::error::RouteError;
+use super::orientation::{Orientation, Tree};
 use super::phases;
+use super::root::Root;
+use super::rule::{AlgorithmParameters, Form, Rule};
 use super::shortest_path::onward;
-use crate::NodeId;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
+use crate::{Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// Parameters of `up-down`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UpDown {
+    /// The switch from which "up" is measured.
+    pub root: Root,
+    /// How the switches are ranked from the root on.
+    pub tree: Tree,
+}
+
+impl AlgorithmParameters for UpDown {
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        form: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        let orientation = Orientation::new(fabric, graph, &self.root, self.tree)?;
+        Ok(Rule::by_choices(move |destination| match form {
+            Form::Source => toward_by_source(graph, &orientation, destination),
+            Form::Table => toward_by_table(graph, &orientation, destination),
+        }))
+    }
+}
 
 /// The channels that lead one hop nearer to `destination` on a shortest legal path.
 pub(super) fn toward_by_source(

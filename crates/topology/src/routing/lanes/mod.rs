@@ -13,7 +13,7 @@ pub(super) mod set;
 
 pub use datelines::Datelines;
 pub use map::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
-pub use route_set::{Buffer, BufferId, RouteSet};
+pub use route_set::{Buffer, BufferId, Ejection, RouteSet};
 pub use rule::{LaneRule, Lanes};
 pub use service_levels::ServiceLevels;
 pub use set::{DatelineClass, LANES_MAX, LaneSet, VcClass};

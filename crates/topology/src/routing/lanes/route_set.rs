@@ -14,9 +14,7 @@
 use super::rule::{LaneRule, Lanes};
 use super::set::{DatelineClass, LaneSet, VcClass};
 use crate::routing::paths::graph::SwitchGraph;
-use crate::routing::paths::routes::Routes;
-use crate::routing::paths::routes::Walk;
-use crate::routing::proof::take_in::TakeIn;
+use crate::routing::paths::routes::{Routes, Walk};
 use crate::{ChannelId, EndpointId, Fabric};
 use gingham_kernel::id_type;
 
@@ -62,21 +60,31 @@ impl Buffers {
     }
 }
 
-/// The routes of a fabric: alternatives for each pair, any of which a packet may take, and
+/// How in-transit hosts take packets out of the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ejection {
+    /// A host ejects every packet, whatever it holds already.
+    #[default]
+    Always,
+    /// A host ejects packets while there is room in its pool; then they wait in the network.
+    UntilFull,
+}
+
+/// The routes of a fabric: paths of each pair, any of which a packet may take, and
 /// the lanes on which they run.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteSet<'a> {
     /// At least one; several with an LMC above 0.
-    pub alternatives: &'a [Routes],
+    pub routes: &'a [Routes],
     /// `None` for one lane everywhere.
     pub lanes: Option<&'a Lanes>,
-    /// What hosts do with packets in transit.
-    pub hosts: TakeIn,
+    /// How in-transit hosts take packets in.
+    pub ejection: Ejection,
 }
 
 impl<'a> From<&'a Routes> for RouteSet<'a> {
     fn from(routes: &'a Routes) -> Self {
-        Self { alternatives: std::slice::from_ref(routes), lanes: None, hosts: TakeIn::Always }
+        Self { routes: std::slice::from_ref(routes), lanes: None, ejection: Ejection::Always }
     }
 }
 
@@ -126,8 +134,8 @@ impl RouteSet<'_> {
         self.lanes.map_or(1, Lanes::count)
     }
 
-    /// Follows every walk of every alternative on all lanes that packets take there, in
-    /// canonical order: by alternative, then as [`Routes::walk_all`], then by sender.
+    /// Follows every walk of all routes on all lanes that packets take there, in
+    /// canonical order: by LID offset, then as [`Routes::walk_all`], then by sender.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -135,12 +143,12 @@ impl RouteSet<'_> {
         mut visit: impl FnMut(&LanedWalk<'_>),
     ) {
         let (mut groups, mut lanes_taken) = (Vec::new(), Vec::new());
-        for (alternative, routes) in (0..=u8::MAX).zip(self.alternatives) {
+        for (lid_offset, routes) in (0..=u8::MAX).zip(self.routes) {
             routes.walk_all(fabric, graph, |walk| {
                 groups.clear();
                 match self.lanes {
                     None => groups.extend(whole_group(walk, graph)),
-                    Some(lanes) => group(fabric, graph, walk, lanes, alternative, &mut groups),
+                    Some(lanes) => group(fabric, graph, walk, lanes, lid_offset, &mut groups),
                 }
                 for group in &groups {
                     lanes_taken.clear();
@@ -193,7 +201,7 @@ fn group(
     graph: &SwitchGraph,
     walk: &Walk<'_>,
     lanes: &Lanes,
-    alternative: u8,
+    lid_offset: u8,
     groups: &mut Vec<Group>,
 ) {
     let Some(&first) = walk.channels.first() else { return };
@@ -208,7 +216,7 @@ fn group(
     }
     for sender in walk.senders(graph) {
         let host = (graph.is_host(sender) && graph.is_host(walk.to)).then_some(sender);
-        for vc_class in lanes.bindings_of(sender, walk.to, alternative) {
+        for vc_class in lanes.bindings_of(sender, walk.to, lid_offset) {
             let entrance = entrance(fabric, lanes, sender, first, vc_class);
             let same =
                 |group: &&mut Group| (group.vc_class, group.entrance) == (vc_class, entrance);

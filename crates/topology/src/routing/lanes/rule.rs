@@ -19,7 +19,6 @@ use super::datelines::{Datelines, Shares};
 use super::map::{LEVELS, LaneMap};
 use super::service_levels::ServiceLevels;
 use super::set::{DatelineClass, LaneSet, VcClass};
-use crate::routing::Algorithm;
 use crate::{ChannelId, EndpointId, Fabric, GridError};
 
 /// How it is decided which lanes a packet may take.
@@ -86,20 +85,19 @@ impl Lanes {
     }
 
     /// Lanes of a network in which every packet may take each of `count`, with datelines if `datelines` says so, or, where it
-    /// says nothing, if dimension-order routes need them and there is a lane for each dateline class.
+    /// says nothing, if the routing algorithm needs them and there is a lane for each dateline class.
     ///
     /// # Errors
     /// Datelines on what is neither mesh nor torus.
     pub fn of_all(
         fabric: &Fabric,
-        algorithm: &Algorithm,
+        needs_datelines: bool,
         count: u8,
         datelines: Option<bool>,
     ) -> Result<Self, GridError> {
         let vc_classes = [LaneSet::first_n(count)];
-        let is_needed = matches!(algorithm, Algorithm::DimensionOrder(_))
-            && usize::from(count) >= Datelines::CLASSES;
-        if datelines.unwrap_or(is_needed) {
+        let by_default = needs_datelines && usize::from(count) >= Datelines::CLASSES;
+        if datelines.unwrap_or(by_default) {
             Ok(Self::by_datelines(Datelines::new(fabric)?, &vc_classes))
         } else {
             Ok(Self::free(&vc_classes))
@@ -167,16 +165,16 @@ impl Lanes {
         }
     }
 
-    /// Everything that packets of a pair may be bound to, on an alternative of its destination.
+    /// Everything that packets of a pair may be bound to, on a LID of its destination.
     pub(super) fn bindings_of(
         &self,
         from: EndpointId,
         to: EndpointId,
-        alternative: u8,
+        lid_offset: u8,
     ) -> impl Iterator<Item = VcClass> {
         let by_pair = match &self.rule {
             LaneRule::Tables { levels, .. } if self.is_bound_by_pair => {
-                Some(VcClass(levels.level(from, to, alternative)))
+                Some(VcClass(levels.level(from, to, lid_offset)))
             }
             _ => None,
         };

@@ -13,7 +13,7 @@
 //! so x never exceeds 1. If the speed of any cable that carries paths is unknown, all links count as
 //! equal. What a switching kind makes of this bound, the simulation tells.
 
-use super::statistics::real;
+use super::distribution::real;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{ChannelId, Fabric, LinkSpeed};
 use gingham_kernel::Rate;

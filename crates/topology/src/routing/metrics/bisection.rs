@@ -9,7 +9,7 @@
 //! The mean of these shares over flows and random matchings is the *effective bisection
 //! bandwidth*: 1 where no flows ever meet, and what collectives such as an all-to-all in steps see
 //! of the fabric. The number of flows on the busiest channel of a matching is reported beside it.
-//! All links count as equal, and a pair takes the first of its alternatives.
+//! All links count as equal, and a pair takes the first of its paths.
 //!
 //! With n samples the half width of the 95 % interval is `1.96 s / sqrt(n)`, s being the
 //! deviation of the samples: the normal distribution stands for the mean of independent matchings.
@@ -69,7 +69,7 @@ impl Bisection {
             return None;
         }
         let mut stream = Stream::new(seed, STREAM, Purpose::Destination);
-        let mut matching = Matching::new(fabric, &routes.into().alternatives[0]);
+        let mut matching = Matching::new(fabric, &routes.into().routes[0]);
         let (mut busiest, mut bandwidth) = (Vec::new(), Vec::new());
         for _ in 0..samples {
             stream.shuffle(&mut hosts);

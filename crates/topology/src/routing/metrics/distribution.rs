@@ -1,7 +1,5 @@
 //! How many pairs have how much of something.
 
-use super::statistics::ratio;
-
 /// Pairs by a small number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Distribution {
@@ -41,4 +39,15 @@ impl Distribution {
     pub fn max(&self) -> Option<usize> {
         self.pairs.len().checked_sub(1)
     }
+}
+
+/// `None` if there is nothing to divide by.
+pub(super) fn ratio(numerator: u64, denominator: u64) -> Option<f64> {
+    (denominator > 0).then(|| real(numerator) / real(denominator))
+}
+
+/// A count as a number of the reals.
+#[expect(clippy::cast_precision_loss, reason = "statistics need few digits")]
+pub(super) fn real(count: u64) -> f64 {
+    count as f64
 }

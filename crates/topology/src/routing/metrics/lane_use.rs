@@ -29,7 +29,7 @@ pub struct LaneDrop {
     pub level: u8,
     /// A pair that suffers.
     pub example: (EndpointId, EndpointId),
-    /// Number of ordered pairs and alternatives that suffer.
+    /// Number of ordered pairs, by each of their paths, that suffer.
     pub pairs: u64,
 }
 

@@ -19,7 +19,7 @@ pub struct Sharing {
 
 impl Sharing {
     /// The pairs on `channel`, of which at most `examples_max` are named. A pair takes the
-    /// first of its alternatives.
+    /// first of its paths.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,
@@ -28,7 +28,7 @@ impl Sharing {
     ) -> Self {
         let graph = SwitchGraph::new(fabric);
         let mut sharing = Self { channel, pairs: 0, examples: Vec::new() };
-        let routes: &Routes = &routes.into().alternatives[0];
+        let routes: &Routes = &routes.into().routes[0];
         routes.walk_all(fabric, &graph, |walk| {
             if walk.end != End::Arrived || !graph.is_host(walk.to) {
                 return;

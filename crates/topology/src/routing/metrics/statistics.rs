@@ -10,10 +10,9 @@
 //! hosts it visits. What the loads allow of traffic from all to all is in `all_to_all.rs`.
 
 use super::all_to_all::{AllToAll, all_to_all};
-use super::distribution::Distribution;
+use super::distribution::{Distribution, ratio};
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
-use crate::routing::paths::routes::Routes;
-use crate::routing::paths::routes::Walk;
+use crate::routing::paths::routes::{Routes, Walk};
 use crate::routing::paths::table_routes::End;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;
@@ -284,13 +283,4 @@ fn busiest(mut channels: Vec<ChannelId>, channel_paths: &[u64]) -> Vec<ChannelId
     channels.sort_by_key(|channel| (Reverse(channel_paths[channel.index()]), *channel));
     channels.truncate(BUSIEST);
     channels
-}
-
-pub(super) fn ratio(numerator: u64, denominator: u64) -> Option<f64> {
-    (denominator > 0).then(|| real(numerator) / real(denominator))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "statistics need few digits")]
-pub(crate) fn real(count: u64) -> f64 {
-    count as f64
 }

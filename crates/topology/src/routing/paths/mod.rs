@@ -14,7 +14,7 @@ pub(super) mod table_routes;
 mod trace;
 
 pub use routes::{Path, Routes};
-pub use source_routes::{KeptPath, Onward, SourceRoutes};
+pub use source_routes::{FallBacks, KeptPath, Onward, SourceRoutes};
 pub use switch_tables::SwitchTables;
 pub use table_routes::TableRoutes;
 pub use trace::{Fault, Stray, Trace};

@@ -16,7 +16,6 @@
 //! at the switch of the destination, and where there is no path.
 
 use super::graph::{Attachment, SwitchGraph};
-use crate::routing::algorithms::fall_backs::FallBacks;
 use crate::{ChannelId, EndpointId, NodeId};
 
 /// One path per source switch and destination endpoint.
@@ -31,6 +30,15 @@ pub struct SourceRoutes {
     /// In-transit hosts by row and switch; nothing at all if no path visits one.
     in_transit_hosts: Vec<u16>,
     fall_backs: FallBacks,
+}
+
+/// Pairs that routes with in-transit hosts lead by longer paths than the cables would allow.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FallBacks {
+    /// Number of ordered pairs of hosts.
+    pub pairs: u64,
+    /// The switches without hosts at which their shortest paths would turn from down to up.
+    pub switches: Vec<NodeId>,
 }
 
 /// What is known of a destination.

@@ -3,8 +3,6 @@
 //! They are kept apart from those for endpoints: no host's packet takes them, management has a
 //! lane of its own (VL 15 or the lane of a management class), and nothing here enters the proof.
 
-use super::graph::SwitchGraph;
-use crate::routing::algorithms::choices::{Choices, State};
 use crate::{Fabric, Finding, FindingKind, NodeId};
 
 /// No entry; a switch reaches itself without one.
@@ -36,28 +34,6 @@ impl SwitchTables {
         self.ports[to.index() * self.switch_count + switch.index()] = port.unwrap_or(NO_PORT);
     }
 
-    /// Entries by an algorithm's choices in the table form; of equally long ways, those to different
-    /// switches take different ones in turn.
-    pub(crate) fn by_choices(
-        fabric: &Fabric,
-        graph: &SwitchGraph,
-        toward: &dyn Fn(NodeId) -> Choices,
-    ) -> Self {
-        let mut tables = Self::new(fabric);
-        for to in graph.switches() {
-            let choices = toward(to);
-            for switch in graph.switches() {
-                let onward = choices.from(State::new(switch.index()));
-                if !onward.is_empty() {
-                    let choice = onward[to.index() % onward.len()];
-                    let port = fabric.source(choice.channel).port;
-                    tables.set_port(switch, to, Some(port));
-                }
-            }
-        }
-        tables
-    }
-
     /// One finding a destination switch that some others do not reach, though cables join them.
     pub(crate) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
         let mut findings = Vec::new();
@@ -73,7 +49,7 @@ impl SwitchTables {
                     astray.count() + 1,
                     name(first)
                 );
-                findings.push(Finding { line: None, kind: FindingKind::UnreachedSwitch, text });
+                findings.push(Finding::of_fabric(FindingKind::UnreachedSwitch, text));
             }
         }
         findings

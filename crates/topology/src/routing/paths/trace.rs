@@ -11,8 +11,7 @@
 //! no fault of its routes.
 
 use super::graph::{Attachment, SwitchGraph};
-use super::routes::Routes;
-use super::routes::Walk;
+use super::routes::{Routes, Walk};
 use super::table_routes::End;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@
 
 use super::components::Components;
 use super::dependency::DependencyGraph;
-use super::take_in::Stopping;
+use super::ejection::BackpressuredHosts;
 use crate::routing::lanes::route_set::{Buffer, BufferId, LanedWalk, RouteSet};
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{EndpointId, Fabric};
@@ -105,9 +105,9 @@ pub fn cycle_witnesses<'a>(
     let mut witnesses = vec![None; cycle.len()];
     let mut by_hosts = vec![None; cycle.len()];
     let routes = routes.into();
-    let stopping = Stopping::new(fabric, &graph, routes);
+    let backpressured = BackpressuredHosts::new(fabric, &graph, routes);
     let mut look_at = |laned: &LanedWalk<'_>| {
-        stopping.turns(fabric, &graph, routes, laned, |sender, held, wanted| {
+        backpressured.turns(fabric, &graph, routes, laned, |sender, held, wanted| {
             for held in held.each() {
                 if let Some(&index) = place.get(&held)
                     && by_hosts[index].is_none()

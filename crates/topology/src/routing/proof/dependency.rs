@@ -19,7 +19,7 @@
 //! a path that visits a host on the way, unless that host may be full (`take_in.rs`). Then the
 //! channels into it and out of it are vertices like those between switches. Table entries count only where a packet of some
 //! endpoint meets them. Packets that stray hold channels too, so their paths count as
-//! far as they go; a loop closes a cycle. Where a pair has alternatives, the dependencies of
+//! far as they go; a loop closes a cycle. Where a pair has several paths, the dependencies of
 //! all of them are in the graph together.
 //!
 //! A packet that may take any of several lanes holds one of them and waits for all of the next at once, and
@@ -31,7 +31,7 @@
 //! incoming buffer, with a bit for each buffer that leaves the switch: O(1) an edge however many
 //! routes share it.
 
-use super::take_in::Stopping;
+use super::ejection::BackpressuredHosts;
 use crate::routing::lanes::route_set::{Buffer, BufferId, Buffers, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;
 use crate::routing::paths::graph::SwitchGraph;
@@ -72,11 +72,11 @@ impl DependencyGraph {
         counts: impl Fn(&LanedWalk<'_>) -> bool,
     ) -> Self {
         let graph = SwitchGraph::new(fabric);
-        let stopping = Stopping::new(fabric, &graph, routes);
-        let mut turns = Turns::new(fabric, routes.lane_count(), &stopping);
+        let backpressured = BackpressuredHosts::new(fabric, &graph, routes);
+        let mut turns = Turns::new(fabric, routes.lane_count(), &backpressured);
         routes.walk_all(fabric, &graph, |laned| {
             if counts(laned) {
-                stopping.turns(fabric, &graph, routes, laned, |_, held, wanted| {
+                backpressured.turns(fabric, &graph, routes, laned, |_, held, wanted| {
                     turns.add(held, wanted);
                 });
             }
@@ -133,10 +133,10 @@ struct Turns {
 }
 
 impl Turns {
-    fn new(fabric: &Fabric, lane_count: usize, stopping: &Stopping) -> Self {
+    fn new(fabric: &Fabric, lane_count: usize, backpressured: &BackpressuredHosts) -> Self {
         let channels = || ChannelId::first(fabric.channel_count());
         let passes_on = |end| match fabric.endpoint_at(end) {
-            Some(endpoint) => stopping.may_stop(endpoint),
+            Some(endpoint) => backpressured.may_stop(endpoint),
             None => fabric.node(end.node).is_switch(),
         };
         let mut columns = vec![None; fabric.channel_count()];

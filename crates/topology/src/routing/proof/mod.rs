@@ -21,11 +21,10 @@
 pub(super) mod components;
 pub(super) mod cycle;
 pub(super) mod dependency;
-pub(super) mod take_in;
+mod ejection;
 
 pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
 pub use dependency::DependencyGraph;
-pub use take_in::TakeIn;
 
 use crate::Fabric;
 use crate::routing::lanes::route_set::{Buffer, BufferId, RouteSet};

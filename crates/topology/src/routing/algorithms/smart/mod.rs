@@ -31,33 +31,52 @@ mod paths;
 mod search;
 mod turns;
 
-use super::RouteError;
 use super::assignment;
+use super::error::RouteError;
 use super::orientation::Orientation;
-use super::parameters::UpDown;
+use super::rule::{AlgorithmParameters, Form, Rule};
 use super::up_down;
+use super::up_down::UpDown;
 use crate::Fabric;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::source_routes::SourceRoutes;
 use cycles::Breaking;
 use order::Order;
 use paths::Paths;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use turns::TurnIndex;
 
+/// Parameters of `smart`: none.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Smart {}
+
+impl AlgorithmParameters for Smart {
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        _: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        Ok(Rule::by_whole_paths(move || routes(fabric, graph)))
+    }
+}
+
 /// Switches of the largest fabric for which the search is worth its time.
-pub(crate) const SWITCHES_MAX: usize = 64;
+const SWITCHES_MAX: usize = 64;
 /// Turns, from a channel into a switch to one that leads to another, of the largest.
-pub(crate) const TURNS_MAX: usize = 50_000;
+const TURNS_MAX: usize = 50_000;
 
 /// One path from every switch with endpoints to every endpoint.
 pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {
     let switches = graph.switch_count();
     if switches > SWITCHES_MAX {
-        return Err(RouteError::TooManySwitches { switches });
+        return Err(RouteError::TooManySwitches { switches, switches_max: SWITCHES_MAX });
     }
     let turns = turn_count(graph);
     if turns > TURNS_MAX {
-        return Err(RouteError::TooManyTurns { turns });
+        return Err(RouteError::TooManyTurns { turns, turns_max: TURNS_MAX });
     }
     let index = TurnIndex::new(fabric, graph);
     let none = Paths::new(graph, &index);

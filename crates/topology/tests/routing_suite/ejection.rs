@@ -11,8 +11,8 @@
 use crate::proof::{least_cycle, turns};
 use crate::support::{any_plan, channels_of, endpoint, fabric, pairs, ring, routed, shortest_path};
 use gingham_topology::routing::{
-    Algorithm, Buffer, Form, InTransit, LaneMap, Lanes, Proof, RouteSet, Routes, ServiceLevels,
-    SourceRoutes, TakeIn, cycle_witnesses, describe_cycle, prove,
+    Algorithm, Buffer, Ejection, Form, InTransit, LaneMap, Lanes, Proof, RouteSet, Routes,
+    ServiceLevels, SourceRoutes, cycle_witnesses, describe_cycle, prove,
 };
 use gingham_topology::{ChannelId, Fabric};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn in_transit() -> Algorithm {
 }
 
 fn until_full(routes: &Routes) -> RouteSet<'_> {
-    RouteSet { hosts: TakeIn::UntilFull, ..RouteSet::from(routes) }
+    RouteSet { ejection: Ejection::UntilFull, ..RouteSet::from(routes) }
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn packets_on_other_lanes_share_the_pool_of_a_host() {
         Some(straight.path(&fabric, sender, to)?.channels()[1..].to_vec())
     }))];
     let [h0, h3] = ["h0", "h3"].map(|host| endpoint(&fabric, host));
-    let proved = |both: bool, hosts| {
+    let proved = |both: bool, ejection| {
         let level = |from, to, _| match (from, to) {
             _ if (from, to) == (h0, h3) => 1,
             _ if (from, to) == (h3, h0) => {
@@ -158,9 +158,9 @@ fn packets_on_other_lanes_share_the_pool_of_a_host() {
         };
         let levels = ServiceLevels::by_pair(&fabric, 1, level);
         let lanes = Lanes::new(&fabric, LaneMap::uniform(&fabric, LaneMap::DEFAULT), levels);
-        prove(&fabric, RouteSet { alternatives: &routes, lanes: Some(&lanes), hosts })
+        prove(&fabric, RouteSet { routes: &routes, lanes: Some(&lanes), ejection })
     };
-    assert!(proved(true, TakeIn::Always).is_free());
+    assert!(proved(true, Ejection::Always).is_free());
     // With the pool of h1 full of packets on lane 1 for h2, and that of h2 full of such on lane 2 for h1.
     let expected = [
         ("h1", "s1", 1),
@@ -173,9 +173,9 @@ fn packets_on_other_lanes_share_the_pool_of_a_host() {
     let expected: BTreeSet<Buffer> = expected
         .map(|(from, to, lane)| Buffer { channel: channel(&fabric, from, to), lane })
         .into();
-    let Proof::Cycle { buffers } = proved(true, TakeIn::UntilFull) else {
+    let Proof::Cycle { buffers } = proved(true, Ejection::UntilFull) else {
         panic!("through both pools")
     };
     assert_eq!(buffers.into_iter().collect::<BTreeSet<_>>(), expected);
-    assert!(!proved(false, TakeIn::UntilFull).is_free(), "on one lane as well");
+    assert!(!proved(false, Ejection::UntilFull).is_free(), "on one lane as well");
 }

@@ -1,4 +1,4 @@
-//! Whether an in-transit host always takes a packet in, and what waits for what if not.
+//! Ejection at in-transit hosts: what waits for what where a host does not always have room.
 //!
 //! ```text
 //!   s0 ──► s1 ──► h1 ──► s1 ──► s2       h1 takes a packet in and sends it on
@@ -15,35 +15,25 @@
 //! they go: who waits for room there waits for any of them, so for every lane on which one leaves. At hosts where no route is in
 //! transit dependencies end in either case.
 
-use crate::routing::lanes::route_set::{Buffers, LanedWalk, RouteSet};
+use crate::routing::lanes::route_set::{Buffers, Ejection, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{EndpointId, Fabric};
 
-/// What an in-transit host does with a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TakeIn {
-    /// Takes it in, whatever it holds already.
-    #[default]
-    Always,
-    /// Takes it in while there is room.
-    UntilFull,
-}
-
 /// The hosts that may leave packets in the channel into them.
 #[derive(Debug)]
-pub(super) struct Stopping {
+pub(super) struct BackpressuredHosts {
     /// By endpoint: the lanes on which packets in transit leave it; none where nothing is in transit.
     leaving: Vec<LaneSet>,
     /// Whether there is any.
     any: bool,
 }
 
-impl Stopping {
+impl BackpressuredHosts {
     /// The hosts at which any route is in transit, if they take in until they are full.
     pub(crate) fn new(fabric: &Fabric, graph: &SwitchGraph, routes: RouteSet<'_>) -> Self {
         let mut leaving = vec![LaneSet::EMPTY; graph.endpoint_count()];
-        if routes.hosts == TakeIn::UntilFull {
+        if routes.ejection == Ejection::UntilFull {
             routes.walk_all(fabric, graph, |laned| {
                 for (held, wanted) in laned.turns() {
                     if let Some(host) = fabric.endpoint_at(fabric.target(held.channel)) {
