@@ -142,7 +142,7 @@ impl Routes {
         &self.routes[0]
     }
 
-    /// Whether hosts on the way take packets in and send them on.
+    /// Whether any path visits an in-transit host.
     fn visits_hosts(&self) -> bool {
         self.routes.iter().any(CoreRoutes::has_in_transit_hosts)
     }
@@ -225,8 +225,8 @@ impl Routes {
                     Ejection::UntilFull => "every route, also through hosts that are full,",
                 };
                 format!(
-                    "free of deadlock: {count} {what} are numbered so that {stretch} takes ever \
-                     higher ones"
+                    "free of deadlock: the dependency graph of {count} {what} is acyclic, numbered so that \
+                     {stretch} uses increasing numbers"
                 )
             }
             Proof::Cycle { buffers } => format!(
@@ -269,7 +269,7 @@ impl Routes {
             for (number, routes) in self.routes.iter().enumerate() {
                 let of = match self.routes.len() {
                     1 => String::new(),
-                    count => format!(" [alternative {} of {count}]", number + 1),
+                    count => format!(" [path {} of {count}]", number + 1),
                 };
                 let trace = routes.trace(&self.fabric);
                 faults.extend(trace.faults.iter().map(|fault| fault.describe(&self.fabric) + &of));

@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
         let routes = routes.into_iter().next().expect("tables have routes to base LIDs");
         let is_to_host =
-            |fault: &&gingham_topology::routing::Fault| fabric.is_host_endpoint(fault.to);
+            |fault: &&gingham_topology::routing::RouteFault| fabric.is_host_endpoint(fault.to);
         let faults = routes.trace(fabric).faults;
         if let Some(fault) = faults.iter().find(is_to_host) {
             let message = format!(

@@ -26,8 +26,9 @@ mod paths;
 mod proof;
 
 pub use algorithms::{
-    Algorithm, DimensionOrder, Form, InTransit, ROUTES_MAX, Root, RouteError, ShortestPath,
-    SimpleRoutes, Smart, Spread, Ties, TransitHosts, Tree, UpDown, route, route_to_switches,
+    Algorithm, DimensionOrder, Form, InTransit, PathSpread, ROUTES_MAX, Root, RouteError,
+    ShortestPath, SimpleRoutes, Smart, SpanningTree, Ties, TransitHosts, UpDown, route,
+    route_to_switches,
 };
 pub use lanes::{
     Buffer, BufferId, DatelineClass, Datelines, Ejection, LANES_MAX, LEVELS, LaneMap, LaneRow,
@@ -37,7 +38,7 @@ pub use metrics::{
     AllToAll, Bisection, Detour, Distribution, LaneDrop, LaneUse, SampleMean, Sharing, Statistics,
 };
 pub use paths::{
-    FallBacks, Fault, KeptPath, Onward, Path, Routes, SourceRoutes, Stray, SwitchTables,
+    FallBacks, KeptPath, Onward, Path, RouteFault, Routes, SourceRoutes, Stray, SwitchTables,
     TableRoutes, Trace,
 };
 pub use proof::{

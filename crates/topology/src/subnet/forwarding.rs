@@ -11,7 +11,7 @@
 //! Entries for LIDs that nobody has are findings, for they stay behind where a host was taken
 //! away.
 
-use super::lids::{Lids, Owner, name, port_guid};
+use super::lids::{LidOwner, Lids, name, port_guid};
 use super::tables::{ForwardingEntry, SwitchTable, TableDump};
 use crate::format::FormatError;
 use crate::routing::{Routes, SwitchTables, TableRoutes, islands};
@@ -26,7 +26,7 @@ const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subne
 
 /// The routes in tables.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Forwarding {
+pub struct ForwardingTables {
     /// Routes between endpoints, one for each LID offset (LMC above 0); at least one. Endpoints
     /// with fewer LIDs than others repeat theirs.
     pub routes: Vec<Routes>,
@@ -37,8 +37,12 @@ pub struct Forwarding {
 }
 
 /// Joins tables with the fabric that they belong to.
-pub fn join(fabric: &Fabric, lids: &Lids, dump: &TableDump<'_>) -> Result<Forwarding, FormatError> {
-    let mut joiner = Joiner::new(fabric, lids);
+pub fn join(
+    fabric: &Fabric,
+    lids: &Lids,
+    dump: &TableDump<'_>,
+) -> Result<ForwardingTables, FormatError> {
+    let mut joiner = TableJoiner::new(fabric, lids);
     for table in &dump.tables {
         joiner.add(table)?;
     }
@@ -46,7 +50,7 @@ pub fn join(fabric: &Fabric, lids: &Lids, dump: &TableDump<'_>) -> Result<Forwar
     Ok(joiner.finish())
 }
 
-struct Joiner<'a> {
+struct TableJoiner<'a> {
     fabric: &'a Fabric,
     lids: &'a Lids,
     switches: BTreeMap<Guid, NodeId>,
@@ -59,7 +63,7 @@ struct Joiner<'a> {
     findings: Vec<Finding>,
 }
 
-impl<'a> Joiner<'a> {
+impl<'a> TableJoiner<'a> {
     fn new(fabric: &'a Fabric, lids: &'a Lids) -> Self {
         let guid = |switch| fabric.node(switch).guid.map(|guid| (guid, switch));
         Self {
@@ -125,10 +129,14 @@ impl<'a> Joiner<'a> {
     }
 
     /// LIDs of our own numbering are those of the tables only if the names agree.
-    fn check_made_up(&self, entry: &ForwardingEntry<'_>, owner: Owner) -> Result<(), FormatError> {
+    fn check_made_up(
+        &self,
+        entry: &ForwardingEntry<'_>,
+        owner: LidOwner,
+    ) -> Result<(), FormatError> {
         let node = match owner {
-            Owner::Endpoint { endpoint, .. } => self.fabric.endpoint(endpoint).node,
-            Owner::Switch(switch) => switch,
+            LidOwner::Endpoint { endpoint, .. } => self.fabric.endpoint(endpoint).node,
+            LidOwner::Switch(switch) => switch,
         };
         let description = &self.fabric.node(node).description;
         if !self.lids.is_made_up() || entry.name == Some(description) {
@@ -145,8 +153,8 @@ impl<'a> Joiner<'a> {
     fn set(&mut self, switch: NodeId, entry: &ForwardingEntry<'_>) {
         let port = entry.port.map(u16::from);
         match self.lids.owner(entry.lid) {
-            Some(Owner::Switch(to)) => self.to_switches.set_port(switch, to, port),
-            Some(Owner::Endpoint { endpoint, lid_offset }) => {
+            Some(LidOwner::Switch(to)) => self.to_switches.set_port(switch, to, port),
+            Some(LidOwner::Endpoint { endpoint, lid_offset }) => {
                 let own = usize::from(self.lids.count_of(endpoint));
                 let sets = self.tables.iter_mut().skip(lid_offset.into()).step_by(own);
                 sets.for_each(|tables| tables.set_port(switch, endpoint, port));
@@ -194,7 +202,7 @@ impl<'a> Joiner<'a> {
         Err(FormatError::at(last, None, message, format!("if the text is whole, {SAME_TIME}")))
     }
 
-    fn finish(mut self) -> Forwarding {
+    fn finish(mut self) -> ForwardingTables {
         for (lid, (line, entries)) in std::mem::take(&mut self.unknown) {
             let noun = if entries == 1 { "switch has an entry" } else { "switches have entries" };
             let text = format!("{entries} {noun} for LID {lid}, which no port of the topology has");
@@ -203,7 +211,7 @@ impl<'a> Joiner<'a> {
         self.find_endpoints_without_lid();
         self.findings.sort();
         self.findings.extend(self.to_switches.check(self.fabric, &islands(self.fabric)));
-        Forwarding {
+        ForwardingTables {
             routes: self.tables.into_iter().map(Routes::Table).collect(),
             to_switches: self.to_switches,
             findings: self.findings,

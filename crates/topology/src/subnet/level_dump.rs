@@ -17,7 +17,7 @@
 //!
 //! Source: infiniband-diags, `saquery.c`.
 
-use super::lids::{Lids, Owner};
+use super::lids::{LidOwner, Lids};
 use super::line::{Line, lines, number, refuse_cut, truncated};
 use crate::format::FormatError;
 use crate::routing::{LEVELS, ServiceLevels, switch_of};
@@ -102,11 +102,11 @@ fn level_row(
 }
 
 /// A record of `saquery` as far as it was read: its first line, `slid`, `dlid`, `sl`.
-type Record<'a> = (Line<'a>, [Option<u64>; 3]);
+type LevelRecord<'a> = (Line<'a>, [Option<u64>; 3]);
 
 fn path_records(text: &str) -> Result<LevelDump, FormatError> {
     let mut dump = LevelDump::default();
-    let mut open: Option<Record<'_>> = None;
+    let mut open: Option<LevelRecord<'_>> = None;
     for line in lines(text) {
         let content = line.text.trim_start();
         if content == "PathRecord dump:" {
@@ -126,7 +126,7 @@ fn path_records(text: &str) -> Result<LevelDump, FormatError> {
     Ok(dump)
 }
 
-fn close((line, values): Record<'_>) -> Result<LevelRow, FormatError> {
+fn close((line, values): LevelRecord<'_>) -> Result<LevelRow, FormatError> {
     match values {
         [Some(source), Some(destination), Some(level)] if source > 0 && destination > 0 => {
             level_row(line, source, destination, level)
@@ -211,13 +211,13 @@ impl Tables {
             })
         };
         let source = match owner(row.source)? {
-            Owner::Endpoint { endpoint, .. } => endpoint.index(),
-            Owner::Switch(switch) => self.endpoints + switch.index(),
+            LidOwner::Endpoint { endpoint, .. } => endpoint.index(),
+            LidOwner::Switch(switch) => self.endpoints + switch.index(),
         };
         let destination = owner(row.destination)?;
         let repeats = match destination {
-            Owner::Endpoint { endpoint, .. } => usize::from(lids.count_of(endpoint)),
-            Owner::Switch(_) => self.lid_offsets,
+            LidOwner::Endpoint { endpoint, .. } => usize::from(lids.count_of(endpoint)),
+            LidOwner::Switch(_) => self.lid_offsets,
         };
         let mut column = self.column(destination);
         let place = self.place(source, column);
@@ -235,19 +235,19 @@ impl Tables {
         Ok(None)
     }
 
-    fn column(&self, destination: Owner) -> usize {
+    fn column(&self, destination: LidOwner) -> usize {
         match destination {
-            Owner::Endpoint { endpoint, lid_offset } => {
+            LidOwner::Endpoint { endpoint, lid_offset } => {
                 endpoint.index() * self.lid_offsets + usize::from(lid_offset)
             }
-            Owner::Switch(switch) => self.endpoints * self.lid_offsets + switch.index(),
+            LidOwner::Switch(switch) => self.endpoints * self.lid_offsets + switch.index(),
         }
     }
 
-    fn last_column(&self, destination: Owner) -> usize {
+    fn last_column(&self, destination: LidOwner) -> usize {
         match destination {
-            Owner::Endpoint { endpoint, .. } => (endpoint.index() + 1) * self.lid_offsets - 1,
-            Owner::Switch(_) => self.column(destination),
+            LidOwner::Endpoint { endpoint, .. } => (endpoint.index() + 1) * self.lid_offsets - 1,
+            LidOwner::Switch(_) => self.column(destination),
         }
     }
 
@@ -259,8 +259,8 @@ impl Tables {
         let by_switch = |endpoint: EndpointId| self.switch_of[endpoint.index()];
         let sources = [Some(from.index()), by_switch(from).map(|s| self.endpoints + s.index())];
         let columns = [
-            Some(self.column(Owner::Endpoint { endpoint: to, lid_offset })),
-            by_switch(to).map(|switch| self.column(Owner::Switch(switch))),
+            Some(self.column(LidOwner::Endpoint { endpoint: to, lid_offset })),
+            by_switch(to).map(|switch| self.column(LidOwner::Switch(switch))),
         ];
         let rows = sources.into_iter().flatten();
         let mut rows = rows.flat_map(|row| columns.into_iter().flatten().map(move |c| (row, c)));

@@ -20,7 +20,7 @@ const LMC_MAX: u8 = 7;
 
 /// Who answers to a LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Owner {
+pub enum LidOwner {
     /// An endpoint, by one of its LIDs.
     Endpoint {
         /// The endpoint.
@@ -36,7 +36,7 @@ pub enum Owner {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lids {
     /// By LID.
-    owners: Vec<Option<Owner>>,
+    owners: Vec<Option<LidOwner>>,
     /// By endpoint: first LID and LMC.
     of_endpoints: Vec<Option<(u16, u8)>>,
     /// By switch: its LID.
@@ -51,12 +51,12 @@ impl Lids {
         for switch in fabric.switches() {
             let (lid, lmc) = address(fabric, PortRef { node: switch, port: 0 });
             lids.of_switches[switch.index()] = lid;
-            lids.claim(fabric, lid, lmc, |_| Owner::Switch(switch))?;
+            lids.claim(fabric, lid, lmc, |_| LidOwner::Switch(switch))?;
         }
         for endpoint in fabric.endpoint_ids() {
             let (lid, lmc) = address(fabric, fabric.endpoint(endpoint));
             lids.of_endpoints[endpoint.index()] = lid.map(|lid| (lid, lmc));
-            lids.claim(fabric, lid, lmc, |lid_offset| Owner::Endpoint { endpoint, lid_offset })?;
+            lids.claim(fabric, lid, lmc, |lid_offset| LidOwner::Endpoint { endpoint, lid_offset })?;
         }
         if lids.owners.iter().all(Option::is_none) {
             lids.make_up(fabric)?;
@@ -78,7 +78,7 @@ impl Lids {
         fabric: &Fabric,
         first: Option<u16>,
         lmc: u8,
-        owner: impl Fn(u8) -> Owner,
+        owner: impl Fn(u8) -> LidOwner,
     ) -> Result<(), FormatError> {
         let Some(first) = first else { return Ok(()) };
         for lid_offset in 0..(1_u8 << lmc) {
@@ -105,12 +105,12 @@ impl Lids {
         let mut next = 1_u16;
         for switch in fabric.switches() {
             self.of_switches[switch.index()] = Some(next);
-            self.claim(fabric, Some(next), 0, |_| Owner::Switch(switch))?;
+            self.claim(fabric, Some(next), 0, |_| LidOwner::Switch(switch))?;
             next = next.saturating_add(1);
         }
         for endpoint in fabric.endpoint_ids() {
             self.of_endpoints[endpoint.index()] = Some((next, 0));
-            let owner = |lid_offset| Owner::Endpoint { endpoint, lid_offset };
+            let owner = |lid_offset| LidOwner::Endpoint { endpoint, lid_offset };
             self.claim(fabric, Some(next), 0, owner)?;
             next = next.saturating_add(1);
         }
@@ -118,7 +118,7 @@ impl Lids {
     }
 
     /// Who answers to `lid`.
-    pub fn owner(&self, lid: u16) -> Option<Owner> {
+    pub fn owner(&self, lid: u16) -> Option<LidOwner> {
         *self.owners.get(usize::from(lid))?
     }
 
@@ -145,7 +145,7 @@ impl Lids {
     }
 
     /// All LIDs in use, ascending, with their owners.
-    pub fn all(&self) -> impl Iterator<Item = (u16, Owner)> {
+    pub fn all(&self) -> impl Iterator<Item = (u16, LidOwner)> {
         (0..=LID_MAX).zip(&self.owners).filter_map(|(lid, owner)| Some((lid, (*owner)?)))
     }
 
@@ -162,18 +162,18 @@ fn address(fabric: &Fabric, port: PortRef) -> (Option<u16>, u8) {
 }
 
 /// The GUID of the port that answers, where the source of the fabric tells.
-pub(super) fn port_guid(fabric: &Fabric, owner: Owner) -> Option<Guid> {
+pub(super) fn port_guid(fabric: &Fabric, owner: LidOwner) -> Option<Guid> {
     let port = match owner {
-        Owner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint),
-        Owner::Switch(switch) => PortRef { node: switch, port: 0 },
+        LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint),
+        LidOwner::Switch(switch) => PortRef { node: switch, port: 0 },
     };
     fabric.node(port.node).addresses.get(&port.port)?.guid
 }
 
 /// The owner as people name it.
-pub(super) fn name(fabric: &Fabric, owner: Owner) -> String {
+pub(super) fn name(fabric: &Fabric, owner: LidOwner) -> String {
     match owner {
-        Owner::Endpoint { endpoint, .. } => fabric.endpoint_name(endpoint),
-        Owner::Switch(switch) => fabric.node(switch).name.clone(),
+        LidOwner::Endpoint { endpoint, .. } => fabric.endpoint_name(endpoint),
+        LidOwner::Switch(switch) => fabric.node(switch).name.clone(),
     }
 }

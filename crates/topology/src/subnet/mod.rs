@@ -33,12 +33,12 @@ mod table_dump;
 mod tables;
 mod write;
 
-pub use arbitration::{Arbitration, PortArbitration, Slot};
+pub use arbitration::{ArbitrationSlot, ArbitrationTables, PortArbitration};
 pub use conf::{PortKind, QosConf};
-pub use forwarding::{Forwarding, join};
+pub use forwarding::{ForwardingTables, join};
 pub use lane_dump::{LaneDump, LaneEntry, LaneTable, TableOwner};
 pub use lane_join::join_lanes;
 pub use level_dump::{HEADING as LEVEL_HEADING, LevelDump, LevelRow, join_levels};
-pub use lids::{LID_MAX, Lids, Owner};
+pub use lids::{LID_MAX, LidOwner, Lids};
 pub use tables::{ForwardingEntry, SwitchTable, TableDump};
 pub use write::write as write_tables;

@@ -38,7 +38,7 @@ impl<'a> TableDump<'a> {
     /// Reads tables from any of the three texts.
     pub fn read(text: &'a str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
-        let mut reader = Reader::default();
+        let mut reader = TableReader::default();
         for line in lines(text) {
             reader.take(line)?;
         }
@@ -61,12 +61,12 @@ enum Part {
 }
 
 #[derive(Debug, Default)]
-struct Reader<'a> {
+struct TableReader<'a> {
     dump: TableDump<'a>,
     part: Part,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TableReader<'a> {
     fn take(&mut self, line: Line<'a>) -> Result<(), FormatError> {
         let text = line.text.trim_start();
         if text.starts_with("Unicast lids") {

@@ -6,7 +6,8 @@ use gingham_topology::Fabric;
 use gingham_topology::format::{self, Format};
 use gingham_topology::routing::{Ejection, Lanes, Proof, RouteSet, prove};
 use gingham_topology::subnet::{
-    Forwarding, LaneDump, LevelDump, Lids, TableDump, join, join_lanes, join_levels, write_tables,
+    ForwardingTables, LaneDump, LevelDump, Lids, TableDump, join, join_lanes, join_levels,
+    write_tables,
 };
 
 const LFTS_DUMP: &str = include_str!("../fixtures/opensm-ring/opensm-lfts.dump");
@@ -16,7 +17,7 @@ fn fabric() -> Fabric {
     format::read(text, Format::Ibnetdiscover).expect("a dump").fabric
 }
 
-fn forwarding(fabric: &Fabric, text: &str) -> Forwarding {
+fn forwarding(fabric: &Fabric, text: &str) -> ForwardingTables {
     let lids = Lids::of(fabric).expect("the case is sound");
     join(fabric, &lids, &TableDump::read(text).expect("the case is sound"))
         .expect("the case is sound")
@@ -40,7 +41,7 @@ fn three_dumps_of_one_subnet_are_the_same_routes() {
 #[test]
 fn what_opensm_dumped_is_written_again_byte_by_byte() {
     let fabric = fabric();
-    let Forwarding { routes, to_switches, .. } = forwarding(&fabric, LFTS_DUMP);
+    let ForwardingTables { routes, to_switches, .. } = forwarding(&fabric, LFTS_DUMP);
     let lids = Lids::of(&fabric).unwrap();
     let written = write_tables(&fabric, &lids, &routes, &to_switches).unwrap();
     assert_eq!(written, LFTS_DUMP);

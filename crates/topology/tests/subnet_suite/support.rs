@@ -3,7 +3,7 @@
 use gingham_topology::routing::{
     Ejection, LaneMap, LaneRow, Lanes, RouteSet, Routes, ServiceLevels, TableRoutes,
 };
-use gingham_topology::subnet::{Forwarding, Lids, TableDump, join};
+use gingham_topology::subnet::{ForwardingTables, Lids, TableDump, join};
 use gingham_topology::{
     Address, ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeId, NodeKind,
 };
@@ -95,7 +95,7 @@ pub(crate) fn ring_tables(lmc: u8) -> String {
 }
 
 /// Reads and joins.
-pub(crate) fn joined(fabric: &Fabric, text: &str) -> Forwarding {
+pub(crate) fn joined(fabric: &Fabric, text: &str) -> ForwardingTables {
     let lids = Lids::of(fabric).expect("a sound fabric");
     join(fabric, &lids, &TableDump::read(text).expect("sound tables"))
         .expect("tables of the fabric")

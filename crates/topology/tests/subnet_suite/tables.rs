@@ -2,7 +2,7 @@
 
 use crate::support::{clockwise, host, joined, port, ring, ring_tables, ring_with, tables};
 use gingham_topology::routing::{Proof, Stray, prove, prove_without_loops};
-use gingham_topology::subnet::{LID_MAX, LevelDump, Lids, Owner, TableDump, join_levels};
+use gingham_topology::subnet::{LID_MAX, LevelDump, LidOwner, Lids, TableDump, join_levels};
 use gingham_topology::{FindingKind, NodeId};
 use std::fmt::Write as _;
 
@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 fn lids_have_owners_and_offsets() {
     let fabric = ring(1);
     let lids = Lids::of(&fabric).unwrap();
-    assert_eq!(lids.owner(3), Some(Owner::Switch(NodeId::new(2))));
-    let owner = |lid_offset| Some(Owner::Endpoint { endpoint: host(&fabric, 1), lid_offset });
+    assert_eq!(lids.owner(3), Some(LidOwner::Switch(NodeId::new(2))));
+    let owner = |lid_offset| Some(LidOwner::Endpoint { endpoint: host(&fabric, 1), lid_offset });
     assert_eq!([19, 20, 21, 22].map(|lid| lids.owner(lid)), [None, owner(0), owner(1), None]);
     assert_eq!([0, 9, LID_MAX].map(|lid| lids.owner(lid)), [None; 3]);
     assert_eq!((lids.lid_offsets(), lids.count_of(host(&fabric, 0))), (2, 2));

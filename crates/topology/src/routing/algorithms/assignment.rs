@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// Whether paths to a switch are spread over its hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Spread {
+pub enum PathSpread {
     /// Each host of a switch may be reached by a path of its own.
     #[default]
     Hosts,
@@ -91,12 +91,12 @@ pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]
 pub(crate) fn rows(
     graph: &SwitchGraph,
     switch: NodeId,
-    spread: Spread,
+    spread: PathSpread,
 ) -> impl Iterator<Item = &[EndpointId]> {
     let residents = graph.residents(switch);
     let size = match spread {
-        Spread::Hosts => 1,
-        Spread::Switches => residents.len().max(1),
+        PathSpread::Hosts => 1,
+        PathSpread::Switches => residents.len().max(1),
     };
     residents.chunks(size)
 }

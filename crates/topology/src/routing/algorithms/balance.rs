@@ -24,7 +24,7 @@
 //! Cost: a pass takes time proportional to the choices that all pairs can reach, whose number is
 //! small because they lead one hop nearer; memory, a channel a hop of every path.
 
-use super::assignment::{Load, Spread, row_weight, rows};
+use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::{Choice, Choices, State};
 use super::phases::is_turn;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
@@ -50,12 +50,12 @@ impl Laid {
 pub(crate) fn lay(
     fabric: &Fabric,
     graph: &SwitchGraph,
-    spread: Spread,
+    spread: PathSpread,
     passes: u32,
     toward: impl Fn(NodeId) -> Choices,
 ) -> Laid {
     let mut load = Load::new(fabric);
-    let mut search = Search::new(graph);
+    let mut search = BestPaths::new(graph);
     let mut laid = Laid { first: vec![0], channels: Vec::new() };
     let mut path = Vec::new();
     each_path(graph, spread, &toward, |choices, row, source| {
@@ -89,7 +89,7 @@ pub(crate) fn lay(
 /// Goes through all rows and sources in the order of routes.
 fn each_path(
     graph: &SwitchGraph,
-    spread: Spread,
+    spread: PathSpread,
     toward: impl Fn(NodeId) -> Choices,
     mut visit: impl FnMut(&Choices, &[EndpointId], NodeId),
 ) {
@@ -108,7 +108,7 @@ type Cost = (u64, u32);
 
 /// What the sweeps know of a state.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct Swept {
     /// The search that came here last.
     search: u64,
     /// Least load of the busiest channel from here on.
@@ -120,15 +120,15 @@ struct Known {
 
 /// The sweeps, with room that they use again.
 #[derive(Debug)]
-struct Search<'a> {
+struct BestPaths<'a> {
     graph: &'a SwitchGraph,
-    known: Vec<Known>,
+    known: Vec<Swept>,
     count: u64,
     /// The states that the source can reach, in descending order of hops left.
     reached: Vec<State>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> BestPaths<'a> {
     fn new(graph: &'a SwitchGraph) -> Self {
         Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
     }
@@ -158,7 +158,7 @@ impl<'a> Search<'a> {
     }
 
     fn reach(&mut self, choices: &Choices, start: State) {
-        let fresh = Known { search: 0, worst: 0, cost: (0, 0), onward: None };
+        let fresh = Swept { search: 0, worst: 0, cost: (0, 0), onward: None };
         self.known.resize(choices.state_count(), fresh);
         self.count += 1;
         self.reached.clear();
@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
     fn visit(&mut self, state: State) {
         let known = &mut self.known[state.index()];
         if known.search != self.count {
-            *known = Known { search: self.count, worst: 0, cost: (0, 0), onward: None };
+            *known = Swept { search: self.count, worst: 0, cost: (0, 0), onward: None };
             self.reached.push(state);
         }
     }

@@ -22,7 +22,7 @@ use std::cmp::Reverse;
 
 /// The order in which searches from the roots meet the switches of their islands.
 pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
-    let mut search = Search {
+    let mut search = DepthFirst {
         graph,
         totals: graph.switches().map(|switch| total_distance(graph, switch)).collect(),
         ranks: vec![UNREACHED; graph.switch_count()],
@@ -35,7 +35,7 @@ pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
     search.ranks
 }
 
-struct Search<'a> {
+struct DepthFirst<'a> {
     graph: &'a SwitchGraph,
     /// By switch: hops to all others.
     totals: Vec<u64>,
@@ -46,7 +46,7 @@ struct Search<'a> {
     cables_to_met: Vec<u32>,
 }
 
-impl Search<'_> {
+impl DepthFirst<'_> {
     fn run_from(&mut self, root: NodeId) {
         self.meet(root);
         let mut path = vec![root];
@@ -64,13 +64,13 @@ impl Search<'_> {
     fn meet(&mut self, switch: NodeId) {
         self.ranks[switch.index()] = self.met;
         self.met += 1;
-        for step in self.graph.steps(switch) {
+        for step in self.graph.hops_from(switch) {
             self.cables_to_met[step.to.index()] += 1;
         }
     }
 
     fn next(&self, switch: NodeId) -> Option<NodeId> {
-        let neighbours = self.graph.steps(switch).iter().map(|step| step.to);
+        let neighbours = self.graph.hops_from(switch).iter().map(|step| step.to);
         let unmet = neighbours.filter(|near| self.ranks[near.index()] == UNREACHED);
         unmet.min_by_key(|near| {
             let place = near.index();

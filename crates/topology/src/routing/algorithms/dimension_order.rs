@@ -78,7 +78,12 @@ pub(super) fn toward(graph: &SwitchGraph, grid: &Grid, ties: Ties, destination: 
     Choices::one_hop_nearer(1, hops, |state| {
         let switch = NodeId::new(state.index());
         let next = next_switch(grid, ties, switch, destination);
-        graph.steps(switch).iter().copied().filter(move |step| Some(step.to) == next).map(onward)
+        graph
+            .hops_from(switch)
+            .iter()
+            .copied()
+            .filter(move |step| Some(step.to) == next)
+            .map(onward)
     })
 }
 

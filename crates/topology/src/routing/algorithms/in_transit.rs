@@ -26,12 +26,12 @@
 //! Mechanism in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and
 //! `fewest` its UD_MITB. It leaves open which host of a switch is taken; the rule is ours.
 
-use super::assignment::{Spread, row_weight, rows};
+use super::assignment::{PathSpread, row_weight, rows};
 use super::balance::lay;
 use super::choices::{Choices, State};
 use super::error::RouteError;
 use super::fall_backs::fall_backs;
-use super::orientation::{Orientation, Tree};
+use super::orientation::{Orientation, SpanningTree};
 use super::phases::{self, is_turn};
 use super::root::Root;
 use super::rule::{AlgorithmParameters, Form, Rule};
@@ -48,11 +48,11 @@ pub struct InTransit {
     /// The switch from which "up" is measured.
     pub root: Root,
     /// How the switches are ranked from the root on.
-    pub tree: Tree,
+    pub tree: SpanningTree,
     /// Among which of the shortest paths the least loaded one is chosen.
     pub hosts: TransitHosts,
     /// Whether the hosts of a switch may be reached by paths of their own.
-    pub spread: Spread,
+    pub spread: PathSpread,
     /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
     /// nothing changes any more.
     pub passes: u32,
@@ -73,9 +73,9 @@ impl Default for InTransit {
     fn default() -> Self {
         Self {
             root: Root::default(),
-            tree: Tree::default(),
+            tree: SpanningTree::default(),
             hosts: TransitHosts::default(),
-            spread: Spread::default(),
+            spread: PathSpread::default(),
             passes: 3,
         }
     }
@@ -92,7 +92,7 @@ impl AlgorithmParameters for InTransit {
     }
 
     fn shares_paths(&self) -> bool {
-        self.spread == Spread::Switches
+        self.spread == PathSpread::Switches
     }
 }
 

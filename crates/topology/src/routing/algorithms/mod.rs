@@ -40,11 +40,11 @@ mod smart;
 mod up_down;
 
 pub use algorithm::Algorithm;
-pub use assignment::Spread;
+pub use assignment::PathSpread;
 pub use dimension_order::{DimensionOrder, Ties};
 pub use error::{ROUTES_MAX, RouteError};
 pub use in_transit::{InTransit, TransitHosts};
-pub use orientation::Tree;
+pub use orientation::SpanningTree;
 pub use root::Root;
 pub use rule::Form;
 pub use shortest_path::ShortestPath;

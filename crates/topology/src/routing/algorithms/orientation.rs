@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 /// How switches are ranked for up*/down*.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Tree {
+pub enum SpanningTree {
     /// By their hops from the root; of equals, the lower id is higher up.
     #[default]
     BreadthFirst,
@@ -43,12 +43,12 @@ impl Orientation {
         fabric: &Fabric,
         graph: &SwitchGraph,
         root: &Root,
-        tree: Tree,
+        tree: SpanningTree,
     ) -> Result<Self, RouteError> {
         let roots = roots(fabric, graph, root)?;
         let ranks = match tree {
-            Tree::BreadthFirst => breadth_first_ranks(graph, &roots),
-            Tree::DepthFirst => depth_first::ranks(graph, &roots),
+            SpanningTree::BreadthFirst => breadth_first_ranks(graph, &roots),
+            SpanningTree::DepthFirst => depth_first::ranks(graph, &roots),
         };
         Ok(Self::by_rank(fabric, graph, &ranks))
     }
@@ -58,7 +58,7 @@ impl Orientation {
         let height = |switch: NodeId| (ranks[switch.index()], switch);
         let mut up = vec![false; fabric.channel_count()];
         for from in graph.switches() {
-            for step in graph.steps(from) {
+            for step in graph.hops_from(from) {
                 up[step.channel.index()] = height(step.to) < height(from);
             }
         }

@@ -48,7 +48,7 @@ pub(crate) fn moves<'a>(
     from: State,
     may_turn: bool,
 ) -> impl Iterator<Item = Choice> + 'a {
-    graph.steps(switch_of(from)).iter().filter_map(move |step| {
+    graph.hops_from(switch_of(from)).iter().filter_map(move |step| {
         let phase = if orientation.is_up(step.channel) { MAY_GO_UP } else { DOWN_ONLY };
         let to = State::new(step.to.index() * PHASES + phase);
         (may_turn || !is_turn(from, to)).then_some(Choice { channel: step.channel, to })
@@ -83,7 +83,7 @@ pub(crate) fn hops(
         queue.push_back(state);
     }
     while let Some(state) = queue.pop_front() {
-        for step in graph.steps(NodeId::new(state / PHASES)) {
+        for step in graph.hops_from(NodeId::new(state / PHASES)) {
             // The packet comes the other way: from `step.to`, up if the step goes down.
             let up = !orientation.is_up(step.channel);
             let before: &[usize] = match (up, state % PHASES) {

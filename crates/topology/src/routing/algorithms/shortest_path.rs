@@ -17,7 +17,7 @@
 use super::choices::{Choice, Choices, State};
 use super::error::RouteError;
 use super::rule::{AlgorithmParameters, Form, Rule};
-use crate::routing::paths::graph::{Step, SwitchGraph};
+use crate::routing::paths::graph::{Hop, SwitchGraph};
 use crate::{Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,11 +41,11 @@ impl AlgorithmParameters for ShortestPath {
 /// The channels that lead one hop nearer to `destination`.
 pub(super) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
     Choices::one_hop_nearer(1, graph.distances(destination), |state| {
-        graph.steps(NodeId::new(state.index())).iter().copied().map(onward)
+        graph.hops_from(NodeId::new(state.index())).iter().copied().map(onward)
     })
 }
 
 /// A step as a choice of a rule with one phase.
-pub(crate) fn onward(step: Step) -> Choice {
+pub(crate) fn onward(step: Hop) -> Choice {
     Choice { channel: step.channel, to: State::new(step.to.index()) }
 }

@@ -25,10 +25,10 @@
 //! in COWs with Source Routing", 2001, section IV-A, names "simple_routes"; Myricom's program is
 //! described nowhere that we know of.
 
-use super::assignment::{Load, Spread, row_weight, rows};
+use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::State;
 use super::error::RouteError;
-use super::orientation::{Orientation, Tree};
+use super::orientation::{Orientation, SpanningTree};
 use super::phases::{self, PHASES};
 use super::root::Root;
 use super::rule::{AlgorithmParameters, Form, Rule};
@@ -47,13 +47,13 @@ pub struct SimpleRoutes {
     /// The switch from which "up" is measured.
     pub root: Root,
     /// How the switches are ranked from the root on.
-    pub tree: Tree,
+    pub tree: SpanningTree,
     /// What load costs: a channel costs 1, and this much more for each time that it carries
     /// the mean load of all channels. 0 gives shortest legal paths without balance.
     #[schemars(range(min = 0, max = 100))]
     pub weight: f64,
     /// Whether the hosts of a switch may be reached by paths of their own.
-    pub spread: Spread,
+    pub spread: PathSpread,
     /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
     /// nothing changes any more.
     pub passes: u32,
@@ -63,9 +63,9 @@ impl Default for SimpleRoutes {
     fn default() -> Self {
         Self {
             root: Root::default(),
-            tree: Tree::default(),
+            tree: SpanningTree::default(),
             weight: 0.5,
-            spread: Spread::default(),
+            spread: PathSpread::default(),
             passes: 3,
         }
     }
@@ -82,7 +82,7 @@ impl AlgorithmParameters for SimpleRoutes {
     }
 
     fn shares_paths(&self) -> bool {
-        self.spread == Spread::Switches
+        self.spread == PathSpread::Switches
     }
 }
 
@@ -125,7 +125,7 @@ fn lay(
     parameters: &SimpleRoutes,
 ) -> Vec<Vec<ChannelId>> {
     let mut prices = Prices::new(fabric, graph, parameters.weight);
-    let mut search = Search::new(graph, orientation);
+    let mut search = CheapestPaths::new(graph, orientation);
     let mut laid: Vec<Vec<ChannelId>> = Vec::new();
     for pass in 0..=parameters.passes {
         let (mut number, mut has_changed) = (0, false);
@@ -167,7 +167,7 @@ struct Prices {
 
 impl Prices {
     fn new(fabric: &Fabric, graph: &SwitchGraph, weight: f64) -> Self {
-        let channels = graph.switches().map(|switch| graph.steps(switch).len()).sum::<usize>();
+        let channels = graph.switches().map(|switch| graph.hops_from(switch).len()).sum::<usize>();
         Self { load: Load::new(fabric), total: 0, weight: weight * real(channels as u64 * UNIT) }
     }
 
@@ -195,7 +195,7 @@ fn real(count: u64) -> f64 {
 
 /// What is known of a state.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct Cheapest {
     /// The search that came here last.
     search: u64,
     /// The least that it has paid to come here.
@@ -205,20 +205,20 @@ struct Known {
 }
 
 /// The search, with room that it uses again.
-struct Search<'a> {
+struct CheapestPaths<'a> {
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
     /// By state.
-    known: Vec<Known>,
+    known: Vec<Cheapest>,
     /// Number of searches so far.
     count: u64,
     /// States by what a path through them costs at least.
     open: BinaryHeap<Reverse<(u64, State)>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> CheapestPaths<'a> {
     fn new(graph: &'a SwitchGraph, orientation: &'a Orientation) -> Self {
-        let known = vec![Known::default(); graph.switch_count() * PHASES];
+        let known = vec![Cheapest::default(); graph.switch_count() * PHASES];
         Self { graph, orientation, known, count: 0, open: BinaryHeap::new() }
     }
 
@@ -253,7 +253,7 @@ impl<'a> Search<'a> {
         let left = hops[state.index()];
         let known = &mut self.known[state.index()];
         if left != UNREACHED && (known.search != self.count || paid < known.paid) {
-            *known = Known { search: self.count, paid, by };
+            *known = Cheapest { search: self.count, paid, by };
             self.open.push(Reverse((paid + UNIT * u64::from(left), state)));
         }
     }

@@ -37,7 +37,7 @@
 
 use super::choices::{Choice, Choices};
 use super::error::RouteError;
-use super::orientation::{Orientation, Tree};
+use super::orientation::{Orientation, SpanningTree};
 use super::phases;
 use super::root::Root;
 use super::rule::{AlgorithmParameters, Form, Rule};
@@ -55,7 +55,7 @@ pub struct UpDown {
     /// The switch from which "up" is measured.
     pub root: Root,
     /// How the switches are ranked from the root on.
-    pub tree: Tree,
+    pub tree: SpanningTree,
 }
 
 impl AlgorithmParameters for UpDown {
@@ -96,7 +96,7 @@ pub(super) fn toward_by_table(
             let up = orientation.is_up(choice.channel);
             if goes_down { !up && down_only[choice.to.index()] } else { up }
         };
-        graph.steps(NodeId::new(state.index())).iter().copied().map(onward).filter(lawful)
+        graph.hops_from(NodeId::new(state.index())).iter().copied().map(onward).filter(lawful)
     })
 }
 
@@ -113,7 +113,7 @@ fn settle(graph: &SwitchGraph, orientation: &Orientation, destination: NodeId) -
     down_only[destination.index()] = true;
     let mut queue = VecDeque::from([destination]);
     while let Some(near) = queue.pop_front() {
-        for step in graph.steps(near) {
+        for step in graph.hops_from(near) {
             let far = step.to.index();
             let downwards = orientation.is_up(step.channel);
             if downwards && !down_only[near.index()] {

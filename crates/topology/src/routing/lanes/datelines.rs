@@ -11,7 +11,7 @@
 //! its dateline, in both directions. A packet is on dateline class 0 when it enters a dimension, on dateline class 1 from the
 //! channel on that crosses the dateline of that dimension, and on dateline class 0 again in the next dimension. On
 //! dateline class 0 nobody goes on past the dateline and on dateline class 1 a shortest way ends before it comes
-//! there again, so that neither dateline class closes a circle; between dimensions the order of
+//! there again, so that neither dateline class closes a cycle; between dimensions the order of
 //! dimension-order routing sees to it. Other routes may turn in other ways, so whether they are
 //! free of deadlock is for the proof to say.
 //!

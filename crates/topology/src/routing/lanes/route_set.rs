@@ -265,7 +265,7 @@ fn take_lanes(
     let Entrance::Lanes(first, mut dateline_class) = group.entrance else { return };
     taken.push(first);
     for pair in walk.channels.windows(2) {
-        // A host on the way takes the packet in and sends it on from its own first lanes.
+        // An in-transit host ejects the packet and sends it on from its own first lanes.
         let next = match fabric.endpoint_at(fabric.target(pair[0])) {
             Some(host) => (lanes.first(host, group.vc_class), DatelineClass(0)),
             None => lanes.onward(fabric, group.vc_class, dateline_class, pair[0], pair[1]),

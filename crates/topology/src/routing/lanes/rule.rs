@@ -182,7 +182,7 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// The lanes on which a packet may leave its host, or a host on the way; empty where it is dropped.
+    /// The lanes on which a packet may leave its host, or an in-transit host; empty where it is dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, .. } => one_or_none(map.first_lane(host, vc_class.0)),
@@ -191,7 +191,7 @@ impl Lanes {
     }
 
     /// The lanes that a packet may take in `outgoing`, and its dateline class there, if it came by `incoming` on
-    /// `dateline class`; no lanes where it is dropped. On the cable of its host, or of a host on the way, its dateline class is 0.
+    /// `dateline class`; no lanes where it is dropped. On the cable of its host, or of an in-transit host, its dateline class is 0.
     #[inline]
     pub fn onward(
         &self,

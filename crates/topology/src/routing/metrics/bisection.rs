@@ -22,7 +22,7 @@
 use crate::routing::lanes::route_set::RouteSet;
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
 use crate::routing::paths::routes::Routes;
-use crate::routing::paths::table_routes::{End, Walker};
+use crate::routing::paths::table_routes::{WalkEnd, Walker};
 use crate::{ChannelId, EndpointId, Fabric};
 use gingham_kernel::{Purpose, Stream};
 
@@ -144,7 +144,7 @@ impl<'a> Matching<'a> {
             Attachment::Peer(_) => {}
             Attachment::Switch(switch) => {
                 let (onward, end) = self.routes.onward(self.fabric, &mut self.walker, switch, to);
-                if end == End::Arrived {
+                if end == WalkEnd::Arrived {
                     self.channels.push(own);
                     self.channels.extend(onward);
                 }

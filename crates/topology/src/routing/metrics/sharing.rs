@@ -3,7 +3,7 @@
 use crate::routing::lanes::route_set::RouteSet;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::Routes;
-use crate::routing::paths::table_routes::End;
+use crate::routing::paths::table_routes::WalkEnd;
 use crate::{ChannelId, EndpointId, Fabric};
 
 /// The pairs whose path takes a channel.
@@ -30,7 +30,7 @@ impl Sharing {
         let mut sharing = Self { channel, pairs: 0, examples: Vec::new() };
         let routes: &Routes = &routes.into().routes[0];
         routes.walk_all(fabric, &graph, |walk| {
-            if walk.end != End::Arrived || !graph.is_host(walk.to) {
+            if walk.end != WalkEnd::Arrived || !graph.is_host(walk.to) {
                 return;
             }
             let is_onward = walk.channels.contains(&channel);

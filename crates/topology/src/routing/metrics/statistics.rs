@@ -2,9 +2,9 @@
 //!
 //! Everything counts ordered pairs of host endpoints; aggregation nodes and routers neither
 //! send nor receive here. The length of a path is the number of switches that it comes through; one
-//! that it leaves for a host on the way and comes back to counts twice.
+//! that it leaves for an in-transit host and comes back to counts twice.
 //!
-//! Where hosts on the way take packets in and send them on, their channels carry what comes through
+//! Channels of in-transit hosts carry what comes through
 //! them as well as what is theirs. The *distance* of a path is the number of channels between
 //! switches that it takes; a path whose distance is the least that cables allow is minimal, whatever
 //! hosts it visits. What the loads allow of traffic from all to all is in `all_to_all.rs`.
@@ -13,7 +13,7 @@ use super::all_to_all::{AllToAll, all_to_all};
 use super::distribution::{Distribution, ratio};
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
 use crate::routing::paths::routes::{Routes, Walk};
-use crate::routing::paths::table_routes::End;
+use crate::routing::paths::table_routes::WalkEnd;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;
 
@@ -81,7 +81,7 @@ impl Statistics {
         let host_pairs = hosts * hosts.saturating_sub(1);
         let between: Vec<_> = graph
             .switches()
-            .flat_map(|switch| graph.steps(switch))
+            .flat_map(|switch| graph.hops_from(switch))
             .map(|step| step.channel)
             .collect();
         let on_channel = |channel: &ChannelId| channel_paths[channel.index()];
@@ -198,7 +198,7 @@ impl<'a> Tally<'a> {
 
     fn add(&mut self, walk: &Walk<'_>) {
         let pairs = walk.host_pairs(self.graph);
-        if walk.end != End::Arrived || pairs == 0 {
+        if walk.end != WalkEnd::Arrived || pairs == 0 {
             return;
         }
         for channel in walk.channels {

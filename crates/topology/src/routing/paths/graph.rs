@@ -10,7 +10,7 @@
 //! on. A cable from a switch to itself leads nowhere and is left out.
 //!
 //! Invariant: `steps` of a switch are in the order of its ports; a step's channel runs from
-//! that switch to `Step::to`, and its reverse channel is a step of `Step::to`.
+//! that switch to `Hop::to`, and its reverse channel is a hop from `Hop::to`.
 
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub(crate) const UNREACHED: u32 = u32::MAX;
 
 /// One way out of a switch to another switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Step {
+pub(crate) struct Hop {
     /// The channel taken.
     pub(crate) channel: ChannelId,
     /// The switch at its end.
@@ -41,7 +41,7 @@ pub(crate) enum Attachment {
 pub(crate) struct SwitchGraph {
     /// Where the steps of a switch begin in `steps`, with one entry more than switches.
     first: Vec<usize>,
-    steps: Vec<Step>,
+    steps: Vec<Hop>,
     attachments: Vec<Attachment>,
     /// The channel that leads to each endpoint.
     ejections: Vec<ChannelId>,
@@ -65,7 +65,7 @@ impl SwitchGraph {
         let switch_count = fabric.switches().len();
         let (mut first, mut steps) = (vec![0], Vec::new());
         for switch in fabric.switches() {
-            steps.extend(steps_from(fabric, switch));
+            steps.extend(cabled_hops(fabric, switch));
             first.push(steps.len());
         }
         let attachments: Vec<_> =
@@ -100,7 +100,7 @@ impl SwitchGraph {
     }
 
     /// The ways out of a switch to other switches.
-    pub(crate) fn steps(&self, switch: NodeId) -> &[Step] {
+    pub(crate) fn hops_from(&self, switch: NodeId) -> &[Hop] {
         &self.steps[self.first[switch.index()]..self.first[switch.index() + 1]]
     }
 
@@ -140,7 +140,7 @@ impl SwitchGraph {
         hops[target.index()] = 0;
         let mut queue = VecDeque::from([target]);
         while let Some(near) = queue.pop_front() {
-            for step in self.steps(near) {
+            for step in self.hops_from(near) {
                 if hops[step.to.index()] == UNREACHED {
                     hops[step.to.index()] = hops[near.index()] + 1;
                     queue.push_back(step.to);
@@ -174,9 +174,9 @@ pub(crate) fn ports_in_use(fabric: &Fabric, node: NodeId) -> usize {
     1 + fabric.channels_from(node).map(port).max().unwrap_or(0)
 }
 
-fn steps_from(fabric: &Fabric, switch: NodeId) -> impl Iterator<Item = Step> {
+fn cabled_hops(fabric: &Fabric, switch: NodeId) -> impl Iterator<Item = Hop> {
     fabric
         .channels_from(switch)
-        .map(|channel| Step { channel, to: fabric.target(channel).node })
+        .map(|channel| Hop { channel, to: fabric.target(channel).node })
         .filter(move |step| fabric.node(step.to).is_switch() && step.to != switch)
 }

@@ -17,7 +17,7 @@ pub use routes::{Path, Routes};
 pub use source_routes::{FallBacks, KeptPath, Onward, SourceRoutes};
 pub use switch_tables::SwitchTables;
 pub use table_routes::TableRoutes;
-pub use trace::{Fault, Stray, Trace};
+pub use trace::{RouteFault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, NodeId};
 use graph::SwitchGraph;

@@ -8,7 +8,7 @@
 
 use super::graph::{Attachment, SwitchGraph, attachment};
 use super::source_routes::SourceRoutes;
-use super::table_routes::{End, TableRoutes, Walker};
+use super::table_routes::{TableRoutes, WalkEnd, Walker};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 /// The routes of a fabric.
@@ -38,8 +38,8 @@ impl Path {
         self.channels.iter().filter(|channel| ends_at_switch(fabric, **channel)).count()
     }
 
-    /// The parts of the path between endpoints: one, unless hosts on the way take the packet
-    /// in and send it on.
+    /// The parts of the path between endpoints: one, unless it visits in-transit
+    /// hosts.
     pub fn legs<'a>(&'a self, fabric: &'a Fabric) -> impl Iterator<Item = &'a [ChannelId]> {
         self.channels.split_inclusive(|channel| !ends_at_switch(fabric, *channel))
     }
@@ -66,7 +66,7 @@ pub(crate) struct Walk<'a> {
     /// closes it stands in the list twice.
     pub(crate) channels: &'a [ChannelId],
     /// How they end.
-    pub(crate) end: End,
+    pub(crate) end: WalkEnd,
 }
 
 impl Routes {
@@ -93,7 +93,7 @@ impl Routes {
                 Self::Table(tables) => {
                     let mut walker = Walker::new(fabric);
                     let (onward, end) = walker.walk(fabric, tables, switch, to);
-                    channels.extend((end == End::Arrived).then_some(onward)?);
+                    channels.extend((end == WalkEnd::Arrived).then_some(onward)?);
                 }
             },
         }
@@ -130,7 +130,7 @@ impl Routes {
         walker: &'a mut Walker,
         source: NodeId,
         to: EndpointId,
-    ) -> (&'a [ChannelId], End) {
+    ) -> (&'a [ChannelId], WalkEnd) {
         match self {
             Self::Source(routes) => walker.follow(routes, source, to),
             Self::Table(tables) => walker.walk(fabric, tables, source, to),
@@ -149,7 +149,7 @@ impl Routes {
             }
         }
         self.walk_all(fabric, &graph, |walk| {
-            if walk.end == End::Arrived {
+            if walk.end == WalkEnd::Arrived {
                 let onward = |channel: &&ChannelId| ends_at_switch(fabric, **channel);
                 let switches = 1 + walk.channels.iter().filter(onward).count();
                 for from in walk.senders(&graph) {

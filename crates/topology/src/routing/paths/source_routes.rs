@@ -8,7 +8,7 @@
 //! All hosts of a switch share their path to a destination, so a path is kept per source switch
 //! and row. A row is a destination endpoint, or all endpoints of a switch where they share
 //! their paths. A path leaves out the channel from the host into the fabric and the channel into
-//! the destination, which each endpoint has of its own. A path that visits a host on the way is
+//! the destination, which each endpoint has of its own. A path that visits an in-transit host is
 //! several legs in one list: a channel that ends at a host ends a leg, and that host's own
 //! channel begins the next.
 //!
@@ -58,7 +58,7 @@ pub struct Onward<'a> {
     pub channels: &'a [ChannelId],
     /// The channel into the destination.
     pub ejection: ChannelId,
-    /// Hosts on the way that take the packet in and send it on.
+    /// In-transit hosts, which eject the packet and send it on.
     pub in_transit_hosts: u16,
 }
 
@@ -105,7 +105,7 @@ pub struct KeptPath {
 }
 
 impl KeptPath {
-    /// Hosts on the way that take the packet in and send it on.
+    /// In-transit hosts, which eject the packet and send it on.
     #[inline]
     pub fn in_transit_hosts(self) -> usize {
         self.in_transit_hosts.into()
@@ -226,7 +226,7 @@ impl SourceRoutesBuilder {
         self.routes.in_transit_hosts.push(std::mem::take(&mut self.in_transit_hosts));
     }
 
-    /// Which pairs take a longer path for want of a host on the way.
+    /// Which pairs take a longer path for want of an in-transit host.
     pub(crate) fn set_fall_backs(&mut self, fall_backs: FallBacks) {
         self.routes.fall_backs = fall_backs;
     }

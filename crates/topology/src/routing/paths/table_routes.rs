@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A table knows where a packet goes and not where it comes from. A table need not be right:
-//! one that was read from a running fabric may lead in circles or nowhere, so following it
-//! ends in one of several ways ([`End`]).
+//! one that was read from a running fabric may lead in a loop or nowhere, so following it
+//! ends in one of several ways ([`WalkEnd`]).
 
 use super::source_routes::SourceRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
@@ -50,7 +50,7 @@ impl TableRoutes {
 
 /// How following a route ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
+pub(crate) enum WalkEnd {
     /// At the destination.
     Arrived,
     /// The switch has no entry.
@@ -84,11 +84,11 @@ impl Walker {
         routes: &SourceRoutes,
         source: NodeId,
         to: EndpointId,
-    ) -> (&[ChannelId], End) {
+    ) -> (&[ChannelId], WalkEnd) {
         self.channels.clear();
         let onward = routes.path(source, to);
         self.channels.extend(onward.iter().flat_map(|onward| onward.iter()));
-        (&self.channels, onward.map_or(End::NoEntry(source), |_| End::Arrived))
+        (&self.channels, onward.map_or(WalkEnd::NoEntry(source), |_| WalkEnd::Arrived))
     }
 
     /// The channels from `source` on, and how they end. Where they end in a loop, the channel
@@ -99,20 +99,20 @@ impl Walker {
         tables: &TableRoutes,
         source: NodeId,
         to: EndpointId,
-    ) -> (&[ChannelId], End) {
+    ) -> (&[ChannelId], WalkEnd) {
         self.walk += 1;
         self.channels.clear();
         let mut switch = source;
         let end = loop {
             let been_here = self.seen[switch.index()] == self.walk;
             self.seen[switch.index()] = self.walk;
-            let Some(port) = tables.port(switch, to) else { break End::NoEntry(switch) };
+            let Some(port) = tables.port(switch, to) else { break WalkEnd::NoEntry(switch) };
             let Some(channel) = fabric.outgoing(switch, port) else {
-                break End::Uncabled(PortRef { node: switch, port });
+                break WalkEnd::Uncabled(PortRef { node: switch, port });
             };
             self.channels.push(channel);
             if been_here {
-                break End::Loop;
+                break WalkEnd::Loop;
             }
             let far_end = fabric.target(channel);
             if far_end.node.index() < self.seen.len() {
@@ -120,7 +120,7 @@ impl Walker {
                 continue;
             }
             let endpoint = fabric.endpoint_at(far_end).expect("a cabled port of no switch");
-            break if endpoint == to { End::Arrived } else { End::WrongEndpoint(endpoint) };
+            break if endpoint == to { WalkEnd::Arrived } else { WalkEnd::WrongEndpoint(endpoint) };
         };
         (&self.channels, end)
     }

@@ -1,7 +1,7 @@
 //! Following every route to its end, to find those that do not arrive.
 //!
 //! ```text
-//!   s0 ──► s1 ──► s2        h5's entries at s0, s1, s2 lead in a circle: a loop
+//!   s0 ──► s1 ──► s2        h5's entries at s0, s1, s2 lead back to s0: a loop
 //!    ▲────────────┘
 //!   s3 ──► s4 ──?           s4 has no entry for h5: a black hole
 //! ```
@@ -12,7 +12,7 @@
 
 use super::graph::{Attachment, SwitchGraph};
 use super::routes::{Routes, Walk};
-use super::table_routes::End;
+use super::table_routes::WalkEnd;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 
@@ -24,12 +24,12 @@ pub struct Trace {
     /// Pairs that no cables join.
     pub unreachable_pairs: u64,
     /// Where packets of the other pairs stray, by destination and then by place.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<RouteFault>,
 }
 
 /// Packets for one destination that stray in one way at one place.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault {
+pub struct RouteFault {
     /// What happens to them.
     pub stray: Stray,
     /// The destination that they do not reach.
@@ -58,7 +58,7 @@ pub enum Stray {
     WrongEndpoint(EndpointId),
 }
 
-impl Fault {
+impl RouteFault {
     /// One sentence for people.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let to = fabric.endpoint_name(self.to);
@@ -108,7 +108,7 @@ impl Routes {
         });
         let faults: Vec<_> = strays
             .into_iter()
-            .map(|((to, stray), (from, sources))| Fault { stray, to, from, sources })
+            .map(|((to, stray), (from, sources))| RouteFault { stray, to, from, sources })
             .collect();
         let endpoints = graph.endpoint_count() as u64;
         let strayed: u64 = faults.iter().map(|fault| fault.sources).sum();
@@ -127,11 +127,11 @@ fn is_fault(graph: &SwitchGraph, islands: &[NodeId], walk: &Walk<'_>, stray: &St
 
 fn stray(walk: &Walk<'_>) -> Option<Stray> {
     Some(match walk.end {
-        End::Arrived => return None,
-        End::NoEntry(switch) => Stray::NoEntry(switch),
-        End::Uncabled(at) => Stray::Uncabled { switch: at.node, port: at.port },
-        End::WrongEndpoint(endpoint) => Stray::WrongEndpoint(endpoint),
-        End::Loop => Stray::Loop(closed_part(walk.channels)),
+        WalkEnd::Arrived => return None,
+        WalkEnd::NoEntry(switch) => Stray::NoEntry(switch),
+        WalkEnd::Uncabled(at) => Stray::Uncabled { switch: at.node, port: at.port },
+        WalkEnd::WrongEndpoint(endpoint) => Stray::WrongEndpoint(endpoint),
+        WalkEnd::Loop => Stray::Loop(closed_part(walk.channels)),
     })
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Components {
 }
 
 /// The state of the search.
-struct Search<'a> {
+struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
     /// When a buffer was found.
     found: Vec<u32>,
@@ -38,7 +38,7 @@ impl Components {
     /// The components of the graph.
     pub(crate) fn new(graph: &DependencyGraph) -> Self {
         let count = graph.buffer_count();
-        let mut search = Search {
+        let mut search = ComponentSearch {
             graph,
             found: vec![UNSEEN; count],
             low: vec![UNSEEN; count],
@@ -56,7 +56,7 @@ impl Components {
     }
 }
 
-impl Search<'_> {
+impl ComponentSearch<'_> {
     fn run_from(&mut self, start: BufferId) {
         self.enter(start);
         while let Some((buffer, next)) = self.path.pop() {

@@ -29,7 +29,7 @@ pub(crate) fn shortest_cycle(
     components: &Components,
 ) -> Option<Vec<BufferId>> {
     let mut best: Option<Vec<BufferId>> = None;
-    let mut search = Search::new(graph, components);
+    let mut search = CycleSearch::new(graph, components);
     for start in BufferId::first(graph.buffer_count()) {
         let length_max = best.as_ref().map_or(usize::MAX, |cycle| cycle.len() - 1);
         if let Some(cycle) = search.back_to(start, length_max) {
@@ -40,7 +40,7 @@ pub(crate) fn shortest_cycle(
 }
 
 /// Buffers of the searches from one buffer after the other.
-struct Search<'a> {
+struct CycleSearch<'a> {
     graph: &'a DependencyGraph,
     components: &'a Components,
     /// By buffer: the start of the last search that found it, and from where.
@@ -48,7 +48,7 @@ struct Search<'a> {
     queue: VecDeque<(BufferId, usize)>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> CycleSearch<'a> {
     fn new(graph: &'a DependencyGraph, components: &'a Components) -> Self {
         let found = vec![None; graph.buffer_count()];
         Self { graph, components, found, queue: VecDeque::new() }

@@ -1,4 +1,4 @@
-//! The dependency graph: which buffer a packet may hold while it waits for which.
+//! The channel dependency graph: which buffer a packet may hold while it waits for which.
 //!
 //! ```text
 //!   route h0 ► s0 ► s1 ► s2 ► h2     (s0 ► s1) depends on (s1 ► s2)
@@ -16,7 +16,7 @@
 //! Transactions on Computers C-36(5), 1987).
 //!
 //! An endpoint takes a packet in completely, so dependencies end there: also in the middle of
-//! a path that visits a host on the way, unless that host may be full (`take_in.rs`). Then the
+//! a path that visits an in-transit host, unless that host may be full (`ejection.rs`). Then the
 //! channels into it and out of it are vertices like those between switches. Table entries count only where a packet of some
 //! endpoint meets them. Packets that stray hold channels too, so their paths count as
 //! far as they go; a loop closes a cycle. Where a pair has several paths, the dependencies of
@@ -35,7 +35,7 @@ use super::ejection::BackpressuredHosts;
 use crate::routing::lanes::route_set::{Buffer, BufferId, Buffers, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;
 use crate::routing::paths::graph::SwitchGraph;
-use crate::routing::paths::table_routes::End;
+use crate::routing::paths::table_routes::WalkEnd;
 use crate::{ChannelId, Fabric, NodeId};
 
 /// For each buffer between switches (and of hosts that may be full), those that some route takes
@@ -63,7 +63,7 @@ impl DependencyGraph {
     /// The dependencies of the routes that come to an end, be it the wrong one: those that go
     /// round for ever are left out.
     pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
-        Self::collect(fabric, routes.into(), |laned| laned.walk.end != End::Loop)
+        Self::collect(fabric, routes.into(), |laned| laned.walk.end != WalkEnd::Loop)
     }
 
     fn collect(

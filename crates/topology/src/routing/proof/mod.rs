@@ -5,9 +5,10 @@
 //!                                                └─ one with a cycle: a shortest one
 //! ```
 //!
-//! A numbering of the buffers (channels, where there is one lane) in which every route takes ever higher numbers proves freedom: the
-//! packet in the highest buffer that is held can always go on, so none waits for ever (Dally
-//! and Seitz, 1987, theorem 1). Where a path visits a host that always takes packets in, its numbers
+//! Routes cannot deadlock if their channel dependency graph is acyclic: if the buffers (channels, where there is
+//! one lane) can be numbered so that every route uses increasing numbers. The
+//! packet in the highest buffer that is held can then always go on, so none waits for ever (Dally
+//! and Seitz, 1987, theorem 1). Where a path visits an in-transit host that always ejects packets, its numbers
 //! begin anew. Anybody can
 //! check the numbering without knowing how it was found.
 //!
@@ -34,10 +35,10 @@ use cycle::shortest_cycle;
 /// What can be said of routes and deadlock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Proof {
-    /// Packets cannot block each other in a circle.
+    /// The channel dependency graph is acyclic.
     Free {
-        /// The number of each buffer, by `channel * lanes + lane`: every route takes ever higher
-        /// ones. Channels from endpoints have the lowest number, channels into endpoints the
+        /// The number of each buffer, by `channel * lanes + lane`: every route uses increasing
+        /// numbers. Channels from endpoints have the lowest number, channels into endpoints the
         /// highest, but for those of hosts that may be full.
         order: Vec<u32>,
     },

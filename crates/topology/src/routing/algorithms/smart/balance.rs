@@ -1,13 +1,13 @@
 //! Evens out the load of ways without a cycle, and keeps them so.
 //!
-//! Channels are numbered so that every way takes ever higher ones. Any other way along which
+//! Channels are numbered so that every way uses increasing numbers. Any other way along which
 //! the numbers rise may then stand in its place: nothing closes a cycle. Rounds lay every
 //! demand anew, as the least loaded of the shortest ways that rise. Then the busiest channel is
 //! relieved: demands on it take a detour on which no channel becomes as busy as it was, as
 //! long as there is one.
 
 use super::paths::Paths;
-use super::search::Search;
+use super::search::LightestPaths;
 use crate::ChannelId;
 use crate::routing::proof::components::Components;
 use std::cmp::Reverse;
@@ -36,7 +36,7 @@ fn numbers(paths: &Paths<'_>) -> Vec<Reverse<u32>> {
 
 fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
     let numbers = numbers(&paths);
-    let mut search = Search::new(paths.index.channel_count());
+    let mut search = LightestPaths::new(paths.index.channel_count());
     for demand in paths.demands() {
         if paths.lift(demand).is_some() {
             let rises = |held: Option<ChannelId>, wanted: ChannelId| {
@@ -52,12 +52,16 @@ fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
 /// Each step leaves fewer paths on one of the busiest channels and makes no other as busy.
 fn relieve(paths: &mut Paths<'_>) {
     let numbers = numbers(paths);
-    let mut search = Search::new(paths.index.channel_count());
+    let mut search = LightestPaths::new(paths.index.channel_count());
     while relieve_busiest(paths, &numbers, &mut search) {}
 }
 
 /// Takes one demand off the busiest channel; `false` if none can be.
-fn relieve_busiest(paths: &mut Paths<'_>, numbers: &[Reverse<u32>], search: &mut Search) -> bool {
+fn relieve_busiest(
+    paths: &mut Paths<'_>,
+    numbers: &[Reverse<u32>],
+    search: &mut LightestPaths,
+) -> bool {
     let most = paths.burden().0;
     let is_busiest = |channel: &ChannelId| paths.load()[channel.index()] == most;
     let Some(busiest) = ChannelId::first(paths.load().len()).find(is_busiest) else { return false };

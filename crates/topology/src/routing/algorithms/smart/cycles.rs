@@ -12,7 +12,7 @@
 
 use super::order::Order;
 use super::paths::Paths;
-use super::search::{Ground, Search};
+use super::search::{Ground, LightestPaths};
 use super::turns::Turn;
 use crate::routing::proof::components::Components;
 use crate::routing::proof::cycle::shortest_cycle;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 /// Ways over turns that are allowed, of which ever fewer are.
 pub(super) struct Breaking<'a> {
     paths: Paths<'a>,
-    search: Search,
+    search: LightestPaths,
     is_allowed: Vec<bool>,
     /// Turns are forbidden only as long as this order remains possible, if there is one.
     order: Option<Order>,
@@ -34,7 +34,7 @@ impl<'a> Breaking<'a> {
         let turns = paths.index.all(paths.graph);
         // There and back by one cable leads nowhere.
         let is_allowed = turns.map(|turn| turn.wanted != Fabric::reverse(turn.held)).collect();
-        let search = Search::new(paths.index.channel_count());
+        let search = LightestPaths::new(paths.index.channel_count());
         let demands = paths.demands();
         let mut breaking = Self { paths, search, is_allowed, order };
         demands.for_each(|demand| breaking.lay(demand));

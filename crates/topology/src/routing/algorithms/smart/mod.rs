@@ -90,7 +90,7 @@ pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoute
 }
 
 fn turn_count(graph: &SwitchGraph) -> usize {
-    graph.switches().map(|switch| graph.steps(switch).len().pow(2)).sum()
+    graph.switches().map(|switch| graph.hops_from(switch).len().pow(2)).sum()
 }
 
 /// What balancing must not fall short of.

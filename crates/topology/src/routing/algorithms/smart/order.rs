@@ -101,7 +101,7 @@ impl Order {
             let before = order.len();
             for &switch in members {
                 let mut earlier = self.earlier[switch.index()].iter();
-                let mut steps = graph.steps(switch).iter();
+                let mut steps = graph.hops_from(switch).iter();
                 if !is_in[switch.index()]
                     && earlier.all(|other| is_in[other.index()])
                     && steps.any(|step| is_in[step.to.index()])

@@ -1,6 +1,6 @@
 //! The paths laid so far, and what they put on channels and turns.
 
-use super::search::{Ground, Search};
+use super::search::{Ground, LightestPaths};
 use super::turns::{Turn, TurnIndex, turns_of};
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
@@ -130,7 +130,7 @@ impl<'a> Paths<'a> {
     /// The least loaded of the shortest lawful ways for a demand; `None` without any.
     pub(super) fn lightest(
         &self,
-        search: &mut Search,
+        search: &mut LightestPaths,
         demand: DemandId,
         is_lawful: impl Fn(Option<ChannelId>, ChannelId) -> bool,
     ) -> Option<Vec<ChannelId>> {

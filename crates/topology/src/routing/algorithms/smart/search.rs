@@ -15,7 +15,7 @@ const UNWEIGHED: u64 = u64::MAX;
 
 /// Memory for one search after the other.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(super) struct LightestPaths {
     /// By channel: how many channels a shortest way has up to it, or [`UNREACHED`].
     hops: Vec<u32>,
     /// The channels found, nearest first.
@@ -34,7 +34,7 @@ pub(super) struct Ground<'a, L> {
     pub(super) is_lawful: L,
 }
 
-impl Search {
+impl LightestPaths {
     pub(super) fn new(channels: usize) -> Self {
         Self {
             hops: vec![UNREACHED; channels],
@@ -76,7 +76,7 @@ impl Search {
         held: Option<ChannelId>,
     ) {
         let hops = held.map_or(0, |held| self.hops[held.index()]) + 1;
-        for step in ground.graph.steps(switch) {
+        for step in ground.graph.hops_from(switch) {
             let found = &mut self.hops[step.channel.index()];
             if *found == UNREACHED && (ground.is_lawful)(held, step.channel) {
                 *found = hops;
@@ -125,7 +125,7 @@ impl Search {
             if hops == length || weight == UNWEIGHED {
                 continue;
             }
-            for step in ground.graph.steps(ground.index.target(held)) {
+            for step in ground.graph.hops_from(ground.index.target(held)) {
                 let wanted = step.channel;
                 if self.hops[wanted.index()] == hops + 1
                     && let Some(onward) = weigh(weight, wanted)

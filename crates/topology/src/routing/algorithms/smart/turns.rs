@@ -33,14 +33,14 @@ impl TurnIndex {
         let count = fabric.channel_count();
         let (mut place, mut target) = (vec![0; count], vec![None; count]);
         for switch in graph.switches() {
-            for (index, step) in graph.steps(switch).iter().enumerate() {
+            for (index, step) in graph.hops_from(switch).iter().enumerate() {
                 place[step.channel.index()] = index;
                 target[step.channel.index()] = Some(step.to);
             }
         }
         let mut first = vec![0];
         for (channel, to) in target.iter().enumerate() {
-            let turns = to.map_or(0, |to| graph.steps(to).len());
+            let turns = to.map_or(0, |to| graph.hops_from(to).len());
             first.push(first[channel] + turns);
         }
         Self { first, place, target }
@@ -69,7 +69,7 @@ impl TurnIndex {
     /// All turns, in the order of their places.
     pub(super) fn all<'a>(&'a self, graph: &'a SwitchGraph) -> impl Iterator<Item = Turn> + 'a {
         ChannelId::first(self.channel_count()).flat_map(move |held| {
-            let steps = self.target[held.index()].map_or(&[][..], |to| graph.steps(to));
+            let steps = self.target[held.index()].map_or(&[][..], |to| graph.hops_from(to));
             steps.iter().map(move |step| Turn { held, wanted: step.channel })
         })
     }
