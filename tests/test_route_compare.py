@@ -77,7 +77,7 @@ def test_hosts_that_stop_when_full_can_deadlock(gingham: Command, ring: Path) ->
     assert "in transit at h3-0, which sends on by the next" in stops.out
     spills = gingham("route", ring, "--algorithm", "in-transit")
     assert spills.code == 0, spills.err
-    assert "every leg between two hosts takes ever higher ones" in spills.out
+    assert "every leg between two hosts uses increasing numbers" in spills.out
     rows = rows_of(gingham("route", ring, "--compare", "--json", "--when-full", "stop"))
     assert not rows["in-transit, any hosts"]["facts"]["deadlock_free"]
 

@@ -4,7 +4,7 @@ use gingham_input::InputError;
 use gingham_model::{Plan, WaitCycle};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
-    Buffer, Datelines, LaneRule, LaneSet, Lanes, RouteError, RouteSet, TakeIn, buffer_name,
+    Buffer, Datelines, Ejection, LaneRule, LaneSet, Lanes, RouteError, RouteSet, buffer_name,
     describe_cycle, prove_between_hosts,
 };
 use std::fmt;
@@ -100,8 +100,8 @@ impl DeadlockReport {
 }
 
 fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
-    let spilling = RouteSet { hosts: TakeIn::Always, ..routes };
-    if routes.hosts == TakeIn::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
+    let spilling = RouteSet { ejection: Ejection::Always, ..routes };
+    if routes.ejection == Ejection::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
         return CURE_FULL.to_owned();
     }
     match routes.lanes.map(Lanes::rule) {
@@ -112,10 +112,10 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
         _ => {}
     }
     let is_free_alone = |index: usize| {
-        let alternatives = &routes.alternatives[index..=index];
-        prove_between_hosts(fabric, RouteSet { alternatives, ..routes }).is_free()
+        let one = &routes.routes[index..=index];
+        prove_between_hosts(fabric, RouteSet { routes: one, ..routes }).is_free()
     };
-    let count = routes.alternatives.len();
+    let count = routes.routes.len();
     match (count > 1).then(|| (0..count).find(|index| !is_free_alone(*index))) {
         None => CURE.to_owned(),
         Some(None) => CURE_TOGETHER.to_owned(),

@@ -5,8 +5,8 @@ use gingham_input::{InputError, read};
 use gingham_topology::format::{self, FormatError};
 use gingham_topology::routing::{LaneMap, Lanes, Routes, ServiceLevels, SwitchTables};
 use gingham_topology::subnet::{
-    self, Arbitration, Forwarding, LaneDump, LevelDump, Lids, PortArbitration, PortKind, QosConf,
-    TableDump,
+    self, ArbitrationTables, ForwardingTables, LaneDump, LevelDump, Lids, PortArbitration,
+    PortKind, QosConf, TableDump,
 };
 use gingham_topology::{Fabric, Finding};
 use std::path::{Path, PathBuf};
@@ -27,8 +27,8 @@ pub struct SubnetFiles {
 /// Routes and lanes as a subnet manager decided on them.
 #[derive(Clone, Debug)]
 pub struct LoadedRoutes {
-    /// Routes, for each alternative of the LMC.
-    pub alternatives: Vec<Routes>,
+    /// Routes, for each LID offset.
+    pub routes: Vec<Routes>,
     /// Lanes; `None` if no file tells anything of them.
     pub lanes: Option<Lanes>,
     /// Routes to the switches themselves.
@@ -67,7 +67,7 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
         Lanes::new(fabric, map, levels)
     });
     Ok(LoadedRoutes {
-        alternatives: forwarding.alternatives,
+        routes: forwarding.routes,
         lanes,
         to_switches: forwarding.to_switches,
         findings,
@@ -84,7 +84,7 @@ pub enum LoadedArbitration {
         /// Whether it writes tables into ports at all.
         is_enabled: bool,
         /// Of all ports of each kind.
-        kinds: Vec<(PortKind, Arbitration)>,
+        kinds: Vec<(PortKind, ArbitrationTables)>,
     },
 }
 
@@ -121,7 +121,7 @@ impl<'a> Subnet<'a> {
     }
 
     /// Forwarding tables.
-    pub(crate) fn tables(&self, name: &str, bytes: &[u8]) -> Result<Forwarding, InputError> {
+    pub(crate) fn tables(&self, name: &str, bytes: &[u8]) -> Result<ForwardingTables, InputError> {
         joined(name, bytes, |text| subnet::join(self.fabric, &self.lids, &TableDump::read(text)?))
     }
 

@@ -2,8 +2,8 @@
 
 use gingham_input::Tree;
 use gingham_topology::routing::{
-    self, Algorithm, AllToAll, Bisection, Detour, Form, Lanes, Proof, RouteSet,
-    Routes as CoreRoutes, Sharing, Statistics, SwitchTables, TakeIn, prove, prove_between_hosts,
+    self, Algorithm, AllToAll, Bisection, Detour, Ejection, Form, Lanes, Proof, RouteSet,
+    Routes as CoreRoutes, Sharing, Statistics, SwitchTables, prove, prove_between_hosts,
     prove_without_loops,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Finding, NodeId};
@@ -20,10 +20,10 @@ use crate::{error, json as convert};
 #[derive(Debug)]
 pub(crate) struct Routes {
     pub(crate) fabric: Arc<Fabric>,
-    /// For each alternative of the LMC.
-    pub(crate) alternatives: Vec<CoreRoutes>,
+    /// For each LID offset.
+    pub(crate) routes: Vec<CoreRoutes>,
     lanes: Option<Lanes>,
-    hosts: TakeIn,
+    ejection: Ejection,
     pub(crate) decided: Decided,
     proof: Proof,
     findings: Vec<(String, Finding)>,
@@ -61,7 +61,7 @@ enum WhenFull {
     Stop,
 }
 
-impl From<WhenFull> for TakeIn {
+impl From<WhenFull> for Ejection {
     fn from(when_full: WhenFull) -> Self {
         match when_full {
             WhenFull::Spill => Self::Always,
@@ -105,15 +105,16 @@ impl Routes {
         let computed = interruptible(py, move || {
             let Request { algorithm, form, when_full, lanes, datelines } = request;
             let has_several = lanes > 1 || datelines == Some(true);
-            let lanes = has_several.then(|| Lanes::of_all(&fabric, &algorithm, lanes, datelines));
+            let lanes = has_several
+                .then(|| Lanes::of_all(&fabric, algorithm.needs_datelines(), lanes, datelines));
             let lanes = lanes.transpose();
             let lanes =
                 lanes.map_err(|error| format!("datelines need a mesh or torus: {error}"))?;
             let routes =
                 routing::route(&fabric, &algorithm, form).map_err(|error| error.to_string())?;
             let decided = Decided::ByAlgorithm(algorithm);
-            let hosts = when_full.into();
-            Ok::<_, String>(Self::proved(fabric, vec![routes], lanes, hosts, decided, vec![]))
+            let ejection = when_full.into();
+            Ok::<_, String>(Self::proved(fabric, vec![routes], lanes, ejection, decided, vec![]))
         })?;
         computed.map_err(|refused| error::refusal(py, refused))
     }
@@ -121,29 +122,29 @@ impl Routes {
     /// Proves or refutes routes.
     pub(crate) fn proved(
         fabric: Arc<Fabric>,
-        alternatives: Vec<CoreRoutes>,
+        routes: Vec<CoreRoutes>,
         lanes: Option<Lanes>,
-        hosts: TakeIn,
+        ejection: Ejection,
         decided: Decided,
         findings: Vec<(String, Finding)>,
     ) -> Self {
-        let set = RouteSet { alternatives: &alternatives, lanes: lanes.as_ref(), hosts };
+        let set = RouteSet { routes: &routes, lanes: lanes.as_ref(), ejection };
         let proof = prove(&fabric, set);
-        Self { fabric, alternatives, lanes, hosts, decided, proof, findings }
+        Self { fabric, routes, lanes, ejection, decided, proof, findings }
     }
 
     fn set(&self) -> RouteSet<'_> {
-        RouteSet { alternatives: &self.alternatives, lanes: self.lanes.as_ref(), hosts: self.hosts }
+        RouteSet { routes: &self.routes, lanes: self.lanes.as_ref(), ejection: self.ejection }
     }
 
-    /// The first alternative of every pair.
+    /// The first path of every pair.
     fn first(&self) -> &CoreRoutes {
-        &self.alternatives[0]
+        &self.routes[0]
     }
 
-    /// Whether hosts on the way take packets in and send them on.
+    /// Whether any path visits an in-transit host.
     fn visits_hosts(&self) -> bool {
-        self.alternatives.iter().any(CoreRoutes::has_in_transit_hosts)
+        self.routes.iter().any(CoreRoutes::has_in_transit_hosts)
     }
 
     /// The switches at which shortest paths would need a host to turn, and that have none.
@@ -218,14 +219,14 @@ impl Routes {
                 let what =
                     if self.set().lane_count() > 1 { "lanes of channels" } else { "channels" };
                 let count = order.len();
-                let stretch = match self.hosts {
-                    TakeIn::Always if self.visits_hosts() => "every leg between two hosts",
-                    TakeIn::Always => "every route",
-                    TakeIn::UntilFull => "every route, also through hosts that are full,",
+                let stretch = match self.ejection {
+                    Ejection::Always if self.visits_hosts() => "every leg between two hosts",
+                    Ejection::Always => "every route",
+                    Ejection::UntilFull => "every route, also through hosts that are full,",
                 };
                 format!(
-                    "free of deadlock: {count} {what} are numbered so that {stretch} takes ever \
-                     higher ones"
+                    "free of deadlock: the dependency graph of {count} {what} is acyclic, numbered so that \
+                     {stretch} uses increasing numbers"
                 )
             }
             Proof::Cycle { buffers } => format!(
@@ -238,7 +239,7 @@ impl Routes {
 
     /// How many alternatives a pair has at most.
     fn alternatives(&self) -> usize {
-        self.alternatives.len()
+        self.routes.len()
     }
 
     /// The lanes on which packets travel between switches.
@@ -265,10 +266,10 @@ impl Routes {
     fn faults(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| {
             let mut faults = Vec::new();
-            for (number, routes) in self.alternatives.iter().enumerate() {
-                let of = match self.alternatives.len() {
+            for (number, routes) in self.routes.iter().enumerate() {
+                let of = match self.routes.len() {
                     1 => String::new(),
-                    count => format!(" [alternative {} of {count}]", number + 1),
+                    count => format!(" [path {} of {count}]", number + 1),
                 };
                 let trace = routes.trace(&self.fabric);
                 faults.extend(trace.faults.iter().map(|fault| fault.describe(&self.fabric) + &of));

@@ -1,9 +1,9 @@
 //! Routes of a running subnet: its files become `Routes`, and routes become its files.
 
 use gingham_lab::{LoadedArbitration, SubnetFiles, load_routes};
-use gingham_topology::routing::TakeIn;
+use gingham_topology::routing::Ejection;
 use gingham_topology::subnet::conf;
-use gingham_topology::subnet::{Arbitration, Lids, Slot, write_tables};
+use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables, Lids, write_tables};
 use gingham_topology::{Fabric, routing};
 use pyo3::prelude::*;
 use std::path::{Path, PathBuf};
@@ -33,9 +33,9 @@ impl Routes {
         let loaded = interruptible(py, move || {
             let loaded = load_routes(&fabric, &files)?;
             let decided = Decided::BySubnet(loaded.to_switches);
-            let (alternatives, lanes) = (loaded.alternatives, loaded.lanes);
+            let (routes, lanes) = (loaded.routes, loaded.lanes);
             let findings = loaded.findings;
-            Ok(Self::proved(fabric, alternatives, lanes, TakeIn::Always, decided, findings))
+            Ok(Self::proved(fabric, routes, lanes, Ejection::Always, decided, findings))
         })?;
         loaded.map_err(|refused| error::input(py, &refused))
     }
@@ -51,7 +51,7 @@ impl Routes {
             }
         };
         let lids = Lids::of(fabric).map_err(|refused| error::refusal(py, refused))?;
-        py.detach(|| write_tables(fabric, &lids, &self.alternatives, &to_switches))
+        py.detach(|| write_tables(fabric, &lids, &self.routes, &to_switches))
             .map_err(|refused| error::refusal(py, refused))
     }
 }
@@ -70,11 +70,11 @@ pub(crate) fn qos_conf(
     let is_row = lanes.iter().all(|lane| *lane <= routing::MANAGEMENT_LANE);
     let row = lanes.try_into().ok().filter(|_| is_row);
     let row = row.ok_or_else(|| error::refusal(py, "expected 16 lanes from 0 to 15, one an SL"))?;
-    let default = Arbitration::default();
+    let default = ArbitrationTables::default();
     let slots = |slots: Vec<(u8, u8)>| {
-        slots.into_iter().map(|(lane, weight)| Slot { lane, weight }).collect()
+        slots.into_iter().map(|(lane, weight)| ArbitrationSlot { lane, weight }).collect()
     };
-    let arbitration = Arbitration {
+    let arbitration = ArbitrationTables {
         high_limit,
         high: high.map_or(default.high, slots),
         low: low.map_or(default.low, slots),
@@ -90,7 +90,8 @@ type ArbitrationRow =
 #[pyfunction]
 pub(crate) fn load_arbitration(py: Python<'_>, path: &str) -> PyResult<Vec<ArbitrationRow>> {
     let loaded = gingham_lab::load_arbitration(Path::new(path));
-    let slots = |slots: &[Slot]| slots.iter().map(|slot| (slot.lane, slot.weight)).collect();
+    let slots =
+        |slots: &[ArbitrationSlot]| slots.iter().map(|slot| (slot.lane, slot.weight)).collect();
     Ok(match loaded.map_err(|refused| error::input(py, &refused))? {
         LoadedArbitration::Ports(ports) => ports
             .iter()

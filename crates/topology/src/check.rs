@@ -35,15 +35,6 @@ fn uncabled_hosts(fabric: &Fabric) -> impl Iterator<Item = Finding> {
     let hosts = fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host);
     hosts.filter(move |id| is_uncabled(*id)).map(|id| {
         let text = format!("host {} has no cable", fabric.node(id).name);
-        finding(FindingKind::UncabledHost, text)
+        Finding::of_fabric(FindingKind::UncabledHost, text)
     })
-}
-
-fn finding(kind: FindingKind, text: String) -> Finding {
-    Finding { line: None, kind, text }
-}
-
-/// `1 switch`, `2 switches`, `5 hosts`.
-fn plural(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

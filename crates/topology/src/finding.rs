@@ -80,6 +80,13 @@ pub struct Finding {
     pub text: String,
 }
 
+impl Finding {
+    /// A finding about the fabric as a whole, rather than a line of its source.
+    pub(crate) fn of_fabric(kind: FindingKind, text: String) -> Self {
+        Self { line: None, kind, text }
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {
@@ -87,4 +94,9 @@ impl fmt::Display for Finding {
         }
         write!(f, "{}: {}", self.kind.name(), self.text)
     }
+}
+
+/// `1 switch`, `2 switches`, `5 hosts`.
+pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -12,7 +12,7 @@
 
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{
-    Algorithm, Form, InTransit, Onward, Routes, SimpleRoutes, Spread, TransitHosts, route,
+    Algorithm, Form, InTransit, Onward, PathSpread, Routes, SimpleRoutes, TransitHosts, route,
 };
 use gingham_topology::{EndpointId, NodeId};
 use serde_json::{Value, json};
@@ -50,8 +50,8 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
         cables_per_pair_max: 1,
     };
     let spread = match spread.as_str() {
-        "hosts" => Spread::Hosts,
-        "switches" => Spread::Switches,
+        "hosts" => PathSpread::Hosts,
+        "switches" => PathSpread::Switches,
         _ => return Err(USAGE.into()),
     };
     let over = |hosts| Algorithm::InTransit(InTransit { hosts, spread, ..InTransit::default() });

@@ -55,7 +55,7 @@ pub(super) fn imported(
         let (file, bytes) = reader.open("routing.tables", name)?;
         let forwarding = subnet.tables(&file, &bytes)?;
         reader.note(&file, &forwarding.findings);
-        imported.routes = Some(reader.first(fabric, forwarding.alternatives)?);
+        imported.routes = Some(reader.first(fabric, forwarding.routes)?);
     }
     let mut map = None;
     if let Some(name) = &routing.lane_tables {
@@ -69,7 +69,7 @@ pub(super) fn imported(
         let (file, bytes) = reader.open("routing.service_levels", name)?;
         let (joined, findings) = subnet.levels(&file, &bytes)?;
         reader.note(&file, &findings);
-        levels = Some(joined.of_first_alternatives());
+        levels = Some(joined.of_base_lids());
     }
     imported.lanes = decides_on_lanes(routing).then(|| subnet.completed(map, levels));
     Ok(imported)
@@ -134,17 +134,17 @@ impl Reader<'_> {
     }
 
     /// The routes to the first LID of each host, which must lead from all to all.
-    fn first(&mut self, fabric: &Fabric, alternatives: Vec<Routes>) -> Result<Routes, LabError> {
-        let count = alternatives.len();
+    fn first(&mut self, fabric: &Fabric, routes: Vec<Routes>) -> Result<Routes, LabError> {
+        let count = routes.len();
         if count > 1 {
             self.gathered.notes.push(format!(
                 "the tables have {count} routes for each pair, one for each LID that a host answers to (LMC); all packets \
                  take that to the first"
             ));
         }
-        let routes = alternatives.into_iter().next().expect("tables have a first alternative");
+        let routes = routes.into_iter().next().expect("tables have routes to base LIDs");
         let is_to_host =
-            |fault: &&gingham_topology::routing::Fault| fabric.is_host_endpoint(fault.to);
+            |fault: &&gingham_topology::routing::RouteFault| fabric.is_host_endpoint(fault.to);
         let faults = routes.trace(fabric).faults;
         if let Some(fault) = faults.iter().find(is_to_host) {
             let message = format!(

@@ -6,7 +6,7 @@ use crate::error::LabError;
 use crate::scenario::{InTransit, Parameters, ScenarioSource};
 use gingham_model::{InTransitParameters, InTransitPlan, WhenPoolFull};
 use gingham_topology::Fabric;
-use gingham_topology::routing::{FallBacks, Routes, TakeIn};
+use gingham_topology::routing::{Ejection, FallBacks, Routes};
 
 /// Switches that a note names.
 const SWITCHES_NAMED: usize = 4;
@@ -37,10 +37,10 @@ pub(super) fn plan(
 }
 
 /// What the proof may rely on: a host that spills takes in whatever comes.
-pub(super) fn take_in(parameters: &Parameters) -> TakeIn {
+pub(super) fn ejection(parameters: &Parameters) -> Ejection {
     match parameters.in_transit.when_full {
-        WhenPoolFull::Spill => TakeIn::Always,
-        WhenPoolFull::Stop => TakeIn::UntilFull,
+        WhenPoolFull::Spill => Ejection::Always,
+        WhenPoolFull::Stop => Ejection::UntilFull,
     }
 }
 

@@ -72,10 +72,10 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         paths::paths(source, &fabric, imported.routes, &mut gathered)?;
     in_transit::note_unused(source, &path_sets, &mut gathered);
     in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
-    let hosts = in_transit::take_in(&parameters);
+    let ejection = in_transit::ejection(&parameters);
     let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, &mut gathered)?;
     let in_force = kind.switching.has_lanes().then_some(&lanes);
-    let routes = RouteSet { alternatives: &path_sets, lanes: in_force, hosts };
+    let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
     imported::check_drops(source, &fabric, routes)?;
     let proof = paths::prove(source, &fabric, routes, allow_deadlock)?;
     let flit_bytes = kind.switching.flit_bytes();

@@ -3,7 +3,7 @@
 use crate::support::compiled_in;
 use gingham_lab::Compiled;
 use gingham_model::SchedulerPlan;
-use gingham_topology::subnet::{Arbitration, Slot};
+use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
 use std::fs;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn both(count: usize) -> String {
     format!("count = {count}\nlink_output = {of}\nadapter_port = {of}")
 }
 
-fn tables(compiled: &Compiled) -> [&Arbitration; 2] {
+fn tables(compiled: &Compiled) -> [&ArbitrationTables; 2] {
     let lanes = &compiled.plan.lanes;
     [&lanes.link_output, &lanes.adapter_port].map(|arbiter| match &arbiter.scheduler {
         SchedulerPlan::InfiniBand(tables) => tables,
@@ -30,8 +30,8 @@ fn tables(compiled: &Compiled) -> [&Arbitration; 2] {
     })
 }
 
-fn slots(of: &[(u8, u8)]) -> Vec<Slot> {
-    of.iter().map(|&(lane, weight)| Slot { lane, weight }).collect()
+fn slots(of: &[(u8, u8)]) -> Vec<ArbitrationSlot> {
+    of.iter().map(|&(lane, weight)| ArbitrationSlot { lane, weight }).collect()
 }
 
 const CONF: &str = "qos TRUE\nqos_high_limit 2\nqos_vlarb_high 0:4,1:0\nqos_vlarb_low 0:1,1:2,2:3\n\
@@ -44,8 +44,8 @@ fn switches_and_adapters_have_their_lines_of_opensm_conf() {
     let low = slots(&[(0, 1), (1, 2), (2, 3)]);
     let adapter = slots(&[(0, 7), (2, 1), (1, 8)]);
     let [link, port] = tables(&compiled);
-    assert_eq!(*link, Arbitration { high_limit: 2, high: high.clone(), low });
-    assert_eq!(*port, Arbitration { high_limit: 255, high, low: adapter });
+    assert_eq!(*link, ArbitrationTables { high_limit: 2, high: high.clone(), low });
+    assert_eq!(*port, ArbitrationTables { high_limit: 255, high, low: adapter });
     let [read, _] = &compiled.files[..] else { panic!("each place has read it") };
     assert_eq!(read.key, "network.lanes.link_output.infiniband.file");
 }
@@ -97,7 +97,8 @@ const PORTS: &str = "# VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8\n\
 #[test]
 fn ports_that_agree_are_one_table() {
     let compiled = beside("ports", PORTS, &both(2)).unwrap();
-    let expected = Arbitration { high_limit: 0, high: slots(&[(0, 16)]), low: slots(&[(1, 4)]) };
+    let expected =
+        ArbitrationTables { high_limit: 0, high: slots(&[(0, 16)]), low: slots(&[(1, 4)]) };
     assert_eq!(tables(&compiled), [&expected, &expected]);
     assert!(
         compiled.notes.iter().any(|note| note.contains("does not tell the limit")),

@@ -2,7 +2,7 @@
 
 use crate::support::{SLOW, compiled, compiled_over, plans};
 use gingham_model::{ArbiterPlan, Granularity, SchedulerPlan};
-use gingham_topology::subnet::{Arbitration, Slot};
+use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
 use std::num::NonZeroU64;
 
 const CUT: &str = "count = 3\nforwarding = \"virtual-cut-through\"\n";
@@ -63,9 +63,10 @@ fn schedulers_have_their_parameters_by_lane() {
 #[test]
 fn tables_are_by_the_packet_and_a_missing_one_is_empty() {
     let tables = |high_limit, high: &[(u8, u8)], low: &[(u8, u8)]| {
-        let slots =
-            |of: &[(u8, u8)]| of.iter().map(|&(lane, weight)| Slot { lane, weight }).collect();
-        let tables = Arbitration { high_limit, high: slots(high), low: slots(low) };
+        let slots = |of: &[(u8, u8)]| {
+            of.iter().map(|&(lane, weight)| ArbitrationSlot { lane, weight }).collect()
+        };
+        let tables = ArbitrationTables { high_limit, high: slots(high), low: slots(low) };
         by(SchedulerPlan::InfiniBand(tables), Granularity::Packet)
     };
     let written = "{ infiniband = { high = [{ lane = 0, weight = 4 }, { lane = 2, weight = 0 }, { lane = 0, weight = 1 }], \

@@ -86,7 +86,7 @@ pub enum SchedulerPlan {
         levels: Vec<u8>,
     },
     /// InfiniBand's tables of high and low priority, and lane 15 above them.
-    InfiniBand(subnet::Arbitration),
+    InfiniBand(subnet::ArbitrationTables),
 }
 
 /// Why an arbiter cannot be built.
@@ -265,9 +265,12 @@ impl Scheduler {
                 let levels: Vec<_> = levels.iter().map(|level| usize::from(*level)).collect();
                 Self::Strict(StrictPriority::new(&levels)?)
             }
-            SchedulerPlan::InfiniBand(subnet::Arbitration { high_limit, high, low }) => {
-                let slots = |slots: &[subnet::Slot]| {
-                    let slot = |slot: &subnet::Slot| Slot { queue: slot.lane, weight: slot.weight };
+            SchedulerPlan::InfiniBand(subnet::ArbitrationTables { high_limit, high, low }) => {
+                let slots = |slots: &[subnet::ArbitrationSlot]| {
+                    let slot = |slot: &subnet::ArbitrationSlot| Slot {
+                        queue: slot.lane,
+                        weight: slot.weight,
+                    };
                     slots.iter().map(slot).collect::<Vec<_>>()
                 };
                 let lanes = usize::from(lanes);
@@ -309,7 +312,7 @@ fn check_count(count: usize, lanes: u8) -> Result<(), ArbiterError> {
 mod tests {
     use super::*;
     use gingham_fairq::RoundRobin;
-    use gingham_topology::subnet::Arbitration;
+    use gingham_topology::subnet::ArbitrationTables;
     use proptest::prelude::*;
 
     fn arbiter(scheduler: SchedulerPlan, lanes: u8) -> LaneArbiter {
@@ -356,9 +359,9 @@ mod tests {
 
     #[test]
     fn the_tables_serve_what_has_a_weight_and_lane_15() {
-        let slot = |lane, weight| subnet::Slot { lane, weight };
+        let slot = |lane, weight| subnet::ArbitrationSlot { lane, weight };
         let (high, low) = (vec![slot(0, 1), slot(1, 0)], vec![slot(2, 1)]);
-        let tables = SchedulerPlan::InfiniBand(Arbitration { high_limit: 0, high, low });
+        let tables = SchedulerPlan::InfiniBand(ArbitrationTables { high_limit: 0, high, low });
         let plan = ArbiterPlan { scheduler: tables, granularity: Granularity::Packet };
         assert_eq!(plan.served(16), LaneSet::from_bits(0x8005));
         assert_eq!(plan.served(3), LaneSet::from_bits(0b101));
@@ -398,8 +401,8 @@ mod tests {
         assert_eq!(looks(SchedulerPlan::VirtualClock { rates_bytes_per_second }), (true, true));
         assert_eq!(looks(SchedulerPlan::FirstComeFirstServed), (true, true));
         assert_eq!(looks(SchedulerPlan::StrictPriority { levels: vec![0] }), (false, false));
-        let slots = vec![subnet::Slot { lane: 0, weight: 1 }];
-        let tables = Arbitration { high_limit: 0, high: slots, low: Vec::new() };
+        let slots = vec![subnet::ArbitrationSlot { lane: 0, weight: 1 }];
+        let tables = ArbitrationTables { high_limit: 0, high: slots, low: Vec::new() };
         assert_eq!(looks(SchedulerPlan::InfiniBand(tables)), (true, false));
     }
 

@@ -1,6 +1,5 @@
 //! Identifiers that two devices share: GUIDs and LIDs.
 
-use super::finding;
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +25,7 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
         .map(|(guid, owners)| {
             let names: Vec<&str> = owners.iter().map(|id| fabric.node(*id).name.as_str()).collect();
             let text = format!("GUID {guid} belongs to {}", names.join(" and "));
-            finding(FindingKind::DuplicateGuid, text)
+            Finding::of_fabric(FindingKind::DuplicateGuid, text)
         })
         .collect()
 }
@@ -49,7 +48,7 @@ fn lids(fabric: &Fabric) -> Vec<Finding> {
         if let Some((_, owner)) = reaching.filter(|(end, _)| *end >= first) {
             let [owner, port] = [owner, port].map(|port| fabric.port_name(port));
             let text = format!("LID {first} of {port} belongs to {owner} too");
-            findings.push(finding(FindingKind::DuplicateLid, text));
+            findings.push(Finding::of_fabric(FindingKind::DuplicateLid, text));
         }
         if reaching.is_none_or(|(end, _)| last > end) {
             reaching = Some((last, port));

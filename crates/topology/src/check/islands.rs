@@ -1,6 +1,6 @@
 //! Islands: parts of a fabric that no path joins to the largest part.
 
-use super::{finding, plural};
+use crate::finding::plural;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 
 /// One finding for each part but the largest. A host without any cable is not an island but
@@ -11,7 +11,9 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     // The first of the largest parts is the mainland: `max_by_key` would take the last.
     let mainland = (0..parts.len()).rev().max_by_key(|index| parts[*index].len());
     let islands = parts.iter().enumerate().filter(|(index, _)| Some(*index) != mainland);
-    islands.map(|(_, part)| finding(FindingKind::Island, describe(fabric, part))).collect()
+    islands
+        .map(|(_, part)| Finding::of_fabric(FindingKind::Island, describe(fabric, part)))
+        .collect()
 }
 
 /// Connected parts, each in canonical order, in the order of their first nodes.

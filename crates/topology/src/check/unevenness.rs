@@ -1,6 +1,6 @@
 //! Unevenness: lawful, and often the reason why one cable is slower than its neighbours.
 
-use super::{finding, plural};
+use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind, LinkSpeed, NodeId, NodeKind};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -8,7 +8,11 @@ use std::fmt::Display;
 /// At most one note for each kind of unevenness.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let notes = [bundles(fabric), uplinks(fabric), speeds(fabric)];
-    notes.into_iter().flatten().map(|text| finding(FindingKind::Unevenness, text)).collect()
+    notes
+        .into_iter()
+        .flatten()
+        .map(|text| Finding::of_fabric(FindingKind::Unevenness, text))
+        .collect()
 }
 
 /// Cables between each pair of switches that has any, the lower switch first.

@@ -11,7 +11,7 @@
 //! ellipses below their switch. Cables between the same two nodes are one line, as thick as
 //! there are cables, with their number beside it. The drawing cannot be read back.
 
-use super::Written;
+use super::text::Written;
 use crate::{Fabric, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! File formats of fabrics: a text becomes a [`Fabric`] and back.
 //!
 //! ```text
-//!   bytes ──decode──► &str ──read──► Reading { fabric, findings }   or FormatError
+//!   bytes ──decode──► &str ──read──► Parsed { fabric, findings }   or FormatError
 //!                     Fabric ──write──► Written { text, notes }     or WriteError
 //! ```
 //!
@@ -16,7 +16,7 @@
 //!
 //! A text that does not follow its format is a [`FormatError`] with line, column and cure.
 //! A text that follows it and contradicts itself is read as far as it makes sense, and each
-//! contradiction is a [`Finding`]. A format that cannot hold all of a fabric says so in the
+//! contradiction is a [`Finding`](crate::Finding). A format that cannot hold all of a fabric says so in the
 //! notes of [`Written`].
 //!
 //! Invariants: no reader panics, whatever the text; equal fabrics give equal texts; for
@@ -28,12 +28,14 @@ mod dot;
 mod error;
 mod ibnetdiscover;
 mod slurm;
+mod text;
 mod toml;
 
 pub(crate) use error::count;
 pub use error::{FormatError, WriteError};
+pub use text::{Parsed, Written};
 
-use crate::{Fabric, Finding};
+use crate::Fabric;
 use std::fmt;
 use std::str::FromStr;
 
@@ -54,26 +56,8 @@ pub enum Format {
     Slurm,
 }
 
-/// A fabric, and what is wrong with its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
-    /// The fabric, in canonical order.
-    pub fabric: Fabric,
-    /// What reads well and cannot be right, by line.
-    pub findings: Vec<Finding>,
-}
-
-/// A text, and what it could not hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The file.
-    pub text: String,
-    /// One sentence for each thing of the fabric that the format cannot hold.
-    pub notes: Vec<String>,
-}
-
 /// Reads a fabric from `text`.
-pub fn read(text: &str, format: Format) -> Result<Reading, FormatError> {
+pub fn read(text: &str, format: Format) -> Result<Parsed, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     refuse_junk(text, format)?;
     let mut reading = match format {

@@ -15,7 +15,7 @@
 //!
 //! Source: Slurm, `topology.conf(5)`.
 
-use super::Written;
+use super::text::Written;
 use crate::routing::{islands, switch_of};
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 
 /// The lines of a `topology.conf`.
 pub(super) fn write(fabric: &Fabric) -> Written {
-    let mut writer = Writer::new(fabric);
+    let mut writer = ConfWriter::new(fabric);
     writer.line("# Written by gingham; for TopologyPlugin=topology/tree.");
     let mut notes = BTreeSet::new();
     let islands = islands(fabric);
@@ -42,7 +42,7 @@ pub(super) fn write(fabric: &Fabric) -> Written {
     Written { text: writer.text, notes: notes.into_iter().collect() }
 }
 
-struct Writer<'a> {
+struct ConfWriter<'a> {
     fabric: &'a Fabric,
     /// By switch: the nodes that are written there.
     nodes: Vec<BTreeSet<String>>,
@@ -52,7 +52,7 @@ struct Writer<'a> {
     text: String,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ConfWriter<'a> {
     fn new(fabric: &'a Fabric) -> Self {
         let mut writer = Self {
             fabric,

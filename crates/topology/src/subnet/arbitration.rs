@@ -21,7 +21,7 @@ const EXPECTED: &str = "expected the output of `smpquery vlarb LID PORT`";
 
 /// One slot of a table: the lane may send up to so much when its turn comes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot {
+pub struct ArbitrationSlot {
     /// The lane, from 0 to 14.
     pub lane: u8,
     /// How much, in units of 64 bytes; 0 skips the slot.
@@ -30,22 +30,24 @@ pub struct Slot {
 
 /// Both tables of a port, and how long the first may go before the second.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Arbitration {
+pub struct ArbitrationTables {
     /// How much of high priority may be sent before low priority gets a turn: units of 4096
     /// bytes; 0 for one packet, 255 for no limit.
     pub high_limit: u8,
     /// Slots of high priority.
-    pub high: Vec<Slot>,
+    pub high: Vec<ArbitrationSlot>,
     /// Slots of low priority.
-    pub low: Vec<Slot>,
+    pub low: Vec<ArbitrationSlot>,
 }
 
-impl Default for Arbitration {
+impl Default for ArbitrationTables {
     /// What OpenSM gives where nothing else is configured: lane 0 with weight 4 at high priority
     /// and the others at low priority.
     fn default() -> Self {
         let slots = |weight: fn(u8) -> u8| {
-            (0..MANAGEMENT_LANE).map(|lane| Slot { lane, weight: weight(lane) }).collect()
+            (0..MANAGEMENT_LANE)
+                .map(|lane| ArbitrationSlot { lane, weight: weight(lane) })
+                .collect()
         };
         Self {
             high_limit: 0,
@@ -65,15 +67,15 @@ pub struct PortArbitration {
     /// The port of a switch; 0 for an adapter's own.
     pub port: u8,
     /// Slots of high priority. What limits them is not in this text.
-    pub high: Vec<Slot>,
+    pub high: Vec<ArbitrationSlot>,
     /// Slots of low priority.
-    pub low: Vec<Slot>,
+    pub low: Vec<ArbitrationSlot>,
 }
 
 /// Reads the outputs of `smpquery vlarb`, one after the other.
 pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
     refuse_cut(text, EXPECTED)?;
-    let mut reader = Reader::default();
+    let mut reader = PortReader::default();
     for line in lines(text) {
         reader.take(line)?;
     }
@@ -87,14 +89,14 @@ pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
 }
 
 #[derive(Debug, Default)]
-struct Reader<'a> {
+struct PortReader<'a> {
     ports: Vec<PortArbitration>,
     is_high: bool,
     /// A line of lanes whose weights come in the next.
     lanes: Option<(Line<'a>, Vec<u8>)>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PortReader<'a> {
     fn take(&mut self, line: Line<'a>) -> Result<(), FormatError> {
         let text = line.text.trim_start();
         if let Some(rest) = text.strip_prefix("# VLArbitration tables:") {
@@ -121,7 +123,7 @@ impl<'a> Reader<'a> {
             return Err(line.says(message, EXPECTED));
         }
         let slots = lanes.iter().zip(weights).map(|(lane, weight)| (*lane, *weight));
-        let slots = slots.map(|(lane, weight)| Slot { lane, weight });
+        let slots = slots.map(|(lane, weight)| ArbitrationSlot { lane, weight });
         let table = if self.is_high { &mut port.high } else { &mut port.low };
         table.extend(slots);
         Ok(())
@@ -170,7 +172,9 @@ mod tests {
     fn both_tables_of_a_port() {
         let [port] = &read(TEXT).unwrap()[..] else { panic!("one port") };
         assert_eq!((port.line, port.lid, port.port), (1, 2, 1));
-        let slots = |slots: &[Slot]| slots.iter().map(|s| (s.lane, s.weight)).collect::<Vec<_>>();
+        let slots = |slots: &[ArbitrationSlot]| {
+            slots.iter().map(|s| (s.lane, s.weight)).collect::<Vec<_>>()
+        };
         assert_eq!(slots(&port.low), [(0, 0), (1, 4)]);
         assert_eq!(slots(&port.high), [(0, 255)]);
     }

@@ -15,7 +15,7 @@
 //!
 //! Source: OpenSM, `osm_subnet.c` (the file), `osm_qos.c` (its meaning).
 
-use super::arbitration::{Arbitration, Slot};
+use super::arbitration::{ArbitrationSlot, ArbitrationTables};
 use super::line::{Line, lines, number, refuse_cut};
 use crate::format::{FormatError, WriteError};
 use crate::routing::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
@@ -72,7 +72,7 @@ pub struct QosConf {
 enum Value {
     Number(u8),
     Row(LaneRow),
-    Slots(Vec<Slot>),
+    Slots(Vec<ArbitrationSlot>),
 }
 
 impl QosConf {
@@ -137,13 +137,13 @@ impl QosConf {
 
     /// The arbitration among lanes at ports of a kind; tables that no line names are OpenSM's
     /// defaults.
-    pub fn arbitration(&self, kind: PortKind) -> Arbitration {
+    pub fn arbitration(&self, kind: PortKind) -> ArbitrationTables {
         let slots = |name| match self.value(kind, name) {
             Some(Value::Slots(slots)) => Some(slots.clone()),
             _ => None,
         };
-        let default = Arbitration::default();
-        Arbitration {
+        let default = ArbitrationTables::default();
+        ArbitrationTables {
             high_limit: self.number(kind, "high_limit").unwrap_or(default.high_limit),
             high: slots("vlarb_high").unwrap_or(default.high),
             low: slots("vlarb_low").unwrap_or(default.low),
@@ -195,27 +195,27 @@ pub(super) fn lane_row_of<'a>(
 }
 
 /// `0:4,1:0`: lanes and weights.
-fn slots(line: Line<'_>, text: &str) -> Result<Vec<Slot>, FormatError> {
+fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError> {
     let slot = |word: &str| {
         let (first, second) = word.trim().split_once(':')?;
         let small = |word| number(word).and_then(|value| u8::try_from(value).ok());
-        let slot = Slot { lane: small(first)?, weight: small(second)? };
+        let slot = ArbitrationSlot { lane: small(first)?, weight: small(second)? };
         (slot.lane < MANAGEMENT_LANE).then_some(slot)
     };
-    let slots: Option<Vec<Slot>> = text.split(',').map(slot).collect();
+    let slots: Option<Vec<ArbitrationSlot>> = text.split(',').map(slot).collect();
     slots
         .filter(|slots| slots.len() <= SLOTS_MAX)
         .ok_or_else(|| line.error("at most 64 pairs such as 0:4, of lane (0 to 14) and weight"))
 }
 
 /// Writes the lines that make OpenSM give every port this arbitration and this map.
-pub fn write(row: &LaneRow, arbitration: &Arbitration) -> Result<String, WriteError> {
+pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, WriteError> {
     refuse_slots(&arbitration.high)?;
     refuse_slots(&arbitration.low)?;
     let highest = row.iter().filter(|lane| **lane < MANAGEMENT_LANE).max().copied().unwrap_or(0);
     let lanes = LANE_COUNTS.into_iter().find(|count| *count > highest).unwrap_or(15);
     let row = row.map(|lane| lane.to_string()).join(",");
-    let slots = |slots: &[Slot]| {
+    let slots = |slots: &[ArbitrationSlot]| {
         let slots: Vec<_> =
             slots.iter().map(|slot| format!("{}:{}", slot.lane, slot.weight)).collect();
         if slots.is_empty() { "(null)".to_owned() } else { slots.join(",") }
@@ -231,7 +231,7 @@ pub fn write(row: &LaneRow, arbitration: &Arbitration) -> Result<String, WriteEr
     Ok(text)
 }
 
-fn refuse_slots(slots: &[Slot]) -> Result<(), WriteError> {
+fn refuse_slots(slots: &[ArbitrationSlot]) -> Result<(), WriteError> {
     let has_management = slots.iter().any(|slot| slot.lane >= MANAGEMENT_LANE);
     if !has_management && slots.len() <= SLOTS_MAX {
         return Ok(());
@@ -270,8 +270,8 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_back() {
-        let slot = |lane, weight| Slot { lane, weight };
-        let arbitration = Arbitration {
+        let slot = |lane, weight| ArbitrationSlot { lane, weight };
+        let arbitration = ArbitrationTables {
             high_limit: 3,
             high: vec![slot(1, 10)],
             low: vec![slot(0, 5), slot(2, 255)],

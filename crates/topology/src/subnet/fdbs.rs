@@ -6,21 +6,21 @@
 //! Source: OpenSM, `osm_dump.c`, `dump_ucast_routes`.
 
 use super::line::{Line, truncated};
-use super::table_dump::{Entry, TableDump, lid, port};
+use super::tables::{ForwardingEntry, TableDump, lid, port};
 use crate::format::FormatError;
 
 /// How the heading of a table begins.
 pub(super) const HEADING: &str = "dump_ucast_routes:";
 
 /// `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
-pub(super) fn entry(line: Line<'_>) -> Result<Entry<'_>, FormatError> {
+pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut fields = line.text.split(':').map(str::trim);
     let lid = lid(line, fields.next())?;
     let port = match fields.next() {
         Some("UNREACHABLE") => None,
         field => port(line, field)?,
     };
-    Ok(Entry { line: line.number, lid, port, port_guid: None, name: None })
+    Ok(ForwardingEntry { line: line.number, lid, port, port_guid: None, name: None })
 }
 
 /// Refuses a text whose last table is shorter than the others.

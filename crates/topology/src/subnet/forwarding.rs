@@ -1,8 +1,8 @@
 //! Tables and a fabric become routes.
 //!
 //! ```text
-//!   table of s0:  LID 4 -> port 7     Lids: LID 4 is h3's path 0     alternatives[0]: s0, h3 -> 7
-//!                 LID 5 -> port 8           LID 5 is h3's path 1     alternatives[1]: s0, h3 -> 8
+//!   table of s0:  LID 4 -> port 7     Lids: LID 4 is h3's path 0     routes[0]: s0, h3 -> 7
+//!                 LID 5 -> port 8           LID 5 is h3's path 1     routes[1]: s0, h3 -> 8
 //!                 LID 8 -> port 9           LID 8 is switch s1       to_switches:     s0, s1 -> 9
 //! ```
 //!
@@ -11,8 +11,8 @@
 //! Entries for LIDs that nobody has are findings, for they stay behind where a host was taken
 //! away.
 
-use super::lids::{Lids, Owner, name, port_guid};
-use super::table_dump::{Entry, SwitchTable, TableDump};
+use super::lids::{LidOwner, Lids, name, port_guid};
+use super::tables::{ForwardingEntry, SwitchTable, TableDump};
 use crate::format::FormatError;
 use crate::routing::{Routes, SwitchTables, TableRoutes, islands};
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId};
@@ -26,10 +26,10 @@ const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subne
 
 /// The routes in tables.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Forwarding {
-    /// Routes between endpoints, a set for each alternative of the LMC; at least one. Endpoints
-    /// with fewer alternatives than others repeat theirs.
-    pub alternatives: Vec<Routes>,
+pub struct ForwardingTables {
+    /// Routes between endpoints, one for each LID offset (LMC above 0); at least one. Endpoints
+    /// with fewer LIDs than others repeat theirs.
+    pub routes: Vec<Routes>,
     /// Routes to the switches themselves.
     pub to_switches: SwitchTables,
     /// What reads well and cannot be right.
@@ -37,8 +37,12 @@ pub struct Forwarding {
 }
 
 /// Joins tables with the fabric that they belong to.
-pub fn join(fabric: &Fabric, lids: &Lids, dump: &TableDump<'_>) -> Result<Forwarding, FormatError> {
-    let mut joiner = Joiner::new(fabric, lids);
+pub fn join(
+    fabric: &Fabric,
+    lids: &Lids,
+    dump: &TableDump<'_>,
+) -> Result<ForwardingTables, FormatError> {
+    let mut joiner = TableJoiner::new(fabric, lids);
     for table in &dump.tables {
         joiner.add(table)?;
     }
@@ -46,20 +50,20 @@ pub fn join(fabric: &Fabric, lids: &Lids, dump: &TableDump<'_>) -> Result<Forwar
     Ok(joiner.finish())
 }
 
-struct Joiner<'a> {
+struct TableJoiner<'a> {
     fabric: &'a Fabric,
     lids: &'a Lids,
     switches: BTreeMap<Guid, NodeId>,
     /// By switch: the line of its table.
     lines: Vec<Option<u32>>,
-    alternatives: Vec<TableRoutes>,
+    tables: Vec<TableRoutes>,
     to_switches: SwitchTables,
     /// LIDs that nobody has: the first line, and the number of entries.
     unknown: BTreeMap<u16, (u32, u32)>,
     findings: Vec<Finding>,
 }
 
-impl<'a> Joiner<'a> {
+impl<'a> TableJoiner<'a> {
     fn new(fabric: &'a Fabric, lids: &'a Lids) -> Self {
         let guid = |switch| fabric.node(switch).guid.map(|guid| (guid, switch));
         Self {
@@ -67,7 +71,7 @@ impl<'a> Joiner<'a> {
             lids,
             switches: fabric.switches().filter_map(guid).collect(),
             lines: vec![None; fabric.switches().len()],
-            alternatives: (0..lids.alternatives()).map(|_| TableRoutes::new(fabric)).collect(),
+            tables: (0..lids.lid_offsets()).map(|_| TableRoutes::new(fabric)).collect(),
             to_switches: SwitchTables::new(fabric),
             unknown: BTreeMap::new(),
             findings: Vec::new(),
@@ -102,7 +106,7 @@ impl<'a> Joiner<'a> {
     }
 
     /// Refuses what only tables of another fabric can say.
-    fn check(&self, switch: NodeId, entry: &Entry<'_>) -> Result<(), FormatError> {
+    fn check(&self, switch: NodeId, entry: &ForwardingEntry<'_>) -> Result<(), FormatError> {
         let node = self.fabric.node(switch);
         if let Some(port) = entry.port.filter(|port| u16::from(*port) > node.ports) {
             let message = format!("switch {} has ports 0 to {}, not {port}", node.name, node.ports);
@@ -125,10 +129,14 @@ impl<'a> Joiner<'a> {
     }
 
     /// LIDs of our own numbering are those of the tables only if the names agree.
-    fn check_made_up(&self, entry: &Entry<'_>, owner: Owner) -> Result<(), FormatError> {
+    fn check_made_up(
+        &self,
+        entry: &ForwardingEntry<'_>,
+        owner: LidOwner,
+    ) -> Result<(), FormatError> {
         let node = match owner {
-            Owner::Endpoint { endpoint, .. } => self.fabric.endpoint(endpoint).node,
-            Owner::Switch(switch) => switch,
+            LidOwner::Endpoint { endpoint, .. } => self.fabric.endpoint(endpoint).node,
+            LidOwner::Switch(switch) => switch,
         };
         let description = &self.fabric.node(node).description;
         if !self.lids.is_made_up() || entry.name == Some(description) {
@@ -142,13 +150,13 @@ impl<'a> Joiner<'a> {
         ))
     }
 
-    fn set(&mut self, switch: NodeId, entry: &Entry<'_>) {
+    fn set(&mut self, switch: NodeId, entry: &ForwardingEntry<'_>) {
         let port = entry.port.map(u16::from);
         match self.lids.owner(entry.lid) {
-            Some(Owner::Switch(to)) => self.to_switches.set_port(switch, to, port),
-            Some(Owner::Endpoint { endpoint, alternative }) => {
+            Some(LidOwner::Switch(to)) => self.to_switches.set_port(switch, to, port),
+            Some(LidOwner::Endpoint { endpoint, lid_offset }) => {
                 let own = usize::from(self.lids.count_of(endpoint));
-                let sets = self.alternatives.iter_mut().skip(alternative.into()).step_by(own);
+                let sets = self.tables.iter_mut().skip(lid_offset.into()).step_by(own);
                 sets.for_each(|tables| tables.set_port(switch, endpoint, port));
             }
             None if port.is_some() => {
@@ -162,7 +170,7 @@ impl<'a> Joiner<'a> {
         self.findings.push(Finding { line: Some(line), kind, text });
     }
 
-    fn find_repeated(&mut self, switch: NodeId, entry: &Entry<'_>, kept: Option<u8>) {
+    fn find_repeated(&mut self, switch: NodeId, entry: &ForwardingEntry<'_>, kept: Option<u8>) {
         let shown = |port: Option<u8>| port.map_or("none".to_owned(), |port| port.to_string());
         let text = format!(
             "{} has a second entry for LID {}, port {}; the first, port {}, is kept",
@@ -194,7 +202,7 @@ impl<'a> Joiner<'a> {
         Err(FormatError::at(last, None, message, format!("if the text is whole, {SAME_TIME}")))
     }
 
-    fn finish(mut self) -> Forwarding {
+    fn finish(mut self) -> ForwardingTables {
         for (lid, (line, entries)) in std::mem::take(&mut self.unknown) {
             let noun = if entries == 1 { "switch has an entry" } else { "switches have entries" };
             let text = format!("{entries} {noun} for LID {lid}, which no port of the topology has");
@@ -203,8 +211,8 @@ impl<'a> Joiner<'a> {
         self.find_endpoints_without_lid();
         self.findings.sort();
         self.findings.extend(self.to_switches.check(self.fabric, &islands(self.fabric)));
-        Forwarding {
-            alternatives: self.alternatives.into_iter().map(Routes::Table).collect(),
+        ForwardingTables {
+            routes: self.tables.into_iter().map(Routes::Table).collect(),
             to_switches: self.to_switches,
             findings: self.findings,
         }
@@ -221,7 +229,7 @@ impl<'a> Joiner<'a> {
         if !names.is_empty() {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let text = format!("no LID for {} endpoints: {}", names.len(), listed(&names));
-            self.findings.push(Finding { line: None, kind: FindingKind::UnknownLid, text });
+            self.findings.push(Finding::of_fabric(FindingKind::UnknownLid, text));
         }
     }
 }

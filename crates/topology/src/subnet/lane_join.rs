@@ -3,7 +3,7 @@
 use super::conf::{PortKind, QosConf};
 use super::forwarding::listed;
 use super::lane_dump::{LaneDump, LaneTable, TableOwner};
-use super::lids::{Lids, Owner};
+use super::lids::{LidOwner, Lids};
 use crate::format::FormatError;
 use crate::routing::LaneMap;
 use crate::{EndpointId, Fabric, Finding, FindingKind, Guid, NodeId, NodeKind, PortRef};
@@ -22,7 +22,7 @@ pub fn join_lanes(
     match dump {
         LaneDump::Conf(conf) => Ok(by_conf(fabric, conf)),
         LaneDump::Tables(tables) => {
-            let mut joiner = Joiner::new(fabric, lids);
+            let mut joiner = LaneJoiner::new(fabric, lids);
             for table in tables {
                 joiner.add(table)?;
             }
@@ -39,21 +39,21 @@ fn by_conf(fabric: &Fabric, conf: &QosConf) -> (LaneMap, Vec<Finding>) {
         map.set_endpoint(endpoint, conf.lane_row(kind));
     }
     let text = "the file says `qos FALSE`: OpenSM then writes no tables, and ports keep theirs";
-    let finding = Finding { line: None, kind: FindingKind::MissingLane, text: text.to_owned() };
+    let finding = Finding::of_fabric(FindingKind::MissingLane, text.to_owned());
     (map, if conf.is_enabled { Vec::new() } else { vec![finding] })
 }
 
-struct Joiner<'a> {
+struct LaneJoiner<'a> {
     fabric: &'a Fabric,
     lids: &'a Lids,
-    by_guid: BTreeMap<Guid, Owner>,
+    by_guid: BTreeMap<Guid, LidOwner>,
     map: LaneMap,
     /// Pairs of ports of switches that have a row.
     told: BTreeSet<(NodeId, u16, u16)>,
     told_endpoints: BTreeSet<EndpointId>,
 }
 
-impl<'a> Joiner<'a> {
+impl<'a> LaneJoiner<'a> {
     fn new(fabric: &'a Fabric, lids: &'a Lids) -> Self {
         Self {
             fabric,
@@ -76,11 +76,11 @@ impl<'a> Joiner<'a> {
         })?;
         for entry in &table.rows {
             match owner {
-                Owner::Endpoint { endpoint, .. } => {
+                LidOwner::Endpoint { endpoint, .. } => {
                     self.map.set_endpoint(endpoint, entry.row);
                     self.told_endpoints.insert(endpoint);
                 }
-                Owner::Switch(switch) => {
+                LidOwner::Switch(switch) => {
                     let ports = [u16::from(entry.input), u16::from(entry.output)];
                     self.refuse_port(switch, ports, entry.line)?;
                     self.map.set_switch(switch, ports[0], ports[1], entry.row);
@@ -141,16 +141,16 @@ fn missing(kind: &str, names: &[&str]) -> Finding {
         names.len(),
         listed(names)
     );
-    Finding { line: None, kind: FindingKind::MissingLane, text }
+    Finding::of_fabric(FindingKind::MissingLane, text)
 }
 
 /// Switches by their own GUID and that of port 0; endpoints by that of their port, and by their
 /// node's where it has one endpoint.
-fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, Owner> {
+fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, LidOwner> {
     let mut owners = BTreeMap::new();
     for endpoint in fabric.endpoint_ids() {
         let PortRef { node, port } = fabric.endpoint(endpoint);
-        let owner = Owner::Endpoint { endpoint, alternative: 0 };
+        let owner = LidOwner::Endpoint { endpoint, lid_offset: 0 };
         if let Some(guid) = fabric.node(node).guid {
             owners.entry(guid).or_insert(owner);
         }
@@ -162,7 +162,7 @@ fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, Owner> {
     for switch in fabric.switches() {
         let node = fabric.node(switch);
         let of_port = node.addresses.get(&0).and_then(|address| address.guid);
-        owners.extend(node.guid.into_iter().chain(of_port).map(|g| (g, Owner::Switch(switch))));
+        owners.extend(node.guid.into_iter().chain(of_port).map(|g| (g, LidOwner::Switch(switch))));
     }
     owners
 }

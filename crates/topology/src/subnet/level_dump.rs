@@ -17,7 +17,7 @@
 //!
 //! Source: infiniband-diags, `saquery.c`.
 
-use super::lids::{Lids, Owner};
+use super::lids::{LidOwner, Lids};
 use super::line::{Line, lines, number, refuse_cut, truncated};
 use crate::format::FormatError;
 use crate::routing::{LEVELS, ServiceLevels, switch_of};
@@ -102,11 +102,11 @@ fn level_row(
 }
 
 /// A record of `saquery` as far as it was read: its first line, `slid`, `dlid`, `sl`.
-type Record<'a> = (Line<'a>, [Option<u64>; 3]);
+type LevelRecord<'a> = (Line<'a>, [Option<u64>; 3]);
 
 fn path_records(text: &str) -> Result<LevelDump, FormatError> {
     let mut dump = LevelDump::default();
-    let mut open: Option<Record<'_>> = None;
+    let mut open: Option<LevelRecord<'_>> = None;
     for line in lines(text) {
         let content = line.text.trim_start();
         if content == "PathRecord dump:" {
@@ -126,7 +126,7 @@ fn path_records(text: &str) -> Result<LevelDump, FormatError> {
     Ok(dump)
 }
 
-fn close((line, values): Record<'_>) -> Result<LevelRow, FormatError> {
+fn close((line, values): LevelRecord<'_>) -> Result<LevelRow, FormatError> {
     match values {
         [Some(source), Some(destination), Some(level)] if source > 0 && destination > 0 => {
             level_row(line, source, destination, level)
@@ -148,8 +148,8 @@ pub fn join_levels(
     }
     let mut missing = None;
     let mut missing_count = 0_u64;
-    let levels = ServiceLevels::by_pair(fabric, lids.alternatives(), |from, to, alternative| {
-        let level = tables.level(from, to, alternative);
+    let levels = ServiceLevels::by_pair(fabric, lids.lid_offsets(), |from, to, lid_offset| {
+        let level = tables.level(from, to, lid_offset);
         if level.is_none() && matters(fabric, &tables, from, to) {
             missing_count += 1;
             missing.get_or_insert((from, to));
@@ -163,7 +163,7 @@ pub fn join_levels(
              SL 0",
             names[0], names[1]
         );
-        Finding { line: None, kind: FindingKind::MissingLane, text }
+        Finding::of_fabric(FindingKind::MissingLane, text)
     }));
     Ok((levels, findings))
 }
@@ -182,9 +182,9 @@ const NONE: u8 = u8::MAX;
 struct Tables {
     endpoints: usize,
     switches: usize,
-    alternatives: usize,
+    lid_offsets: usize,
     switch_of: Vec<Option<NodeId>>,
-    /// By source (endpoints, then switches), then by destination (each alternative of an endpoint,
+    /// By source (endpoints, then switches), then by destination (each LID of an endpoint,
     /// then switches).
     levels: Vec<u8>,
 }
@@ -192,12 +192,12 @@ struct Tables {
 impl Tables {
     fn new(fabric: &Fabric, lids: &Lids) -> Self {
         let (endpoints, switches) = (fabric.endpoints().len(), fabric.switches().len());
-        let alternatives = usize::from(lids.alternatives());
-        let columns = endpoints * alternatives + switches;
+        let lid_offsets = usize::from(lids.lid_offsets());
+        let columns = endpoints * lid_offsets + switches;
         Self {
             endpoints,
             switches,
-            alternatives,
+            lid_offsets,
             switch_of: fabric.endpoint_ids().map(|endpoint| switch_of(fabric, endpoint)).collect(),
             levels: vec![NONE; (endpoints + switches) * columns],
         }
@@ -211,13 +211,13 @@ impl Tables {
             })
         };
         let source = match owner(row.source)? {
-            Owner::Endpoint { endpoint, .. } => endpoint.index(),
-            Owner::Switch(switch) => self.endpoints + switch.index(),
+            LidOwner::Endpoint { endpoint, .. } => endpoint.index(),
+            LidOwner::Switch(switch) => self.endpoints + switch.index(),
         };
         let destination = owner(row.destination)?;
         let repeats = match destination {
-            Owner::Endpoint { endpoint, .. } => usize::from(lids.count_of(endpoint)),
-            Owner::Switch(_) => self.alternatives,
+            LidOwner::Endpoint { endpoint, .. } => usize::from(lids.count_of(endpoint)),
+            LidOwner::Switch(_) => self.lid_offsets,
         };
         let mut column = self.column(destination);
         let place = self.place(source, column);
@@ -225,7 +225,7 @@ impl Tables {
         if kept != NONE {
             return Ok((kept != row.level).then(|| said_twice(row, kept)));
         }
-        // An endpoint with fewer alternatives than others repeats its own.
+        // An endpoint with fewer LIDs than others repeats its own.
         let last = self.last_column(destination);
         while column <= last {
             let place = self.place(source, column);
@@ -235,32 +235,32 @@ impl Tables {
         Ok(None)
     }
 
-    fn column(&self, destination: Owner) -> usize {
+    fn column(&self, destination: LidOwner) -> usize {
         match destination {
-            Owner::Endpoint { endpoint, alternative } => {
-                endpoint.index() * self.alternatives + usize::from(alternative)
+            LidOwner::Endpoint { endpoint, lid_offset } => {
+                endpoint.index() * self.lid_offsets + usize::from(lid_offset)
             }
-            Owner::Switch(switch) => self.endpoints * self.alternatives + switch.index(),
+            LidOwner::Switch(switch) => self.endpoints * self.lid_offsets + switch.index(),
         }
     }
 
-    fn last_column(&self, destination: Owner) -> usize {
+    fn last_column(&self, destination: LidOwner) -> usize {
         match destination {
-            Owner::Endpoint { endpoint, .. } => (endpoint.index() + 1) * self.alternatives - 1,
-            Owner::Switch(_) => self.column(destination),
+            LidOwner::Endpoint { endpoint, .. } => (endpoint.index() + 1) * self.lid_offsets - 1,
+            LidOwner::Switch(_) => self.column(destination),
         }
     }
 
     fn place(&self, source: usize, column: usize) -> usize {
-        source * (self.endpoints * self.alternatives + self.switches) + column
+        source * (self.endpoints * self.lid_offsets + self.switches) + column
     }
 
-    fn level(&self, from: EndpointId, to: EndpointId, alternative: u8) -> Option<u8> {
+    fn level(&self, from: EndpointId, to: EndpointId, lid_offset: u8) -> Option<u8> {
         let by_switch = |endpoint: EndpointId| self.switch_of[endpoint.index()];
         let sources = [Some(from.index()), by_switch(from).map(|s| self.endpoints + s.index())];
         let columns = [
-            Some(self.column(Owner::Endpoint { endpoint: to, alternative })),
-            by_switch(to).map(|switch| self.column(Owner::Switch(switch))),
+            Some(self.column(LidOwner::Endpoint { endpoint: to, lid_offset })),
+            by_switch(to).map(|switch| self.column(LidOwner::Switch(switch))),
         ];
         let rows = sources.into_iter().flatten();
         let mut rows = rows.flat_map(|row| columns.into_iter().flatten().map(move |c| (row, c)));

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A port with LMC `m` answers to `2^m` LIDs from its first, which lets routes to it differ: its
-//! *alternatives*. A fabric without any LID, such as a generated one, gets LIDs from 1 in
+//! *LID offsets*. A fabric without any LID, such as a generated one, gets LIDs from 1 in
 //! canonical order, switches first, so that its routes can be written as tables.
 
 use crate::format::FormatError;
@@ -20,13 +20,13 @@ const LMC_MAX: u8 = 7;
 
 /// Who answers to a LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Owner {
-    /// An endpoint, by one of its alternatives.
+pub enum LidOwner {
+    /// An endpoint, by one of its LIDs.
     Endpoint {
         /// The endpoint.
         endpoint: EndpointId,
-        /// Number of the alternative, from 0: the LID less the endpoint's first.
-        alternative: u8,
+        /// The LID less the base LID, the first of the endpoint.
+        lid_offset: u8,
     },
     /// A switch itself.
     Switch(NodeId),
@@ -36,7 +36,7 @@ pub enum Owner {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lids {
     /// By LID.
-    owners: Vec<Option<Owner>>,
+    owners: Vec<Option<LidOwner>>,
     /// By endpoint: first LID and LMC.
     of_endpoints: Vec<Option<(u16, u8)>>,
     /// By switch: its LID.
@@ -51,12 +51,12 @@ impl Lids {
         for switch in fabric.switches() {
             let (lid, lmc) = address(fabric, PortRef { node: switch, port: 0 });
             lids.of_switches[switch.index()] = lid;
-            lids.claim(fabric, lid, lmc, |_| Owner::Switch(switch))?;
+            lids.claim(fabric, lid, lmc, |_| LidOwner::Switch(switch))?;
         }
         for endpoint in fabric.endpoint_ids() {
             let (lid, lmc) = address(fabric, fabric.endpoint(endpoint));
             lids.of_endpoints[endpoint.index()] = lid.map(|lid| (lid, lmc));
-            lids.claim(fabric, lid, lmc, |alternative| Owner::Endpoint { endpoint, alternative })?;
+            lids.claim(fabric, lid, lmc, |lid_offset| LidOwner::Endpoint { endpoint, lid_offset })?;
         }
         if lids.owners.iter().all(Option::is_none) {
             lids.make_up(fabric)?;
@@ -78,18 +78,18 @@ impl Lids {
         fabric: &Fabric,
         first: Option<u16>,
         lmc: u8,
-        owner: impl Fn(u8) -> Owner,
+        owner: impl Fn(u8) -> LidOwner,
     ) -> Result<(), FormatError> {
         let Some(first) = first else { return Ok(()) };
-        for alternative in 0..(1_u8 << lmc) {
-            let lid = first.saturating_add(u16::from(alternative));
+        for lid_offset in 0..(1_u8 << lmc) {
+            let lid = first.saturating_add(u16::from(lid_offset));
             let Some(place) = self.owners.get_mut(usize::from(lid)) else {
-                let who = name(fabric, owner(alternative));
+                let who = name(fabric, owner(lid_offset));
                 let message = format!("LID {lid} of {who} is none of a single port");
                 return Err(FormatError::whole(message, "expected LIDs from 1 to 49151"));
             };
-            if let Some(other) = place.replace(owner(alternative)) {
-                let [one, two] = [other, owner(alternative)].map(|owner| name(fabric, owner));
+            if let Some(other) = place.replace(owner(lid_offset)) {
+                let [one, two] = [other, owner(lid_offset)].map(|owner| name(fabric, owner));
                 return Err(FormatError::whole(
                     format!("LID {lid} belongs to {one} and to {two}"),
                     "tables by LID cannot tell them apart: let the subnet manager give LIDs \
@@ -105,12 +105,12 @@ impl Lids {
         let mut next = 1_u16;
         for switch in fabric.switches() {
             self.of_switches[switch.index()] = Some(next);
-            self.claim(fabric, Some(next), 0, |_| Owner::Switch(switch))?;
+            self.claim(fabric, Some(next), 0, |_| LidOwner::Switch(switch))?;
             next = next.saturating_add(1);
         }
         for endpoint in fabric.endpoint_ids() {
             self.of_endpoints[endpoint.index()] = Some((next, 0));
-            let owner = |alternative| Owner::Endpoint { endpoint, alternative };
+            let owner = |lid_offset| LidOwner::Endpoint { endpoint, lid_offset };
             self.claim(fabric, Some(next), 0, owner)?;
             next = next.saturating_add(1);
         }
@@ -118,15 +118,15 @@ impl Lids {
     }
 
     /// Who answers to `lid`.
-    pub fn owner(&self, lid: u16) -> Option<Owner> {
+    pub fn owner(&self, lid: u16) -> Option<LidOwner> {
         *self.owners.get(usize::from(lid))?
     }
 
-    /// The LID of an alternative of an endpoint. Where the endpoint has fewer, they are taken
+    /// The LID of an endpoint at an offset from its base LID. Where the endpoint has fewer, they are taken
     /// in turn.
-    pub fn of_endpoint(&self, endpoint: EndpointId, alternative: u8) -> Option<u16> {
+    pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
         let (first, lmc) = self.of_endpoints[endpoint.index()]?;
-        Some(first + u16::from(alternative % (1 << lmc)))
+        Some(first + u16::from(lid_offset % (1 << lmc)))
     }
 
     /// Number of LIDs of an endpoint; 0 if it has none.
@@ -140,12 +140,12 @@ impl Lids {
     }
 
     /// The largest number of LIDs that an endpoint has; at least 1.
-    pub fn alternatives(&self) -> u8 {
+    pub fn lid_offsets(&self) -> u8 {
         self.of_endpoints.iter().flatten().map(|(_, lmc)| 1 << lmc).max().unwrap_or(1)
     }
 
     /// All LIDs in use, ascending, with their owners.
-    pub fn all(&self) -> impl Iterator<Item = (u16, Owner)> {
+    pub fn all(&self) -> impl Iterator<Item = (u16, LidOwner)> {
         (0..=LID_MAX).zip(&self.owners).filter_map(|(lid, owner)| Some((lid, (*owner)?)))
     }
 
@@ -162,18 +162,18 @@ fn address(fabric: &Fabric, port: PortRef) -> (Option<u16>, u8) {
 }
 
 /// The GUID of the port that answers, where the source of the fabric tells.
-pub(super) fn port_guid(fabric: &Fabric, owner: Owner) -> Option<Guid> {
+pub(super) fn port_guid(fabric: &Fabric, owner: LidOwner) -> Option<Guid> {
     let port = match owner {
-        Owner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint),
-        Owner::Switch(switch) => PortRef { node: switch, port: 0 },
+        LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint),
+        LidOwner::Switch(switch) => PortRef { node: switch, port: 0 },
     };
     fabric.node(port.node).addresses.get(&port.port)?.guid
 }
 
 /// The owner as people name it.
-pub(super) fn name(fabric: &Fabric, owner: Owner) -> String {
+pub(super) fn name(fabric: &Fabric, owner: LidOwner) -> String {
     match owner {
-        Owner::Endpoint { endpoint, .. } => fabric.endpoint_name(endpoint),
-        Owner::Switch(switch) => fabric.node(switch).name.clone(),
+        LidOwner::Endpoint { endpoint, .. } => fabric.endpoint_name(endpoint),
+        LidOwner::Switch(switch) => fabric.node(switch).name.clone(),
     }
 }

@@ -25,56 +25,20 @@
 //!
 //! Sources: infiniband-diags, `dump_fts.c`; OpenSM, `osm_dump.c`.
 
+use super::fdbs;
 use super::line::{Line, lines, number, refuse_cut, shown, truncated};
-use super::{LID_MAX, fdbs};
-use crate::Guid;
+use super::tables::{ForwardingEntry, SwitchTable, TableDump, lid, port};
 use crate::format::FormatError;
 
 /// What a reader hopes to find.
 pub(super) const EXPECTED: &str = "expected the output of `dump_lfts` or `dump_fts`, or OpenSM's \
                                    opensm-lfts.dump or opensm.fdbs";
 
-/// A port that says that there is none.
-const NO_PORT: u64 = 255;
-
-/// All tables of a text, in its order.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct TableDump<'a> {
-    /// A table a switch.
-    pub tables: Vec<SwitchTable<'a>>,
-}
-
-/// The forwarding table of one switch.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SwitchTable<'a> {
-    /// Line of its heading.
-    pub line: u32,
-    /// GUID of the switch.
-    pub guid: Guid,
-    /// Its entries, in the order of the text.
-    pub entries: Vec<Entry<'a>>,
-}
-
-/// One line of a table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry<'a> {
-    /// Line of the text.
-    pub line: u32,
-    /// The destination, from 0 to [`LID_MAX`].
-    pub lid: u16,
-    /// The port by which packets leave, 0 for the switch itself, `None` for no way.
-    pub port: Option<u8>,
-    /// The GUID of the destination's port, where the text tells it.
-    pub port_guid: Option<Guid>,
-    /// What the destination calls itself, where the text tells it.
-    pub name: Option<&'a str>,
-}
-
 impl<'a> TableDump<'a> {
     /// Reads tables from any of the three texts.
     pub fn read(text: &'a str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
-        let mut reader = Reader::default();
+        let mut reader = TableReader::default();
         for line in lines(text) {
             reader.take(line)?;
         }
@@ -97,12 +61,12 @@ enum Part {
 }
 
 #[derive(Debug, Default)]
-struct Reader<'a> {
+struct TableReader<'a> {
     dump: TableDump<'a>,
     part: Part,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TableReader<'a> {
     fn take(&mut self, line: Line<'a>) -> Result<(), FormatError> {
         let text = line.text.trim_start();
         if text.starts_with("Unicast lids") {
@@ -200,31 +164,16 @@ fn is_passed_over(text: &str) -> bool {
 }
 
 /// `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
-fn entry(line: Line<'_>) -> Result<Entry<'_>, FormatError> {
+fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut words = line.text.split_ascii_whitespace();
     let lid = lid(line, words.next())?;
-    Ok(Entry {
+    Ok(ForwardingEntry {
         line: line.number,
         lid,
         port: port(line, words.next())?,
         port_guid: line.guid_after("portguid"),
         name: quoted(line.text),
     })
-}
-
-/// A unicast LID.
-pub(super) fn lid(line: Line<'_>, word: Option<&str>) -> Result<u16, FormatError> {
-    let lid = word.and_then(number).and_then(|lid| u16::try_from(lid).ok());
-    lid.filter(|lid| *lid <= LID_MAX)
-        .ok_or_else(|| line.error("a LID from 0x0 to 0xbfff and a port"))
-}
-
-/// A port in decimal digits.
-pub(super) fn port(line: Line<'_>, word: Option<&str>) -> Result<Option<u8>, FormatError> {
-    let is_decimal = |word: &&str| !word.starts_with("0x");
-    let port = word.filter(is_decimal).and_then(number).and_then(|port| u8::try_from(port).ok());
-    let port = port.ok_or_else(|| line.error("a LID and a port from 000 to 255"))?;
-    Ok((u64::from(port) != NO_PORT).then_some(port))
 }
 
 /// What stands after `: '` up to the last quotation mark; names may hold any character.

@@ -7,27 +7,27 @@
 //!
 //! Source: OpenSM, `osm_dump.c`, `osm_ucast_file.c`.
 
-use super::lids::{Lids, Owner, port_guid};
+use super::lids::{LidOwner, Lids, port_guid};
 use crate::format::WriteError;
 use crate::routing::{Routes, SwitchTables, TableRoutes};
 use crate::{Fabric, Guid, NodeId, NodeKind};
 use std::fmt::Write as _;
 
-/// The tables of all switches, for all LIDs. `alternatives` must be tables, one for each of the
-/// LMC, as [`crate::subnet::Forwarding`] has them.
+/// The tables of all switches, for all LIDs. `routes` must be tables, one for each of the
+/// LMC, as [`crate::subnet::ForwardingTables`] has them.
 pub fn write(
     fabric: &Fabric,
     lids: &Lids,
-    alternatives: &[Routes],
+    routes: &[Routes],
     to_switches: &SwitchTables,
 ) -> Result<String, WriteError> {
-    let tables: Vec<&TableRoutes> = alternatives.iter().map(tables_of).collect::<Result<_, _>>()?;
+    let tables: Vec<&TableRoutes> = routes.iter().map(tables_of).collect::<Result<_, _>>()?;
     let mut switches: Vec<(Guid, NodeId)> = fabric
         .switches()
         .map(|switch| Ok((guid(fabric, switch)?, switch)))
         .collect::<Result<_, WriteError>>()?;
     switches.sort_unstable();
-    let destinations: Vec<(u16, Owner, String)> =
+    let destinations: Vec<(u16, LidOwner, String)> =
         lids.all().map(|(lid, owner)| (lid, owner, remark(fabric, owner))).collect();
     let last = destinations.last().map_or(0, |(lid, ..)| *lid);
     let mut text = String::new();
@@ -70,22 +70,22 @@ fn port(
     tables: &[&TableRoutes],
     to_switches: &SwitchTables,
     switch: NodeId,
-    owner: Owner,
+    owner: LidOwner,
 ) -> Option<u16> {
     match owner {
-        Owner::Switch(to) if to == switch => Some(0),
-        Owner::Switch(to) => to_switches.port(switch, to),
-        Owner::Endpoint { endpoint, alternative } => {
-            tables[usize::from(alternative) % tables.len()].port(switch, endpoint)
+        LidOwner::Switch(to) if to == switch => Some(0),
+        LidOwner::Switch(to) => to_switches.port(switch, to),
+        LidOwner::Endpoint { endpoint, lid_offset } => {
+            tables[usize::from(lid_offset) % tables.len()].port(switch, endpoint)
         }
     }
 }
 
 /// `Channel Adapter portguid 0x0000400000000001: 'h0'`.
-fn remark(fabric: &Fabric, owner: Owner) -> String {
+fn remark(fabric: &Fabric, owner: LidOwner) -> String {
     let node = match owner {
-        Owner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint).node,
-        Owner::Switch(switch) => switch,
+        LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint).node,
+        LidOwner::Switch(switch) => switch,
     };
     let node = fabric.node(node);
     let kind = match node.kind {

@@ -4,8 +4,8 @@
 use crate::support::{FORMS, any_plan, generated, pairs, ring, routed, shortest_path};
 use gingham_topology::generate::{Generator, Mesh, Torus};
 use gingham_topology::routing::{
-    Algorithm, Buffer, DatelineClass, Datelines, DependencyGraph, DimensionOrder, LaneSet, Lanes,
-    Proof, RouteSet, Routes, TakeIn, VcClass, describe_cycle, prove,
+    Algorithm, Buffer, DatelineClass, Datelines, DependencyGraph, DimensionOrder, Ejection,
+    LaneSet, Lanes, Proof, RouteSet, Routes, VcClass, describe_cycle, prove,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Grid};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn with_datelines(fabric: &Fabric, vc_classes: &[LaneSet]) -> Lanes {
 }
 
 fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
-    RouteSet { alternatives: routes, lanes: Some(lanes), hosts: TakeIn::Always }
+    RouteSet { routes, lanes: Some(lanes), ejection: Ejection::Always }
 }
 
 /// Number of dependencies, and the cycle if there is one.
@@ -153,8 +153,8 @@ fn told(
 
 /// Holds the dependency graph and the proof against what `onward` tells.
 fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, vc_classes: u8) {
-    let alternatives = [routes.clone()];
-    let set = on_lanes(&alternatives, lanes);
+    let all = [routes.clone()];
+    let set = on_lanes(&all, lanes);
     let is_switch = |node| fabric.node(node).is_switch();
     let between = |channel: ChannelId| {
         is_switch(fabric.source(channel).node) && is_switch(fabric.target(channel).node)

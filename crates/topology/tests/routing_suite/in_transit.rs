@@ -5,8 +5,8 @@ use crate::support::{
 };
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{
-    Algorithm, Form, InTransit, Path, Root, RouteError, Routes, Spread, Statistics, TransitHosts,
-    Tree, prove, route,
+    Algorithm, Form, InTransit, Path, PathSpread, Root, RouteError, Routes, SpanningTree,
+    Statistics, TransitHosts, prove, route,
 };
 use gingham_topology::{EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
 use proptest::prelude::*;
@@ -187,7 +187,7 @@ fn irregular_fabrics_get_sound_routes_with_either_tree() {
         let shape =
             Irregular { switches: 24, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 2 };
         let fabric = generated(&Generator::Irregular(shape), seed);
-        for tree in [Tree::BreadthFirst, Tree::DepthFirst] {
+        for tree in [SpanningTree::BreadthFirst, SpanningTree::DepthFirst] {
             let parameters =
                 InTransit { tree, root: Root::LargestTotalDistance, ..InTransit::default() };
             let algorithm = Algorithm::InTransit(parameters);
@@ -259,7 +259,7 @@ proptest! {
     fn any_fabric_gets_sound_routes(plan in any_plan()) {
         let fabric = plan.build();
         for hosts in [TransitHosts::Any, TransitHosts::Fewest] {
-            for spread in [Spread::Hosts, Spread::Switches] {
+            for spread in [PathSpread::Hosts, PathSpread::Switches] {
                 let parameters = InTransit { hosts, spread, ..InTransit::default() };
                 let routes = routed(&fabric, &Algorithm::InTransit(parameters), Form::Source);
                 assert_sound(&fabric, &routes);

@@ -6,7 +6,7 @@
 
 use crate::support::{any_plan, assert_leads, hops, routed, switch_of, up_channels};
 use gingham_topology::routing::{
-    Algorithm, Form, InTransit, Routes, SimpleRoutes, SourceRoutes, Spread, TransitHosts,
+    Algorithm, Form, InTransit, PathSpread, Routes, SimpleRoutes, SourceRoutes, TransitHosts,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use proptest::prelude::*;
@@ -38,11 +38,11 @@ impl World {
     }
 
     /// Rows of endpoints that share their paths, and sources, in the order of laying.
-    fn order(&self, spread: Spread) -> Vec<(Vec<EndpointId>, NodeId)> {
+    fn order(&self, spread: PathSpread) -> Vec<(Vec<EndpointId>, NodeId)> {
         let rows = self.residents.iter().flat_map(|residents| match spread {
-            Spread::Hosts => residents.iter().map(|to| vec![*to]).collect(),
-            Spread::Switches if residents.is_empty() => vec![],
-            Spread::Switches => vec![residents.clone()],
+            PathSpread::Hosts => residents.iter().map(|to| vec![*to]).collect(),
+            PathSpread::Switches if residents.is_empty() => vec![],
+            PathSpread::Switches => vec![residents.clone()],
         });
         let sources = || self.fabric.switches().filter(|s| !self.residents[s.index()].is_empty());
         rows.flat_map(|row| sources().map(move |source| (row.clone(), source))).collect()
@@ -151,7 +151,7 @@ fn source_routes(fabric: &Fabric, algorithm: &Algorithm) -> SourceRoutes {
 /// Goes through all paths as they were laid: first without loads, then each after it was taken up.
 fn replay(
     world: &World,
-    spread: Spread,
+    spread: PathSpread,
     rounds: &[SourceRoutes],
     check: impl Fn(&Loads, NodeId, NodeId, &[ChannelId]),
 ) {
@@ -179,7 +179,7 @@ fn replay(
     }
 }
 
-fn check_in_transit(world: &World, hosts: TransitHosts, spread: Spread) {
+fn check_in_transit(world: &World, hosts: TransitHosts, spread: PathSpread) {
     let rounds = [0, 1, 2].map(|passes| {
         let parameters = InTransit { hosts, spread, passes, ..InTransit::default() };
         source_routes(&world.fabric, &Algorithm::InTransit(parameters))
@@ -213,7 +213,7 @@ fn check_in_transit(world: &World, hosts: TransitHosts, spread: Spread) {
     check_fall_backs(world, spread, routes);
 }
 
-fn check_fall_backs(world: &World, spread: Spread, routes: &SourceRoutes) {
+fn check_fall_backs(world: &World, spread: PathSpread, routes: &SourceRoutes) {
     let (mut pairs, mut switches) = (0, BTreeSet::new());
     for (row, source) in world.order(spread) {
         let last = switch_of(&world.fabric, row[0]).expect("on a switch");
@@ -232,7 +232,7 @@ fn check_fall_backs(world: &World, spread: Spread, routes: &SourceRoutes) {
     assert_eq!(routes.fall_backs().switches, switches.into_iter().collect::<Vec<_>>());
 }
 
-fn check_simple_routes(world: &World, weight: f64, spread: Spread) {
+fn check_simple_routes(world: &World, weight: f64, spread: PathSpread) {
     let rounds = [0, 1].map(|passes| {
         let parameters = SimpleRoutes { weight, spread, passes, ..SimpleRoutes::default() };
         source_routes(&world.fabric, &Algorithm::SimpleRoutes(parameters))
@@ -270,7 +270,7 @@ proptest! {
     fn each_path_with_in_transit_hosts_is_the_best_of_all(plan in any_plan()) {
         let world = World::new(plan.build());
         for hosts in [TransitHosts::Any, TransitHosts::Fewest] {
-            for spread in [Spread::Hosts, Spread::Switches] {
+            for spread in [PathSpread::Hosts, PathSpread::Switches] {
                 check_in_transit(&world, hosts, spread);
             }
         }
@@ -280,7 +280,7 @@ proptest! {
     fn each_simple_route_is_the_cheapest_of_all(plan in any_plan()) {
         let world = World::new(plan.build());
         for weight in [0.0, 0.5, 4.0] {
-            for spread in [Spread::Hosts, Spread::Switches] {
+            for spread in [PathSpread::Hosts, PathSpread::Switches] {
                 check_simple_routes(&world, weight, spread);
             }
         }

@@ -3,8 +3,8 @@
 
 use crate::support::{FORMS, any_plan, pairs, routed, shortest_path, up_down};
 use gingham_topology::routing::{
-    Buffer, DependencyGraph, LaneMap, LaneRule, Lanes, Proof, Root, RouteSet, Routes,
-    ServiceLevels, TakeIn, prove, prove_between_hosts,
+    Buffer, DependencyGraph, Ejection, LaneMap, LaneRule, Lanes, Proof, Root, RouteSet, Routes,
+    ServiceLevels, prove, prove_between_hosts,
 };
 use gingham_topology::{EndpointId, Fabric};
 use proptest::prelude::*;
@@ -71,13 +71,13 @@ proptest! {
         for algorithm in [shortest_path(), up_down(Root::LowestId)] {
             for form in FORMS {
                 let routes = [routed(&fabric, &algorithm, form)];
-                let set = RouteSet { alternatives: &routes, lanes: Some(&lanes), hosts: TakeIn::Always };
+                let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
                 prop_assert_eq!(prove(&fabric, set), prove(&fabric, &routes[0]));
                 prop_assert_eq!(prove_between_hosts(&fabric, set), prove_between_hosts(&fabric, &routes[0]));
                 prop_assert_eq!(DependencyGraph::new(&fabric, set), DependencyGraph::new(&fabric, &routes[0]));
-                // A second alternative that is the first again adds nothing.
+                // A second path that is the first again adds nothing.
                 let twice = [routes[0].clone(), routes[0].clone()];
-                let set = RouteSet { alternatives: &twice, lanes: None, hosts: TakeIn::Always };
+                let set = RouteSet { routes: &twice, lanes: None, ejection: Ejection::Always };
                 prop_assert_eq!(prove(&fabric, set), prove(&fabric, &routes[0]));
             }
         }
@@ -92,7 +92,7 @@ proptest! {
         let fabric = plan.build();
         let lanes = any_lanes(&fabric, &numbers, lane_count);
         let routes = [routed(&fabric, &shortest_path(), FORMS[1])];
-        let set = RouteSet { alternatives: &routes, lanes: Some(&lanes), hosts: TakeIn::Always };
+        let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
         let ways: Vec<Vec<Buffer>> =
             pairs(&fabric).map(|pair| buffers(&fabric, &routes[0], &lanes, pair)).collect();
         let is_switch = |node| fabric.node(node).is_switch();

@@ -2,6 +2,7 @@
 
 mod datelines;
 mod dimension_order;
+mod ejection;
 mod in_transit;
 mod irregular_bands;
 mod laid_paths;
@@ -13,6 +14,5 @@ mod simple_routes;
 mod smart;
 mod statistics;
 mod support;
-mod take_in;
 mod trace;
 mod up_down;

@@ -3,7 +3,8 @@
 use crate::support::{fabric, generated, pairs, ring, routed, way};
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{
-    Algorithm, Form, RouteError, SimpleRoutes, Spread, Statistics, Tree, UpDown, prove, route,
+    Algorithm, Form, PathSpread, RouteError, SimpleRoutes, SpanningTree, Statistics, UpDown, prove,
+    route,
 };
 
 fn simple(weight: f64, passes: u32) -> Algorithm {
@@ -49,7 +50,7 @@ fn a_pass_takes_up_what_was_laid_when_nothing_was_loaded() {
 #[test]
 fn paths_can_be_shared_by_the_hosts_of_a_switch() {
     let fabric = fabric(3, &[1, 1, 2, 2], &[(0, 1), (0, 2), (1, 2)]);
-    let parameters = SimpleRoutes { spread: Spread::Switches, ..SimpleRoutes::default() };
+    let parameters = SimpleRoutes { spread: PathSpread::Switches, ..SimpleRoutes::default() };
     let routes = routed(&fabric, &Algorithm::SimpleRoutes(parameters), Form::Source);
     assert_eq!(way(&fabric, &routes, "h2", "h0"), "h2 s2 s1 h0");
     assert_eq!(way(&fabric, &routes, "h2", "h1"), "h2 s2 s1 h1");
@@ -61,7 +62,7 @@ fn irregular_fabrics_are_free_of_deadlock_with_either_tree() {
         let shape =
             Irregular { switches: 24, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 2 };
         let fabric = generated(&Generator::Irregular(shape), seed);
-        for tree in [Tree::BreadthFirst, Tree::DepthFirst] {
+        for tree in [SpanningTree::BreadthFirst, SpanningTree::DepthFirst] {
             let parameters = SimpleRoutes { tree, weight: 2.0, ..SimpleRoutes::default() };
             let algorithm = Algorithm::SimpleRoutes(parameters);
             let routes = routed(&fabric, &algorithm, Form::Source);

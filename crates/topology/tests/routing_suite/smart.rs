@@ -55,7 +55,7 @@ fn random_irregular_fabrics_get_more_than_up_down_gives() {
 #[test]
 fn larger_fabrics_and_tables_are_refused() {
     let refused = route(&ring(65, 1), &smart(), Form::Source).unwrap_err();
-    assert_eq!(refused, RouteError::TooManySwitches { switches: 65 });
+    assert_eq!(refused, RouteError::TooManySwitches { switches: 65, switches_max: 64 });
     assert_eq!(
         refused.to_string(),
         "smart takes at most 64 switches, this fabric has 65; in-transit and simple-routes take more"
@@ -63,7 +63,7 @@ fn larger_fabrics_and_tables_are_refused() {
     // Each of 64 switches has cables to 30 others: 64 x 30 x 30 turns.
     let dense = Irregular { switches: 64, ports: 31, hosts_per_switch: 1, cables_per_pair_max: 1 };
     let refused = route(&generated(&Generator::Irregular(dense), 1), &smart(), Form::Source);
-    assert_eq!(refused.unwrap_err(), RouteError::TooManyTurns { turns: 57_600 });
+    assert_eq!(refused.unwrap_err(), RouteError::TooManyTurns { turns: 57_600, turns_max: 50_000 });
     let refused = route(&ring(3, 1), &smart(), Form::Table).unwrap_err();
     assert_eq!(refused, RouteError::SourceFormOnly { algorithm: "smart" });
 }

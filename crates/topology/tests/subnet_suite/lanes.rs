@@ -19,7 +19,7 @@ fn dateline(from: usize, to: usize) -> u8 {
 #[test]
 fn two_lanes_by_a_dateline_are_free() {
     let fabric = ring(0);
-    let routes = joined(&fabric, &ring_tables(0)).alternatives;
+    let routes = joined(&fabric, &ring_tables(0)).routes;
     let lanes = lanes(&fabric, IDENTITY, dateline);
     let Proof::Free { order } = prove(&fabric, on_lanes(&routes, &lanes)) else { panic!("free") };
     assert_eq!(order.len(), 2 * fabric.channel_count());
@@ -33,7 +33,7 @@ fn two_lanes_by_a_dateline_are_free() {
 #[test]
 fn both_levels_on_one_lane_close_the_cycle_again() {
     let fabric = ring(0);
-    let routes = joined(&fabric, &ring_tables(0)).alternatives;
+    let routes = joined(&fabric, &ring_tables(0)).routes;
     let lanes = lanes(&fabric, [3; 16], dateline);
     let set = on_lanes(&routes, &lanes);
     let Proof::Cycle { buffers } = prove(&fabric, set) else { panic!("a cycle") };
@@ -61,7 +61,7 @@ fn changing_at_s0(fabric: &Fabric, from_input: impl Fn(u16) -> bool) -> Lanes {
 #[test]
 fn a_change_of_lane_by_input_port_breaks_the_cycle() {
     let fabric = ring(0);
-    let routes = joined(&fabric, &ring_tables(0)).alternatives;
+    let routes = joined(&fabric, &ring_tables(0)).routes;
     // Port 3 of s0 is where packets come round the ring: those of h0 itself stay on lane 0.
     let by_input = changing_at_s0(&fabric, |input| input == 3);
     let Proof::Free { order } = prove(&fabric, on_lanes(&routes, &by_input)) else {
@@ -82,7 +82,7 @@ fn a_change_of_lane_by_input_port_breaks_the_cycle() {
 #[test]
 fn a_level_that_maps_to_lane_15_is_dropped() {
     let fabric = ring(0);
-    let routes = joined(&fabric, &ring_tables(0)).alternatives;
+    let routes = joined(&fabric, &ring_tables(0)).routes;
     let mut dropping = [0; 16];
     dropping[1] = 15;
     let mut map = LaneMap::uniform(&fabric, [0; 16]);
@@ -100,18 +100,18 @@ fn a_level_that_maps_to_lane_15_is_dropped() {
 }
 
 #[test]
-fn alternatives_are_proved_together() {
-    // Each alternative for itself goes one way round and closes that way's cycle; on a lane for
+fn all_paths_of_a_pair_are_proved_together() {
+    // Each path for itself goes one way round and closes that way's cycle; on a lane for
     // each, with datelines for both, they are free.
     let fabric = ring(1);
-    let routes = joined(&fabric, &ring_tables(1)).alternatives;
+    let routes = joined(&fabric, &ring_tables(1)).routes;
     let both = gingham_topology::routing::RouteSet {
-        alternatives: &routes,
+        routes: &routes,
         lanes: None,
-        hosts: gingham_topology::routing::TakeIn::Always,
+        ejection: gingham_topology::routing::Ejection::Always,
     };
     assert!(!prove(&fabric, both).is_free());
-    let level = |from: usize, to: usize, alternative| match alternative {
+    let level = |from: usize, to: usize, lid_offset| match lid_offset {
         0 => dateline(from, to),
         _ => 2 + dateline(to, from),
     };
@@ -120,7 +120,7 @@ fn alternatives_are_proved_together() {
     let set = on_lanes(&routes, &lanes);
     assert!(prove(&fabric, set).is_free());
     assert_eq!(set.lane_use(&fabric).lanes, [0, 1, 2, 3]);
-    // The second alternative on the lanes of the first: one of them closes a cycle.
+    // The second path on the lanes of the first: one of them closes a cycle.
     let levels = ServiceLevels::by_pair(&fabric, 2, |f, t, a| {
         u8::from(a == 0) * dateline(f.index(), t.index())
     });
@@ -169,7 +169,7 @@ fn lane_texts() -> [(&'static str, String); 3] {
 fn maps_from_three_texts_are_one() {
     let fabric = ring(0);
     let lids = Lids::of(&fabric).unwrap();
-    let routes = joined(&fabric, &ring_tables(0)).alternatives;
+    let routes = joined(&fabric, &ring_tables(0)).routes;
     for (name, text) in lane_texts() {
         let dump = LaneDump::read(&text).expect(name);
         let (map, findings) = join_lanes(&fabric, &lids, &dump).expect(name);

@@ -4,7 +4,7 @@
 use crate::support::{ring, ring_tables};
 use gingham_topology::Fabric;
 use gingham_topology::format::FormatError;
-use gingham_topology::routing::{LaneMap, Lanes, RouteSet, ServiceLevels, TakeIn, prove};
+use gingham_topology::routing::{Ejection, LaneMap, Lanes, RouteSet, ServiceLevels, prove};
 use gingham_topology::subnet::{
     LaneDump, LevelDump, Lids, TableDump, arbitration, join, join_lanes, join_levels,
 };
@@ -118,12 +118,12 @@ proptest! {
         let text = damaged(&ring_tables(lmc), &damages);
         let joined = TableDump::read(&text).and_then(|dump| join(&fabric, &lids, &dump));
         if let Some(forwarding) = assert_placed(&text, joined)? {
-            for routes in &forwarding.alternatives {
+            for routes in &forwarding.routes {
                 let trace = routes.trace(&fabric);
                 let strayed: u64 = trace.faults.iter().map(|fault| fault.sources).sum();
                 prop_assert_eq!(trace.arrived_pairs + strayed, 12);
             }
-            prove(&fabric, RouteSet { alternatives: &forwarding.alternatives, lanes: None, hosts: TakeIn::Always });
+            prove(&fabric, RouteSet { routes: &forwarding.routes, lanes: None, ejection: Ejection::Always });
         }
     }
 
@@ -143,8 +143,8 @@ proptest! {
         if let Some((map, _)) = assert_placed(&text, joined)? {
             let routes = TableDump::read(&ring_tables(0)).and_then(|d| join(&fabric, &lids, &d));
             let lanes = Lanes::new(&fabric, map, ServiceLevels::zero(&fabric));
-            let alternatives = routes.expect("sound tables").alternatives;
-            prove(&fabric, RouteSet { alternatives: &alternatives, lanes: Some(&lanes), hosts: TakeIn::Always });
+            let routes = routes.expect("sound tables").routes;
+            prove(&fabric, RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always });
         }
     }
 

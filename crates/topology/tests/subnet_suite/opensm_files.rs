@@ -4,9 +4,10 @@
 
 use gingham_topology::Fabric;
 use gingham_topology::format::{self, Format};
-use gingham_topology::routing::{Lanes, Proof, RouteSet, TakeIn, prove};
+use gingham_topology::routing::{Ejection, Lanes, Proof, RouteSet, prove};
 use gingham_topology::subnet::{
-    Forwarding, LaneDump, LevelDump, Lids, TableDump, join, join_lanes, join_levels, write_tables,
+    ForwardingTables, LaneDump, LevelDump, Lids, TableDump, join, join_lanes, join_levels,
+    write_tables,
 };
 
 const LFTS_DUMP: &str = include_str!("../fixtures/opensm-ring/opensm-lfts.dump");
@@ -16,7 +17,7 @@ fn fabric() -> Fabric {
     format::read(text, Format::Ibnetdiscover).expect("a dump").fabric
 }
 
-fn forwarding(fabric: &Fabric, text: &str) -> Forwarding {
+fn forwarding(fabric: &Fabric, text: &str) -> ForwardingTables {
     let lids = Lids::of(fabric).expect("the case is sound");
     join(fabric, &lids, &TableDump::read(text).expect("the case is sound"))
         .expect("the case is sound")
@@ -27,7 +28,7 @@ fn three_dumps_of_one_subnet_are_the_same_routes() {
     let fabric = fabric();
     let expected = forwarding(&fabric, LFTS_DUMP);
     assert_eq!(expected.findings, vec![]);
-    let trace = expected.alternatives[0].trace(&fabric);
+    let trace = expected.routes[0].trace(&fabric);
     assert_eq!((trace.arrived_pairs, trace.faults.len()), (20, 0));
     for text in [
         include_str!("../fixtures/opensm-ring/dump_lfts.txt"),
@@ -40,9 +41,9 @@ fn three_dumps_of_one_subnet_are_the_same_routes() {
 #[test]
 fn what_opensm_dumped_is_written_again_byte_by_byte() {
     let fabric = fabric();
-    let Forwarding { alternatives, to_switches, .. } = forwarding(&fabric, LFTS_DUMP);
+    let ForwardingTables { routes, to_switches, .. } = forwarding(&fabric, LFTS_DUMP);
     let lids = Lids::of(&fabric).unwrap();
-    let written = write_tables(&fabric, &lids, &alternatives, &to_switches).unwrap();
+    let written = write_tables(&fabric, &lids, &routes, &to_switches).unwrap();
     assert_eq!(written, LFTS_DUMP);
 }
 
@@ -50,7 +51,7 @@ fn what_opensm_dumped_is_written_again_byte_by_byte() {
 fn its_levels_and_lanes_make_the_ring_free_and_one_lane_does_not() {
     let fabric = fabric();
     let lids = Lids::of(&fabric).unwrap();
-    let routes = forwarding(&fabric, LFTS_DUMP).alternatives;
+    let routes = forwarding(&fabric, LFTS_DUMP).routes;
     let Proof::Cycle { buffers } = prove(&fabric, &routes[0]) else { panic!("one lane") };
     assert_eq!(buffers.len(), 5);
     let map = LaneDump::read(include_str!("../fixtures/opensm-ring/opensm-sl2vl.dump")).unwrap();
@@ -60,7 +61,7 @@ fn its_levels_and_lanes_make_the_ring_free_and_one_lane_does_not() {
     let (levels, findings) = join_levels(&fabric, &lids, &levels).unwrap();
     assert_eq!(findings, vec![]);
     let lanes = Lanes::new(&fabric, map, levels);
-    let set = RouteSet { alternatives: &routes, lanes: Some(&lanes), hosts: TakeIn::Always };
+    let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
     assert!(prove(&fabric, set).is_free());
     assert_eq!(set.lane_use(&fabric).lanes, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(set.lane_use(&fabric).drops, vec![]);

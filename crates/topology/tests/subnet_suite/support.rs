@@ -1,9 +1,9 @@
 //! A ring of four with its tables, as a text that a person can follow.
 
 use gingham_topology::routing::{
-    LaneMap, LaneRow, Lanes, RouteSet, Routes, ServiceLevels, TableRoutes, TakeIn,
+    Ejection, LaneMap, LaneRow, Lanes, RouteSet, Routes, ServiceLevels, TableRoutes,
 };
-use gingham_topology::subnet::{Forwarding, Lids, TableDump, join};
+use gingham_topology::subnet::{ForwardingTables, Lids, TableDump, join};
 use gingham_topology::{
     Address, ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeId, NodeKind,
 };
@@ -95,7 +95,7 @@ pub(crate) fn ring_tables(lmc: u8) -> String {
 }
 
 /// Reads and joins.
-pub(crate) fn joined(fabric: &Fabric, text: &str) -> Forwarding {
+pub(crate) fn joined(fabric: &Fabric, text: &str) -> ForwardingTables {
     let lids = Lids::of(fabric).expect("a sound fabric");
     join(fabric, &lids, &TableDump::read(text).expect("sound tables"))
         .expect("tables of the fabric")
@@ -131,5 +131,5 @@ pub(crate) fn lanes(fabric: &Fabric, row: LaneRow, level: impl Fn(usize, usize) 
 }
 
 pub(crate) fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
-    RouteSet { alternatives: routes, lanes: Some(lanes), hosts: TakeIn::Always }
+    RouteSet { routes, lanes: Some(lanes), ejection: Ejection::Always }
 }

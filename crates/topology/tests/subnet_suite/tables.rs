@@ -2,19 +2,19 @@
 
 use crate::support::{clockwise, host, joined, port, ring, ring_tables, ring_with, tables};
 use gingham_topology::routing::{Proof, Stray, prove, prove_without_loops};
-use gingham_topology::subnet::{LID_MAX, LevelDump, Lids, Owner, TableDump, join_levels};
+use gingham_topology::subnet::{LID_MAX, LevelDump, LidOwner, Lids, TableDump, join_levels};
 use gingham_topology::{FindingKind, NodeId};
 use std::fmt::Write as _;
 
 #[test]
-fn lids_have_owners_and_alternatives() {
+fn lids_have_owners_and_offsets() {
     let fabric = ring(1);
     let lids = Lids::of(&fabric).unwrap();
-    assert_eq!(lids.owner(3), Some(Owner::Switch(NodeId::new(2))));
-    let owner = |alternative| Some(Owner::Endpoint { endpoint: host(&fabric, 1), alternative });
+    assert_eq!(lids.owner(3), Some(LidOwner::Switch(NodeId::new(2))));
+    let owner = |lid_offset| Some(LidOwner::Endpoint { endpoint: host(&fabric, 1), lid_offset });
     assert_eq!([19, 20, 21, 22].map(|lid| lids.owner(lid)), [None, owner(0), owner(1), None]);
     assert_eq!([0, 9, LID_MAX].map(|lid| lids.owner(lid)), [None; 3]);
-    assert_eq!((lids.alternatives(), lids.count_of(host(&fabric, 0))), (2, 2));
+    assert_eq!((lids.lid_offsets(), lids.count_of(host(&fabric, 0))), (2, 2));
     assert_eq!(
         [0, 1, 2, 3].map(|a| lids.of_endpoint(host(&fabric, 1), a)),
         [20, 21, 20, 21].map(Some)
@@ -23,17 +23,17 @@ fn lids_have_owners_and_alternatives() {
 }
 
 #[test]
-fn entries_become_ports_by_alternative() {
+fn entries_become_ports_by_lid_offset() {
     let fabric = ring(1);
     let forwarding = joined(&fabric, &ring_tables(1));
     assert_eq!(forwarding.findings, vec![]);
-    assert_eq!(forwarding.alternatives.len(), 2);
-    for (number, routes) in forwarding.alternatives.iter().enumerate() {
+    assert_eq!(forwarding.routes.len(), 2);
+    for (number, routes) in forwarding.routes.iter().enumerate() {
         for from in 0..4 {
             for to in 0..4 {
                 let expected = u16::from(port(from, to, number == 0));
                 let found = tables(routes).port(NodeId::new(from), host(&fabric, to));
-                assert_eq!(found, Some(expected), "s{from} to h{to}, alternative {number}");
+                assert_eq!(found, Some(expected), "s{from} to h{to}, LID offset {number}");
             }
         }
     }
@@ -47,13 +47,13 @@ fn entries_become_ports_by_alternative() {
 }
 
 #[test]
-fn an_endpoint_with_fewer_alternatives_repeats_its_own() {
+fn an_endpoint_with_fewer_lids_repeats_its_own() {
     let fabric = ring_with(|host| u8::from(host != 1));
     let forwarding = joined(&fabric, &ring_tables(1));
-    let port = |alternative: usize, to| {
-        tables(&forwarding.alternatives[alternative]).port(NodeId::new(3), host(&fabric, to))
+    let port = |lid_offset: usize, to| {
+        tables(&forwarding.routes[lid_offset]).port(NodeId::new(3), host(&fabric, to))
     };
-    assert_eq!(forwarding.alternatives.len(), 2);
+    assert_eq!(forwarding.routes.len(), 2);
     // From s3 to h1, which is opposite, path 0 goes clockwise; h1 has no path 1 any more.
     assert_eq!([port(0, 1), port(1, 1)], [Some(2), Some(2)]);
     assert_eq!([port(0, 2), port(1, 2)], [Some(3), Some(3)]);
@@ -63,7 +63,7 @@ fn an_endpoint_with_fewer_alternatives_repeats_its_own() {
     let text = "source_lid,destination_lid,sl\n28,20,3\n28,24,1\n28,25,2\n";
     let lids = Lids::of(&fabric).unwrap();
     let (levels, _) = join_levels(&fabric, &lids, &LevelDump::read(text).unwrap()).unwrap();
-    let level = |to, alternative| levels.level(host(&fabric, 3), host(&fabric, to), alternative);
+    let level = |to, lid_offset| levels.level(host(&fabric, 3), host(&fabric, to), lid_offset);
     assert_eq!([level(1, 0), level(1, 1), level(2, 0), level(2, 1)], [3, 3, 1, 2]);
 }
 
@@ -71,7 +71,7 @@ fn an_endpoint_with_fewer_alternatives_repeats_its_own() {
 fn the_ways_round_a_ring_close_a_cycle() {
     let fabric = ring(0);
     let forwarding = joined(&fabric, &ring_tables(0));
-    let Proof::Cycle { buffers } = prove(&fabric, &forwarding.alternatives[0]) else {
+    let Proof::Cycle { buffers } = prove(&fabric, &forwarding.routes[0]) else {
         panic!("all opposite pairs go clockwise")
     };
     let mut expected: Vec<_> = (0..4).map(|from| clockwise(&fabric, from)).collect();
@@ -91,9 +91,9 @@ fn a_loop_is_a_fault_and_no_deadlock_by_itself() {
         text = with_entry(&text, switch, lid, "003");
     }
     let forwarding = joined(&fabric, &text);
-    assert!(prove(&fabric, &forwarding.alternatives[0]).is_free());
+    assert!(prove(&fabric, &forwarding.routes[0]).is_free());
     let forwarding = joined(&fabric, &with_entry(&text, 1, 24, "003"));
-    let routes = &forwarding.alternatives[0];
+    let routes = &forwarding.routes[0];
     let [fault] = &routes.trace(&fabric).faults[..] else { panic!("one destination") };
     let there = clockwise(&fabric, 0);
     let back = fabric.outgoing(NodeId::new(1), 3).unwrap();
@@ -124,7 +124,7 @@ fn entries_that_are_missing_or_lead_out_of_the_fabric_are_black_holes() {
     ];
     for (port, stray) in cases {
         let forwarding = joined(&fabric, &with_entry(&ring_tables(0), 3, 16, port));
-        let trace = forwarding.alternatives[0].trace(&fabric);
+        let trace = forwarding.routes[0].trace(&fabric);
         // Of h2 and h3, which come through s3.
         assert_eq!(trace.arrived_pairs, 12 - 2, "{port}");
         let [fault] = &trace.faults[..] else { panic!("one fault: {trace:?}") };

@@ -14,8 +14,7 @@ fn tables_that_were_read_are_written_as_opensm_dumps_them() {
     let fabric = ring(1);
     let forwarding = joined(&fabric, &ring_tables(1));
     let lids = Lids::of(&fabric).unwrap();
-    let text =
-        write_tables(&fabric, &lids, &forwarding.alternatives, &forwarding.to_switches).unwrap();
+    let text = write_tables(&fabric, &lids, &forwarding.routes, &forwarding.to_switches).unwrap();
     insta::assert_snapshot!(text.lines().take(15).collect::<Vec<_>>().join("\n"), @"
     Unicast lids [0-29] of switch Lid 1 guid 0x0000000000000010 ('s0'):
     0x0001 000 # Switch portguid 0x0000000000000010: 's0'
@@ -65,10 +64,10 @@ fn computed_routes_read_back_as_they_were_written() {
         assert!(lids.is_made_up(), "a generated fabric has no LIDs");
         let text = write_tables(&fabric, &lids, &routes, &to_switches).unwrap();
         let read = joined(&fabric, &text);
-        assert_eq!(read.alternatives, routes);
+        assert_eq!(read.routes, routes);
         assert_eq!(read.to_switches, to_switches);
         assert_eq!(read.findings, vec![], "every switch reaches every switch");
-        assert!(prove(&fabric, &read.alternatives[0]).is_free());
+        assert!(prove(&fabric, &read.routes[0]).is_free());
     }
 }
 

@@ -1,13 +1,13 @@
 //! Dumps as `ibnetdiscover` prints them, in every form, and as they should not be.
 
-use gingham_topology::format::{self, Format, FormatError, Reading};
+use gingham_topology::format::{self, Format, FormatError, Parsed};
 use gingham_topology::{Address, Fabric, FindingKind, Guid, Identity, Node, NodeKind};
 
 const PLAIN: &str = include_str!("../fixtures/plain.ibnetdiscover");
 const CHASSIS: &str = include_str!("../fixtures/chassis.ibnetdiscover");
 const BROKEN: &str = include_str!("../fixtures/broken.ibnetdiscover");
 
-fn read(text: &str) -> Reading {
+fn read(text: &str) -> Parsed {
     format::read(text, Format::Ibnetdiscover).expect("the dump reads")
 }
 
@@ -35,7 +35,7 @@ fn address(guid: Option<u64>, lid: u16, lmc: u8) -> Address {
 
 #[test]
 fn a_plain_dump_gives_its_nodes_cables_and_addresses() {
-    let Reading { fabric, findings } = read(PLAIN);
+    let Parsed { fabric, findings } = read(PLAIN);
     assert_eq!(findings, []);
     let leaf = "leaf \"one\" # [3] = lid 7 4xSDR";
     let names: Vec<_> = fabric.nodes().iter().map(|n| (n.kind, n.name.as_str())).collect();
@@ -82,7 +82,7 @@ fn a_plain_dump_gives_its_nodes_cables_and_addresses() {
 
 #[test]
 fn grouping_by_chassis_repeats_switches_without_a_finding() {
-    let Reading { fabric, findings } = read(CHASSIS);
+    let Parsed { fabric, findings } = read(CHASSIS);
     assert_eq!(findings, []);
     assert_eq!(
         cables(&fabric),
@@ -98,7 +98,7 @@ fn grouping_by_chassis_repeats_switches_without_a_finding() {
 
 #[test]
 fn contradictions_are_findings_with_their_lines_and_the_first_mention_stands() {
-    let Reading { fabric, findings } = read(BROKEN);
+    let Parsed { fabric, findings } = read(BROKEN);
     let found: Vec<_> = findings.iter().map(|f| (f.line.unwrap(), f.kind)).collect();
     assert_eq!(
         found,

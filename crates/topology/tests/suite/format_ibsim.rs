@@ -1,6 +1,6 @@
 //! Network files of `ibsim`, which people write by hand, and dumps kept within its limits.
 
-use gingham_topology::format::{self, Format, Reading};
+use gingham_topology::format::{self, Format, Parsed};
 use gingham_topology::{
     Address, FabricBuilder, FindingKind, Generation, Guid, Identity, LinkSpeed, Node, NodeKind,
 };
@@ -9,8 +9,7 @@ const BY_HAND: &str = include_str!("../fixtures/by_hand.net");
 
 #[test]
 fn a_file_by_hand_keeps_its_names_and_says_what_was_passed_over() {
-    let Reading { fabric, findings } =
-        format::read(BY_HAND, Format::IbnetdiscoverForIbsim).unwrap();
+    let Parsed { fabric, findings } = format::read(BY_HAND, Format::IbnetdiscoverForIbsim).unwrap();
     let nodes: Vec<_> =
         fabric.nodes().iter().map(|n| (n.kind, n.name.as_str(), n.guid, n.ports)).collect();
     assert_eq!(
@@ -47,7 +46,7 @@ fn a_file_by_hand_keeps_its_names_and_says_what_was_passed_over() {
 #[test]
 fn a_node_that_only_links_name_is_a_switch_if_it_has_several_ports() {
     let text = "Switch 4 \"Sw1\"\n[1] \"a\"[1]\n[2] \"a\"[2]\n[3] \"b\"\n";
-    let Reading { fabric, findings } = format::read(text, Format::Ibnetdiscover).unwrap();
+    let Parsed { fabric, findings } = format::read(text, Format::Ibnetdiscover).unwrap();
     let kinds: Vec<_> = fabric.nodes().iter().map(|n| (n.name.as_str(), n.kind)).collect();
     let expected = [("Sw1", NodeKind::Switch), ("a", NodeKind::Switch), ("b", NodeKind::Host)];
     assert_eq!(kinds, expected);

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use gingham_topology::check::{check, summary};
-use gingham_topology::format::{self, Format, Reading};
+use gingham_topology::format::{self, Format, Parsed};
 use gingham_topology::{Fabric, NodeKind, Severity};
 use std::path::Path;
 
@@ -33,8 +33,8 @@ fn assert_distances(fabric: &Fabric, diameter: u32, sums: (u32, u32), leaf: (usi
     assert!(check(fabric).iter().all(|finding| finding.kind.severity() == Severity::Note));
 }
 
-/// Reading what was written of `reading` gives the same fabric.
-fn assert_reads_back(reading: &Reading, format: Format) {
+/// Parsed what was written of `reading` gives the same fabric.
+fn assert_reads_back(reading: &Parsed, format: Format) {
     let written = format::write(&reading.fabric, format).expect("a dump can be written");
     assert_eq!(written.notes, Vec::<String>::new(), "{format}");
     let back = format::read(&written.text, format).expect("what was written reads");

@@ -9,7 +9,7 @@ use crate::compile::Gathered;
 use crate::error::LabError;
 use crate::subnet_files::{LoadedArbitration, arbitration_of};
 use gingham_input::FileRead;
-use gingham_topology::subnet::{Arbitration, PortArbitration, Slot};
+use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables, PortArbitration};
 
 impl Reader<'_> {
     pub(super) fn tables_of_file(
@@ -17,7 +17,7 @@ impl Reader<'_> {
         name: &str,
         high_limit: Option<u8>,
         gathered: &mut Gathered,
-    ) -> Result<Arbitration, LabError> {
+    ) -> Result<ArbitrationTables, LabError> {
         let path = self.source.path_of(name);
         let key = format!("{}.infiniband.file", self.place.key());
         let (read, bytes) = FileRead::open(&key, &path).map_err(|error| {
@@ -44,7 +44,7 @@ impl Reader<'_> {
                          unless `high_limit` beside the file says another"
                     ));
                 }
-                Arbitration { high_limit: 0, high, low }
+                ArbitrationTables { high_limit: 0, high, low }
             }
         };
         gathered.files.push(read);
@@ -54,7 +54,10 @@ impl Reader<'_> {
     }
 
     /// The tables on which all ports agree; slots of no weight do not count.
-    fn tables_of_all(&self, ports: &[PortArbitration]) -> Result<(Vec<Slot>, Vec<Slot>), LabError> {
+    fn tables_of_all(
+        &self,
+        ports: &[PortArbitration],
+    ) -> Result<(Vec<ArbitrationSlot>, Vec<ArbitrationSlot>), LabError> {
         let first = tables_of(&ports[0]);
         if let Some(other) = ports.iter().find(|port| tables_of(port) != first) {
             let message = format!(
@@ -68,7 +71,7 @@ impl Reader<'_> {
     }
 
     /// Passes over slots of lanes that the network does not have, and says so where they had a weight.
-    fn leave_out(&self, tables: &mut Arbitration, key: &str, gathered: &mut Gathered) {
+    fn leave_out(&self, tables: &mut ArbitrationTables, key: &str, gathered: &mut Gathered) {
         let slots = tables.high.iter().chain(&tables.low);
         let beyond = slots.filter(|slot| !self.has(slot.lane) && slot.weight > 0);
         let mut lanes: Vec<u8> = beyond.map(|slot| slot.lane).collect();
@@ -89,8 +92,8 @@ impl Reader<'_> {
 }
 
 /// High and low, without slots that are skipped anyway.
-fn tables_of(port: &PortArbitration) -> (Vec<Slot>, Vec<Slot>) {
+fn tables_of(port: &PortArbitration) -> (Vec<ArbitrationSlot>, Vec<ArbitrationSlot>) {
     let with_weight =
-        |slots: &[Slot]| slots.iter().copied().filter(|slot| slot.weight > 0).collect();
+        |slots: &[ArbitrationSlot]| slots.iter().copied().filter(|slot| slot.weight > 0).collect();
     (with_weight(&port.high), with_weight(&port.low))
 }

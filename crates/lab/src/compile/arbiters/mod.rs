@@ -20,7 +20,7 @@ use crate::scenario::{LaneParameters, ScenarioSource};
 use gingham_model::scheduler::{LaneRate, Quanta, TableSlot, Tables};
 use gingham_model::{ArbiterPlan, Crossbar, Granularity, Scheduler, SchedulerPlan};
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
-use gingham_topology::subnet::{Arbitration, PortKind, Slot};
+use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables, PortKind};
 use std::num::NonZeroU64;
 
 /// The most slots of a table of InfiniBand.
@@ -210,7 +210,7 @@ impl Reader<'_> {
         of.quanta.iter().enumerate().map(quantum).collect()
     }
 
-    fn tables(&self, of: &Tables, gathered: &mut Gathered) -> Result<Arbitration, LabError> {
+    fn tables(&self, of: &Tables, gathered: &mut Gathered) -> Result<ArbitrationTables, LabError> {
         if let Some(name) = &of.file {
             if of.high.is_some() || of.low.is_some() {
                 let message =
@@ -221,23 +221,24 @@ impl Reader<'_> {
         }
         let high_limit = of.high_limit.unwrap_or_default();
         if of.high.is_none() && of.low.is_none() {
-            let Arbitration { high, low, .. } = Arbitration::default();
-            let there =
-                |slots: Vec<Slot>| slots.into_iter().filter(|it| self.has(it.lane)).collect();
-            return Ok(Arbitration { high_limit, high: there(high), low: there(low) });
+            let ArbitrationTables { high, low, .. } = ArbitrationTables::default();
+            let there = |slots: Vec<ArbitrationSlot>| {
+                slots.into_iter().filter(|it| self.has(it.lane)).collect()
+            };
+            return Ok(ArbitrationTables { high_limit, high: there(high), low: there(low) });
         }
         let table = |key, slots: &Option<Vec<TableSlot>>| {
             slots.as_deref().map_or(Ok(Vec::new()), |slots| self.table(key, slots))
         };
         let high = table("infiniband.high", &of.high)?;
-        Ok(Arbitration { high_limit, high, low: table("infiniband.low", &of.low)? })
+        Ok(ArbitrationTables { high_limit, high, low: table("infiniband.low", &of.low)? })
     }
 
     fn has(&self, lane: u8) -> bool {
         lane < self.among.count && lane < MANAGEMENT_LANE
     }
 
-    fn table(&self, key: &str, slots: &[TableSlot]) -> Result<Vec<Slot>, LabError> {
+    fn table(&self, key: &str, slots: &[TableSlot]) -> Result<Vec<ArbitrationSlot>, LabError> {
         if slots.len() > SLOTS_MAX {
             let message = format!(
                 "a table has at most {SLOTS_MAX} slots, as ports of InfiniBand do, not {}",
@@ -257,6 +258,9 @@ impl Reader<'_> {
             };
             return Err(self.refuse(&format!("{key}.{index}.lane"), message));
         }
-        Ok(slots.iter().map(|slot| Slot { lane: slot.lane, weight: slot.weight }).collect())
+        Ok(slots
+            .iter()
+            .map(|slot| ArbitrationSlot { lane: slot.lane, weight: slot.weight })
+            .collect())
     }
 }

@@ -25,7 +25,7 @@ use classes::ClassLanes;
 use gingham_model::{ArbiterPlan, LanePlan};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
-    Algorithm, Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
+    Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
 };
 
 /// What is known of the lanes of a network before there are routes.
@@ -91,7 +91,7 @@ impl LaneFigures {
         const CLASSES: usize = Datelines::CLASSES;
         let asked = source.scenario.network.lanes.datelines;
         let routing = &source.scenario.routing.algorithm;
-        let is_needed = matches!(routing, Algorithm::DimensionOrder(_));
+        let is_needed = routing.needs_datelines();
         let few = self.classes.by_class.iter().position(|lanes| (lanes.len() as usize) < CLASSES);
         if asked == Some(false) || asked.is_none() && (!is_needed || few.is_some()) {
             return Ok(None);

@@ -1,29 +1,29 @@
 //! Reading an anynet file.
 
-use crate::format::Reading;
 use crate::format::error::{FormatError, count};
+use crate::format::text::Parsed;
 use crate::numbering::{NUMBER_MAX, host_guid, host_name, switch_guid, switch_name};
 use crate::{DraftNode, FabricBuilder, Finding, FindingKind, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads an anynet file.
-pub(in crate::format) fn read(text: &str) -> Result<Reading, FormatError> {
+pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     let mut net = Net::default();
     for (index, line) in text.lines().enumerate() {
-        let line = Line { number: count(index + 1), text: line, at: 0 };
+        let line = NetLine { number: count(index + 1), text: line, at: 0 };
         net.line(line)?;
     }
     net.note_latencies();
-    Ok(Reading { fabric: net.builder.build(), findings: net.findings })
+    Ok(Parsed { fabric: net.builder.build(), findings: net.findings })
 }
 
 /// A router or node, by kind and number.
-type Name = (NodeKind, u64);
+type NetName = (NodeKind, u64);
 
 #[derive(Default)]
 struct Net {
     builder: FabricBuilder,
-    nodes: BTreeMap<Name, DraftNode>,
+    nodes: BTreeMap<NetName, DraftNode>,
     /// The router of each node.
     router_of: BTreeMap<u64, u64>,
     /// Pairs of routers, the lower number first.
@@ -40,13 +40,13 @@ struct Word<'a> {
 }
 
 /// A line and how far it was read.
-struct Line<'a> {
+struct NetLine<'a> {
     number: u32,
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> NetLine<'a> {
     fn word(&mut self) -> Option<Word<'a>> {
         let rest = &self.text[self.at..];
         let blank = rest.find(|c: char| !c.is_ascii_whitespace())?;
@@ -63,7 +63,7 @@ impl<'a> Line<'a> {
     }
 
     /// `router 3` or `node 3`, whose first word is given.
-    fn name(&mut self, kind: &Word<'_>) -> Result<Name, FormatError> {
+    fn name(&mut self, kind: &Word<'_>) -> Result<NetName, FormatError> {
         const EXPECTED: &str = "expected the number of a router or node, below 2^44";
         let kind = match kind.text {
             "router" => NodeKind::Switch,
@@ -84,7 +84,7 @@ impl<'a> Line<'a> {
 }
 
 impl Net {
-    fn line(&mut self, mut line: Line<'_>) -> Result<(), FormatError> {
+    fn line(&mut self, mut line: NetLine<'_>) -> Result<(), FormatError> {
         let Some(first) = line.word() else { return Ok(()) };
         let head = line.name(&first)?;
         self.node(head);
@@ -114,7 +114,7 @@ impl Net {
         Ok(())
     }
 
-    fn node(&mut self, (kind, number): Name) -> DraftNode {
+    fn node(&mut self, (kind, number): NetName) -> DraftNode {
         let (guid, name) = match kind {
             NodeKind::Switch => (switch_guid(number), switch_name(number)),
             _ => (host_guid(number), host_name(number)),
@@ -125,7 +125,7 @@ impl Net {
 
     fn join_routers(
         &mut self,
-        line: &Line<'_>,
+        line: &NetLine<'_>,
         word: &Word<'_>,
         a: u64,
         b: u64,
@@ -142,7 +142,7 @@ impl Net {
 
     fn join_node(
         &mut self,
-        line: &Line<'_>,
+        line: &NetLine<'_>,
         word: &Word<'_>,
         router: u64,
         node: u64,
@@ -161,7 +161,7 @@ impl Net {
         Ok(())
     }
 
-    fn disagree(&mut self, line: &Line<'_>, text: String) {
+    fn disagree(&mut self, line: &NetLine<'_>, text: String) {
         let kind = FindingKind::Disagreement;
         self.findings.push(Finding { line: Some(line.number), kind, text });
     }
@@ -169,9 +169,9 @@ impl Net {
     /// Joins the next port of each end.
     fn cable(
         &mut self,
-        line: &Line<'_>,
+        line: &NetLine<'_>,
         word: &Word<'_>,
-        ends: [Name; 2],
+        ends: [NetName; 2],
     ) -> Result<(), FormatError> {
         let ends = ends.map(|end| self.node(end));
         for end in ends {

@@ -1,7 +1,7 @@
 //! Writing an anynet file.
 
-use crate::format::Written;
 use crate::format::error::WriteError;
+use crate::format::text::Written;
 use crate::numbering::{host_number, switch_number};
 use crate::{Fabric, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};

@@ -11,26 +11,26 @@
 //! at the far end and the device's own in its record.
 
 use super::records::{Mention, Record, Records, description, guid_of_id, refine};
-use crate::format::Reading;
+use crate::format::text::Parsed;
 use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, LinkSpeed, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 /// A port of a record: index of the record, and port.
-type Place = (usize, u16);
+type RecordPort = (usize, u16);
 
 /// A cable, and what was said about it.
 #[derive(Debug)]
-struct Draft {
+struct HalfCable {
     /// The first end is the one that named the cable first.
-    ends: [Place; 2],
+    ends: [RecordPort; 2],
     speed: Option<LinkSpeed>,
     line: u32,
     has_answer: bool,
 }
 
 /// Builds the fabric of all records.
-pub(super) fn join(mut records: Records<'_>) -> Reading {
+pub(super) fn join(mut records: Records<'_>) -> Parsed {
     records.finish();
     let mentions = std::mem::take(&mut records.mentions);
     define_missing(&mut records, &mentions);
@@ -87,9 +87,9 @@ fn undefined<'a>(id: &'a str, description: String, ports: &BTreeSet<u16>) -> Rec
     }
 }
 
-fn cables(records: &mut Records<'_>, mentions: &[Mention<'_>]) -> Vec<Draft> {
-    let mut cables: Vec<Draft> = Vec::new();
-    let mut holder: BTreeMap<Place, usize> = BTreeMap::new();
+fn cables(records: &mut Records<'_>, mentions: &[Mention<'_>]) -> Vec<HalfCable> {
+    let mut cables: Vec<HalfCable> = Vec::new();
+    let mut holder: BTreeMap<RecordPort, usize> = BTreeMap::new();
     for mention in mentions {
         let ends = ends(records, mention);
         let held = ends.map(|end| holder.get(&end).copied());
@@ -97,7 +97,7 @@ fn cables(records: &mut Records<'_>, mentions: &[Mention<'_>]) -> Vec<Draft> {
         match held {
             [None, None] if ends[0] != ends[1] && ends[1].1 > 0 => {
                 holder.extend(ends.map(|end| (end, cables.len())));
-                cables.push(Draft { ends, speed, line, has_answer: false });
+                cables.push(HalfCable { ends, speed, line, has_answer: false });
             }
             [None, None] => {
                 let [from, to] = ends.map(|end| name(records, end));
@@ -117,12 +117,12 @@ fn cables(records: &mut Records<'_>, mentions: &[Mention<'_>]) -> Vec<Draft> {
     cables
 }
 
-fn ends(records: &Records<'_>, mention: &Mention<'_>) -> [Place; 2] {
+fn ends(records: &Records<'_>, mention: &Mention<'_>) -> [RecordPort; 2] {
     let far = records.index[mention.remote.id];
     [(mention.record, mention.port), (far, mention.remote.port)]
 }
 
-fn report_conflict(records: &mut Records<'_>, held: &Draft, ends: [Place; 2], line: u32) {
+fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPort; 2], line: u32) {
     let [from, to] = ends.map(|end| name(records, end));
     let [one, other] = held.ends.map(|end| name(records, end));
     let text = format!(
@@ -133,7 +133,7 @@ fn report_conflict(records: &mut Records<'_>, held: &Draft, ends: [Place; 2], li
 }
 
 /// Both ends should see one speed; an end that does not know it disagrees with nobody.
-fn compare_speed(records: &mut Records<'_>, cable: &mut Draft, mention: &Mention<'_>) {
+fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
     if let (Some(kept), Some(other)) = (cable.speed, mention.speed)
         && kept != other
     {
@@ -145,7 +145,7 @@ fn compare_speed(records: &mut Records<'_>, cable: &mut Draft, mention: &Mention
     cable.speed = cable.speed.or(mention.speed);
 }
 
-fn report_one_sided(records: &mut Records<'_>, cables: &[Draft]) {
+fn report_one_sided(records: &mut Records<'_>, cables: &[HalfCable]) {
     for cable in cables.iter().filter(|cable| !cable.has_answer) {
         let [near, far] = cable.ends;
         if records.nodes[far.0].line.is_some() {
@@ -190,7 +190,7 @@ fn difference<T: Display + PartialEq>(
 }
 
 /// A node has at least the ports that cables use.
-fn widen(records: &mut Records<'_>, cables: &[Draft]) {
+fn widen(records: &mut Records<'_>, cables: &[HalfCable]) {
     for cable in cables {
         for (index, port) in cable.ends {
             let (claimed, known) = (records.nodes[index].ports, records.nodes[index].line);
@@ -206,7 +206,7 @@ fn widen(records: &mut Records<'_>, cables: &[Draft]) {
     }
 }
 
-fn build(records: Records<'_>, cables: &[Draft]) -> Reading {
+fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
     let mut builder = FabricBuilder::new();
     let nodes: Vec<DraftNode> =
         records.nodes.into_iter().map(|record| builder.add_node(node(record))).collect();
@@ -214,7 +214,7 @@ fn build(records: Records<'_>, cables: &[Draft]) -> Reading {
         let ends = cable.ends.map(|(index, port)| (nodes[index], port));
         builder.add_cable(ends, cable.speed, None).expect("ports exist and are used once");
     }
-    Reading { fabric: builder.build(), findings: records.findings }
+    Parsed { fabric: builder.build(), findings: records.findings }
 }
 
 /// A node is named by its id where that is no GUID, else by its description.
@@ -232,7 +232,7 @@ fn node(record: Record<'_>) -> Node {
 }
 
 /// A port for a message: `S-0008f10500200b50[4] ("spine 1")`.
-fn name(records: &Records<'_>, (index, port): Place) -> String {
+fn name(records: &Records<'_>, (index, port): RecordPort) -> String {
     let Record { id, description, .. } = &records.nodes[index];
     if description.is_empty() || description == id {
         format!("{id}[{port}]")

@@ -39,12 +39,12 @@ mod write;
 pub(super) use project::Dialect;
 pub(super) use write::write;
 
-use super::Reading;
 use super::error::{FormatError, count};
+use crate::format::text::Parsed;
 use records::Records;
 
 /// Reads a dump.
-pub(super) fn read(text: &str) -> Result<Reading, FormatError> {
+pub(super) fn read(text: &str) -> Result<Parsed, FormatError> {
     let mut records = Records::default();
     let mut lines = text.split('\n').enumerate().peekable();
     while let Some((index, line)) = lines.next() {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 /// A node by its position in the file, and a port of it.
-pub(super) type Place = (usize, u16);
+pub(super) type NodePort = (usize, u16);
 
 /// Positions of nodes by name.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(super) struct Ends<'a> {
     names: &'a Names,
     /// How many ports each node claims to have.
     claims: &'a [Option<u16>],
-    taken: BTreeSet<Place>,
+    taken: BTreeSet<NodePort>,
     /// No port below is free, by node.
     lowest: Vec<u16>,
 }
@@ -46,7 +46,7 @@ impl<'a> Ends<'a> {
     pub(super) fn resolve(
         &mut self,
         cables: &[CableTable],
-    ) -> Result<Vec<[Place; 2]>, FormatError> {
+    ) -> Result<Vec<[NodePort; 2]>, FormatError> {
         let mut found = Vec::new();
         for cable in cables {
             found.push([self.named(&cable.ends[0])?, self.named(&cable.ends[1])?]);
@@ -97,7 +97,7 @@ impl<'a> Ends<'a> {
         &mut self,
         end: &Spanned<String>,
         (node, port): (usize, Option<u16>),
-    ) -> Result<Place, FormatError> {
+    ) -> Result<NodePort, FormatError> {
         if let Some(port) = port {
             return Ok((node, port));
         }

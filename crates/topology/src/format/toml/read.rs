@@ -2,13 +2,13 @@
 
 use super::ends::{Ends, Names};
 use super::schema::{File, NodeTable};
-use crate::format::Reading;
 use crate::format::error::FormatError;
+use crate::format::text::Parsed;
 use crate::{FabricBuilder, Identity, Node, NodeKind};
 use std::collections::BTreeMap;
 
 /// Reads a file of our own format.
-pub(in crate::format) fn read(text: &str) -> Result<Reading, FormatError> {
+pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     let file: File = ::toml::from_str(text).map_err(|error| place(text, &error))?;
     let mut nodes = Vec::new();
     let mut names = Names::default();
@@ -41,7 +41,7 @@ pub(in crate::format) fn read(text: &str) -> Result<Reading, FormatError> {
         let ends = place.map(|(node, port)| (drafts[node], port));
         builder.add_cable(ends, cable.speed, cable.length).expect("ports were found for it");
     }
-    Ok(Reading { fabric: builder.build(), findings: Vec::new() })
+    Ok(Parsed { fabric: builder.build(), findings: Vec::new() })
 }
 
 /// A node and the number of ports it claims to have.

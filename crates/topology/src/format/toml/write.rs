@@ -1,6 +1,6 @@
 //! Writing our own format.
 
-use crate::format::Written;
+use crate::format::text::Written;
 use crate::{Address, Cable, Fabric, LinkSpeed, Node, NodeKind};
 use std::fmt::Write as _;
 

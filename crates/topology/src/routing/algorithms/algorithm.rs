@@ -1,0 +1,230 @@
+//! The names of the routing algorithms, as scenario files and command lines give them with their
+//! parameters.
+//!
+//! ```toml
+//! algorithm = "up-down"                                  # all parameters at their defaults
+//! algorithm = { up-down = { root = "smallest-distance" } }
+//! algorithm = { up-down = { root = { named = "spine3" } } }
+//! ```
+//!
+//! The doc comments of [`Algorithm`] are what users read as help.
+
+use super::dimension_order::DimensionOrder;
+use super::in_transit::InTransit;
+use super::rule::AlgorithmParameters;
+use super::shortest_path::ShortestPath;
+use super::simple_routes::SimpleRoutes;
+use super::smart::Smart;
+use super::up_down::UpDown;
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+
+/// Spells each algorithm once: its help, its name, and the type of its parameters.
+macro_rules! algorithms {
+    ($($(#[doc = $help:literal])+ $name:literal => $parameters:ident,)+) => {
+        /// How paths are chosen.
+        #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+        #[schemars(transform = accept_bare_names)]
+        pub enum Algorithm {
+            $($(#[doc = $help])+ #[serde(rename = $name)] $parameters($parameters),)+
+        }
+
+        /// The names alone.
+        #[derive(Clone, Copy, Deserialize)]
+        enum Name {
+            $(#[serde(rename = $name)] $parameters,)+
+        }
+
+        impl Name {
+            fn with_defaults(self) -> Algorithm {
+                match self {
+                    $(Self::$parameters => Algorithm::$parameters($parameters::default()),)+
+                }
+            }
+
+            fn with_parameters<'de, M: de::MapAccess<'de>>(
+                self,
+                map: &mut M,
+            ) -> Result<Algorithm, M::Error> {
+                Ok(match self {
+                    $(Self::$parameters => Algorithm::$parameters(map.next_value()?),)+
+                })
+            }
+        }
+
+        impl Algorithm {
+            /// The name by which users ask for it.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$parameters(_) => $name,)+
+                }
+            }
+
+            pub(super) fn parameters(&self) -> &dyn AlgorithmParameters {
+                match self {
+                    $(Self::$parameters(parameters) => parameters,)+
+                }
+            }
+        }
+    };
+}
+
+algorithms! {
+    /// A path with the fewest switches. Free of deadlock on trees and folded Clos networks, not on
+    /// rings and tori.
+    "shortest-path" => ShortestPath,
+    /// On a mesh or torus: one dimension after another, the shorter way round. Free of deadlock
+    /// on meshes, on tori of at most three switches a dimension, and on others with two lanes and datelines.
+    "dimension-order" => DimensionOrder,
+    /// Towards a root first, then only away from it. Free of deadlock on every fabric.
+    "up-down" => UpDown,
+    /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
+    /// ones, where a channel costs more the more paths it carries; it need not be the shortest.
+    /// Free of deadlock on every fabric. Source routes only.
+    "simple-routes" => SimpleRoutes,
+    /// A path with the fewest switches on any fabric, free of deadlock: where up*/down* forbids the
+    /// turn from down to up, a host of that switch takes the packet in and sends it on. Balanced
+    /// over all shortest paths. Source routes only.
+    "in-transit" => InTransit,
+    /// Paths that share the load evenly, with every cycle of dependencies broken where it costs
+    /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches of moderate size.
+    "smart" => Smart,
+}
+
+impl Algorithm {
+    /// Whether cycles of dependencies round a torus are left to datelines.
+    pub fn needs_datelines(&self) -> bool {
+        self.parameters().needs_datelines()
+    }
+}
+
+impl<'de> Deserialize<'de> for Algorithm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AlgorithmVisitor)
+    }
+}
+
+/// Accepts a bare name, or a table with the name as its only key.
+struct AlgorithmVisitor;
+
+impl<'de> de::Visitor<'de> for AlgorithmVisitor {
+    type Value = Algorithm;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a routing algorithm, or a table with one name as its only key")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Algorithm, E> {
+        Name::deserialize(de::value::StrDeserializer::new(text)).map(Name::with_defaults)
+    }
+
+    fn visit_map<M: de::MapAccess<'de>>(self, mut map: M) -> Result<Algorithm, M::Error> {
+        let name = map.next_key::<Name>()?;
+        let name = name.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+        let algorithm = name.with_parameters(&mut map)?;
+        match map.next_key::<de::IgnoredAny>()? {
+            None => Ok(algorithm),
+            Some(_) => Err(de::Error::invalid_length(2, &self)),
+        }
+    }
+}
+
+/// Beside each `{ name = { ... } }` the schema allows the bare name.
+fn accept_bare_names(schema: &mut Schema) {
+    let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
+    else {
+        return;
+    };
+    let bare: Vec<_> = variants
+        .iter()
+        .filter_map(|variant| {
+            let name = variant.get("required")?.get(0)?.clone();
+            let help = variant.get("description").cloned().unwrap_or_default();
+            let bare = schemars::json_schema!({
+                "type": "string", "const": name, "description": help,
+            });
+            Some(bare.to_value())
+        })
+        .collect();
+    variants.extend(bare);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::Root;
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct File {
+        algorithm: Algorithm,
+    }
+
+    fn read(text: &str) -> Result<Algorithm, toml::de::Error> {
+        toml::from_str::<File>(text).map(|file| file.algorithm)
+    }
+
+    fn up_down(root: Root) -> Algorithm {
+        Algorithm::UpDown(UpDown { root, ..UpDown::default() })
+    }
+
+    #[test]
+    fn a_bare_name_means_the_defaults() {
+        assert_eq!(read("algorithm = 'up-down'").unwrap(), up_down(Root::LowestId));
+        let shortest = Algorithm::ShortestPath(ShortestPath {});
+        assert_eq!(read("algorithm = 'shortest-path'").unwrap(), shortest);
+        assert_eq!(read("[algorithm]\nshortest-path = {}").unwrap(), shortest);
+        let dimension_order = Algorithm::DimensionOrder(DimensionOrder::default());
+        assert_eq!(read("algorithm = 'dimension-order'").unwrap(), dimension_order);
+        assert_eq!(read("algorithm = { up-down = {} }").unwrap(), up_down(Root::LowestId));
+    }
+
+    #[test]
+    fn parameters_are_read_and_written_back() {
+        let nearest = read("algorithm = { up-down = { root = 'smallest-distance' } }").unwrap();
+        assert_eq!(nearest, up_down(Root::SmallestTotalDistance));
+        let named = read("[algorithm.up-down]\nroot = { named = 's3' }").unwrap();
+        assert_eq!(named, up_down(Root::Named("s3".to_owned())));
+        for algorithm in [nearest, named, Algorithm::ShortestPath(ShortestPath {})] {
+            let text = toml::to_string(&File { algorithm: algorithm.clone() }).unwrap();
+            assert_eq!(read(&text).unwrap(), algorithm, "{text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_shown_where_they_stand() {
+        let cases = [
+            ("x = 1\nalgorithm = 'up-dwn'", "up-dwn", "unknown variant `up-dwn`, expected one of"),
+            ("algorithm = { up-dwn = {} }", "up-dwn", "unknown variant `up-dwn`"),
+            (
+                "[algorithm.up-down]\nrot = 1",
+                "rot",
+                "unknown field `rot`, expected `root` or `tree`",
+            ),
+            ("[algorithm.up-down]\nroot = 'low'", "'low'", "unknown variant `low`"),
+            ("algorithm = 3", "3", "the name of a routing algorithm, or a table with one name"),
+            ("algorithm = {}", "{}", "invalid length 0"),
+            ("algorithm = { up-down = {}, shortest-path = {} }", "{ up-down", "invalid length 2"),
+        ];
+        for (text, place, message) in cases {
+            let error = read(text).expect_err(text);
+            assert!(error.message().contains(message), "{text}: {}", error.message());
+            let span = error.span().expect("an error has a place");
+            assert!(text[span.clone()].contains(place), "{text}: at {:?}", &text[span]);
+        }
+    }
+
+    #[test]
+    fn the_schema_allows_bare_names_and_carries_the_help() {
+        let schema = schemars::schema_for!(Algorithm);
+        let variants = schema.get("oneOf").and_then(|variants| variants.as_array()).unwrap();
+        let bare: Vec<_> =
+            variants.iter().filter_map(|variant| variant["const"].as_str()).collect();
+        assert_eq!(
+            bare,
+            ["shortest-path", "dimension-order", "up-down", "simple-routes", "in-transit", "smart"]
+        );
+        let helped = variants.iter().filter(|variant| variant["description"].is_string());
+        assert_eq!(helped.count(), 2 * bare.len(), "as many tables as bare names");
+    }
+}

@@ -1,0 +1,211 @@
+//! Paths balanced over all that choices allow: each the least loaded of its pair, exactly.
+//!
+//! ```text
+//!        ┌─ 3 ─► a ─ 5 ─┐       loads on the way from s to t; by a at most 5, by b at most 4,
+//!   s ───┤              ├─► t   so by b. Of paths whose busiest channel carries the same, the one
+//!        └─ 4 ─► b ─ 4 ─┘       with the smallest sum, then the one with fewest turns.
+//! ```
+//!
+//! The choices toward a switch form a graph without cycles, in which every move is one hop. Two
+//! sweeps over the part that a source can reach, from the destination back, find the best
+//! path without listing any: the first the least load M of the busiest channel, the second the
+//! least (sum of loads, turns) over channels that carry no more than M. Of equal moves the lowest
+//! channel is taken.
+//!
+//! All paths are laid one after the other, by the switch of the destination, the destination
+//! and the source, so the first see little load. Then passes go over all of them in the same
+//! order: a path is taken up and laid anew where it is best now. A pass never raises the load of the
+//! busiest channel; when one changes nothing, the others would not either.
+//!
+//! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
+//! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths and
+//! does not say how; order, measure and passes are ours.
+//!
+//! Cost: a pass takes time proportional to the choices that all pairs can reach, whose number is
+//! small because they lead one hop nearer; memory, a channel a hop of every path.
+
+use super::assignment::{Load, PathSpread, row_weight, rows};
+use super::choices::{Choice, Choices, State};
+use super::phases::is_turn;
+use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+
+/// The channels between switches of every path, by row and then by source switch.
+#[derive(Debug)]
+pub(super) struct Laid {
+    /// Where a path begins in `channels`, with one entry at the end.
+    first: Vec<usize>,
+    channels: Vec<ChannelId>,
+}
+
+impl Laid {
+    /// The path with this number: `row * switches + source`.
+    pub(crate) fn path(&self, number: usize) -> &[ChannelId] {
+        &self.channels[self.first[number]..self.first[number + 1]]
+    }
+}
+
+/// Lays a path from every switch with endpoints to every row, and lays all of them anew in
+/// `passes` passes at most.
+pub(crate) fn lay(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    spread: PathSpread,
+    passes: u32,
+    toward: impl Fn(NodeId) -> Choices,
+) -> Laid {
+    let mut load = Load::new(fabric);
+    let mut search = BestPaths::new(graph);
+    let mut laid = Laid { first: vec![0], channels: Vec::new() };
+    let mut path = Vec::new();
+    each_path(graph, spread, &toward, |choices, row, source| {
+        path.clear();
+        search.best(choices, source, &load, &mut path);
+        let paths = row_weight(graph, source, row);
+        load.lay(&path, paths);
+        laid.channels.extend_from_slice(&path);
+        laid.first.push(laid.channels.len());
+    });
+    for _ in 0..passes {
+        let (mut number, mut has_changed) = (0, false);
+        each_path(graph, spread, &toward, |choices, row, source| {
+            let old = &mut laid.channels[laid.first[number]..laid.first[number + 1]];
+            let paths = row_weight(graph, source, row);
+            load.take_up(old, paths);
+            path.clear();
+            search.best(choices, source, &load, &mut path);
+            load.lay(&path, paths);
+            has_changed |= *old != *path;
+            old.copy_from_slice(&path);
+            number += 1;
+        });
+        if !has_changed {
+            break;
+        }
+    }
+    laid
+}
+
+/// Goes through all rows and sources in the order of routes.
+fn each_path(
+    graph: &SwitchGraph,
+    spread: PathSpread,
+    toward: impl Fn(NodeId) -> Choices,
+    mut visit: impl FnMut(&Choices, &[EndpointId], NodeId),
+) {
+    for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
+        let choices = toward(switch);
+        for row in rows(graph, switch, spread) {
+            for source in graph.switches() {
+                visit(&choices, row, source);
+            }
+        }
+    }
+}
+
+/// What a path costs from a state on: the sum of loads, and its turns.
+type Cost = (u64, u32);
+
+/// What the sweeps know of a state.
+#[derive(Clone, Copy, Debug)]
+struct Swept {
+    /// The search that came here last.
+    search: u64,
+    /// Least load of the busiest channel from here on.
+    worst: u64,
+    /// Least cost from here on, and the move that has it; `None` at the destination.
+    cost: Cost,
+    onward: Option<Choice>,
+}
+
+/// The sweeps, with room that they use again.
+#[derive(Debug)]
+struct BestPaths<'a> {
+    graph: &'a SwitchGraph,
+    known: Vec<Swept>,
+    count: u64,
+    /// The states that the source can reach, in descending order of hops left.
+    reached: Vec<State>,
+}
+
+impl<'a> BestPaths<'a> {
+    fn new(graph: &'a SwitchGraph) -> Self {
+        Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
+    }
+
+    /// Appends the channels of the best path from `source`; none where there is no path or no
+    /// endpoint that would send along it.
+    fn best(
+        &mut self,
+        choices: &Choices,
+        source: NodeId,
+        load: &Load,
+        channels: &mut Vec<ChannelId>,
+    ) {
+        let start = choices.start(source);
+        let hops = choices.hops(start);
+        if hops == UNREACHED || hops == 0 || self.graph.residents(source).is_empty() {
+            return;
+        }
+        self.reach(choices, start);
+        self.least_worst(choices, load);
+        self.least_cost(choices, load, self.known[start.index()].worst);
+        let mut state = start;
+        while let Some(choice) = self.known[state.index()].onward {
+            channels.push(choice.channel);
+            state = choice.to;
+        }
+    }
+
+    fn reach(&mut self, choices: &Choices, start: State) {
+        let fresh = Swept { search: 0, worst: 0, cost: (0, 0), onward: None };
+        self.known.resize(choices.state_count(), fresh);
+        self.count += 1;
+        self.reached.clear();
+        self.visit(start);
+        let mut next = 0;
+        while let Some(&state) = self.reached.get(next) {
+            for choice in choices.from(state) {
+                self.visit(choice.to);
+            }
+            next += 1;
+        }
+    }
+
+    fn visit(&mut self, state: State) {
+        let known = &mut self.known[state.index()];
+        if known.search != self.count {
+            *known = Swept { search: self.count, worst: 0, cost: (0, 0), onward: None };
+            self.reached.push(state);
+        }
+    }
+
+    fn least_worst(&mut self, choices: &Choices, load: &Load) {
+        for state in self.reached.iter().rev() {
+            let worst =
+                |choice: &Choice| load.on(choice.channel).max(self.known[choice.to.index()].worst);
+            let least = choices.from(*state).iter().map(worst).min();
+            self.known[state.index()].worst = least.unwrap_or(0);
+        }
+    }
+
+    fn least_cost(&mut self, choices: &Choices, load: &Load, limit: u64) {
+        for &state in self.reached.iter().rev() {
+            let lies_within = |choice: &&Choice| {
+                load.on(choice.channel).max(self.known[choice.to.index()].worst) <= limit
+            };
+            let cost = |choice: &Choice| {
+                let (sum, turns) = self.known[choice.to.index()].cost;
+                let turn = u32::from(is_turn(state, choice.to));
+                (sum + load.on(choice.channel), turns + turn)
+            };
+            let within = choices.from(state).iter().filter(lies_within);
+            let best = within.map(|choice| (cost(choice), choice.channel, *choice));
+            if let Some((cost, _, choice)) = best.min_by_key(|(cost, channel, _)| (*cost, *channel))
+            {
+                let known = &mut self.known[state.index()];
+                (known.cost, known.onward) = (cost, Some(choice));
+            }
+        }
+    }
+}

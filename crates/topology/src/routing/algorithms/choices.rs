@@ -1,0 +1,101 @@
+//! What an algorithm decides: toward one destination switch, the channels by which a packet
+//! may go on from each state.
+//!
+//! A state is a switch and a phase. Most rules have one phase; up*/down* in source routes has
+//! two, because a packet that has gone down may not go up again.
+//!
+//! ```text
+//!   hops:  s0 2 ──► s1 1 ──► t 0      choices of s0: by s1 or by s2, either is one hop nearer
+//!            └────► s2 1 ────┘        choices of s1 and s2: t
+//! ```
+//!
+//! Invariant: every choice leads to a state with exactly one hop less, so that whoever
+//! follows choices arrives, and never meets a state twice.
+
+use crate::routing::paths::graph::UNREACHED;
+use crate::{ChannelId, NodeId};
+use gingham_kernel::id_type;
+
+id_type!(
+    /// A switch and a phase: `switch * phases + phase`.
+    State
+);
+
+/// One way on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Choice {
+    /// The channel to take.
+    pub(crate) channel: ChannelId,
+    /// The state at its end.
+    pub(crate) to: State,
+}
+
+/// The ways on from every state toward one destination switch.
+#[derive(Debug)]
+pub(super) struct Choices {
+    phases: usize,
+    hops: Vec<u32>,
+    /// Where the choices of a state begin in `onward`, with one entry more than states.
+    first: Vec<usize>,
+    onward: Vec<Choice>,
+}
+
+impl Choices {
+    /// Keeps those moves that lead one hop nearer, where `hops` gives the hops left in each
+    /// state and `moves` all lawful moves from one.
+    pub(super) fn one_hop_nearer<M: Iterator<Item = Choice>>(
+        phases: usize,
+        hops: Vec<u32>,
+        moves: impl Fn(State) -> M,
+    ) -> Self {
+        let (mut first, mut onward) = (vec![0], Vec::new());
+        for (state, &left) in hops.iter().enumerate() {
+            if left != 0 && left != UNREACHED {
+                let nearer = |choice: &Choice| hops[choice.to.index()] == left - 1;
+                onward.extend(moves(State::new(state)).filter(nearer));
+                assert!(onward.len() > first[state], "a state with hops left has a way on");
+            }
+            first.push(onward.len());
+        }
+        Self { phases, hops, first, onward }
+    }
+
+    /// The state in which a packet of `switch` begins.
+    pub(crate) fn start(&self, switch: NodeId) -> State {
+        State::new(switch.index() * self.phases)
+    }
+
+    /// Number of states: switches times phases.
+    pub(super) fn state_count(&self) -> usize {
+        self.hops.len()
+    }
+
+    /// Hops between switches that are left, or [`UNREACHED`].
+    pub(crate) fn hops(&self, state: State) -> u32 {
+        self.hops[state.index()]
+    }
+
+    /// The ways on; none at the destination and where it cannot be reached.
+    pub(crate) fn from(&self, state: State) -> &[Choice] {
+        &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
+    }
+
+    /// Keeps those choices that `keeps` says yes to.
+    pub(crate) fn retain(&mut self, keeps: impl Fn(State, Choice) -> bool) {
+        let mut kept = Vec::new();
+        let mut first = vec![0];
+        for state in State::first(self.hops.len()) {
+            kept.extend(self.from(state).iter().filter(|choice| keeps(state, **choice)));
+            first.push(kept.len());
+        }
+        (self.first, self.onward) = (first, kept);
+    }
+
+    /// The states from which the destination can be reached, farthest first.
+    pub(super) fn farthest_first(&self) -> Vec<State> {
+        let mut states: Vec<_> =
+            State::first(self.hops.len()).filter(|state| self.hops(*state) != UNREACHED).collect();
+        states.sort_by_key(|state| (std::cmp::Reverse(self.hops(*state)), *state));
+        states
+    }
+}

@@ -1,0 +1,78 @@
+//! Why a fabric cannot be routed as asked.
+
+use crate::GridError;
+
+/// Why a fabric cannot be routed as asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RouteError {
+    /// The fabric has no node with the name of the root.
+    #[error("the root \"{name}\" is no node of this fabric{}", suggestion(nearest.as_deref()))]
+    UnknownRoot {
+        /// The name asked for.
+        name: String,
+        /// The switch whose name is nearest, if one is near.
+        nearest: Option<String>,
+    },
+    /// The node with the name of the root forwards nothing.
+    #[error("the root \"{name}\" is not a switch")]
+    RootIsNoSwitch {
+        /// The name asked for.
+        name: String,
+    },
+    /// Dimension order on something that is neither mesh nor torus.
+    #[error("dimension order needs a mesh or torus: {0}")]
+    NotAGrid(#[from] GridError),
+    /// Tables asked of an algorithm whose paths depend on where they begin.
+    #[error(
+        "{algorithm} gives source routes only, no tables, because its paths depend on where they begin: \
+         take the form \"source\""
+    )]
+    SourceFormOnly {
+        /// The name of the algorithm.
+        algorithm: &'static str,
+    },
+    /// A weight that makes no costs.
+    #[error("the weight of simple-routes is {given}; expected a number from 0 to 100")]
+    Weight {
+        /// As given.
+        given: String,
+    },
+    /// Smart routing on more switches than its search is for.
+    #[error(
+        "smart takes at most {switches_max} switches, this fabric has {switches}; in-transit and simple-routes \
+         take more"
+    )]
+    TooManySwitches {
+        /// Number of switches.
+        switches: usize,
+        /// The most that it takes.
+        switches_max: usize,
+    },
+    /// Smart routing where cables cross in more ways than its search is for.
+    #[error(
+        "smart takes fabrics of at most {turns_max} turns at switches, from cable to cable, this one has {turns}; \
+         in-transit and simple-routes take more"
+    )]
+    TooManyTurns {
+        /// Number of turns between channels that join switches.
+        turns: usize,
+        /// The most that it takes.
+        turns_max: usize,
+    },
+    /// More routes than memory would hold.
+    #[error("{switches} switches and {endpoints} endpoints make more than {} routes", ROUTES_MAX)]
+    TooLarge {
+        /// Number of switches.
+        switches: usize,
+        /// Number of endpoints.
+        endpoints: usize,
+    },
+}
+
+/// Routes (one for each switch and endpoint) that are computed at most: at a handful of hops
+/// each some six gigabytes.
+pub const ROUTES_MAX: usize = 200_000_000;
+
+fn suggestion(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
+}

@@ -1,0 +1,181 @@
+//! In-transit hosts: shortest paths on any fabric, free of deadlock.
+//!
+//! ```text
+//!         s0 root         From s2 to s4, up*/down* allows only the way round by the root.
+//!       ↗    ↖            Two hops are enough: down to s3 and up to s4, with a host of s3 between:
+//!     s1      s5
+//!      ↑      ↑             h2  s2  s3 │ h3 │ s3  s4  h4      two legs, each up and then down
+//!     s2      s4
+//!       ↖    ↗
+//!         s3 ── h3
+//! ```
+//!
+//! At each switch where a path turns from down to up, a host takes the packet in and sends it
+//! on. The dependencies end there, so that what is left are the dependencies of the legs, which
+//! are legal paths of up*/down* (`proof.rs` checks it all the same). A turn needs a host on its
+//! switch; aggregation nodes and routers send nothing on. Where every shortest path would turn at
+//! a switch without hosts, the path is the shortest that does not, which exists because
+//! that of up*/down* is one: a fall-back, longer than the cables would allow (`fall_backs.rs`).
+//!
+//! Among shortest paths `balance.rs` chooses by load; with [`TransitHosts::Fewest`] only those
+//! are left to it that have the fewest turns. Of the hosts at a turn the one with the fewest
+//! passing paths so far takes the packet, of equals the lowest. A host that has several cables is
+//! as many endpoints: a packet goes out by the cable by which it came in.
+//!
+//! Sources: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB
+//! Mechanism in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and
+//! `fewest` its UD_MITB. It leaves open which host of a switch is taken; the rule is ours.
+
+use super::assignment::{PathSpread, row_weight, rows};
+use super::balance::lay;
+use super::choices::{Choices, State};
+use super::error::RouteError;
+use super::fall_backs::fall_backs;
+use super::orientation::{Orientation, SpanningTree};
+use super::phases::{self, is_turn};
+use super::root::Root;
+use super::rule::{AlgorithmParameters, Form, Rule};
+use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
+use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `in-transit`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct InTransit {
+    /// The switch from which "up" is measured.
+    pub root: Root,
+    /// How the switches are ranked from the root on.
+    pub tree: SpanningTree,
+    /// Among which of the shortest paths the least loaded one is chosen.
+    pub hosts: TransitHosts,
+    /// Whether the hosts of a switch may be reached by paths of their own.
+    pub spread: PathSpread,
+    /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
+    /// nothing changes any more.
+    pub passes: u32,
+}
+
+/// Which shortest paths `in-transit` chooses from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransitHosts {
+    /// All of them, however many in-transit hosts they take.
+    #[default]
+    Any,
+    /// Those with the fewest in-transit hosts.
+    Fewest,
+}
+
+impl Default for InTransit {
+    fn default() -> Self {
+        Self {
+            root: Root::default(),
+            tree: SpanningTree::default(),
+            hosts: TransitHosts::default(),
+            spread: PathSpread::default(),
+            passes: 3,
+        }
+    }
+}
+
+impl AlgorithmParameters for InTransit {
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        _: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        Ok(Rule::by_whole_paths(move || routes(fabric, graph, self)))
+    }
+
+    fn shares_paths(&self) -> bool {
+        self.spread == PathSpread::Switches
+    }
+}
+
+/// One path from every switch with endpoints to every endpoint, with its in-transit hosts.
+pub(crate) fn routes(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    parameters: &InTransit,
+) -> Result<SourceRoutes, RouteError> {
+    let InTransit { root, tree, hosts, spread, passes } = parameters;
+    let orientation = Orientation::new(fabric, graph, root, *tree)?;
+    let has_hosts = |switch| graph.host_count(switch) > 0;
+    let laid = lay(fabric, graph, *spread, *passes, |destination| {
+        let mut choices = phases::toward(graph, &orientation, destination, has_hosts);
+        if *hosts == TransitHosts::Fewest {
+            keep_fewest_turns(&mut choices);
+        }
+        choices
+    });
+    let mut passing = Passing::new(fabric, graph, &orientation);
+    let mut routes = SourceRoutesBuilder::new(graph);
+    let mut number = 0;
+    for switch in graph.switches() {
+        for row in rows(graph, switch, *spread) {
+            routes.begin_row(graph, row);
+            for source in graph.switches() {
+                passing.push(laid.path(number), row_weight(graph, source, row), &mut routes);
+                routes.end_path();
+                number += 1;
+            }
+        }
+    }
+    routes.set_fall_backs(fall_backs(graph, &orientation));
+    Ok(routes.finish())
+}
+
+/// Of choices that lead one hop nearer, keeps those on paths with the fewest turns.
+fn keep_fewest_turns(choices: &mut Choices) {
+    let mut fewest = vec![UNREACHED; choices.state_count()];
+    let after = |fewest: &[u32], from: State, to: State| {
+        fewest[to.index()].saturating_add(u32::from(is_turn(from, to)))
+    };
+    for state in choices.farthest_first().into_iter().rev() {
+        let turns = choices.from(state).iter().map(|choice| after(&fewest, state, choice.to)).min();
+        fewest[state.index()] = turns.unwrap_or(0);
+    }
+    choices.retain(|from, choice| after(&fewest, from, choice.to) == fewest[from.index()]);
+}
+
+/// Puts hosts where paths turn, and knows how many paths pass through each.
+struct Passing<'a> {
+    fabric: &'a Fabric,
+    graph: &'a SwitchGraph,
+    orientation: &'a Orientation,
+    /// By endpoint.
+    paths: Vec<u64>,
+}
+
+impl<'a> Passing<'a> {
+    fn new(fabric: &'a Fabric, graph: &'a SwitchGraph, orientation: &'a Orientation) -> Self {
+        Self { fabric, graph, orientation, paths: vec![0; graph.endpoint_count()] }
+    }
+
+    /// Appends a path that counts as `paths`, with the hosts that it needs.
+    fn push(&mut self, path: &[ChannelId], paths: u64, routes: &mut SourceRoutesBuilder) {
+        let mut has_gone_down = false;
+        for &channel in path {
+            let up = self.orientation.is_up(channel);
+            if has_gone_down && up {
+                let host = self.take(self.fabric.source(channel).node, paths);
+                routes.push_in_transit(self.graph.ejection(host));
+            }
+            routes.push(channel);
+            has_gone_down = !up;
+        }
+    }
+
+    /// The host of a switch that takes `paths` more paths.
+    fn take(&mut self, switch: NodeId, paths: u64) -> EndpointId {
+        let hosts = self.graph.residents(switch).iter().filter(|host| self.graph.is_host(**host));
+        let least = hosts.min_by_key(|host| (self.paths[host.index()], **host));
+        let host = *least.expect("paths turn only at switches with hosts");
+        self.paths[host.index()] += paths;
+        host
+    }
+}

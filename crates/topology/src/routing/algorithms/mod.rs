@@ -1,0 +1,97 @@
+//! Routing algorithms: from the switches and cables of a fabric to its routes.
+//!
+//! ```text
+//!                 ┌ shortest_path ┐
+//!   Fabric ──►    ├ dimension_order ──► Choices ──► assignment ──► Routes
+//!   (SwitchGraph) └ up_down       ┘    (lawful ways  (least load)
+//!                                       one hop nearer)
+//! ```
+//!
+//! An algorithm says, for one destination switch, by which channels a packet may go on
+//! (`choices`). Which of them it takes is decided in one place, by load (`assignment`), for
+//! both forms of routes.
+//!
+//! Three algorithms lay whole paths themselves, so they have source form alone: `in_transit` has
+//! choices over which `balance` finds the best paths and lays them anew in passes, `simple_routes`
+//! searches for the cheapest, and `smart` breaks cycles. The first two move over switch and phase
+//! as up*/down* does (`phases`); which channels go up, `root` decides with the ranks of a tree
+//! (`orientation`, `depth_first`).
+//!
+//! Several roots, as fat trees want, would be another variant of [`Root`]; ranks are taken from any
+//! number of roots already (`orientation`), but then an island may have pairs that no
+//! legal path joins.
+
+mod algorithm;
+mod assignment;
+mod balance;
+mod choices;
+mod depth_first;
+mod dimension_order;
+mod error;
+mod fall_backs;
+mod in_transit;
+mod orientation;
+mod phases;
+mod root;
+mod rule;
+mod shortest_path;
+mod simple_routes;
+mod smart;
+mod up_down;
+
+pub use algorithm::Algorithm;
+pub use assignment::PathSpread;
+pub use dimension_order::{DimensionOrder, Ties};
+pub use error::{ROUTES_MAX, RouteError};
+pub use in_transit::{InTransit, TransitHosts};
+pub use orientation::SpanningTree;
+pub use root::Root;
+pub use rule::Form;
+pub use shortest_path::ShortestPath;
+pub use simple_routes::SimpleRoutes;
+pub use smart::Smart;
+pub use up_down::UpDown;
+
+use crate::Fabric;
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::routes::Routes;
+use crate::routing::paths::switch_tables::SwitchTables;
+use rule::Rule;
+
+/// Routes every pair of endpoints of `fabric`. Pairs that no cables join have no route, which is
+/// no error.
+pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
+    let (switches, endpoints) = (fabric.switches().len(), fabric.endpoints().len());
+    let rows = if algorithm.parameters().shares_paths() { switches } else { endpoints };
+    if switches.saturating_mul(rows) > ROUTES_MAX {
+        return Err(RouteError::TooLarge { switches, endpoints });
+    }
+    let graph = SwitchGraph::new(fabric);
+    match (algorithm.parameters().rule(fabric, &graph, form)?, form) {
+        (Rule::Choices(toward), Form::Source) => {
+            Ok(Routes::Source(assignment::source_routes(fabric, &graph, toward)))
+        }
+        (Rule::Choices(toward), Form::Table) => {
+            Ok(Routes::Table(assignment::table_routes(fabric, &graph, toward)))
+        }
+        (Rule::WholePaths(lay), Form::Source) => Ok(Routes::Source(lay()?)),
+        (Rule::WholePaths(_), Form::Table) => Err(source_form_only(algorithm)),
+    }
+}
+
+/// Tables by which every switch reaches every other, as management packets need; they follow
+/// the same rule as the routes between endpoints.
+pub fn route_to_switches(
+    fabric: &Fabric,
+    algorithm: &Algorithm,
+) -> Result<SwitchTables, RouteError> {
+    let graph = SwitchGraph::new(fabric);
+    match algorithm.parameters().rule(fabric, &graph, Form::Table)? {
+        Rule::Choices(toward) => Ok(assignment::switch_tables(fabric, &graph, toward)),
+        Rule::WholePaths(_) => Err(source_form_only(algorithm)),
+    }
+}
+
+fn source_form_only(algorithm: &Algorithm) -> RouteError {
+    RouteError::SourceFormOnly { algorithm: algorithm.name() }
+}

@@ -1,0 +1,105 @@
+//! Legal moves of up*/down*, and how far it is by them: what source routes of up*/down*,
+//! simple routes and routes with in-transit hosts have in common.
+//!
+//! ```text
+//!            up                        a packet begins in "may go up"; once it has gone down it
+//!   may go up ──► may go up            is in "down only". The turn back is lawful only at
+//!       │                              switches where a host takes the packet in and sends it on:
+//!  down │  ▲ up, where it may turn     there it begins anew
+//!       ▼  │
+//!   down only ──► down only
+//!             down
+//! ```
+//!
+//! A state is a switch and a phase; the phase after a move is that of the channel taken.
+
+use super::choices::{Choice, Choices, State};
+use super::orientation::Orientation;
+use crate::NodeId;
+use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
+use std::collections::VecDeque;
+
+/// Number of phases.
+pub(super) const PHASES: usize = 2;
+/// The packet may still go up. Where packets begin.
+const MAY_GO_UP: usize = 0;
+/// The packet has gone down.
+const DOWN_ONLY: usize = 1;
+
+/// The switch of a state.
+pub(crate) fn switch_of(state: State) -> NodeId {
+    NodeId::new(state.index() / PHASES)
+}
+
+/// The state in which packets begin at a switch.
+pub(crate) fn start(switch: NodeId) -> State {
+    State::new(switch.index() * PHASES + MAY_GO_UP)
+}
+
+/// Whether a move goes up after the packet has gone down.
+pub(super) fn is_turn(from: State, to: State) -> bool {
+    from.index() % PHASES == DOWN_ONLY && to.index() % PHASES == MAY_GO_UP
+}
+
+/// The lawful moves from a state.
+pub(crate) fn moves<'a>(
+    graph: &'a SwitchGraph,
+    orientation: &'a Orientation,
+    from: State,
+    may_turn: bool,
+) -> impl Iterator<Item = Choice> + 'a {
+    graph.hops_from(switch_of(from)).iter().filter_map(move |step| {
+        let phase = if orientation.is_up(step.channel) { MAY_GO_UP } else { DOWN_ONLY };
+        let to = State::new(step.to.index() * PHASES + phase);
+        (may_turn || !is_turn(from, to)).then_some(Choice { channel: step.channel, to })
+    })
+}
+
+/// The channels that lead one hop nearer to `destination`.
+pub(super) fn toward(
+    graph: &SwitchGraph,
+    orientation: &Orientation,
+    destination: NodeId,
+    may_turn: impl Fn(NodeId) -> bool,
+) -> Choices {
+    let hops = hops(graph, orientation, destination, &may_turn);
+    Choices::one_hop_nearer(PHASES, hops, |state| {
+        moves(graph, orientation, state, may_turn(switch_of(state)))
+    })
+}
+
+/// Hops of the shortest lawful path from each state, searched backwards.
+pub(crate) fn hops(
+    graph: &SwitchGraph,
+    orientation: &Orientation,
+    destination: NodeId,
+    may_turn: impl Fn(NodeId) -> bool,
+) -> Vec<u32> {
+    let mut hops = vec![UNREACHED; graph.switch_count() * PHASES];
+    let mut queue = VecDeque::new();
+    let arrived = destination.index() * PHASES;
+    for state in [arrived + MAY_GO_UP, arrived + DOWN_ONLY] {
+        hops[state] = 0;
+        queue.push_back(state);
+    }
+    while let Some(state) = queue.pop_front() {
+        for step in graph.hops_from(NodeId::new(state / PHASES)) {
+            // The packet comes the other way: from `step.to`, up if the step goes down.
+            let up = !orientation.is_up(step.channel);
+            let before: &[usize] = match (up, state % PHASES) {
+                (true, MAY_GO_UP) if may_turn(step.to) => &[MAY_GO_UP, DOWN_ONLY],
+                (true, MAY_GO_UP) => &[MAY_GO_UP],
+                (false, DOWN_ONLY) => &[MAY_GO_UP, DOWN_ONLY],
+                _ => &[],
+            };
+            for phase in before {
+                let previous = step.to.index() * PHASES + phase;
+                if hops[previous] == UNREACHED {
+                    hops[previous] = hops[state] + 1;
+                    queue.push_back(previous);
+                }
+            }
+        }
+    }
+    hops
+}

@@ -1,0 +1,68 @@
+//! What a routing algorithm is: parameters that know the rule by which paths are found.
+
+use super::choices::Choices;
+use super::error::RouteError;
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::source_routes::SourceRoutes;
+use crate::{Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the path of a packet is decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// At the source: a packet carries its whole path, as in Myrinet.
+    Source,
+    /// At every switch: one output port per destination, as in InfiniBand.
+    Table,
+}
+
+/// The parameters of an algorithm. Their doc comments are what users read as help.
+pub(super) trait AlgorithmParameters {
+    /// How paths are found on a fabric, for routes of this form.
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        form: Form,
+    ) -> Result<Rule<'a>, RouteError>;
+
+    /// Whether all endpoints of a switch are reached by the same paths.
+    fn shares_paths(&self) -> bool {
+        false
+    }
+
+    /// Whether cycles of dependencies round a torus are left to datelines.
+    fn needs_datelines(&self) -> bool {
+        false
+    }
+}
+
+/// How paths are found.
+pub(super) enum Rule<'a> {
+    /// By which channels a packet may go on toward a destination switch; which of them, load
+    /// decides. Source routes and tables alike.
+    Choices(Toward<'a>),
+    /// Whole paths, which depend on where they begin: source routes only.
+    WholePaths(LayPaths<'a>),
+}
+
+/// The choices toward a destination switch.
+type Toward<'a> = Box<dyn Fn(NodeId) -> Choices + 'a>;
+/// One path from every switch with endpoints to every endpoint.
+type LayPaths<'a> = Box<dyn FnOnce() -> Result<SourceRoutes, RouteError> + 'a>;
+
+impl<'a> Rule<'a> {
+    /// By the choices toward each destination switch.
+    pub(super) fn by_choices(toward: impl Fn(NodeId) -> Choices + 'a) -> Self {
+        Self::Choices(Box::new(toward))
+    }
+
+    /// By laying whole paths.
+    pub(super) fn by_whole_paths(
+        lay: impl FnOnce() -> Result<SourceRoutes, RouteError> + 'a,
+    ) -> Self {
+        Self::WholePaths(Box::new(lay))
+    }
+}

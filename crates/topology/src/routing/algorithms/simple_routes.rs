@@ -1,0 +1,269 @@
+//! Simple routes: for each pair, in order, the cheapest legal path of up*/down*.
+//!
+//! ```text
+//!   cost of a channel:  1 + weight x (paths on it) / (mean number of paths on a channel)
+//!
+//!   s1 ── s0 ── s2      with weight 0.5 the way by s0 costs 2 without load and 3 where both its
+//!     └─ s3 ─ s4 ┘      channels carry the mean; then that by s3 and s4, if idle, costs no more
+//! ```
+//!
+//! Myrinet's own software spread its one path a pair over weighted links, and could choose
+//! a longer path though a shorter legal one was there. Flich et al. compare with it as their UD.
+//! How the weights were computed is not known to us: that the cost rises with the load in
+//! relation to the mean, and the default weight, are ours. The mean is that of all channels
+//! between switches at the moment, and a pair counts as often as hosts at both ends share its
+//! path. Weight 0 gives shortest legal paths, the first that the search finds.
+//!
+//! Pairs are taken by the switch of the destination, the destination and the source; then, in
+//! passes over all in the same order, each path is taken up and searched for again, because the
+//! first ones were laid when nothing had any load. The search
+//! goes forwards over (switch, phase) with the hops of the shortest legal path as what is
+//! at least still to pay (A*: Hart, Nilsson and Raphael 1968), so it looks at little beside
+//! the paths that are nearly as short as any. Costs are integers, in units of 2^-20.
+//!
+//! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
+//! in COWs with Source Routing", 2001, section IV-A, names "simple_routes"; Myricom's program is
+//! described nowhere that we know of.
+
+use super::assignment::{Load, PathSpread, row_weight, rows};
+use super::choices::State;
+use super::error::RouteError;
+use super::orientation::{Orientation, SpanningTree};
+use super::phases::{self, PHASES};
+use super::root::Root;
+use super::rule::{AlgorithmParameters, Form, Rule};
+use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
+use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
+use crate::{ChannelId, Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Parameters of `simple-routes`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SimpleRoutes {
+    /// The switch from which "up" is measured.
+    pub root: Root,
+    /// How the switches are ranked from the root on.
+    pub tree: SpanningTree,
+    /// What load costs: a channel costs 1, and this much more for each time that it carries
+    /// the mean load of all channels. 0 gives shortest legal paths without balance.
+    #[schemars(range(min = 0, max = 100))]
+    pub weight: f64,
+    /// Whether the hosts of a switch may be reached by paths of their own.
+    pub spread: PathSpread,
+    /// How often every path is taken up and laid anew, once all are laid; it ends earlier when
+    /// nothing changes any more.
+    pub passes: u32,
+}
+
+impl Default for SimpleRoutes {
+    fn default() -> Self {
+        Self {
+            root: Root::default(),
+            tree: SpanningTree::default(),
+            weight: 0.5,
+            spread: PathSpread::default(),
+            passes: 3,
+        }
+    }
+}
+
+impl AlgorithmParameters for SimpleRoutes {
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        _: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        Ok(Rule::by_whole_paths(move || routes(fabric, graph, self)))
+    }
+
+    fn shares_paths(&self) -> bool {
+        self.spread == PathSpread::Switches
+    }
+}
+
+/// The cost of a channel without load.
+const UNIT: u64 = 1 << 20;
+/// The largest weight.
+const WEIGHT_MAX: f64 = 100.0;
+
+/// One path from every switch with endpoints to every endpoint.
+pub(crate) fn routes(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    parameters: &SimpleRoutes,
+) -> Result<SourceRoutes, RouteError> {
+    let SimpleRoutes { root, tree, weight, spread, .. } = parameters;
+    if !(0.0..=WEIGHT_MAX).contains(weight) {
+        return Err(RouteError::Weight { given: format!("{weight:?}") });
+    }
+    let orientation = Orientation::new(fabric, graph, root, *tree)?;
+    let paths = lay(fabric, graph, &orientation, parameters);
+    let mut routes = SourceRoutesBuilder::new(graph);
+    let mut laid = paths.iter();
+    for switch in graph.switches() {
+        for row in rows(graph, switch, *spread) {
+            routes.begin_row(graph, row);
+            for path in laid.by_ref().take(graph.switch_count()) {
+                routes.extend(path);
+                routes.end_path();
+            }
+        }
+    }
+    Ok(routes.finish())
+}
+
+/// The channels between switches of every path, by row and then by source switch.
+fn lay(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    orientation: &Orientation,
+    parameters: &SimpleRoutes,
+) -> Vec<Vec<ChannelId>> {
+    let mut prices = Prices::new(fabric, graph, parameters.weight);
+    let mut search = CheapestPaths::new(graph, orientation);
+    let mut laid: Vec<Vec<ChannelId>> = Vec::new();
+    for pass in 0..=parameters.passes {
+        let (mut number, mut has_changed) = (0, false);
+        for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
+            let hops = phases::hops(graph, orientation, switch, |_| false);
+            for row in rows(graph, switch, parameters.spread) {
+                for source in graph.switches() {
+                    if pass == 0 {
+                        laid.push(Vec::new());
+                    }
+                    let paths = row_weight(graph, source, row);
+                    let old = std::mem::take(&mut laid[number]);
+                    prices.take_up(&old, paths);
+                    let path = &mut laid[number];
+                    if !graph.residents(source).is_empty() {
+                        search.cheapest(source, &hops, &prices, path);
+                    }
+                    prices.lay(path, paths);
+                    has_changed |= *path != old;
+                    number += 1;
+                }
+            }
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    laid
+}
+
+/// What channels cost.
+struct Prices {
+    load: Load,
+    /// Paths on all channels together.
+    total: u64,
+    /// Weight times number of channels between switches, in units of cost.
+    weight: f64,
+}
+
+impl Prices {
+    fn new(fabric: &Fabric, graph: &SwitchGraph, weight: f64) -> Self {
+        let channels = graph.switches().map(|switch| graph.hops_from(switch).len()).sum::<usize>();
+        Self { load: Load::new(fabric), total: 0, weight: weight * real(channels as u64 * UNIT) }
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bounded price")]
+    fn of(&self, channel: ChannelId) -> u64 {
+        let relative = real(self.load.on(channel)) / real(self.total.max(1));
+        UNIT + (self.weight * relative).round() as u64
+    }
+
+    fn lay(&mut self, path: &[ChannelId], paths: u64) {
+        self.load.lay(path, paths);
+        self.total += paths * path.len() as u64;
+    }
+
+    fn take_up(&mut self, path: &[ChannelId], paths: u64) {
+        self.load.take_up(path, paths);
+        self.total -= paths * path.len() as u64;
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "prices need few digits")]
+fn real(count: u64) -> f64 {
+    count as f64
+}
+
+/// What is known of a state.
+#[derive(Clone, Copy, Default)]
+struct Cheapest {
+    /// The search that came here last.
+    search: u64,
+    /// The least that it has paid to come here.
+    paid: u64,
+    /// The state before, and the channel from there.
+    by: Option<(State, ChannelId)>,
+}
+
+/// The search, with room that it uses again.
+struct CheapestPaths<'a> {
+    graph: &'a SwitchGraph,
+    orientation: &'a Orientation,
+    /// By state.
+    known: Vec<Cheapest>,
+    /// Number of searches so far.
+    count: u64,
+    /// States by what a path through them costs at least.
+    open: BinaryHeap<Reverse<(u64, State)>>,
+}
+
+impl<'a> CheapestPaths<'a> {
+    fn new(graph: &'a SwitchGraph, orientation: &'a Orientation) -> Self {
+        let known = vec![Cheapest::default(); graph.switch_count() * PHASES];
+        Self { graph, orientation, known, count: 0, open: BinaryHeap::new() }
+    }
+
+    /// Appends the channels of the cheapest legal path, where `hops` are left from each state.
+    fn cheapest(
+        &mut self,
+        source: NodeId,
+        hops: &[u32],
+        prices: &Prices,
+        channels: &mut Vec<ChannelId>,
+    ) {
+        self.count += 1;
+        self.open.clear();
+        self.reach(phases::start(source), 0, None, hops);
+        while let Some(Reverse((least, state))) = self.open.pop() {
+            let paid = self.known[state.index()].paid;
+            if hops[state.index()] == 0 {
+                self.trace_back(state, channels);
+                return;
+            }
+            if paid + UNIT * u64::from(hops[state.index()]) < least {
+                continue;
+            }
+            for choice in phases::moves(self.graph, self.orientation, state, false) {
+                let cost = paid + prices.of(choice.channel);
+                self.reach(choice.to, cost, Some((state, choice.channel)), hops);
+            }
+        }
+    }
+
+    fn reach(&mut self, state: State, paid: u64, by: Option<(State, ChannelId)>, hops: &[u32]) {
+        let left = hops[state.index()];
+        let known = &mut self.known[state.index()];
+        if left != UNREACHED && (known.search != self.count || paid < known.paid) {
+            *known = Cheapest { search: self.count, paid, by };
+            self.open.push(Reverse((paid + UNIT * u64::from(left), state)));
+        }
+    }
+
+    fn trace_back(&self, mut state: State, channels: &mut Vec<ChannelId>) {
+        let begin = channels.len();
+        while let Some((before, channel)) = self.known[state.index()].by {
+            channels.push(channel);
+            state = before;
+        }
+        channels[begin..].reverse();
+    }
+}

@@ -1,0 +1,85 @@
+//! Evens out the load of ways without a cycle, and keeps them so.
+//!
+//! Channels are numbered so that every way uses increasing numbers. Any other way along which
+//! the numbers rise may then stand in its place: nothing closes a cycle. Rounds lay every
+//! demand anew, as the least loaded of the shortest ways that rise. Then the busiest channel is
+//! relieved: demands on it take a detour on which no channel becomes as busy as it was, as
+//! long as there is one.
+
+use super::paths::Paths;
+use super::search::LightestPaths;
+use crate::ChannelId;
+use crate::routing::proof::components::Components;
+use std::cmp::Reverse;
+
+/// Rounds after which we stop, however much the last one brought.
+const ROUNDS_MAX: usize = 8;
+
+/// Improves the ways until nothing changes for the better. They never get worse.
+pub(super) fn balance(mut paths: Paths<'_>) -> Paths<'_> {
+    for _ in 0..ROUNDS_MAX {
+        let next = laid_anew(paths.clone());
+        if next.burden() >= paths.burden() {
+            break;
+        }
+        paths = next;
+    }
+    relieve(&mut paths);
+    paths
+}
+
+/// The number of each channel: along every way they rise.
+fn numbers(paths: &Paths<'_>) -> Vec<Reverse<u32>> {
+    // Components are numbered before those that lead to them.
+    Components::new(&paths.dependencies()).of.into_iter().map(Reverse).collect()
+}
+
+fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
+    let numbers = numbers(&paths);
+    let mut search = LightestPaths::new(paths.index.channel_count());
+    for demand in paths.demands() {
+        if paths.lift(demand).is_some() {
+            let rises = |held: Option<ChannelId>, wanted: ChannelId| {
+                held.is_none_or(|held| numbers[held.index()] < numbers[wanted.index()])
+            };
+            let way = paths.lightest(&mut search, demand, rises);
+            paths.lay(demand, way.expect("its old way rises"));
+        }
+    }
+    paths
+}
+
+/// Each step leaves fewer paths on one of the busiest channels and makes no other as busy.
+fn relieve(paths: &mut Paths<'_>) {
+    let numbers = numbers(paths);
+    let mut search = LightestPaths::new(paths.index.channel_count());
+    while relieve_busiest(paths, &numbers, &mut search) {}
+}
+
+/// Takes one demand off the busiest channel; `false` if none can be.
+fn relieve_busiest(
+    paths: &mut Paths<'_>,
+    numbers: &[Reverse<u32>],
+    search: &mut LightestPaths,
+) -> bool {
+    let most = paths.burden().0;
+    let is_busiest = |channel: &ChannelId| paths.load()[channel.index()] == most;
+    let Some(busiest) = ChannelId::first(paths.load().len()).find(is_busiest) else { return false };
+    let takers: Vec<_> = paths.takers(busiest).iter().copied().collect();
+    for demand in takers {
+        if paths.weight(demand) == 0 {
+            continue;
+        }
+        let old = paths.lift(demand).expect("a taker has a way");
+        let way = paths.lightest(search, demand, |held, wanted| {
+            held.is_none_or(|held| numbers[held.index()] < numbers[wanted.index()])
+                && paths.load()[wanted.index()] + paths.weight(demand) < most
+        });
+        let is_relieved = way.is_some();
+        paths.lay(demand, way.unwrap_or(old));
+        if is_relieved {
+            return true;
+        }
+    }
+    false
+}

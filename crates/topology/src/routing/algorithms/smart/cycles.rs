@@ -1,0 +1,129 @@
+//! Breaks cycles of dependencies, one turn at a time.
+//!
+//! ```text
+//!   a ► b ► c ► a      each turn of a shortest cycle: what would its ways cost without it?
+//!       └ forbidden    the cheapest goes, and its ways are laid anew around it
+//! ```
+//!
+//! The price of a turn is the number of channels by which the host-to-host paths that make it
+//! would grow; of equals, the one that fewer paths make. A turn without which some pair would
+//! have no way is kept. Going by this alone there may come a cycle whose turns must all
+//! be kept; an order of the switches that is kept possible all along (`order.rs`) rules this out.
+
+use super::order::Order;
+use super::paths::Paths;
+use super::search::{Ground, LightestPaths};
+use super::turns::Turn;
+use crate::routing::proof::components::Components;
+use crate::routing::proof::cycle::shortest_cycle;
+use crate::{ChannelId, Fabric, NodeId};
+use std::collections::BTreeMap;
+
+/// Ways over turns that are allowed, of which ever fewer are.
+pub(super) struct Breaking<'a> {
+    paths: Paths<'a>,
+    search: LightestPaths,
+    is_allowed: Vec<bool>,
+    /// Turns are forbidden only as long as this order remains possible, if there is one.
+    order: Option<Order>,
+}
+
+impl<'a> Breaking<'a> {
+    /// Lays the least loaded shortest way for every demand, one after the other.
+    pub(super) fn new(paths: Paths<'a>, order: Option<Order>) -> Self {
+        let turns = paths.index.all(paths.graph);
+        // There and back by one cable leads nowhere.
+        let is_allowed = turns.map(|turn| turn.wanted != Fabric::reverse(turn.held)).collect();
+        let search = LightestPaths::new(paths.index.channel_count());
+        let demands = paths.demands();
+        let mut breaking = Self { paths, search, is_allowed, order };
+        demands.for_each(|demand| breaking.lay(demand));
+        breaking
+    }
+
+    /// The ways without any cycle; `None` if a cycle has no turn that may be forbidden, which an
+    /// order prevents.
+    pub(super) fn run(mut self) -> Option<Paths<'a>> {
+        loop {
+            let graph = self.paths.dependencies();
+            let Some(cycle) = shortest_cycle(&graph, &Components::new(&graph)) else {
+                return Some(self.paths);
+            };
+            let channel = |place: usize| graph.buffer(cycle[place % cycle.len()]).channel;
+            let turn = |place| Turn { held: channel(place), wanted: channel(place + 1) };
+            let turns: Vec<_> = (0..cycle.len()).map(turn).collect();
+            let cheapest = self.cheapest(&turns)?;
+            self.forbid(cheapest);
+        }
+    }
+
+    fn lay(&mut self, demand: super::paths::DemandId) {
+        let (index, is_allowed) = (self.paths.index, &self.is_allowed);
+        let way = self.paths.lightest(&mut self.search, demand, |held, wanted| {
+            held.is_none_or(|held| is_allowed[index.of(Turn { held, wanted })])
+        });
+        if let Some(way) = way {
+            self.paths.lay(demand, way);
+        }
+    }
+
+    fn cheapest(&mut self, cycle: &[Turn]) -> Option<Turn> {
+        let may_go: Vec<_> = cycle.iter().filter(|turn| self.may_go(**turn)).copied().collect();
+        let priced = may_go.into_iter().filter_map(|turn| Some((self.price(turn)?, turn)));
+        priced.min_by_key(|(price, _)| *price).map(|(_, turn)| turn)
+    }
+
+    fn may_go(&self, turn: Turn) -> bool {
+        let order = self.order.as_ref();
+        order.is_none_or(|order| order.stands_without(self.paths.graph, self.corner(turn)))
+    }
+
+    /// The channels that the host-to-host paths on a turn would need more without it, and their
+    /// number; `None` if one of them could not do without.
+    fn price(&mut self, without: Turn) -> Option<(u64, u64)> {
+        let mut paths = 0;
+        let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();
+        for demand in self.paths.makers(without) {
+            let weight = self.paths.weight(demand);
+            let length = self.paths.way(demand).map_or(0, <[ChannelId]>::len);
+            let (count, channels) = by_ends.entry(self.paths.ends(demand)).or_default();
+            *count += weight;
+            *channels += weight * length as u64;
+            paths += weight;
+        }
+        let (index, is_allowed) = (self.paths.index, &self.is_allowed);
+        let is_lawful = |held: Option<ChannelId>, wanted: ChannelId| {
+            held.is_none_or(|held| {
+                let turn = Turn { held, wanted };
+                turn != without && is_allowed[index.of(turn)]
+            })
+        };
+        let ground = Ground { graph: self.paths.graph, index, is_lawful };
+        let mut more = 0;
+        for (ends, (count, channels)) in by_ends {
+            more += count * u64::from(self.search.hops(&ground, ends)?) - channels;
+        }
+        Some((more, paths))
+    }
+
+    fn forbid(&mut self, turn: Turn) {
+        self.is_allowed[self.paths.index.of(turn)] = false;
+        let corner = self.corner(turn);
+        if let Some(order) = &mut self.order {
+            order.forbid(self.paths.graph, corner);
+        }
+        let demands = self.paths.makers(turn);
+        for demand in &demands {
+            self.paths.lift(*demand);
+        }
+        for demand in demands {
+            self.lay(demand);
+        }
+    }
+
+    /// The switch of a turn, between those from which and to which it leads.
+    fn corner(&self, turn: Turn) -> [NodeId; 3] {
+        let target = |channel| self.paths.index.target(channel);
+        [target(Fabric::reverse(turn.held)), target(turn.held), target(turn.wanted)]
+    }
+}

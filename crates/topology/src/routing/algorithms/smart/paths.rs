@@ -1,0 +1,183 @@
+//! The paths laid so far, and what they put on channels and turns.
+
+use super::search::{Ground, LightestPaths};
+use super::turns::{Turn, TurnIndex, turns_of};
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
+use crate::routing::proof::dependency::DependencyGraph;
+use crate::{ChannelId, EndpointId, NodeId};
+use gingham_kernel::id_type;
+use std::collections::BTreeSet;
+
+id_type!(
+    /// A path that is wanted.
+    DemandId
+);
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    source: NodeId,
+    /// The switch of the destination.
+    switch: NodeId,
+    to: EndpointId,
+    /// Paths from host to host that it stands for.
+    weight: u64,
+}
+
+/// A way for each demand: by destination switch, destination, source switch.
+#[derive(Clone, Debug)]
+pub(super) struct Paths<'a> {
+    pub(super) graph: &'a SwitchGraph,
+    pub(super) index: &'a TurnIndex,
+    demands: Vec<Demand>,
+    /// By demand: the channels between switches; `None` while it has no way.
+    ways: Vec<Option<Vec<ChannelId>>>,
+    /// Host-to-host paths by channel.
+    load: Vec<u64>,
+    /// By turn: ways that make it, whatever they weigh.
+    uses: Vec<u32>,
+    /// By channel: the demands whose way takes it.
+    takers: Vec<BTreeSet<DemandId>>,
+}
+
+impl<'a> Paths<'a> {
+    /// No ways yet.
+    pub(super) fn new(graph: &'a SwitchGraph, index: &'a TurnIndex) -> Self {
+        let mut demands = Vec::new();
+        for switch in graph.switches() {
+            for &to in graph.residents(switch) {
+                let has_endpoints = |from: &NodeId| !graph.residents(*from).is_empty();
+                let hosts = |from| if graph.is_host(to) { graph.host_count(from) } else { 0 };
+                demands.extend(graph.switches().filter(has_endpoints).map(|source| Demand {
+                    source,
+                    switch,
+                    to,
+                    weight: u64::from(hosts(source)),
+                }));
+            }
+        }
+        let ways = vec![None; demands.len()];
+        let load = vec![0; index.channel_count()];
+        let takers = vec![BTreeSet::new(); index.channel_count()];
+        Self { graph, index, demands, ways, load, uses: vec![0; index.turn_count()], takers }
+    }
+
+    /// All demands in order.
+    pub(super) fn demands(&self) -> impl Iterator<Item = DemandId> + use<> {
+        DemandId::first(self.demands.len())
+    }
+
+    /// The switches of source and destination.
+    pub(super) fn ends(&self, demand: DemandId) -> (NodeId, NodeId) {
+        let demand = self.demands[demand.index()];
+        (demand.source, demand.switch)
+    }
+
+    /// Paths from host to host that a demand stands for.
+    pub(super) fn weight(&self, demand: DemandId) -> u64 {
+        self.demands[demand.index()].weight
+    }
+
+    /// The way of a demand.
+    pub(super) fn way(&self, demand: DemandId) -> Option<&[ChannelId]> {
+        self.ways[demand.index()].as_deref()
+    }
+
+    /// Host-to-host paths by channel.
+    pub(super) fn load(&self) -> &[u64] {
+        &self.load
+    }
+
+    /// The demands whose way takes a channel.
+    pub(super) fn takers(&self, channel: ChannelId) -> &BTreeSet<DemandId> {
+        &self.takers[channel.index()]
+    }
+
+    /// The demands whose way makes a turn.
+    pub(super) fn makers(&self, turn: Turn) -> Vec<DemandId> {
+        let makes = |demand: &&DemandId| {
+            self.way(**demand).is_some_and(|way| turns_of(way).any(|made| made == turn))
+        };
+        self.takers(turn.held).iter().filter(makes).copied().collect()
+    }
+
+    /// Gives a demand without a way this one.
+    pub(super) fn lay(&mut self, demand: DemandId, way: Vec<ChannelId>) {
+        for channel in &way {
+            self.load[channel.index()] += self.weight(demand);
+            self.takers[channel.index()].insert(demand);
+        }
+        for turn in turns_of(&way) {
+            self.uses[self.index.of(turn)] += 1;
+        }
+        self.ways[demand.index()] = Some(way);
+    }
+
+    /// Takes the way of a demand up.
+    pub(super) fn lift(&mut self, demand: DemandId) -> Option<Vec<ChannelId>> {
+        let way = self.ways[demand.index()].take()?;
+        for channel in &way {
+            self.load[channel.index()] -= self.weight(demand);
+            self.takers[channel.index()].remove(&demand);
+        }
+        for turn in turns_of(&way) {
+            self.uses[self.index.of(turn)] -= 1;
+        }
+        Some(way)
+    }
+
+    /// The least loaded of the shortest lawful ways for a demand; `None` without any.
+    pub(super) fn lightest(
+        &self,
+        search: &mut LightestPaths,
+        demand: DemandId,
+        is_lawful: impl Fn(Option<ChannelId>, ChannelId) -> bool,
+    ) -> Option<Vec<ChannelId>> {
+        let ground = Ground { graph: self.graph, index: self.index, is_lawful };
+        search.lightest(&ground, self.ends(demand), &self.load)
+    }
+
+    /// The turns that ways make.
+    pub(super) fn dependencies(&self) -> DependencyGraph {
+        let made = |turn: &Turn| self.uses[self.index.of(*turn)] > 0;
+        let turns = self.index.all(self.graph).filter(made);
+        let edges: Vec<_> = turns.map(|turn| (turn.held.index(), turn.wanted.index())).collect();
+        DependencyGraph::from_edges(self.index.channel_count(), &edges)
+    }
+
+    /// How good they are, less being better: paths over the busiest channel, then over all.
+    pub(super) fn burden(&self) -> (u64, u64) {
+        (self.load.iter().copied().max().unwrap_or(0), self.load.iter().sum())
+    }
+
+    /// Takes over the ways of routes without in-transit hosts.
+    pub(super) fn adopt(&mut self, routes: &SourceRoutes) {
+        for id in self.demands() {
+            let Demand { source, to, .. } = self.demands[id.index()];
+            if let Some(onward) = routes.path(source, to) {
+                self.lay(id, onward.channels.to_vec());
+            }
+        }
+    }
+
+    /// The ways as routes.
+    pub(super) fn into_routes(self) -> SourceRoutes {
+        let mut routes = SourceRoutesBuilder::new(self.graph);
+        let mut ways = self.ways.iter().zip(&self.demands).peekable();
+        while let Some((_, demand)) = ways.peek() {
+            let to = demand.to;
+            routes.begin_row(self.graph, &[to]);
+            for switch in self.graph.switches() {
+                let here = |(_, demand): &(_, &Demand)| (demand.to, demand.source) == (to, switch);
+                if let Some((Some(way), _)) = ways.next_if(here) {
+                    for channel in way {
+                        routes.push(*channel);
+                    }
+                }
+                routes.end_path();
+            }
+        }
+        routes.finish()
+    }
+}

@@ -1,0 +1,156 @@
+//! The least loaded of the shortest ways that are lawful.
+//!
+//! Breadth-first search over channels, because what is lawful depends on the channel that a
+//! packet holds. Among the shortest ways two sweeps along the search find the one whose most loaded
+//! channel is least loaded and, of those, one with the least load altogether; of equals, the
+//! one that was found first. A way may come to a switch twice where the turn that would spare
+//! it is forbidden.
+
+use super::turns::TurnIndex;
+use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
+use crate::{ChannelId, NodeId};
+
+/// More than any way weighs.
+const UNWEIGHED: u64 = u64::MAX;
+
+/// Memory for one search after the other.
+#[derive(Debug)]
+pub(super) struct LightestPaths {
+    /// By channel: how many channels a shortest way has up to it, or [`UNREACHED`].
+    hops: Vec<u32>,
+    /// The channels found, nearest first.
+    order: Vec<ChannelId>,
+    /// By channel: what the best way up to it weighs.
+    weight: Vec<u64>,
+    /// By channel: the one before it on that way.
+    before: Vec<Option<ChannelId>>,
+}
+
+/// Where a search looks.
+pub(super) struct Ground<'a, L> {
+    pub(super) graph: &'a SwitchGraph,
+    pub(super) index: &'a TurnIndex,
+    /// Whether a packet that holds the first channel, or none yet, may take the second.
+    pub(super) is_lawful: L,
+}
+
+impl LightestPaths {
+    pub(super) fn new(channels: usize) -> Self {
+        Self {
+            hops: vec![UNREACHED; channels],
+            order: Vec::new(),
+            weight: vec![UNWEIGHED; channels],
+            before: vec![None; channels],
+        }
+    }
+
+    /// Number of channels on a shortest way between two switches; `None` without one.
+    pub(super) fn hops<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
+        &mut self,
+        ground: &Ground<'_, L>,
+        (from, to): (NodeId, NodeId),
+    ) -> Option<u32> {
+        if from == to {
+            return Some(0);
+        }
+        for channel in self.order.drain(..) {
+            self.hops[channel.index()] = UNREACHED;
+        }
+        self.find_beyond(ground, from, None);
+        let mut next = 0;
+        while let Some(&held) = self.order.get(next) {
+            let at = ground.index.target(held);
+            if at == to {
+                return Some(self.hops[held.index()]);
+            }
+            self.find_beyond(ground, at, Some(held));
+            next += 1;
+        }
+        None
+    }
+
+    fn find_beyond<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
+        &mut self,
+        ground: &Ground<'_, L>,
+        switch: NodeId,
+        held: Option<ChannelId>,
+    ) {
+        let hops = held.map_or(0, |held| self.hops[held.index()]) + 1;
+        for step in ground.graph.hops_from(switch) {
+            let found = &mut self.hops[step.channel.index()];
+            if *found == UNREACHED && (ground.is_lawful)(held, step.channel) {
+                *found = hops;
+                self.order.push(step.channel);
+            }
+        }
+    }
+
+    /// The least loaded of the shortest ways; `None` without any.
+    pub(super) fn lightest<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
+        &mut self,
+        ground: &Ground<'_, L>,
+        ends: (NodeId, NodeId),
+        load: &[u64],
+    ) -> Option<Vec<ChannelId>> {
+        let length = self.hops(ground, ends)?;
+        if length == 0 {
+            return Some(Vec::new());
+        }
+        let load_of = |channel: ChannelId| load[channel.index()];
+        let most = |before: u64, channel| Some(before.max(load_of(channel)));
+        let last = self.sweep(ground, ends.1, length, most)?;
+        let limit = self.weight[last.index()];
+        let sum =
+            |before: u64, channel| (load_of(channel) <= limit).then(|| before + load_of(channel));
+        let last = self.sweep(ground, ends.1, length, sum)?;
+        Some(self.way_to(last))
+    }
+
+    /// Weighs the shortest ways channel by channel; returns the last channel of the lightest.
+    fn sweep<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
+        &mut self,
+        ground: &Ground<'_, L>,
+        to: NodeId,
+        length: u32,
+        weigh: impl Fn(u64, ChannelId) -> Option<u64>,
+    ) -> Option<ChannelId> {
+        for channel in &self.order {
+            let begins = self.hops[channel.index()] == 1;
+            let weight = begins.then(|| weigh(0, *channel)).flatten();
+            self.weight[channel.index()] = weight.unwrap_or(UNWEIGHED);
+            self.before[channel.index()] = None;
+        }
+        for &held in &self.order {
+            let (hops, weight) = (self.hops[held.index()], self.weight[held.index()]);
+            if hops == length || weight == UNWEIGHED {
+                continue;
+            }
+            for step in ground.graph.hops_from(ground.index.target(held)) {
+                let wanted = step.channel;
+                if self.hops[wanted.index()] == hops + 1
+                    && let Some(onward) = weigh(weight, wanted)
+                    && onward < self.weight[wanted.index()]
+                    && (ground.is_lawful)(Some(held), wanted)
+                {
+                    self.weight[wanted.index()] = onward;
+                    self.before[wanted.index()] = Some(held);
+                }
+            }
+        }
+        let weight = |channel: &&ChannelId| self.weight[channel.index()];
+        let arrives = |channel: &&ChannelId| {
+            self.hops[channel.index()] == length && ground.index.target(**channel) == to
+        };
+        let last = self.order.iter().filter(arrives).min_by_key(weight);
+        last.filter(|last| weight(last) != UNWEIGHED).copied()
+    }
+
+    fn way_to(&self, last: ChannelId) -> Vec<ChannelId> {
+        let mut way = vec![last];
+        while let Some(before) = self.before[way[way.len() - 1].index()] {
+            way.push(before);
+        }
+        way.reverse();
+        way
+    }
+}

@@ -1,0 +1,132 @@
+//! Up*/down*: zero or more channels up, then zero or more down.
+//!
+//! ```text
+//!          s0 root            s1 -> s0 -> s2   up, down        legal
+//!        ↗    ↖               s1 -> s3 -> s2   down, up        forbidden
+//!      s1       s2
+//!        ↖    ↗
+//!          s3
+//! ```
+//!
+//! Each island of the fabric has a root; a switch's rank is its hops from there, and a channel
+//! goes up if it leads to a lower rank, or to a lower id at equal ranks. No cycle consists
+//! of up channels alone, nor of down channels alone, and none can mix them without the
+//! forbidden turn from down to up: the routes are free of deadlock on any fabric. Every two
+//! switches of an island are joined by a legal path, up to the root and down again.
+//!
+//! **Source form.** The shortest legal path, found by breadth-first search backwards from the
+//! destination over (switch, still allowed to go up or not): O(switches + cables) a destination
+//! switch.
+//!
+//! **Table form.** A table entry depends on switch and destination alone, so each switch must
+//! settle for one state. The search goes backwards from the destination and settles each switch at
+//! the first distance at which a legal move joins it to a settled one, as one that goes *down
+//! only* if that is possible at this distance, else as one that goes *up first*. A switch
+//! that goes down only goes on to such switches only; a switch that goes up first may go on to any.
+//! So every path is legal, whatever source it is taken from.
+//!
+//! Every switch of the island is settled. Take the highest switch that goes down only. Were it
+//! not the root, its parent in the tree would reach it downwards and so be settled: going down only,
+//! though it is higher; or going up first, until it comes to a switch that goes down only and
+//! is higher still. Either contradicts the choice, so the root is settled, and up the
+//! tree it is reached from everywhere. Table paths may be longer than the shortest legal ones.
+//!
+//! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network
+//! using point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the
+//! table form (which sends equal ranks up to the *larger* id).
+
+use super::choices::{Choice, Choices};
+use super::error::RouteError;
+use super::orientation::{Orientation, SpanningTree};
+use super::phases;
+use super::root::Root;
+use super::rule::{AlgorithmParameters, Form, Rule};
+use super::shortest_path::onward;
+use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
+use crate::{Fabric, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Parameters of `up-down`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UpDown {
+    /// The switch from which "up" is measured.
+    pub root: Root,
+    /// How the switches are ranked from the root on.
+    pub tree: SpanningTree,
+}
+
+impl AlgorithmParameters for UpDown {
+    fn rule<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        form: Form,
+    ) -> Result<Rule<'a>, RouteError> {
+        let orientation = Orientation::new(fabric, graph, &self.root, self.tree)?;
+        Ok(Rule::by_choices(move |destination| match form {
+            Form::Source => toward_by_source(graph, &orientation, destination),
+            Form::Table => toward_by_table(graph, &orientation, destination),
+        }))
+    }
+}
+
+/// The channels that lead one hop nearer to `destination` on a shortest legal path.
+pub(super) fn toward_by_source(
+    graph: &SwitchGraph,
+    orientation: &Orientation,
+    destination: NodeId,
+) -> Choices {
+    phases::toward(graph, orientation, destination, |_| false)
+}
+
+/// The channels that lead one hop nearer to `destination` in tables whose every path is legal.
+pub(super) fn toward_by_table(
+    graph: &SwitchGraph,
+    orientation: &Orientation,
+    destination: NodeId,
+) -> Choices {
+    let Settled { hops, down_only } = settle(graph, orientation, destination);
+    Choices::one_hop_nearer(1, hops, |state| {
+        let goes_down = down_only[state.index()];
+        let down_only = &down_only;
+        let lawful = move |choice: &Choice| {
+            let up = orientation.is_up(choice.channel);
+            if goes_down { !up && down_only[choice.to.index()] } else { up }
+        };
+        graph.hops_from(NodeId::new(state.index())).iter().copied().map(onward).filter(lawful)
+    })
+}
+
+/// The one state of each switch in the table form.
+struct Settled {
+    hops: Vec<u32>,
+    down_only: Vec<bool>,
+}
+
+fn settle(graph: &SwitchGraph, orientation: &Orientation, destination: NodeId) -> Settled {
+    let mut hops = vec![UNREACHED; graph.switch_count()];
+    let mut down_only = vec![false; graph.switch_count()];
+    hops[destination.index()] = 0;
+    down_only[destination.index()] = true;
+    let mut queue = VecDeque::from([destination]);
+    while let Some(near) = queue.pop_front() {
+        for step in graph.hops_from(near) {
+            let far = step.to.index();
+            let downwards = orientation.is_up(step.channel);
+            if downwards && !down_only[near.index()] {
+                continue;
+            }
+            if hops[far] == UNREACHED {
+                hops[far] = hops[near.index()] + 1;
+                queue.push_back(step.to);
+            }
+            // A switch learns all it can at this distance before any of its own neighbours
+            // is looked at, because the queue holds nearer switches first.
+            down_only[far] |= downwards && hops[far] == hops[near.index()] + 1;
+        }
+    }
+    Settled { hops, down_only }
+}

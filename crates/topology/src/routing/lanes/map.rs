@@ -1,0 +1,139 @@
+//! Which lane a packet takes: service levels mapped to lanes, hop by hop.
+//!
+//! ```text
+//!   packet with SL 3 comes in by port 1 of s0 and leaves by port 4:
+//!   row of (input 1, output 4):   SL   0  1  2  3 ...      lane 2 on the channel of port 4
+//!                                 VL   0  0  1  2 ...
+//! ```
+//!
+//! The lane of a channel is chosen by the switch that sends into it (by an adapter for its own
+//! channel), from the packet's SL, the port by which it came and the port by which it leaves;
+//! the lane before does not matter. A packet whose SL maps to lane 15, which is for
+//! management, is dropped.
+//!
+//! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.6.
+//!
+//! Invariant: every pair of cabled ports of a switch has a row; rows are kept once however often
+//! they are used.
+
+use super::set::LaneSet;
+use crate::routing::paths::graph::ports_in_use;
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+
+/// Number of service levels, a field of four bits.
+pub const LEVELS: usize = 16;
+
+/// The lane of management packets: what is mapped here is dropped.
+pub const MANAGEMENT_LANE: u8 = 15;
+
+/// The lane of each service level.
+pub type LaneRow = [u8; LEVELS];
+
+/// The tables of all switches and adapters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaneMap {
+    /// Rows that differ.
+    rows: Vec<LaneRow>,
+    /// By switch: by input port and output port, both up to the highest in use.
+    switches: Vec<Vec<u32>>,
+    /// By switch: number of ports, port 0 among them.
+    widths: Vec<usize>,
+    /// By endpoint.
+    endpoints: Vec<u32>,
+}
+
+impl LaneMap {
+    /// The row that OpenSM gives where nothing else is configured: SL n on lane n, 15 on 7.
+    pub const DEFAULT: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 7];
+
+    /// The same row everywhere.
+    pub fn uniform(fabric: &Fabric, row: LaneRow) -> Self {
+        let widths: Vec<_> = fabric.switches().map(|switch| ports_in_use(fabric, switch)).collect();
+        Self {
+            rows: vec![row],
+            switches: widths.iter().map(|width| vec![0; width * width]).collect(),
+            widths,
+            endpoints: vec![0; fabric.endpoints().len()],
+        }
+    }
+
+    /// Sets the row of packets that come into `switch` by port `input` and leave by `output`.
+    /// Ports beyond the highest that has a cable are passed over.
+    pub fn set_switch(&mut self, switch: NodeId, input: u16, output: u16, row: LaneRow) {
+        let (input, output) = (usize::from(input), usize::from(output));
+        let width = self.widths[switch.index()];
+        if input < width && output < width {
+            let row = self.intern(row);
+            self.switches[switch.index()][input * width + output] = row;
+        }
+    }
+
+    /// Sets the row of an adapter's own packets.
+    pub fn set_endpoint(&mut self, endpoint: EndpointId, row: LaneRow) {
+        self.endpoints[endpoint.index()] = self.intern(row);
+    }
+
+    fn intern(&mut self, row: LaneRow) -> u32 {
+        // The last rows are the likeliest: tables repeat the row of the line above.
+        let place = self.rows.iter().rposition(|known| *known == row).unwrap_or_else(|| {
+            self.rows.push(row);
+            self.rows.len() - 1
+        });
+        u32::try_from(place).expect("fewer rows than pairs of ports")
+    }
+
+    /// The lane of a packet that comes to a switch in `incoming` and leaves it in `outgoing`;
+    /// `None` if it is dropped.
+    pub fn lane(
+        &self,
+        fabric: &Fabric,
+        incoming: ChannelId,
+        outgoing: ChannelId,
+        level: u8,
+    ) -> Option<u8> {
+        lane(&self.rows[self.row(fabric, incoming, outgoing)], level)
+    }
+
+    /// Which of the rows holds between two channels.
+    fn row(&self, fabric: &Fabric, incoming: ChannelId, outgoing: ChannelId) -> usize {
+        let (input, output) = (fabric.target(incoming), fabric.source(outgoing));
+        assert_eq!(input.node, output.node, "a packet leaves the switch that it came to");
+        let switch = input.node.index();
+        let place = usize::from(input.port) * self.widths[switch] + usize::from(output.port);
+        self.switches[switch][place] as usize
+    }
+
+    /// The lane of an adapter's packets on its own channel; `None` if they are dropped.
+    pub fn first_lane(&self, endpoint: EndpointId, level: u8) -> Option<u8> {
+        lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
+    }
+
+    /// The lanes that packets of these levels (a bit each) may take where they leave a switch.
+    pub(super) fn lanes_at_switches(&self, fabric: &Fabric, levels: u16) -> LaneSet {
+        let mut used = vec![false; self.rows.len()];
+        for switch in fabric.switches() {
+            for incoming in fabric.channels_from(switch).map(Fabric::reverse) {
+                for outgoing in fabric.channels_from(switch) {
+                    used[self.row(fabric, incoming, outgoing)] = true;
+                }
+            }
+        }
+        let rows = self.rows.iter().zip(used).filter(|(_, used)| *used).map(|(row, _)| row);
+        lanes_in(rows, levels)
+    }
+
+    /// The lanes that packets of these levels (a bit each) may take where they leave an endpoint.
+    pub(super) fn first_lanes(&self, levels: u16) -> LaneSet {
+        lanes_in(self.endpoints.iter().map(|row| &self.rows[*row as usize]), levels)
+    }
+}
+
+fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet {
+    let sent = LaneSet::from_bits(levels);
+    rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
+}
+
+fn lane(row: &LaneRow, level: u8) -> Option<u8> {
+    let lane = row[usize::from(level)];
+    (lane < MANAGEMENT_LANE).then_some(lane)
+}

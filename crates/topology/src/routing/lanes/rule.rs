@@ -1,0 +1,233 @@
+//! What decides on the lanes of a packet, hop by hop.
+//!
+//! ```text
+//!                    h0 ──────► s0 ──────► s1 ──────► s2 ──────► h2
+//!   free             {0,1,2,3}  {0,1,2,3}  {0,1,2,3}  {0,1,2,3}
+//!   datelines        {0,1,2,3}  {0,1}      {2,3}      {0,1,2,3}      where s0 ► s1 ► s2 crosses at s1 ► s2
+//!   tables, SL 3     {3}        {0}        {1}        {1}
+//! ```
+//!
+//! Every packet has a [`VcClass`] all its way, and a [`DatelineClass`] that it may change at a hop. Both together
+//! with the channel by which it came and the one by which it goes on give the set of lanes that it may
+//! take there, and it takes any one of them. The proof walks all routes with this rule, and
+//! whatever moves packets asks the same rule at every hop, so that the one is about the other.
+//!
+//! Invariant: the lanes of a hop depend on VC class, dateline class and the two channels alone, and are found by
+//! a few loads.
+
+use super::datelines::{Datelines, Shares};
+use super::map::{LEVELS, LaneMap};
+use super::service_levels::ServiceLevels;
+use super::set::{DatelineClass, LaneSet, VcClass};
+use crate::{ChannelId, EndpointId, Fabric, GridError};
+
+/// How it is decided which lanes a packet may take.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LaneRule {
+    /// Any lane of the VC class at every hop.
+    Free,
+    /// The lanes of a VC class are shared out among dateline classes; a packet goes up a dateline class at the dateline of a
+    /// dimension, and begins anew in the next.
+    Datelines(Datelines),
+    /// Tables from service level to lane, and the service level of each pair, which is the VC class.
+    Tables {
+        /// The lane of each service level, hop by hop.
+        map: LaneMap,
+        /// The service level of each pair.
+        levels: ServiceLevels,
+    },
+}
+
+/// What decides on lanes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lanes {
+    rule: LaneRule,
+    /// By VC class; empty under tables.
+    shares: Vec<Shares>,
+    /// Whether there are packets that are bound as tables say for their pair.
+    is_bound_by_pair: bool,
+    /// What packets may be bound to whatever their pair.
+    everywhere: Vec<VcClass>,
+    count: usize,
+}
+
+impl Lanes {
+    /// Which lane a service level takes at each hop, and which level a pair sends on.
+    pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
+        Self::by_tables(fabric, map, levels, true, &[])
+    }
+
+    /// Which lane a service level takes at each hop, where packets send on the level of their pair
+    /// (`is_bound_by_pair`), or on one of the levels in `everywhere` whatever their pair.
+    pub fn by_tables(
+        fabric: &Fabric,
+        map: LaneMap,
+        levels: ServiceLevels,
+        is_bound_by_pair: bool,
+        everywhere: &[VcClass],
+    ) -> Self {
+        let by_pair = if is_bound_by_pair { levels.in_use() } else { 0 };
+        let in_use = everywhere.iter().fold(by_pair, |all, vc_class| all | 1 << vc_class.0);
+        let count = count(map.lanes_at_switches(fabric, in_use));
+        let rule = LaneRule::Tables { map, levels };
+        Self { rule, shares: Vec::new(), is_bound_by_pair, everywhere: distinct(everywhere), count }
+    }
+
+    /// Any lane of the VC class at every hop; `vc_classes` are the sets of lanes, by VC class.
+    pub fn free(vc_classes: &[LaneSet]) -> Self {
+        Self::by_sets(LaneRule::Free, vc_classes)
+    }
+
+    /// The lanes of a VC class shared out among the dateline classes of `datelines`; `vc_classes` are the sets of
+    /// lanes, by VC class.
+    pub fn by_datelines(datelines: Datelines, vc_classes: &[LaneSet]) -> Self {
+        Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
+    }
+
+    /// Lanes of a network in which every packet may take each of `count`, with datelines if `datelines` says so, or, where it
+    /// says nothing, if the routing algorithm needs them and there is a lane for each dateline class.
+    ///
+    /// # Errors
+    /// Datelines on what is neither mesh nor torus.
+    pub fn of_all(
+        fabric: &Fabric,
+        needs_datelines: bool,
+        count: u8,
+        datelines: Option<bool>,
+    ) -> Result<Self, GridError> {
+        let vc_classes = [LaneSet::first_n(count)];
+        let by_default = needs_datelines && usize::from(count) >= Datelines::CLASSES;
+        if datelines.unwrap_or(by_default) {
+            Ok(Self::by_datelines(Datelines::new(fabric)?, &vc_classes))
+        } else {
+            Ok(Self::free(&vc_classes))
+        }
+    }
+
+    fn by_sets(rule: LaneRule, vc_classes: &[LaneSet]) -> Self {
+        let all = vc_classes.iter().fold(LaneSet::EMPTY, |all, lanes| all | *lanes);
+        Self {
+            rule,
+            shares: vc_classes.iter().map(|lanes| Shares::new(*lanes)).collect(),
+            is_bound_by_pair: false,
+            everywhere: (0..=u8::MAX).map(VcClass).take(vc_classes.len()).collect(),
+            count: count(all),
+        }
+    }
+
+    /// How lanes are decided on.
+    pub fn rule(&self) -> &LaneRule {
+        &self.rule
+    }
+
+    /// How many dateline classes a packet can go through: more than one only where there are datelines.
+    pub fn dateline_classes(&self) -> usize {
+        match &self.rule {
+            LaneRule::Datelines(datelines) => datelines.dateline_classes(),
+            LaneRule::Free | LaneRule::Tables { .. } => 1,
+        }
+    }
+
+    /// One more than the highest lane that a packet may take between switches.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Everything that a packet can be bound to, from 0 on: all service levels under tables.
+    pub fn vc_classes(&self) -> impl ExactSizeIterator<Item = VcClass> {
+        let count = match &self.rule {
+            LaneRule::Tables { .. } => LEVELS,
+            LaneRule::Free | LaneRule::Datelines(_) => self.shares.len(),
+        };
+        (0..u8::try_from(count).expect("few VC classes")).map(VcClass)
+    }
+
+    /// What packets of a pair are bound to where their class does not say: the service level of the pair under
+    /// tables, else the first VC class.
+    pub fn vc_class_of_pair(&self, from: EndpointId, to: EndpointId) -> VcClass {
+        match &self.rule {
+            LaneRule::Tables { levels, .. } => VcClass(levels.level(from, to, 0)),
+            LaneRule::Free | LaneRule::Datelines(_) => VcClass(0),
+        }
+    }
+
+    /// The lanes on which packets of a VC class may go somewhere, cables of hosts among them; where a class says
+    /// nothing, those on which packets of any pair may.
+    pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
+        match &self.rule {
+            LaneRule::Tables { map, levels } => {
+                let levels = vc_class.map_or_else(|| levels.in_use(), |vc_class| 1 << vc_class.0);
+                map.lanes_at_switches(fabric, levels) | map.first_lanes(levels)
+            }
+            LaneRule::Free | LaneRule::Datelines(_) => {
+                self.shares[usize::from(vc_class.unwrap_or_default().0)].all
+            }
+        }
+    }
+
+    /// Everything that packets of a pair may be bound to, on a LID of its destination.
+    pub(super) fn bindings_of(
+        &self,
+        from: EndpointId,
+        to: EndpointId,
+        lid_offset: u8,
+    ) -> impl Iterator<Item = VcClass> {
+        let by_pair = match &self.rule {
+            LaneRule::Tables { levels, .. } if self.is_bound_by_pair => {
+                Some(VcClass(levels.level(from, to, lid_offset)))
+            }
+            _ => None,
+        };
+        let others = self.everywhere.iter().copied().filter(move |other| Some(*other) != by_pair);
+        by_pair.into_iter().chain(others)
+    }
+
+    /// The lanes on which a packet may leave its host, or an in-transit host; empty where it is dropped.
+    pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
+        match &self.rule {
+            LaneRule::Tables { map, .. } => one_or_none(map.first_lane(host, vc_class.0)),
+            LaneRule::Free | LaneRule::Datelines(_) => self.shares[usize::from(vc_class.0)].all,
+        }
+    }
+
+    /// The lanes that a packet may take in `outgoing`, and its dateline class there, if it came by `incoming` on
+    /// `dateline class`; no lanes where it is dropped. On the cable of its host, or of an in-transit host, its dateline class is 0.
+    #[inline]
+    pub fn onward(
+        &self,
+        fabric: &Fabric,
+        vc_class: VcClass,
+        dateline_class: DatelineClass,
+        incoming: ChannelId,
+        outgoing: ChannelId,
+    ) -> (LaneSet, DatelineClass) {
+        match &self.rule {
+            LaneRule::Free => (self.shares[usize::from(vc_class.0)].all, DatelineClass(0)),
+            LaneRule::Datelines(datelines) => datelines.onward(
+                self.shares[usize::from(vc_class.0)],
+                dateline_class,
+                incoming,
+                outgoing,
+            ),
+            LaneRule::Tables { map, .. } => {
+                (one_or_none(map.lane(fabric, incoming, outgoing, vc_class.0)), DatelineClass(0))
+            }
+        }
+    }
+}
+
+/// One more than the highest lane.
+fn count(lanes: LaneSet) -> usize {
+    1 + usize::from(lanes.highest().unwrap_or(0))
+}
+
+fn one_or_none(lane: Option<u8>) -> LaneSet {
+    lane.map_or(LaneSet::EMPTY, LaneSet::one)
+}
+
+fn distinct(vc_classes: &[VcClass]) -> Vec<VcClass> {
+    let mut vc_classes = vc_classes.to_vec();
+    vc_classes.sort_unstable();
+    vc_classes.dedup();
+    vc_classes
+}

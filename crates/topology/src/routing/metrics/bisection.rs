@@ -1,0 +1,171 @@
+//! How routes share channels when half of the hosts send to the other half.
+//!
+//! ```text
+//!   a random half A        the other half B       each host of A sends to its partner in B;
+//!   h0 ──────────────────► h3                     a flow gets 1 / n of its link, n being the
+//!   h4 ──────────────────► h1                     most flows that share a channel of its path
+//! ```
+//!
+//! The mean of these shares over flows and random matchings is the *effective bisection
+//! bandwidth*: 1 where no flows ever meet, and what collectives such as an all-to-all in steps see
+//! of the fabric. The number of flows on the busiest channel of a matching is reported beside it.
+//! All links count as equal, and a pair takes the first of its paths.
+//!
+//! With n samples the half width of the 95 % interval is `1.96 s / sqrt(n)`, s being the
+//! deviation of the samples: the normal distribution stands for the mean of independent matchings.
+//!
+//! Reference: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of
+//! static routing in high-performance networks", IEEE Cluster 2008.
+//!
+//! Cost: O(samples x hosts x length of a path).
+
+use crate::routing::lanes::route_set::RouteSet;
+use crate::routing::paths::graph::{Attachment, SwitchGraph};
+use crate::routing::paths::routes::Routes;
+use crate::routing::paths::table_routes::{WalkEnd, Walker};
+use crate::{ChannelId, EndpointId, Fabric};
+use gingham_kernel::{Purpose, Stream};
+
+/// The name of the random stream.
+const STREAM: &str = "bisection";
+
+/// Half width of the 95 % interval of a normal distribution, in deviations.
+const NORMAL_95: f64 = 1.96;
+
+/// A mean over samples.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SampleMean {
+    /// The mean.
+    pub mean: f64,
+    /// Half width of its 95 % interval.
+    pub half_width: f64,
+}
+
+/// What random matchings of one half of the hosts with the other see.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bisection {
+    /// Number of matchings.
+    pub samples: u32,
+    /// Flows of each: half of the hosts, rounded down.
+    pub flows: usize,
+    /// Flows on the busiest channel.
+    pub busiest: SampleMean,
+    /// Mean share that a flow gets of its link; a flow without a route gets 0.
+    pub bandwidth: SampleMean,
+}
+
+impl Bisection {
+    /// Draws matchings from `seed`. `None` without two hosts, or with fewer than two samples.
+    pub fn new<'a>(
+        fabric: &Fabric,
+        routes: impl Into<RouteSet<'a>>,
+        samples: u32,
+        seed: u64,
+    ) -> Option<Self> {
+        let mut hosts: Vec<EndpointId> =
+            fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint)).collect();
+        let flows = hosts.len() / 2;
+        if flows == 0 || samples < 2 {
+            return None;
+        }
+        let mut stream = Stream::new(seed, STREAM, Purpose::Destination);
+        let mut matching = Matching::new(fabric, &routes.into().routes[0]);
+        let (mut busiest, mut bandwidth) = (Vec::new(), Vec::new());
+        for _ in 0..samples {
+            stream.shuffle(&mut hosts);
+            let (senders, receivers) = hosts.split_at(flows);
+            let pairs = senders.iter().copied().zip(receivers.iter().copied());
+            let (most, mean) = matching.measure(pairs);
+            busiest.push(most);
+            bandwidth.push(mean);
+        }
+        Some(Self {
+            samples,
+            flows,
+            busiest: sample_mean(&busiest),
+            bandwidth: sample_mean(&bandwidth),
+        })
+    }
+}
+
+/// The flows of one matching, and the channels that they take.
+struct Matching<'a> {
+    fabric: &'a Fabric,
+    graph: SwitchGraph,
+    routes: &'a Routes,
+    walker: Walker,
+    /// Number of flows by channel.
+    flows: Vec<u32>,
+    /// The channels of all flows, flow by flow.
+    channels: Vec<ChannelId>,
+    /// Where each flow ends in `channels`.
+    ends: Vec<usize>,
+}
+
+impl<'a> Matching<'a> {
+    fn new(fabric: &'a Fabric, routes: &'a Routes) -> Self {
+        Self {
+            fabric,
+            graph: SwitchGraph::new(fabric),
+            routes,
+            walker: Walker::new(fabric),
+            flows: vec![0; fabric.channel_count()],
+            channels: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Flows on the busiest channel, and the mean share.
+    fn measure(&mut self, pairs: impl Iterator<Item = (EndpointId, EndpointId)>) -> (f64, f64) {
+        for channel in &self.channels {
+            self.flows[channel.index()] = 0;
+        }
+        self.channels.clear();
+        self.ends.clear();
+        for (from, to) in pairs {
+            self.lay(from, to);
+        }
+        let most = self.channels.iter().map(|channel| self.flows[channel.index()]).max();
+        let (mut begin, mut shares) = (0, 0.0);
+        for &end in &self.ends {
+            let on = self.channels[begin..end].iter().map(|channel| self.flows[channel.index()]);
+            shares += on.max().map_or(0.0, |sharing| 1.0 / f64::from(sharing));
+            begin = end;
+        }
+        (f64::from(most.unwrap_or(0)), shares / real(self.ends.len()))
+    }
+
+    /// Adds the flow of one pair; one without a route takes no channel.
+    fn lay(&mut self, from: EndpointId, to: EndpointId) {
+        let begin = self.channels.len();
+        let own = self.fabric.endpoint_channel(from);
+        match self.graph.attachment(from) {
+            Attachment::Peer(peer) if peer == to => self.channels.push(own),
+            Attachment::Peer(_) => {}
+            Attachment::Switch(switch) => {
+                let (onward, end) = self.routes.onward(self.fabric, &mut self.walker, switch, to);
+                if end == WalkEnd::Arrived {
+                    self.channels.push(own);
+                    self.channels.extend(onward);
+                }
+            }
+        }
+        for channel in &self.channels[begin..] {
+            self.flows[channel.index()] += 1;
+        }
+        self.ends.push(self.channels.len());
+    }
+}
+
+fn sample_mean(samples: &[f64]) -> SampleMean {
+    let count = real(samples.len());
+    let mean = samples.iter().sum::<f64>() / count;
+    let square = |sample: &f64| (sample - mean) * (sample - mean);
+    let variance = samples.iter().map(square).sum::<f64>() / (count - 1.0);
+    SampleMean { mean, half_width: NORMAL_95 * (variance / count).sqrt() }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of hosts and samples")]
+fn real(count: usize) -> f64 {
+    count as f64
+}

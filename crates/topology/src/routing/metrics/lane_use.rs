@@ -1,0 +1,93 @@
+//! Which lanes packets take, and where the map of lanes drops them.
+
+use crate::routing::lanes::map::MANAGEMENT_LANE;
+use crate::routing::lanes::route_set::{LanedWalk, RouteSet};
+use crate::routing::lanes::set::LaneSet;
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::routes::joins_switches;
+use crate::{ChannelId, EndpointId, Fabric};
+use std::collections::BTreeMap;
+
+/// What becomes of all pairs, as far as lanes decide on it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaneUse {
+    /// The lanes of channels between switches that packets take, ascending; one where there
+    /// is but one lane.
+    pub lanes: Vec<u8>,
+    /// Where packets are dropped, by place and service level.
+    pub drops: Vec<LaneDrop>,
+}
+
+/// Packets that are dropped at one place because their service level has no lane there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaneDrop {
+    /// The channel by which they came to the switch; `None` if the adapter itself drops them.
+    pub incoming: Option<ChannelId>,
+    /// The channel that they do not enter.
+    pub outgoing: ChannelId,
+    /// Their service level.
+    pub level: u8,
+    /// A pair that suffers.
+    pub example: (EndpointId, EndpointId),
+    /// Number of ordered pairs, by each of their paths, that suffer.
+    pub pairs: u64,
+}
+
+impl LaneDrop {
+    /// One sentence for people.
+    pub fn describe(&self, fabric: &Fabric) -> String {
+        let (from, to) = self.example;
+        let place = match self.incoming {
+            None => format!("at {}", fabric.port_name(fabric.source(self.outgoing))),
+            Some(incoming) => format!(
+                "at {} on the way from port {} to port {}",
+                fabric.node(fabric.target(incoming).node).name,
+                fabric.target(incoming).port,
+                fabric.source(self.outgoing).port
+            ),
+        };
+        let (from, to) = (fabric.endpoint_name(from), fabric.endpoint_name(to));
+        let noun = if self.pairs == 1 { "pair" } else { "pairs" };
+        format!(
+            "packets of SL {} are dropped {place}, where it maps to lane {MANAGEMENT_LANE} \
+             ({} {noun}, one of them {from} to {to})",
+            self.level, self.pairs
+        )
+    }
+}
+
+impl RouteSet<'_> {
+    /// Follows all pairs on their lanes.
+    pub fn lane_use(&self, fabric: &Fabric) -> LaneUse {
+        let graph = SwitchGraph::new(fabric);
+        let mut used = LaneSet::EMPTY;
+        let mut drops: BTreeMap<(Option<ChannelId>, ChannelId, u8), LaneDrop> = BTreeMap::new();
+        self.walk_all(fabric, &graph, |laned| {
+            for buffers in laned.buffers() {
+                if joins_switches(fabric, buffers.channel) {
+                    used = used | buffers.lanes;
+                }
+            }
+            if let Some(drop) = dropped(fabric, laned) {
+                let key = (drop.incoming, drop.outgoing, drop.level);
+                drops.entry(key).and_modify(|known| known.pairs += drop.pairs).or_insert(drop);
+            }
+        });
+        LaneUse { lanes: used.lanes().collect(), drops: drops.into_values().collect() }
+    }
+}
+
+/// Where the packets of a laned walk are dropped, if they are.
+fn dropped(fabric: &Fabric, laned: &LanedWalk<'_>) -> Option<LaneDrop> {
+    let (channels, sender) = (laned.walk.channels, laned.sender);
+    let outgoing = *channels.get(laned.lanes.len())?;
+    let own = fabric.endpoint_channel(sender);
+    let (incoming, outgoing) = match laned.lanes.len() {
+        0 if laned.is_dropped_by_adapter => (None, own),
+        0 => (Some(own), outgoing),
+        taken => (Some(channels[taken - 1]), outgoing),
+    };
+    let example = (laned.host_sender.unwrap_or(sender), laned.walk.to);
+    let level = laned.vc_class.0;
+    Some(LaneDrop { incoming, outgoing, level, example, pairs: laned.sender_count })
+}

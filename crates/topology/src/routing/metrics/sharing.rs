@@ -1,0 +1,48 @@
+//! Which pairs of hosts meet on a channel.
+
+use crate::routing::lanes::route_set::RouteSet;
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::routes::Routes;
+use crate::routing::paths::table_routes::WalkEnd;
+use crate::{ChannelId, EndpointId, Fabric};
+
+/// The pairs whose path takes a channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sharing {
+    /// The channel.
+    pub channel: ChannelId,
+    /// Number of ordered pairs of hosts.
+    pub pairs: u64,
+    /// Some of them: the first by destination and source.
+    pub examples: Vec<(EndpointId, EndpointId)>,
+}
+
+impl Sharing {
+    /// The pairs on `channel`, of which at most `examples_max` are named. A pair takes the
+    /// first of its paths.
+    pub fn new<'a>(
+        fabric: &Fabric,
+        routes: impl Into<RouteSet<'a>>,
+        channel: ChannelId,
+        examples_max: usize,
+    ) -> Self {
+        let graph = SwitchGraph::new(fabric);
+        let mut sharing = Self { channel, pairs: 0, examples: Vec::new() };
+        let routes: &Routes = &routes.into().routes[0];
+        routes.walk_all(fabric, &graph, |walk| {
+            if walk.end != WalkEnd::Arrived || !graph.is_host(walk.to) {
+                return;
+            }
+            let is_onward = walk.channels.contains(&channel);
+            for sender in walk.senders(&graph).filter(|sender| graph.is_host(*sender)) {
+                if is_onward || fabric.endpoint_channel(sender) == channel {
+                    sharing.pairs += 1;
+                    if sharing.examples.len() < examples_max {
+                        sharing.examples.push((sender, walk.to));
+                    }
+                }
+            }
+        });
+        sharing
+    }
+}

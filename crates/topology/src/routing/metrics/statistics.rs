@@ -1,0 +1,286 @@
+//! What routes cost and what they allow, before anything is simulated.
+//!
+//! Everything counts ordered pairs of host endpoints; aggregation nodes and routers neither
+//! send nor receive here. The length of a path is the number of switches that it comes through; one
+//! that it leaves for an in-transit host and comes back to counts twice.
+//!
+//! Channels of in-transit hosts carry what comes through
+//! them as well as what is theirs. The *distance* of a path is the number of channels between
+//! switches that it takes; a path whose distance is the least that cables allow is minimal, whatever
+//! hosts it visits. What the loads allow of traffic from all to all is in `all_to_all.rs`.
+
+use super::all_to_all::{AllToAll, all_to_all};
+use super::distribution::{Distribution, ratio};
+use crate::routing::paths::graph::{Attachment, SwitchGraph};
+use crate::routing::paths::routes::{Routes, Walk};
+use crate::routing::paths::table_routes::WalkEnd;
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+use std::cmp::Reverse;
+
+/// How many of the busiest channels are named.
+const BUSIEST: usize = 10;
+
+/// Path lengths, channel loads and the bound on all-to-all traffic.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Statistics {
+    /// Ordered pairs of distinct host endpoints.
+    pub host_pairs: u64,
+    /// Those that no route joins.
+    pub unreachable_pairs: u64,
+    /// Joined pairs by the number of switches on their path.
+    pub switches: Distribution,
+    /// Joined pairs by the distance of their path: its channels between switches.
+    pub distance: Distribution,
+    /// Joined pairs by the in-transit hosts on their path.
+    pub in_transit_hosts: Distribution,
+    /// Joined pairs by the least distance that cables allow.
+    pub least_distance: Distribution,
+    /// Those of them whose path has no more, by the same.
+    pub minimal: Distribution,
+    /// The pair whose path is longest beyond the least distance; of equals, the first.
+    pub detour: Option<Detour>,
+    /// Number of host-to-host paths by channel.
+    pub channel_paths: Vec<u64>,
+    /// Number of channels between switches.
+    pub switch_channels: u64,
+    /// Host-to-host paths over channels between switches, each counted on every such channel.
+    pub switch_channel_paths: u64,
+    /// By endpoint: host-to-host paths on which it is in transit.
+    pub in_transit_paths: Vec<u64>,
+    /// The busiest channels between switches, at most ten, busiest first; of equals, the lowest
+    /// first. Idle channels are left out.
+    pub busiest: Vec<ChannelId>,
+    /// What all-to-all traffic may reach; `None` without two hosts that a route joins.
+    pub all_to_all: Option<AllToAll>,
+}
+
+/// A path that is longer than the cables ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Detour {
+    /// Where it begins.
+    pub from: EndpointId,
+    /// Where it ends.
+    pub to: EndpointId,
+    /// Its channels between switches.
+    pub distance: usize,
+    /// The fewest that there could be.
+    pub least: usize,
+}
+
+impl Statistics {
+    /// Follows the routes of all pairs of hosts.
+    pub fn new(fabric: &Fabric, routes: &Routes) -> Self {
+        let graph = SwitchGraph::new(fabric);
+        let hosts = fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint));
+        let hosts = hosts.count() as u64;
+        let mut tally = Tally::new(fabric, &graph);
+        tally.add_peers();
+        routes.walk_all(fabric, &graph, |walk| tally.add(walk));
+        tally.add_injections();
+        let channel_paths = tally.channel_paths;
+        let host_pairs = hosts * hosts.saturating_sub(1);
+        let between: Vec<_> = graph
+            .switches()
+            .flat_map(|switch| graph.hops_from(switch))
+            .map(|step| step.channel)
+            .collect();
+        let on_channel = |channel: &ChannelId| channel_paths[channel.index()];
+        Self {
+            host_pairs,
+            unreachable_pairs: host_pairs - tally.switches.total(),
+            switches: tally.switches,
+            distance: tally.distance,
+            in_transit_hosts: tally.in_transit_hosts,
+            least_distance: tally.least_distance,
+            minimal: tally.minimal,
+            detour: tally.detour,
+            in_transit_paths: tally.in_transit_paths,
+            switch_channels: between.len() as u64,
+            switch_channel_paths: between.iter().map(on_channel).sum(),
+            busiest: busiest(between, &channel_paths),
+            all_to_all: all_to_all(fabric, &graph, &channel_paths),
+            channel_paths,
+        }
+    }
+
+    /// Ordered pairs of hosts that a route joins.
+    pub fn joined_pairs(&self) -> u64 {
+        self.host_pairs - self.unreachable_pairs
+    }
+
+    /// Share of joined pairs whose path is as short as the cables allow; `None` without paths.
+    pub fn minimal_share(&self) -> Option<f64> {
+        ratio(self.minimal.total(), self.joined_pairs())
+    }
+
+    /// Joined pairs whose path is longer than the cables ask for.
+    pub fn detour_pairs(&self) -> u64 {
+        self.joined_pairs() - self.minimal.total()
+    }
+
+    /// The hosts that are in transit on most paths, busiest first; of equals, the lowest first.
+    pub fn busiest_in_transit_hosts(&self) -> Vec<EndpointId> {
+        let paths = |host: &EndpointId| self.in_transit_paths[host.index()];
+        let mut hosts: Vec<_> =
+            EndpointId::first(self.in_transit_paths.len()).filter(|host| paths(host) > 0).collect();
+        hosts.sort_by_key(|host| (Reverse(paths(host)), *host));
+        hosts.truncate(BUSIEST);
+        hosts
+    }
+
+    /// Host-to-host paths over the busiest channel between switches.
+    pub fn max_channel_paths(&self) -> u64 {
+        self.busiest.first().map_or(0, |channel| self.channel_paths[channel.index()])
+    }
+
+    /// Mean number of host-to-host paths over the channels between switches; `None` without
+    /// such channels.
+    pub fn mean_channel_paths(&self) -> Option<f64> {
+        ratio(self.switch_channel_paths, self.switch_channels)
+    }
+}
+
+/// What is counted along the walks.
+struct Tally<'a> {
+    fabric: &'a Fabric,
+    graph: &'a SwitchGraph,
+    switches: Distribution,
+    distance: Distribution,
+    in_transit_hosts: Distribution,
+    least_distance: Distribution,
+    minimal: Distribution,
+    detour: Option<Detour>,
+    channel_paths: Vec<u64>,
+    in_transit_paths: Vec<u64>,
+    /// By switch: walks that its hosts send along.
+    walks_from: Vec<u64>,
+    /// By endpoint: whether one of those walks leads to itself, and so is not its own.
+    is_left_out: Vec<bool>,
+    /// The switch of the last walk's destination, and the hops to it from every switch.
+    distances: Option<(NodeId, Vec<u32>)>,
+}
+
+impl<'a> Tally<'a> {
+    fn new(fabric: &'a Fabric, graph: &'a SwitchGraph) -> Self {
+        Self {
+            fabric,
+            graph,
+            switches: Distribution::default(),
+            distance: Distribution::default(),
+            in_transit_hosts: Distribution::default(),
+            least_distance: Distribution::default(),
+            minimal: Distribution::default(),
+            detour: None,
+            channel_paths: vec![0; fabric.channel_count()],
+            in_transit_paths: vec![0; graph.endpoint_count()],
+            walks_from: vec![0; graph.switch_count()],
+            is_left_out: vec![false; graph.endpoint_count()],
+            distances: None,
+        }
+    }
+
+    /// Hosts that one cable joins: no switch, and no shorter path.
+    fn add_peers(&mut self) {
+        for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
+            if let Attachment::Peer(to) = self.graph.attachment(from)
+                && self.graph.is_host(to)
+            {
+                self.channel_paths[self.fabric.endpoint_channel(from).index()] += 1;
+                let tallies = [&mut self.switches, &mut self.distance, &mut self.in_transit_hosts];
+                for tally in tallies {
+                    tally.add(0, 1);
+                }
+                self.least_distance.add(0, 1);
+                self.minimal.add(0, 1);
+            }
+        }
+    }
+
+    fn add(&mut self, walk: &Walk<'_>) {
+        let pairs = walk.host_pairs(self.graph);
+        if walk.end != WalkEnd::Arrived || pairs == 0 {
+            return;
+        }
+        for channel in walk.channels {
+            self.channel_paths[channel.index()] += pairs;
+        }
+        self.walks_from[walk.source.index()] += 1;
+        if walk.stays(self.graph) {
+            self.is_left_out[walk.to.index()] = true;
+        }
+        let Lengths { switches, in_transit_hosts } = self.lengths(walk, pairs);
+        let distance = switches - 1 - in_transit_hosts;
+        self.switches.add(switches, pairs);
+        self.distance.add(distance, pairs);
+        self.in_transit_hosts.add(in_transit_hosts, pairs);
+        let least = self.fewest_hops(walk);
+        self.least_distance.add(least, pairs);
+        if distance == least {
+            self.minimal.add(least, pairs);
+        } else {
+            self.note_detour(walk, distance, least);
+        }
+    }
+
+    /// Switches and in-transit hosts of a walk, which counts for these hosts.
+    fn lengths(&mut self, walk: &Walk<'_>, pairs: u64) -> Lengths {
+        let mut lengths = Lengths { switches: 1, in_transit_hosts: 0 };
+        let (_, before) = walk.channels.split_last().expect("a walk that arrived has channels");
+        for channel in before {
+            let end = self.fabric.target(*channel);
+            if self.fabric.node(end.node).is_switch() {
+                lengths.switches += 1;
+            } else {
+                let host = self.fabric.endpoint_at(end).expect("channels end at endpoints");
+                self.in_transit_paths[host.index()] += pairs;
+                lengths.in_transit_hosts += 1;
+            }
+        }
+        lengths
+    }
+
+    fn note_detour(&mut self, walk: &Walk<'_>, distance: usize, least: usize) {
+        let is_longer = |known: Detour| distance - least > known.distance - known.least;
+        if self.detour.is_none_or(is_longer) {
+            let from = walk.host_sender(self.graph).expect("hosts send along this walk");
+            self.detour = Some(Detour { from, to: walk.to, distance, least });
+        }
+    }
+
+    /// Every host of a switch sends along the walks from there, except to itself.
+    fn add_injections(&mut self) {
+        for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
+            if let Attachment::Switch(switch) = self.graph.attachment(from) {
+                let left_out = u64::from(self.is_left_out[from.index()]);
+                let paths = self.walks_from[switch.index()] - left_out;
+                self.channel_paths[self.fabric.endpoint_channel(from).index()] += paths;
+            }
+        }
+    }
+
+    fn fewest_hops(&mut self, walk: &Walk<'_>) -> usize {
+        let Attachment::Switch(last) = self.graph.attachment(walk.to) else {
+            unreachable!("walks lead to endpoints on switches");
+        };
+        let distances = match self.distances.take() {
+            Some((switch, distances)) if switch == last => distances,
+            _ => self.graph.distances(last),
+        };
+        let hops = distances[walk.source.index()] as usize;
+        self.distances = Some((last, distances));
+        hops
+    }
+}
+
+/// What a walk counts on its way.
+struct Lengths {
+    switches: usize,
+    in_transit_hosts: usize,
+}
+
+fn busiest(mut channels: Vec<ChannelId>, channel_paths: &[u64]) -> Vec<ChannelId> {
+    channels.retain(|channel| channel_paths[channel.index()] > 0);
+    channels.sort_by_key(|channel| (Reverse(channel_paths[channel.index()]), *channel));
+    channels.truncate(BUSIEST);
+    channels
+}

@@ -1,0 +1,182 @@
+//! The fabric as routing sees it: switches, the channels between them, and who sits where.
+//!
+//! ```text
+//!   h0 ─┐                ┌─ h2      switches    s0, s1
+//!       s0 ═══ two ═══ s1           steps       s0 -> s1 twice, s1 -> s0 twice
+//!   h1 ─┘    cables      └─ h3      residents   s0: h0, h1   s1: h2, h3
+//! ```
+//!
+//! Packets are forwarded by switches only, so an endpoint matters as the switch that it hangs
+//! on. A cable from a switch to itself leads nowhere and is left out.
+//!
+//! Invariant: `steps` of a switch are in the order of its ports; a step's channel runs from
+//! that switch to `Hop::to`, and its reverse channel is a hop from `Hop::to`.
+
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+use std::collections::VecDeque;
+
+/// The distance of a switch that cannot be reached.
+pub(crate) const UNREACHED: u32 = u32::MAX;
+
+/// One way out of a switch to another switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Hop {
+    /// The channel taken.
+    pub(crate) channel: ChannelId,
+    /// The switch at its end.
+    pub(crate) to: NodeId,
+}
+
+/// What an endpoint's cable leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Attachment {
+    /// A switch.
+    Switch(NodeId),
+    /// Another endpoint, without any switch between.
+    Peer(EndpointId),
+}
+
+/// Switches, their steps and their residents.
+#[derive(Debug)]
+pub(crate) struct SwitchGraph {
+    /// Where the steps of a switch begin in `steps`, with one entry more than switches.
+    first: Vec<usize>,
+    steps: Vec<Hop>,
+    attachments: Vec<Attachment>,
+    /// The channel that leads to each endpoint.
+    ejections: Vec<ChannelId>,
+    is_host: Vec<bool>,
+    residents: Vec<Vec<EndpointId>>,
+    host_counts: Vec<u32>,
+}
+
+/// What the cable of an endpoint leads to.
+pub(crate) fn attachment(fabric: &Fabric, endpoint: EndpointId) -> Attachment {
+    let far_end = fabric.target(fabric.endpoint_channel(endpoint));
+    match fabric.endpoint_at(far_end) {
+        Some(peer) => Attachment::Peer(peer),
+        None => Attachment::Switch(far_end.node),
+    }
+}
+
+impl SwitchGraph {
+    /// The view of one fabric.
+    pub(crate) fn new(fabric: &Fabric) -> Self {
+        let switch_count = fabric.switches().len();
+        let (mut first, mut steps) = (vec![0], Vec::new());
+        for switch in fabric.switches() {
+            steps.extend(cabled_hops(fabric, switch));
+            first.push(steps.len());
+        }
+        let attachments: Vec<_> =
+            fabric.endpoint_ids().map(|endpoint| attachment(fabric, endpoint)).collect();
+        let is_host: Vec<_> =
+            fabric.endpoint_ids().map(|endpoint| fabric.is_host_endpoint(endpoint)).collect();
+        let mut residents = vec![Vec::new(); switch_count];
+        let mut host_counts = vec![0; switch_count];
+        for endpoint in fabric.endpoint_ids() {
+            if let Attachment::Switch(switch) = attachments[endpoint.index()] {
+                residents[switch.index()].push(endpoint);
+                host_counts[switch.index()] += u32::from(is_host[endpoint.index()]);
+            }
+        }
+        let ejections = fabric
+            .endpoint_ids()
+            .map(|endpoint| Fabric::reverse(fabric.endpoint_channel(endpoint)))
+            .collect();
+        Self { first, steps, attachments, ejections, is_host, residents, host_counts }
+    }
+
+    /// Number of switches.
+    pub(crate) fn switch_count(&self) -> usize {
+        self.residents.len()
+    }
+
+    /// All switches in canonical order.
+    pub(crate) fn switches(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
+        NodeId::first(self.switch_count())
+    }
+
+    /// The ways out of a switch to other switches.
+    pub(crate) fn hops_from(&self, switch: NodeId) -> &[Hop] {
+        &self.steps[self.first[switch.index()]..self.first[switch.index() + 1]]
+    }
+
+    /// What an endpoint hangs on.
+    pub(crate) fn attachment(&self, endpoint: EndpointId) -> Attachment {
+        self.attachments[endpoint.index()]
+    }
+
+    /// The channel into an endpoint.
+    pub(crate) fn ejection(&self, endpoint: EndpointId) -> ChannelId {
+        self.ejections[endpoint.index()]
+    }
+
+    /// Whether ordinary traffic begins and ends at an endpoint.
+    pub(crate) fn is_host(&self, endpoint: EndpointId) -> bool {
+        self.is_host[endpoint.index()]
+    }
+
+    /// Number of endpoints.
+    pub(crate) fn endpoint_count(&self) -> usize {
+        self.attachments.len()
+    }
+
+    /// The endpoints of a switch in canonical order.
+    pub(crate) fn residents(&self, switch: NodeId) -> &[EndpointId] {
+        &self.residents[switch.index()]
+    }
+
+    /// Number of hosts among the endpoints of a switch.
+    pub(crate) fn host_count(&self, switch: NodeId) -> u32 {
+        self.host_counts[switch.index()]
+    }
+
+    /// Hops between switches from every switch to `target`, or [`UNREACHED`].
+    pub(crate) fn distances(&self, target: NodeId) -> Vec<u32> {
+        let mut hops = vec![UNREACHED; self.switch_count()];
+        hops[target.index()] = 0;
+        let mut queue = VecDeque::from([target]);
+        while let Some(near) = queue.pop_front() {
+            for step in self.hops_from(near) {
+                if hops[step.to.index()] == UNREACHED {
+                    hops[step.to.index()] = hops[near.index()] + 1;
+                    queue.push_back(step.to);
+                }
+            }
+        }
+        hops
+    }
+
+    /// For every switch, the lowest switch that cables join it to: equal for two switches
+    /// exactly if one reaches the other.
+    pub(crate) fn islands(&self) -> Vec<NodeId> {
+        let mut island = vec![None; self.switch_count()];
+        for lowest in self.switches() {
+            if island[lowest.index()].is_some() {
+                continue;
+            }
+            for (switch, hops) in self.distances(lowest).into_iter().enumerate() {
+                if hops != UNREACHED {
+                    island[switch] = Some(lowest);
+                }
+            }
+        }
+        island.into_iter().map(|lowest| lowest.expect("a switch reaches itself")).collect()
+    }
+}
+
+/// One more than the highest port of a node that has a cable, its own port 0 counted.
+pub(crate) fn ports_in_use(fabric: &Fabric, node: NodeId) -> usize {
+    let port = |channel| usize::from(fabric.source(channel).port);
+    1 + fabric.channels_from(node).map(port).max().unwrap_or(0)
+}
+
+fn cabled_hops(fabric: &Fabric, switch: NodeId) -> impl Iterator<Item = Hop> {
+    fabric
+        .channels_from(switch)
+        .map(|channel| Hop { channel, to: fabric.target(channel).node })
+        .filter(move |step| fabric.node(step.to).is_switch() && step.to != switch)
+}

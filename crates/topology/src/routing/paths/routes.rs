@@ -1,0 +1,219 @@
+//! Routes of either form behind one interface, and the walk over all of them that the proof,
+//! the trace and the statistics share.
+//!
+//! ```text
+//!   h0 ──► s0 ──► s1 ──► h2      path(h0, h2): three channels, two switches
+//!   first  └── walk of s0 to h2 ──┘
+//! ```
+
+use super::graph::{Attachment, SwitchGraph, attachment};
+use super::source_routes::SourceRoutes;
+use super::table_routes::{TableRoutes, WalkEnd, Walker};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+
+/// The routes of a fabric.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Routes {
+    /// Whole paths, chosen where a packet begins.
+    Source(SourceRoutes),
+    /// One output port per switch and destination.
+    Table(TableRoutes),
+}
+
+/// All channels from one endpoint to another, both ends' own channels among them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Path {
+    channels: Vec<ChannelId>,
+}
+
+impl Path {
+    /// The channels in order; at least one.
+    pub fn channels(&self) -> &[ChannelId] {
+        &self.channels
+    }
+
+    /// Number of switches that the path comes through; zero between two endpoints that one
+    /// cable joins.
+    pub fn switches(&self, fabric: &Fabric) -> usize {
+        self.channels.iter().filter(|channel| ends_at_switch(fabric, **channel)).count()
+    }
+
+    /// The parts of the path between endpoints: one, unless it visits in-transit
+    /// hosts.
+    pub fn legs<'a>(&'a self, fabric: &'a Fabric) -> impl Iterator<Item = &'a [ChannelId]> {
+        self.channels.split_inclusive(|channel| !ends_at_switch(fabric, *channel))
+    }
+}
+
+/// Whether a packet in this channel goes on in the fabric, rather than into an endpoint.
+pub(super) fn ends_at_switch(fabric: &Fabric, channel: ChannelId) -> bool {
+    fabric.node(fabric.target(channel).node).is_switch()
+}
+
+/// Whether a channel leads from a switch to a switch.
+pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
+    ends_at_switch(fabric, channel) && fabric.node(fabric.source(channel).node).is_switch()
+}
+
+/// What follows a packet from a source switch to a destination.
+#[derive(Debug)]
+pub(crate) struct Walk<'a> {
+    /// The switch of the source.
+    pub(crate) source: NodeId,
+    /// The destination.
+    pub(crate) to: EndpointId,
+    /// The channels from the source switch on; where they end in a loop, the channel that
+    /// closes it stands in the list twice.
+    pub(crate) channels: &'a [ChannelId],
+    /// How they end.
+    pub(crate) end: WalkEnd,
+}
+
+impl Routes {
+    /// Whether any path leads through an in-transit host.
+    pub fn has_in_transit_hosts(&self) -> bool {
+        match self {
+            Self::Source(routes) => routes.has_in_transit_hosts(),
+            Self::Table(_) => false,
+        }
+    }
+
+    /// All channels from `from` to `to`. `None` if no route leads there, and from an endpoint
+    /// to itself.
+    pub fn path(&self, fabric: &Fabric, from: EndpointId, to: EndpointId) -> Option<Path> {
+        if from == to {
+            return None;
+        }
+        let mut channels = vec![fabric.endpoint_channel(from)];
+        match attachment(fabric, from) {
+            Attachment::Peer(peer) if peer == to => {}
+            Attachment::Peer(_) => return None,
+            Attachment::Switch(switch) => match self {
+                Self::Source(routes) => channels.extend(routes.path(switch, to)?.iter()),
+                Self::Table(tables) => {
+                    let mut walker = Walker::new(fabric);
+                    let (onward, end) = walker.walk(fabric, tables, switch, to);
+                    channels.extend((end == WalkEnd::Arrived).then_some(onward)?);
+                }
+            },
+        }
+        Some(Path { channels })
+    }
+
+    /// The channel that a packet from `from` to `to` takes after `channel`, at whose end it is.
+    /// `None` at the destination and where the route does not lead on.
+    pub fn next(
+        &self,
+        fabric: &Fabric,
+        from: EndpointId,
+        to: EndpointId,
+        channel: ChannelId,
+    ) -> Option<ChannelId> {
+        match self {
+            Self::Source(_) => {
+                let path = self.path(fabric, from, to)?;
+                let position = path.channels.iter().position(|taken| *taken == channel)?;
+                path.channels.get(position + 1).copied()
+            }
+            Self::Table(tables) => {
+                let switch = fabric.target(channel).node;
+                let switch = fabric.node(switch).is_switch().then_some(switch)?;
+                fabric.outgoing(switch, tables.port(switch, to)?)
+            }
+        }
+    }
+
+    /// The channels from the switch `source` on, and how they end.
+    pub(crate) fn onward<'a>(
+        &'a self,
+        fabric: &Fabric,
+        walker: &'a mut Walker,
+        source: NodeId,
+        to: EndpointId,
+    ) -> (&'a [ChannelId], WalkEnd) {
+        match self {
+            Self::Source(routes) => walker.follow(routes, source, to),
+            Self::Table(tables) => walker.walk(fabric, tables, source, to),
+        }
+    }
+
+    /// For each endpoint as source, the number of switches on the path to each; `None` where no
+    /// route leads, and to itself.
+    pub fn lengths(&self, fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
+        let graph = SwitchGraph::new(fabric);
+        let count = graph.endpoint_count();
+        let mut lengths = vec![vec![None; count]; count];
+        for from in fabric.endpoint_ids() {
+            if let Attachment::Peer(to) = graph.attachment(from) {
+                lengths[from.index()][to.index()] = Some(0);
+            }
+        }
+        self.walk_all(fabric, &graph, |walk| {
+            if walk.end == WalkEnd::Arrived {
+                let onward = |channel: &&ChannelId| ends_at_switch(fabric, **channel);
+                let switches = 1 + walk.channels.iter().filter(onward).count();
+                for from in walk.senders(&graph) {
+                    lengths[from.index()][walk.to.index()] = Some(switches);
+                }
+            }
+        });
+        lengths
+    }
+
+    /// Follows the routes from every switch with endpoints to every endpoint on a switch, in
+    /// canonical order: by the switch of the destination, the destination, the source. Left out is
+    /// a destination that is the only endpoint of the source switch.
+    pub(crate) fn walk_all(
+        &self,
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        mut visit: impl FnMut(&Walk<'_>),
+    ) {
+        let mut walker = Walker::new(fabric);
+        let destinations = graph.switches().flat_map(|switch| graph.residents(switch));
+        for &to in destinations {
+            for source in graph.switches() {
+                if graph.residents(source).iter().all(|resident| *resident == to) {
+                    continue;
+                }
+                let (channels, end) = self.onward(fabric, &mut walker, source, to);
+                visit(&Walk { source, to, channels, end });
+            }
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// The endpoints that send along this walk.
+    pub(crate) fn senders<'a>(
+        &'a self,
+        graph: &'a SwitchGraph,
+    ) -> impl Iterator<Item = EndpointId> + 'a {
+        graph.residents(self.source).iter().copied().filter(|resident| *resident != self.to)
+    }
+
+    /// The first host that sends along this walk, if it leads to a host.
+    pub(crate) fn host_sender(&self, graph: &SwitchGraph) -> Option<EndpointId> {
+        let is_host = |endpoint: &EndpointId| graph.is_host(*endpoint);
+        is_host(&self.to).then(|| self.senders(graph).find(is_host))?
+    }
+
+    /// Number of endpoints that send along this walk.
+    pub(crate) fn sender_count(&self, graph: &SwitchGraph) -> u64 {
+        graph.residents(self.source).len() as u64 - u64::from(self.stays(graph))
+    }
+
+    /// Number of ordered pairs of hosts whose path is this walk.
+    pub(crate) fn host_pairs(&self, graph: &SwitchGraph) -> u64 {
+        if graph.is_host(self.to) {
+            u64::from(graph.host_count(self.source)) - u64::from(self.stays(graph))
+        } else {
+            0
+        }
+    }
+
+    /// Whether the destination hangs on the source switch.
+    pub(crate) fn stays(&self, graph: &SwitchGraph) -> bool {
+        graph.attachment(self.to) == Attachment::Switch(self.source)
+    }
+}

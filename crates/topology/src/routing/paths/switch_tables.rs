@@ -1,0 +1,73 @@
+//! Entries for the LIDs of switches themselves, which management packets use.
+//!
+//! They are kept apart from those for endpoints: no host's packet takes them, management has a
+//! lane of its own (VL 15 or the lane of a management class), and nothing here enters the proof.
+
+use crate::{Fabric, Finding, FindingKind, NodeId};
+
+/// No entry; a switch reaches itself without one.
+const NO_PORT: u16 = 0;
+
+/// One output port per switch and destination switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SwitchTables {
+    switch_count: usize,
+    /// By destination, then by switch.
+    ports: Vec<u16>,
+}
+
+impl SwitchTables {
+    /// Tables without entries.
+    pub fn new(fabric: &Fabric) -> Self {
+        let switch_count = fabric.switches().len();
+        Self { switch_count, ports: vec![NO_PORT; switch_count * switch_count] }
+    }
+
+    /// The port by which `switch` forwards packets for the switch `to`, if it has an entry.
+    pub fn port(&self, switch: NodeId, to: NodeId) -> Option<u16> {
+        let port = self.ports[to.index() * self.switch_count + switch.index()];
+        (port != NO_PORT).then_some(port)
+    }
+
+    /// Writes or removes an entry. Port 0 is the switch itself and counts as none.
+    pub fn set_port(&mut self, switch: NodeId, to: NodeId, port: Option<u16>) {
+        self.ports[to.index() * self.switch_count + switch.index()] = port.unwrap_or(NO_PORT);
+    }
+
+    /// One finding a destination switch that some others do not reach, though cables join them.
+    pub(crate) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for to in fabric.switches() {
+            let joined = |from: &NodeId| islands[from.index()] == islands[to.index()];
+            let mut astray =
+                fabric.switches().filter(|from| joined(from) && !self.reaches(fabric, *from, to));
+            if let Some(first) = astray.next() {
+                let name = |node| &fabric.node(node).name;
+                let text = format!(
+                    "management packets for switch {} do not arrive from {} switches, such as {}",
+                    name(to),
+                    astray.count() + 1,
+                    name(first)
+                );
+                findings.push(Finding::of_fabric(FindingKind::UnreachedSwitch, text));
+            }
+        }
+        findings
+    }
+
+    fn reaches(&self, fabric: &Fabric, from: NodeId, to: NodeId) -> bool {
+        let mut switch = from;
+        for _ in 0..self.switch_count {
+            if switch == to {
+                return true;
+            }
+            let channel = self.port(switch, to).and_then(|port| fabric.outgoing(switch, port));
+            let Some(channel) = channel else { return false };
+            switch = fabric.target(channel).node;
+            if !fabric.node(switch).is_switch() {
+                return false;
+            }
+        }
+        false
+    }
+}

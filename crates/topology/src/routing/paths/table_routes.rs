@@ -1,0 +1,127 @@
+//! Table routes: at every switch, one output port per destination (an InfiniBand linear
+//! forwarding table, LFT, with endpoints in place of LIDs).
+//!
+//! ```text
+//!   s0: h0 -> port 1, h1 -> port 2, h2 -> port 7, ...
+//! ```
+//!
+//! A table knows where a packet goes and not where it comes from. A table need not be right:
+//! one that was read from a running fabric may lead in a loop or nowhere, so following it
+//! ends in one of several ways ([`WalkEnd`]).
+
+use super::source_routes::SourceRoutes;
+use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
+
+/// No entry. Port 0 is a switch's own and no way to an endpoint.
+const NO_PORT: u16 = 0;
+
+/// One output port per switch and destination endpoint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TableRoutes {
+    switch_count: usize,
+    /// By destination, then by switch.
+    ports: Vec<u16>,
+}
+
+impl TableRoutes {
+    /// Tables without entries.
+    pub fn new(fabric: &Fabric) -> Self {
+        let switch_count = fabric.switches().len();
+        Self { switch_count, ports: vec![NO_PORT; switch_count * fabric.endpoints().len()] }
+    }
+
+    /// The port by which `switch` forwards packets for `to`, if it has an entry.
+    pub fn port(&self, switch: NodeId, to: EndpointId) -> Option<u16> {
+        let port = self.ports[self.key(switch, to)];
+        (port != NO_PORT).then_some(port)
+    }
+
+    /// Writes or removes an entry. Port 0 is no way to an endpoint and counts as none.
+    pub fn set_port(&mut self, switch: NodeId, to: EndpointId, port: Option<u16>) {
+        let key = self.key(switch, to);
+        self.ports[key] = port.unwrap_or(NO_PORT);
+    }
+
+    fn key(&self, switch: NodeId, to: EndpointId) -> usize {
+        assert!(switch.index() < self.switch_count, "only switches have tables");
+        to.index() * self.switch_count + switch.index()
+    }
+}
+
+/// How following a route ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WalkEnd {
+    /// At the destination.
+    Arrived,
+    /// The switch has no entry.
+    NoEntry(NodeId),
+    /// The entry names a port without a cable.
+    Uncabled(PortRef),
+    /// The entry leads into another endpoint.
+    WrongEndpoint(EndpointId),
+    /// The path came back to a switch; its last channel is one that it took before.
+    Loop,
+}
+
+/// Follows routes, and remembers which switches the present walk has seen.
+#[derive(Debug)]
+pub(crate) struct Walker {
+    channels: Vec<ChannelId>,
+    /// The last walk that came through each switch.
+    seen: Vec<u64>,
+    walk: u64,
+}
+
+impl Walker {
+    /// A walker for one fabric.
+    pub(crate) fn new(fabric: &Fabric) -> Self {
+        Self { channels: Vec::new(), seen: vec![0; fabric.switches().len()], walk: 0 }
+    }
+
+    /// The channels of a source route, and whether there is one.
+    pub(crate) fn follow(
+        &mut self,
+        routes: &SourceRoutes,
+        source: NodeId,
+        to: EndpointId,
+    ) -> (&[ChannelId], WalkEnd) {
+        self.channels.clear();
+        let onward = routes.path(source, to);
+        self.channels.extend(onward.iter().flat_map(|onward| onward.iter()));
+        (&self.channels, onward.map_or(WalkEnd::NoEntry(source), |_| WalkEnd::Arrived))
+    }
+
+    /// The channels from `source` on, and how they end. Where they end in a loop, the channel
+    /// that closes it stands in the list twice.
+    pub(crate) fn walk(
+        &mut self,
+        fabric: &Fabric,
+        tables: &TableRoutes,
+        source: NodeId,
+        to: EndpointId,
+    ) -> (&[ChannelId], WalkEnd) {
+        self.walk += 1;
+        self.channels.clear();
+        let mut switch = source;
+        let end = loop {
+            let been_here = self.seen[switch.index()] == self.walk;
+            self.seen[switch.index()] = self.walk;
+            let Some(port) = tables.port(switch, to) else { break WalkEnd::NoEntry(switch) };
+            let Some(channel) = fabric.outgoing(switch, port) else {
+                break WalkEnd::Uncabled(PortRef { node: switch, port });
+            };
+            self.channels.push(channel);
+            if been_here {
+                break WalkEnd::Loop;
+            }
+            let far_end = fabric.target(channel);
+            if far_end.node.index() < self.seen.len() {
+                switch = far_end.node;
+                continue;
+            }
+            let endpoint = fabric.endpoint_at(far_end).expect("a cabled port of no switch");
+            break if endpoint == to { WalkEnd::Arrived } else { WalkEnd::WrongEndpoint(endpoint) };
+        };
+        (&self.channels, end)
+    }
+}

@@ -1,0 +1,146 @@
+//! Following every route to its end, to find those that do not arrive.
+//!
+//! ```text
+//!   s0 ──► s1 ──► s2        h5's entries at s0, s1, s2 lead back to s0: a loop
+//!    ▲────────────┘
+//!   s3 ──► s4 ──?           s4 has no entry for h5: a black hole
+//! ```
+//!
+//! Routes that this crate computes have no faults; tables that were read from a running
+//! fabric may. A pair that no cables join is unreachable, which is a matter of the fabric and
+//! no fault of its routes.
+
+use super::graph::{Attachment, SwitchGraph};
+use super::routes::{Routes, Walk};
+use super::table_routes::WalkEnd;
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+use std::collections::BTreeMap;
+
+/// What becomes of the packets between all ordered pairs of endpoints.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trace {
+    /// Pairs whose packets arrive.
+    pub arrived_pairs: u64,
+    /// Pairs that no cables join.
+    pub unreachable_pairs: u64,
+    /// Where packets of the other pairs stray, by destination and then by place.
+    pub faults: Vec<RouteFault>,
+}
+
+/// Packets for one destination that stray in one way at one place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RouteFault {
+    /// What happens to them.
+    pub stray: Stray,
+    /// The destination that they do not reach.
+    pub to: EndpointId,
+    /// One source whose packets stray so.
+    pub from: EndpointId,
+    /// Number of sources whose packets stray so.
+    pub sources: u64,
+}
+
+/// How packets fail to arrive.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Stray {
+    /// They go round these channels for ever, shown from the lowest one on.
+    Loop(Vec<ChannelId>),
+    /// The switch has no entry for the destination.
+    NoEntry(NodeId),
+    /// The entry names a port that has no cable.
+    Uncabled {
+        /// The switch.
+        switch: NodeId,
+        /// The port.
+        port: u16,
+    },
+    /// The entry leads into another endpoint.
+    WrongEndpoint(EndpointId),
+}
+
+impl RouteFault {
+    /// One sentence for people.
+    pub fn describe(&self, fabric: &Fabric) -> String {
+        let to = fabric.endpoint_name(self.to);
+        let place = match &self.stray {
+            Stray::Loop(channels) => {
+                let names: Vec<_> =
+                    channels.iter().map(|channel| fabric.channel_name(*channel)).collect();
+                format!("go round for ever: {}", names.join(", "))
+            }
+            Stray::NoEntry(switch) => {
+                format!("are lost at {}, which has no entry for it", fabric.node(*switch).name)
+            }
+            Stray::Uncabled { switch, port } => {
+                let name = &fabric.node(*switch).name;
+                format!("are lost at {name}, whose entry names port {port}, which has no cable")
+            }
+            Stray::WrongEndpoint(endpoint) => {
+                format!("end at {} instead", fabric.endpoint_name(*endpoint))
+            }
+        };
+        let (from, sources) = (fabric.endpoint_name(self.from), self.sources);
+        let noun = if sources == 1 { "source" } else { "sources" };
+        format!("packets for {to} {place} ({sources} {noun}, one of them {from})")
+    }
+}
+
+impl Routes {
+    /// Follows the route of every ordered pair of endpoints.
+    pub fn trace(&self, fabric: &Fabric) -> Trace {
+        let graph = SwitchGraph::new(fabric);
+        let islands = graph.islands();
+        let peers = fabric
+            .endpoint_ids()
+            .filter(|endpoint| matches!(graph.attachment(*endpoint), Attachment::Peer(_)));
+        let mut arrived_pairs = peers.count() as u64;
+        let mut strays: BTreeMap<(EndpointId, Stray), (EndpointId, u64)> = BTreeMap::new();
+        self.walk_all(fabric, &graph, |walk| {
+            let from = walk.senders(&graph).next().expect("a walk has senders");
+            let sources = walk.sender_count(&graph);
+            match stray(walk) {
+                None => arrived_pairs += sources,
+                Some(stray) if is_fault(&graph, &islands, walk, &stray) => {
+                    strays.entry((walk.to, stray)).or_insert((from, 0)).1 += sources;
+                }
+                Some(_) => {}
+            }
+        });
+        let faults: Vec<_> = strays
+            .into_iter()
+            .map(|((to, stray), (from, sources))| RouteFault { stray, to, from, sources })
+            .collect();
+        let endpoints = graph.endpoint_count() as u64;
+        let strayed: u64 = faults.iter().map(|fault| fault.sources).sum();
+        let unreachable_pairs = endpoints * endpoints.saturating_sub(1) - arrived_pairs - strayed;
+        Trace { arrived_pairs, unreachable_pairs, faults }
+    }
+}
+
+/// A loop is always a fault; packets that stop are one only if cables lead where they should go.
+fn is_fault(graph: &SwitchGraph, islands: &[NodeId], walk: &Walk<'_>, stray: &Stray) -> bool {
+    let Attachment::Switch(last) = graph.attachment(walk.to) else {
+        unreachable!("walks lead to endpoints on switches");
+    };
+    matches!(stray, Stray::Loop(_)) || islands[walk.source.index()] == islands[last.index()]
+}
+
+fn stray(walk: &Walk<'_>) -> Option<Stray> {
+    Some(match walk.end {
+        WalkEnd::Arrived => return None,
+        WalkEnd::NoEntry(switch) => Stray::NoEntry(switch),
+        WalkEnd::Uncabled(at) => Stray::Uncabled { switch: at.node, port: at.port },
+        WalkEnd::WrongEndpoint(endpoint) => Stray::WrongEndpoint(endpoint),
+        WalkEnd::Loop => Stray::Loop(closed_part(walk.channels)),
+    })
+}
+
+/// The channels between the two mentions of the last one, from the lowest on.
+fn closed_part(channels: &[ChannelId]) -> Vec<ChannelId> {
+    let (last, before) = channels.split_last().expect("a loop has channels");
+    let first = before.iter().position(|channel| channel == last);
+    let mut part = before[first.expect("a loop closes on itself")..].to_vec();
+    let lowest = (0..part.len()).min_by_key(|place| part[*place]);
+    part.rotate_left(lowest.expect("a loop has channels"));
+    part
+}

@@ -1,0 +1,140 @@
+//! Strongly connected components, to see at once whether dependencies close a cycle.
+//!
+//! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on
+//! Computing 1(2), 1972) in O(buffers + dependencies), with a stack of its own in place of
+//! recursion: a path of dependencies may be as long as there are buffers.
+
+use super::dependency::DependencyGraph;
+use crate::routing::lanes::route_set::BufferId;
+
+/// A buffer that the search has not come to.
+const UNSEEN: u32 = u32::MAX;
+
+/// Which buffers lie on common cycles.
+#[derive(Debug)]
+pub(crate) struct Components {
+    /// By buffer. A component is numbered before every component that leads to it.
+    pub(crate) of: Vec<u32>,
+    /// Number of components.
+    pub(crate) count: u32,
+}
+
+/// The state of the search.
+struct ComponentSearch<'a> {
+    graph: &'a DependencyGraph,
+    /// When a buffer was found.
+    found: Vec<u32>,
+    /// The earliest found buffer on the stack that is known to be reachable from a buffer.
+    low: Vec<u32>,
+    clock: u32,
+    /// Buffers found whose component is not complete.
+    open: Vec<BufferId>,
+    /// The path of the search: a buffer, and the next of its successors to look at.
+    path: Vec<(BufferId, usize)>,
+    components: Components,
+}
+
+impl Components {
+    /// The components of the graph.
+    pub(crate) fn new(graph: &DependencyGraph) -> Self {
+        let count = graph.buffer_count();
+        let mut search = ComponentSearch {
+            graph,
+            found: vec![UNSEEN; count],
+            low: vec![UNSEEN; count],
+            clock: 0,
+            open: Vec::new(),
+            path: Vec::new(),
+            components: Self { of: vec![UNSEEN; count], count: 0 },
+        };
+        for buffer in BufferId::first(count) {
+            if search.found[buffer.index()] == UNSEEN {
+                search.run_from(buffer);
+            }
+        }
+        search.components
+    }
+}
+
+impl ComponentSearch<'_> {
+    fn run_from(&mut self, start: BufferId) {
+        self.enter(start);
+        while let Some((buffer, next)) = self.path.pop() {
+            match self.graph.successors(buffer).get(next) {
+                Some(&successor) => {
+                    self.path.push((buffer, next + 1));
+                    self.look_at(buffer, successor);
+                }
+                None => self.leave(buffer),
+            }
+        }
+    }
+
+    fn enter(&mut self, buffer: BufferId) {
+        self.found[buffer.index()] = self.clock;
+        self.low[buffer.index()] = self.clock;
+        self.clock += 1;
+        self.open.push(buffer);
+        self.path.push((buffer, 0));
+    }
+
+    fn look_at(&mut self, buffer: BufferId, successor: BufferId) {
+        if self.found[successor.index()] == UNSEEN {
+            self.enter(successor);
+        } else if self.components.of[successor.index()] == UNSEEN {
+            self.lower(buffer, self.found[successor.index()]);
+        }
+    }
+
+    fn lower(&mut self, buffer: BufferId, reached: u32) {
+        let low = &mut self.low[buffer.index()];
+        *low = (*low).min(reached);
+    }
+
+    fn leave(&mut self, buffer: BufferId) {
+        let low = self.low[buffer.index()];
+        if let Some(&(parent, _)) = self.path.last() {
+            self.lower(parent, low);
+        }
+        if low == self.found[buffer.index()] {
+            self.close(buffer);
+        }
+    }
+
+    /// All buffers found since `head` and still open are its component.
+    fn close(&mut self, head: BufferId) {
+        loop {
+            let member = self.open.pop().expect("the head of a component is open");
+            self.components.of[member.index()] = self.components.count;
+            if member == head {
+                break;
+            }
+        }
+        self.components.count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_cycles_and_what_joins_them() {
+        // 0 -> 1 -> 2 -> 0, 2 -> 3, 3 -> 4 <-> 5, 6 alone: components {0,1,2}, {3}, {4,5}, {6}.
+        let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 4)];
+        let Components { of, count } = Components::new(&DependencyGraph::from_edges(7, &edges));
+        assert_eq!(count, 4);
+        assert!(of[0] == of[1] && of[1] == of[2] && of[4] == of[5]);
+        assert!(of[0] > of[3] && of[3] > of[4], "a component comes after those it leads to");
+        assert!([of[0], of[3], of[4]].iter().all(|other| *other != of[6]));
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_recursion() {
+        let count = 300_000;
+        let edges: Vec<_> = (1..count).map(|buffer| (buffer - 1, buffer)).collect();
+        let components = Components::new(&DependencyGraph::from_edges(count, &edges));
+        assert_eq!(components.of[0] as usize, count - 1);
+        assert_eq!(components.of[count - 1], 0);
+    }
+}

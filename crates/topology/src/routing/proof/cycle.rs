@@ -1,0 +1,194 @@
+//! A shortest cycle of dependencies, and its words for people.
+//!
+//! ```text
+//!   s0[2] -> s1[1]   then the next, from h0 to h2
+//!   s1[2] -> s2[1]   then the next, from h1 to h3
+//!   ...
+//!   s0[2] -> s1[1]   closes the cycle
+//! ```
+//!
+//! From each buffer on a cycle, in ascending order, breadth-first search looks for the
+//! shortest way back that comes through no lower buffer, and gives up where it would
+//! become as long as the shortest cycle known. Successors are looked at in ascending order, so the
+//! answer is the one shortest cycle that, written from its lowest buffer, is
+//! lexicographically least. Worst case O(buffers x dependencies) within the components that
+//! have cycles; cycles of a few buffers are found long before.
+
+use super::components::Components;
+use super::dependency::DependencyGraph;
+use super::ejection::BackpressuredHosts;
+use crate::routing::lanes::route_set::{Buffer, BufferId, LanedWalk, RouteSet};
+use crate::routing::paths::graph::SwitchGraph;
+use crate::{EndpointId, Fabric};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+
+/// The lexicographically least of the shortest cycles, from its lowest buffer on.
+pub(crate) fn shortest_cycle(
+    graph: &DependencyGraph,
+    components: &Components,
+) -> Option<Vec<BufferId>> {
+    let mut best: Option<Vec<BufferId>> = None;
+    let mut search = CycleSearch::new(graph, components);
+    for start in BufferId::first(graph.buffer_count()) {
+        let length_max = best.as_ref().map_or(usize::MAX, |cycle| cycle.len() - 1);
+        if let Some(cycle) = search.back_to(start, length_max) {
+            best = Some(cycle);
+        }
+    }
+    best
+}
+
+/// Buffers of the searches from one buffer after the other.
+struct CycleSearch<'a> {
+    graph: &'a DependencyGraph,
+    components: &'a Components,
+    /// By buffer: the start of the last search that found it, and from where.
+    found: Vec<Option<(BufferId, BufferId)>>,
+    queue: VecDeque<(BufferId, usize)>,
+}
+
+impl<'a> CycleSearch<'a> {
+    fn new(graph: &'a DependencyGraph, components: &'a Components) -> Self {
+        let found = vec![None; graph.buffer_count()];
+        Self { graph, components, found, queue: VecDeque::new() }
+    }
+
+    /// The shortest cycle through `start` and higher buffers, of at most `length_max`.
+    fn back_to(&mut self, start: BufferId, length_max: usize) -> Option<Vec<BufferId>> {
+        self.queue.clear();
+        self.queue.push_back((start, 1));
+        while let Some((buffer, length)) = self.queue.pop_front() {
+            if length > length_max {
+                return None;
+            }
+            for &next in self.graph.successors(buffer) {
+                if next == start {
+                    return Some(self.way_to(buffer, start));
+                }
+                if next > start && self.is_new(start, next) {
+                    self.found[next.index()] = Some((start, buffer));
+                    self.queue.push_back((next, length + 1));
+                }
+            }
+        }
+        None
+    }
+
+    fn is_new(&self, start: BufferId, next: BufferId) -> bool {
+        let seen = self.found[next.index()].is_some_and(|(search, _)| search == start);
+        !seen && self.components.of[next.index()] == self.components.of[start.index()]
+    }
+
+    fn way_to(&self, end: BufferId, start: BufferId) -> Vec<BufferId> {
+        let mut way = vec![end];
+        let mut buffer = end;
+        while buffer != start {
+            buffer = self.found[buffer.index()].expect("the way back was found").1;
+            way.push(buffer);
+        }
+        way.reverse();
+        way
+    }
+}
+
+/// For each buffer of a cycle, one pair of endpoints whose route takes the next buffer right
+/// after it, if any does; a pair of hosts, if there is one.
+pub fn cycle_witnesses<'a>(
+    fabric: &Fabric,
+    routes: impl Into<RouteSet<'a>>,
+    cycle: &[Buffer],
+) -> Vec<Option<(EndpointId, EndpointId)>> {
+    let graph = SwitchGraph::new(fabric);
+    let place: BTreeMap<Buffer, usize> =
+        cycle.iter().enumerate().map(|(index, buffer)| (*buffer, index)).collect();
+    let mut witnesses = vec![None; cycle.len()];
+    let mut by_hosts = vec![None; cycle.len()];
+    let routes = routes.into();
+    let backpressured = BackpressuredHosts::new(fabric, &graph, routes);
+    let mut look_at = |laned: &LanedWalk<'_>| {
+        backpressured.turns(fabric, &graph, routes, laned, |sender, held, wanted| {
+            for held in held.each() {
+                if let Some(&index) = place.get(&held)
+                    && by_hosts[index].is_none()
+                    && wanted.contains(cycle[(index + 1) % cycle.len()])
+                {
+                    let to = laned.walk.to;
+                    witnesses[index] = witnesses[index].or(Some((sender, to)));
+                    let is_own = sender == laned.sender;
+                    let by_host = if is_own { laned.host_sender } else { Some(sender) };
+                    by_hosts[index] = by_host.filter(|_| graph.is_host(to)).map(|from| (from, to));
+                }
+            }
+        });
+    };
+    routes.walk_all(fabric, &graph, &mut look_at);
+    by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
+}
+
+/// A buffer as people name it: its channel, and the lane where there are several.
+pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String {
+    let channel = fabric.channel_name(buffer.channel);
+    if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
+}
+
+/// The cycle for people: a line for each buffer, with a pair of endpoints whose route goes on to
+/// the next, and the first buffer again at the end.
+pub fn describe_cycle<'a>(
+    fabric: &Fabric,
+    routes: impl Into<RouteSet<'a>>,
+    cycle: &[Buffer],
+) -> String {
+    let routes = routes.into();
+    let lane_count = routes.lane_count();
+    let name = |buffer: &Buffer| buffer_name(fabric, *buffer, lane_count);
+    let width = cycle.iter().map(|buffer| name(buffer).chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (buffer, witness) in cycle.iter().zip(cycle_witnesses(fabric, routes, cycle)) {
+        let reason = witness.map_or_else(String::new, |(from, to)| {
+            let (from, to) = (fabric.endpoint_name(from), fabric.endpoint_name(to));
+            match fabric.endpoint_at(fabric.target(buffer.channel)) {
+                None => format!("then the next, from {from} to {to}"),
+                Some(host) => {
+                    let host = fabric.endpoint_name(host);
+                    format!("in transit at {host}, which sends on by the next, from {from} to {to}")
+                }
+            }
+        });
+        writeln!(text, "{:width$}   {reason}", name(buffer)).expect("a string takes text");
+    }
+    if let Some(first) = cycle.first() {
+        writeln!(text, "{:width$}   closes the cycle", name(first)).expect("a string takes text");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shortest(buffer_count: usize, edges: &[(usize, usize)]) -> Option<Vec<usize>> {
+        let graph = DependencyGraph::from_edges(buffer_count, edges);
+        let cycle = shortest_cycle(&graph, &Components::new(&graph))?;
+        Some(cycle.into_iter().map(BufferId::index).collect())
+    }
+
+    #[test]
+    fn the_shorter_of_two_cycles() {
+        let long_and_short = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (5, 3)];
+        assert_eq!(shortest(6, &long_and_short), Some(vec![3, 4, 5]));
+    }
+
+    #[test]
+    fn of_equals_the_least_from_its_lowest_channel() {
+        // Three-cycles 1-4-2, 1-3-5 and 2-6-7.
+        let edges = [(1, 4), (4, 2), (2, 1), (1, 3), (3, 5), (5, 1), (2, 6), (6, 7), (7, 2)];
+        assert_eq!(shortest(8, &edges), Some(vec![1, 3, 5]));
+    }
+
+    #[test]
+    fn a_buffer_that_waits_for_itself_and_no_cycle_at_all() {
+        assert_eq!(shortest(3, &[(0, 1), (1, 0), (2, 2)]), Some(vec![2]));
+        assert_eq!(shortest(3, &[(0, 1), (1, 2), (0, 2)]), None);
+    }
+}
