@@ -100,7 +100,7 @@ def latency(result: Measured) -> Figure:
 
 
 def series(result: Measured) -> Figure:
-    """Draw the drawn and the accepted load and the mean latency of each class over time.
+    """Draw the generated and the accepted load and the mean latency of each class over time.
 
     The warm-up and what follows the window are shaded; bands are the means of the window with
     their 95 % intervals.

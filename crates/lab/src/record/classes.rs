@@ -30,8 +30,8 @@ pub struct ClassSummary {
     /// Load that the scenario asks for, payload only; over the time in which the class sends;
     /// missing for a backlogged class and a schedule.
     pub offered_load: Option<f64>,
-    /// Load that the sources drew in the window, payload only.
-    pub drawn_load: f64,
+    /// Load that the sources generated in the window, payload only.
+    pub generated_load: f64,
     /// Load that was delivered in the window, payload only.
     pub accepted_load: f64,
     /// Half-width of the accepted load.
@@ -107,11 +107,12 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let offered_load = plan.offered_load(id);
     let accepted_load = capacity.load(of.delivered.bytes, span);
     let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
-    let drawn_load = capacity.load(of.created.bytes, span);
+    let generated_load = capacity.load(of.created.bytes, span);
     let open_loop = class.is_open_loop();
     let is_delayed =
         class.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
-    let asked = Asked { class: id, open_loop, offered_load, drawn_load, accepted_load, is_delayed };
+    let asked =
+        Asked { class: id, open_loop, offered_load, generated_load, accepted_load, is_delayed };
     let (verdict, verdict_reason) = verdict::of_class(view, asked, &of);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
     let [latency, network_latency, head_latency] =
@@ -122,7 +123,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         verdict,
         verdict_reason,
         offered_load,
-        drawn_load,
+        generated_load,
         accepted_load,
         accepted_load_half_width: half_width(accepted),
         accepted_bytes_per_s: per_second(of.delivered.bytes),
@@ -200,7 +201,9 @@ pub(super) fn table(classes: &[ClassSummary]) -> Table {
         .integers(("hosts", "hosts"), "hosts that send", |c| c.hosts as u64)
         .texts("verdict", "what the numbers are worth", |c| c.verdict.name().to_owned())
         .known(("offered_load", "1"), "load that the scenario asks for", |c| c.offered_load)
-        .reals(("drawn_load", "1"), "load that the sources drew in the window", |c| c.drawn_load)
+        .reals(("generated_load", "1"), "load that the sources generated in the window", |c| {
+            c.generated_load
+        })
         .reals(("accepted_load", "1"), "load delivered in the window", |c| c.accepted_load)
         .known(("accepted_load_half_width", "1"), "half-width of its 95 % interval", |c| {
             c.accepted_load_half_width

@@ -51,10 +51,10 @@ fn a_light_load_is_accepted_and_every_mean_has_its_interval() {
     assert_eq!(record.classes.iter().map(|class| class.hosts).collect::<Vec<_>>(), [18, 6]);
     for class in &record.classes {
         let half_width = class.accepted_load_half_width.unwrap();
-        assert!((class.accepted_load - class.drawn_load).abs() < half_width, "{class:?}");
+        assert!((class.accepted_load - class.generated_load).abs() < half_width, "{class:?}");
         let relative = class.latency_half_width_ns.unwrap() / class.latency_mean_ns.unwrap();
         assert!(relative < 0.3, "{class:?}");
-        assert!((class.drawn_load - 0.1).abs() < 0.01, "{class:?}");
+        assert!((class.generated_load - 0.1).abs() < 0.01, "{class:?}");
     }
 }
 
