@@ -43,7 +43,7 @@ def table(*rows: tuple[float, float, float]) -> pa.Table:
             "to_ps": [(step + 1) * US for step in steps],
             "coefficient_mean": mean,
             "coefficient_max": highest,
-            "second_share": second,
+            "alternative_share": second,
         }
     )
 

@@ -88,7 +88,7 @@ def draw_coefficients(
 
 def draw_share(axes: Axes, time: Floats, contention: pa.Table) -> None:
     """Draw the share of the hosts on second paths."""
-    share = numbers(contention, "second_share")
+    share = numbers(contention, "alternative_share")
     axes.fill_between(time, share, color=MEAN, alpha=0.25, lw=0, step="pre")
     axes.step(time, share, color=MEAN, lw=1.3, where="pre", gid="second")
     axes.set_ylabel("hosts on second paths")

@@ -202,7 +202,7 @@ fn a_host_that_shares_its_way_sees_twice_the_time() {
     let starts = integers(table(&record, "series"), "from_ps");
     assert!(integers(steps, "from_ps") == starts, "steps are those of the series");
     let [mean, highest, second] =
-        ["coefficient_mean", "coefficient_max", "second_share"].map(|name| reals(steps, name));
+        ["coefficient_mean", "coefficient_max", "alternative_share"].map(|name| reals(steps, name));
     let last = mean.len() - 1;
     let expected = 2.0 * (515.0 + 24.0) / 517.0;
     assert!((mean[last] - expected).abs() < 0.01, "{}, not {expected}", mean[last]);
@@ -266,6 +266,6 @@ fn segments_priorities_and_policing_go_with_it_by_both_engines() {
     // All of it was there: packets in transit, some that spilled, demoted and delayed messages, hosts on second paths.
     assert!(by_runs.in_transit.packets > 20 && by_runs.in_transit.spilled_packets > 0);
     assert!(by_runs.classes[0].messages_demoted > 0 && by_runs.classes[1].messages_delayed > 0);
-    let second = reals(table(&by_runs, "contention"), "second_share");
+    let second = reals(table(&by_runs, "contention"), "alternative_share");
     assert!(second.iter().any(|share| *share > 0.0) && second.iter().any(|share| *share < 1.0));
 }
