@@ -39,7 +39,7 @@ pub use measure::{Measure, Stop};
 pub use network::{Header, Network};
 pub use policing::{Excess, Policing};
 pub use preset::{Parameters, Preset, SwitchingParameters, WormholeParameters};
-pub use routing::{Routing, SecondPaths};
+pub use routing::{AlternativePaths, Routing};
 pub use topology::Topology;
 pub(crate) use topology::fabric;
 pub use traffic::TrafficClass;

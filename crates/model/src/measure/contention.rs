@@ -127,11 +127,12 @@ impl ContentionCollector {
     fn sample(&self) -> Sample {
         let hosts = real(self.now.len() as u128);
         let coefficients = || self.now.iter().map(|now| now.coefficient);
-        let second = self.now.iter().filter(|now| now.path_set == PathSet::Alternative).count();
+        let alternative =
+            self.now.iter().filter(|now| now.path_set == PathSet::Alternative).count();
         Sample {
             mean: coefficients().sum::<f64>() / hosts,
             highest: coefficients().fold(1.0, f64::max),
-            alternative_share: real(second as u128) / hosts,
+            alternative_share: real(alternative as u128) / hosts,
         }
     }
 }
@@ -155,9 +156,9 @@ mod tests {
         host: usize,
         now: u64,
         coefficient: f64,
-        second: bool,
+        alternative: bool,
     ) {
-        let path_set = if second { PathSet::Alternative } else { PathSet::Primary };
+        let path_set = if alternative { PathSet::Alternative } else { PathSet::Primary };
         let grid = Grid::new(Time::from_ps(102_400));
         let contention = Contention { coefficient, path_set };
         collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
