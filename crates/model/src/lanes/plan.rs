@@ -13,8 +13,10 @@ use serde::{Deserialize, Serialize};
 pub enum Crossbar {
     /// The lanes of a port share one way in and one way out: a flit a cycle each.
     #[default]
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; matching until nothing is left is ours"))]
     Multiplexed,
     /// Every lane has its own way in and its own way out.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     Full,
 }
 
