@@ -17,9 +17,10 @@ use super::support::Support::{self, Meaningless, Refused, Works};
 use crate::scenario::{Excess, Forwarding, Lanes, Preset};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use gingham_model::{Arbitration, Choose, Crossbar, Scheduler, Segmentation};
+use gingham_results::schema_of;
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde_json::Value;
 
 type Supports = [Support; KINDS.len()];
@@ -77,13 +78,6 @@ const fn concept<T: JsonSchema>(
     example: &'static str,
 ) -> Concept {
     Concept { name, schema: schema_of::<T>, support, example }
-}
-
-/// The JSON Schema of a type, with the types of its fields inside.
-pub(super) fn schema_of<T: JsonSchema>() -> Value {
-    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value()
 }
 
 /// The key of a table that is a mechanism by itself.

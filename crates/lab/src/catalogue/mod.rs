@@ -11,7 +11,8 @@ mod support;
 pub use support::{KINDS, Kind, Support};
 
 use crate::scenario::Scenario;
-use concepts::{CONCEPTS, Concept, FILES, schema_of};
+use concepts::{CONCEPTS, Concept, FILES};
+use gingham_results::schema_of;
 use serde::Serialize;
 use serde_json::Value;
 

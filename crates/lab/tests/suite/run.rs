@@ -222,7 +222,9 @@ fn all_messages_are_taken_piece_by_piece_and_the_sample_is_some_of_them() {
 fn every_table_is_described_by_one_without_rows() {
     let shape = |table: &gingham_lab::Table| {
         let columns = table.columns.iter();
-        let columns: Vec<_> = columns.map(|c| (c.name, c.unit, c.meaning, c.data.kind())).collect();
+        let columns: Vec<_> = columns
+            .map(|c| (c.name.clone(), c.unit.clone(), c.meaning.clone(), c.data.kind()))
+            .collect();
         (table.name, table.meaning, columns)
     };
     let made: Vec<_> = record(&[]).tables.iter().map(shape).collect();
