@@ -41,10 +41,8 @@ pub enum Segmentation {
     Adaptive(Adaptive),
     /// The most that a packet carries over one switch, two switches and so on; the last holds for all longer
     /// routes.
-    #[schemars(extend(
-        "x-source" = "Kwan et al. 1996, section 5; a list of sizes is ours",
-        "x-example" = r#"{ by-hops = ["80 B", "160 B", "240 B"] }"#
-    ))]
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; a list of sizes is ours"))]
+    #[schemars(extend("x-example" = r#"{ by-hops = ["80 B", "160 B", "240 B"] }"#))]
     ByHops(Vec<Bytes>),
 }
 

@@ -15,9 +15,8 @@ pub enum Arbitration {
     RoundRobin,
     /// A packet of a higher priority first, and in turn among those of the same; a packet that is being sent
     /// is never interrupted.
-    #[schemars(extend(
-        "x-source" = "Kwan et al. 1996, section 4",
-        "x-example" = r#"network.arbitration = "strict-priority"
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 4"))]
+    #[schemars(extend("x-example" = r#"network.arbitration = "strict-priority"
 [[traffic]]
 name = "urgent"
 priority = 1
@@ -25,8 +24,7 @@ load = 0.05
 length = { fixed = "64 B" }
 [[traffic]]
 load = 0.1
-length = { fixed = "64 B" }"#
-    ))]
+length = { fixed = "64 B" }"#))]
     StrictPriority,
 }
 

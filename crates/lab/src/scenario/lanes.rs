@@ -33,11 +33,9 @@ pub struct Lanes {
     /// Whether the lanes of a class are shared out among dateline classes, of which a packet takes a higher one when it crosses a
     /// dateline, so that circles of switches are free of deadlock. Unless given they are where dimension-order routing
     /// needs it and every class has enough lanes.
-    #[schemars(extend(
-        "x-source" = "Dally and Seitz 1987, section IV",
-        "x-example" = r#"routing.algorithm = "dimension-order"
-network.lanes.datelines = true"#
-    ))]
+    #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
+    #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
+network.lanes.datelines = true"#))]
     pub datelines: Option<bool>,
     /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar; in turn unless given.
     pub crossbar_input: Option<Scheduler>,

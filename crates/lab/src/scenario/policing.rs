@@ -38,9 +38,8 @@ pub enum Excess {
     Drop,
     /// A message that finds too few tokens when it is created is sent with priority and segmentation of the
     /// class with this name, which must have a lower priority; it is counted as one of its own class.
-    #[schemars(extend(
-        "x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371",
-        "x-example" = r#"[[traffic]]
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
 name = "urgent"
 priority = 1
 load = 0.05
@@ -49,8 +48,7 @@ policing = { rate = 0.1, burst = "256 B", excess = { demote = "bulk" } }
 [[traffic]]
 name = "bulk"
 load = 0.1
-length = { fixed = "64 B" }"#
-    ))]
+length = { fixed = "64 B" }"#))]
     Demote(String),
 }
 

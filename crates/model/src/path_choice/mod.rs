@@ -50,16 +50,12 @@ impl PathSet {
 #[schemars(transform = accept_bare_names)]
 pub enum Choose {
     /// Messages shorter than a limit take the primary path, all others the alternative one.
-    #[schemars(extend(
-        "x-source" = "Flich et al. 2001, section III-A",
-        "x-example" = r#"{ by-length = { below = "128 B" } }"#
-    ))]
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-A"))]
+    #[schemars(extend("x-example" = r#"{ by-length = { below = "128 B" } }"#))]
     ByLength(ByLength),
     /// Each packet takes the alternative path with a given probability, independent of all others.
-    #[schemars(extend(
-        "x-source" = "Flich et al. 2001, section III-B",
-        "x-example" = "{ at-random = { percent = 25 } }"
-    ))]
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-B"))]
+    #[schemars(extend("x-example" = "{ at-random = { percent = 25 } }"))]
     AtRandom(AtRandom),
     /// Packets of a host take the alternative path while its contention coefficient is high: an average of how many
     /// times longer its packets took to leave it than without contention.

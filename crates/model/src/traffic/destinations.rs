@@ -26,16 +26,12 @@ pub enum Destinations {
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ host = "h1-0-0" }"#))]
     Host(String),
     /// A share of the messages goes to some hosts, the rest is uniform.
-    #[schemars(extend(
-        "x-source" = "Pfister and Norton 1985",
-        "x-example" = r#"{ hot-spot = { hosts = ["h1-1-0"], share = 0.1 } }"#
-    ))]
+    #[schemars(extend("x-source" = "Pfister and Norton 1985"))]
+    #[schemars(extend("x-example" = r#"{ hot-spot = { hosts = ["h1-1-0"], share = 0.1 } }"#))]
     HotSpot(HotSpot),
     /// For each host its destination, by name; a host that is not named sends nothing.
-    #[schemars(extend(
-        "x-source" = "textbook",
-        "x-example" = r#"{ pairs = { h0-0-0 = "h2-2-0", h1-0-0 = "h2-2-0" } }"#
-    ))]
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"{ pairs = { h0-0-0 = "h2-2-0", h1-0-0 = "h2-2-0" } }"#))]
     Pairs(BTreeMap<String, String>),
     /// A square of places: from row r, column c to row c, column r. Needs a square number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
@@ -50,10 +46,8 @@ pub enum Destinations {
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Shuffle,
     /// Nearly half way round every dimension: by ceil(k / 2) - 1 of k places.
-    #[schemars(extend(
-        "x-source" = "Dally and Towles 2004, table 3.1",
-        "x-example" = "{ tornado = { dimensions = [4, 4] } }"
-    ))]
+    #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
+    #[schemars(extend("x-example" = "{ tornado = { dimensions = [4, 4] } }"))]
     Tornado(GridPlaces),
     /// One place on in every dimension, around its end.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
@@ -63,10 +57,8 @@ pub enum Destinations {
     RandomPermutation,
     /// In proportion to the weights of a CSV file: its first row names destinations, its first column sources; the path
     /// is relative to the scenario. A host whose row has twice the mean sum offers twice the load.
-    #[schemars(extend(
-        "x-source" = "Dally and Towles 2004, section 3.2",
-        "x-example" = r#"{ matrix = "demand.csv" }"#
-    ))]
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2"))]
+    #[schemars(extend("x-example" = r#"{ matrix = "demand.csv" }"#))]
     Matrix(String),
 }
 

@@ -23,41 +23,31 @@ use std::fmt;
 pub enum Algorithm {
     /// A path with the fewest switches. Free of deadlock on trees and folded Clos networks, not on
     /// rings and tori.
-    #[schemars(extend(
-        "x-source" = "textbook",
-        "x-example" = r#"topology.generate.star = { hosts = 3 }
-routing.algorithm = "shortest-path""#
-    ))]
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
+routing.algorithm = "shortest-path""#))]
     ShortestPath(ShortestPath),
     /// On a mesh or torus: one dimension after another, the shorter way round. Free of deadlock
     /// on meshes, on tori of at most three switches a dimension, and on others with two lanes and datelines.
-    #[schemars(extend(
-        "x-source" = "Dally and Seitz 1987",
-        "x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
-routing.algorithm = "dimension-order""#
-    ))]
+    #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
+    #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
+routing.algorithm = "dimension-order""#))]
     DimensionOrder(DimensionOrder),
     /// Towards a root first, then only away from it. Free of deadlock on every fabric.
-    #[schemars(extend(
-        "x-source" = "Schroeder et al. 1991 (Autonet)",
-        "x-example" = r#"{ up-down = { root = "smallest-distance" } }"#
-    ))]
+    #[schemars(extend("x-source" = "Schroeder et al. 1991 (Autonet)"))]
+    #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
     UpDown(UpDown),
     /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
     /// ones, where a channel costs more the more paths it carries; it need not be the shortest.
     /// Free of deadlock on every fabric. Source routes only.
-    #[schemars(extend(
-        "x-source" = "Flich et al. 2001, section IV-A; the weights are ours",
-        "x-example" = "{ simple-routes = { weight = 0.5 } }"
-    ))]
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
+    #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
     SimpleRoutes(SimpleRoutes),
     /// A path with the fewest switches on any fabric, free of deadlock: where up*/down* forbids the
     /// turn from down to up, a host of that switch takes the packet in and sends it on. Balanced
     /// over all shortest paths. Source routes only.
-    #[schemars(extend(
-        "x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours",
-        "x-example" = r#"{ in-transit = { hosts = "fewest" } }"#
-    ))]
+    #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours"))]
+    #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
     InTransit(InTransit),
     /// Paths that share the load evenly, with every cycle of dependencies broken where it costs
     /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches of moderate size.

@@ -149,28 +149,20 @@ schedulers! {
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     RoundRobin,
     /// In turn, and in each turn so many flits, or packets.
-    #[schemars(extend(
-        "x-source" = "Yum et al. 2002, section 3.1",
-        "x-example" = "{ weighted-round-robin = { weights = [1, 3] } }"
-    ))]
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
+    #[schemars(extend("x-example" = "{ weighted-round-robin = { weights = [1, 3] } }"))]
     WeightedRoundRobin,
     /// In turn, and in each turn so many bytes; what the last flit or packet takes beyond them is missing in the next.
-    #[schemars(extend(
-        "x-source" = "Adiseshu et al. 1996, section 3",
-        "x-example" = r#"{ surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#
-    ))]
+    #[schemars(extend("x-source" = "Adiseshu et al. 1996, section 3"))]
+    #[schemars(extend("x-example" = r#"{ surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     SurplusRoundRobin,
     /// In turn, and in each turn so many bytes; what is too little for the next flit or packet is saved for the next turn.
-    #[schemars(extend(
-        "x-source" = "Shreedhar and Varghese 1995",
-        "x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#
-    ))]
+    #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
+    #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     DeficitRoundRobin,
     /// As if each lane had a channel of its own, at its own rate: what that would have carried first goes first.
-    #[schemars(extend(
-        "x-source" = "Zhang 1990; Yum et al. 2002, section 3.1",
-        "x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#
-    ))]
+    #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
+    #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
     VirtualClock,
     /// What came first to its place, whatever its lane.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
@@ -181,14 +173,12 @@ schedulers! {
     /// InfiniBand's tables of high and of low priority, with a limit on high priority and lane 15 above all;
     /// always by the packet. Alone, the tables that OpenSM gives where nothing is configured.
     #[serde(rename = "infiniband")]
-    #[schemars(extend(
-        "x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.9",
-        "x-example" = r#"network.lanes.count = 2
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.9"))]
+    #[schemars(extend("x-example" = r#"network.lanes.count = 2
 network.lanes.forwarding = "virtual-cut-through"
 network.lanes.crossbar_input = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
 network.lanes.link_output = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
-network.lanes.adapter_port = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }"#
-    ))]
+network.lanes.adapter_port = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }"#))]
     InfiniBand,
 }
 
