@@ -141,17 +141,17 @@ def classes(**means: tuple[float, float, float, float]) -> pa.Table:
 
 
 def series(step_ps: int, **classes: list[tuple[float, float, int, float]]) -> pa.Table:
-    """Drawn load, accepted load, messages and mean latency in ns, step by step."""
+    """Generated load, accepted load, messages and mean latency in ns, step by step."""
     rows = [
-        (name, index * step_ps, (index + 1) * step_ps, drawn, accepted, count, count, latency)
+        (name, index * step_ps, (index + 1) * step_ps, generated, accepted, count, count, latency)
         for name, steps in classes.items()
-        for index, (drawn, accepted, count, latency) in enumerate(steps)
+        for index, (generated, accepted, count, latency) in enumerate(steps)
     ]
     columns = {
         "class": str,
         "from_ps": int,
         "to_ps": int,
-        "drawn_load": float,
+        "generated_load": float,
         "accepted_load": float,
         "messages_created": int,
         "messages_delivered": int,

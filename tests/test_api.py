@@ -76,7 +76,7 @@ def test_a_number_that_is_none_is_refused_and_not_left_out(value: float) -> None
     scenario = Scenario.example("in-transit")
     choose = {"at-random": {"percent": value}}
     with pytest.raises(InputError, match=r"percent.*expected a number"):
-        scenario.with_({"routing.second": {"algorithm": "up-down", "choose": choose}})
+        scenario.with_({"routing.alternative": {"algorithm": "up-down", "choose": choose}})
 
 
 def test_a_value_that_json_cannot_hold_is_a_type_error() -> None:

@@ -23,7 +23,7 @@ title = "Two senders"
 hosts = 3
 [routing]
 algorithm = "up-down"
-second = { algorithm = "up-down", choose = { by-contention = { above = 1.25 } } }
+alternative = { algorithm = "up-down", choose = { by-contention = { above = 1.25 } } }
 [[traffic]]
 hosts = ["h0", "h1"]
 arrivals = "backlogged"
@@ -36,14 +36,14 @@ time = "200 us"
 
 def table(*rows: tuple[float, float, float]) -> pa.Table:
     steps = range(len(rows))
-    mean, highest, second = zip(*rows, strict=True) if rows else ((), (), ())
+    mean, highest, alternative = zip(*rows, strict=True) if rows else ((), (), ())
     return pa.table(
         {
             "from_ps": [step * US for step in steps],
             "to_ps": [(step + 1) * US for step in steps],
             "coefficient_mean": mean,
             "coefficient_max": highest,
-            "second_share": second,
+            "alternative_share": alternative,
         }
     )
 
@@ -56,13 +56,13 @@ def heights(line: Line2D) -> list[float]:
 def test_lines_are_the_columns_at_the_ends_of_steps() -> None:
     rows = [(1.0, 1.0, 0.0), (1.2, 1.7, 0.25), (1.6, 2.0, 0.75), (1.4, 1.8, 0.5)]
     figure = _contention.draw(table(*rows), SUMMARY, title="A run", thresholds=THRESHOLDS)
-    coefficient, second = figure.axes
+    coefficient, alternative = figure.axes
     lines = {line.get_gid(): line for line in coefficient.lines}
     assert heights(lines["mean"]) == [1.0, 1.2, 1.6, 1.4]
     assert heights(lines["highest"]) == [1.0, 1.7, 2.0, 1.8]
     assert np.asarray(lines["mean"].get_xdata()).tolist() == [1.0, 2.0, 3.0, 4.0], "microseconds"
     assert [heights(lines[name])[0] for name in THRESHOLDS] == [1.5, 1.1]
-    assert heights(second.lines[0]) == [0.0, 0.25, 0.75, 0.5]
+    assert heights(alternative.lines[0]) == [0.0, 0.25, 0.75, 0.5]
     assert coefficient.get_yscale() == "linear"
     assert {patch.get_gid() for patch in coefficient.patches} == {"warm-up", "after the window"}
 
@@ -87,6 +87,6 @@ def test_a_run_by_contention_has_the_picture_with_its_own_thresholds(tmp_path: P
         "above": 1.25,
         "below": 1.1,
     }
-    coefficient, second = plots.contention(gingham.load_result(tmp_path / "run")).axes
+    coefficient, alternative = plots.contention(gingham.load_result(tmp_path / "run")).axes
     assert {line.get_gid() for line in coefficient.lines} == {"mean", "highest", "above", "below"}
-    assert heights(second.lines[0])[-1] == 1.0, "both share one output, and see it"
+    assert heights(alternative.lines[0])[-1] == 1.0, "both share one output, and see it"

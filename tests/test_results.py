@@ -296,7 +296,7 @@ def test_the_tables_agree_with_the_summary_and_with_each_other(
     assert inside["messages_created"].sum() == row["messages_created"]
     span = summary["window_end_ps"] - summary["warm_up_ps"]
     weights = (inside["to_ps"] - inside["from_ps"]) / span
-    assert (inside["drawn_load"] * weights).sum() == pytest.approx(row["drawn_load"])
+    assert (inside["generated_load"] * weights).sum() == pytest.approx(row["generated_load"])
     assert (inside["accepted_load"] * weights).sum() == pytest.approx(row["accepted_load"])
     # Four hosts of 160 MB/s.
     assert row["accepted_bytes_per_s"] == pytest.approx(row["accepted_load"] * 4 * 160e6)

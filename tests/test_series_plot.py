@@ -38,7 +38,7 @@ def patches(axes: Axes, gid: str) -> list[Rectangle]:
 def test_lines_stand_at_the_middles_of_their_steps() -> None:
     load, latency = drawn(series(US, bulk=STEPS)).axes
     middles = [index + 0.5 for index in range(10)]
-    for name, slope in (("drawn", 0.1), ("accepted", 0.05)):
+    for name, slope in (("generated", 0.1), ("accepted", 0.05)):
         times, loads = points(load, name)
         assert times == pytest.approx(middles)
         assert loads == pytest.approx([slope * i for i in range(10)])
@@ -129,12 +129,12 @@ def test_a_class_that_starts_and_stops_leaves_gaps() -> None:
     silent = (0.0, 0.0, 0, math.nan)
     steps = [silent, silent, (0.2, 0.1, 5, 150.0), (0.2, 0.2, 5, 160.0), silent]
     load, latency = drawn(series(US, bulk=STEPS[:5], late=steps)).axes
-    assert points(load, "drawn", 1)[1] == pytest.approx([0, 0, 0.2, 0.2, 0])
+    assert points(load, "generated", 1)[1] == pytest.approx([0, 0, 0.2, 0.2, 0])
     known = np.isfinite(points(latency, "latency", 1)[1])
     assert known.tolist() == [False, False, True, True, False]
 
 
-def test_a_class_without_a_drawn_load_is_drawn_all_the_same() -> None:
+def test_a_class_without_a_generated_load_is_drawn_all_the_same() -> None:
     backlogged = [(math.nan, 0.4, 10, 500.0)] * 4
     load, _ = drawn(series(US, bulk=backlogged)).axes
     assert points(load, "accepted")[1] == pytest.approx([0.4] * 4)

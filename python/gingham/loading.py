@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gingham import tables
+from gingham import old_names, tables
 from gingham._files import nearest_file, require_file
 from gingham._rundir import FORM, MANIFEST
 from gingham.errors import InputError
@@ -46,6 +46,9 @@ def load_as(
         )
         raise InputError(message, file=str(place), expected=[made.kind])
     try:
+        classes = manifest["summary"].get("classes", [])
+        columns = {name for one in classes for name in one}
+        old_names.require_none(place, manifest["scenario"], columns)
         return made(
             scenario=scenario.restore(
                 manifest["scenario"], manifest["scenario_file"], manifest["about"]["files"]

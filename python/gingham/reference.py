@@ -20,7 +20,7 @@ Schema = dict[str, Any]
 CONCEPTS = {
     "topology.generate": "generator",
     "routing.algorithm": "routing",
-    "routing.second.choose": "path-choice",
+    "routing.alternative.choose": "path-choice",
     "network.preset": "preset",
     "network.arbitration": "arbitration",
     "network.lanes.crossbar": "crossbar",

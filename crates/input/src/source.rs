@@ -16,6 +16,11 @@ use std::path::{Path, PathBuf};
 pub trait Scenario: DeserializeOwned {
     /// Says what holds where nothing was written and the answer depends on the rest, such as running names.
     fn fill_in(&mut self);
+
+    /// Refuses what is written with old names, before anything is read.
+    fn refuse_old(_tree: &Tree) -> Result<(), InputError> {
+        Ok(())
+    }
 }
 
 /// Another value for a key, by its dotted path.
@@ -117,6 +122,7 @@ impl<S: Scenario> Source<S> {
         overrides: &Overrides,
     ) -> Result<Self, InputError> {
         overrides.apply(&mut tree)?;
+        S::refuse_old(&tree)?;
         let mut scenario: S = tree.read()?;
         scenario.fill_in();
         Ok(Self { tree, scenario, folder, digest })

@@ -32,7 +32,7 @@ const CURE: &str =
     "choose an algorithm whose proof succeeds, such as up-down, or allow it (--allow-deadlock)";
 
 /// Where each path set has its algorithm.
-const KEYS: [&str; 2] = ["routing.algorithm", "routing.second.algorithm"];
+const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
 
 /// The same where it is only together that two path sets can.
 const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and together they are not: let them agree on what is \

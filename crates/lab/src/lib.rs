@@ -11,6 +11,7 @@ mod catalogue;
 mod compile;
 mod error;
 mod fabric_file;
+mod old_names;
 mod record;
 mod run;
 pub mod scenario;
@@ -25,6 +26,7 @@ pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
 pub use gingham_input::FileRead;
 pub use gingham_model::measure::student_t;
+pub use old_names::{OLD_NAMES, OldName};
 pub use record::{
     ClassSummary, Column, ColumnData, InTransitTotals, LinkTotals, PercentileSummary, Record,
     Table, Verdict, result_tables, summary_schema,

@@ -36,10 +36,7 @@ pub use in_transit::{
     EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
     WhenPoolFull,
 };
-pub use lanes::{
-    ArbiterError, ArbiterPlan, Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan,
-    Scheduler, SchedulerPlan, scheduler,
-};
+pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
 pub use message::{Delivery, Message, MessageId};
 pub use packet::{Packet, Priority};
 pub use path_choice::{

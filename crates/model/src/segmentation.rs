@@ -30,14 +30,19 @@ use std::fmt;
 pub enum Segmentation {
     /// A message is one packet, whatever its length.
     #[default]
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1"))]
     None,
     /// No packet carries more payload than this.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ fixed = "100 B" }"#))]
     Fixed(Bytes),
     /// No packet carries more than this for each switch on its route; the capacity of the network's slack
     /// buffers, if it is not given.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.2", "x-example" = r#"{ adaptive = "80 B" }"#))]
     Adaptive(Adaptive),
     /// The most that a packet carries over one switch, two switches and so on; the last holds for all longer
     /// routes.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; a list of sizes is ours"))]
+    #[schemars(extend("x-example" = r#"{ by-hops = ["80 B", "160 B", "240 B"] }"#))]
     ByHops(Vec<Bytes>),
 }
 

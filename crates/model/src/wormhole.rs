@@ -11,9 +11,20 @@ use serde::{Deserialize, Serialize};
 pub enum Arbitration {
     /// In turn, from the port after the last winner on.
     #[default]
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1; Flich et al. 2001, section IV-A"))]
     RoundRobin,
     /// A packet of a higher priority first, and in turn among those of the same; a packet that is being sent
     /// is never interrupted.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 4"))]
+    #[schemars(extend("x-example" = r#"network.arbitration = "strict-priority"
+[[traffic]]
+name = "urgent"
+priority = 1
+load = 0.05
+length = { fixed = "64 B" }
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }"#))]
     StrictPriority,
 }
 

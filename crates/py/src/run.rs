@@ -1,6 +1,8 @@
 //! Runs of a fabric.
 
-use gingham_lab::{Engine, LabError, Progress, Run, compile, result_tables, summary_schema};
+use gingham_lab::{
+    Engine, LabError, OLD_NAMES, Progress, Run, compile, result_tables, summary_schema,
+};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -33,7 +35,9 @@ impl Simulation {
             "fast" => Engine::Fast,
             "oracle" => Engine::Oracle,
             _ => {
-                let message = format!("no engine is called \"{engine}\"; engines are fast, oracle");
+                let renamed = OLD_NAMES.iter().find(|it| it.what == "engine" && it.old == engine);
+                let unknown = format!("no engine is called \"{engine}\"; engines are fast, oracle");
+                let message = renamed.map_or(unknown, ToString::to_string);
                 return Err(error::refusal(py, message));
             }
         };
@@ -123,6 +127,12 @@ pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pyfunction]
 pub(crate) fn switching_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::KINDS)
+}
+
+/// Names that have new ones by now: what each names, the old one and the new one.
+#[pyfunction]
+pub(crate) fn old_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    convert::to_python(py, &OLD_NAMES)
 }
 
 /// JSON Schema of scenarios.

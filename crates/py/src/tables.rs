@@ -51,7 +51,7 @@ pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py
                 ("u32", PyBytes::new(py, &bytes), values.clone())
             }
         };
-        (column.name, column.meaning, column.unit, values).into_bound_py_any(py)
+        (&column.name, &column.meaning, &column.unit, values).into_bound_py_any(py)
     };
     PyList::new(py, table.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?)
 }

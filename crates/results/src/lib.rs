@@ -15,4 +15,4 @@ mod table;
 
 pub use estimate::{Estimate, Ratio, real};
 pub use student::student_t;
-pub use table::{Builder, Column, ColumnData, Table};
+pub use table::{Builder, Column, ColumnData, Table, schema_of};

@@ -4,7 +4,14 @@
 //!   rows ──Builder──► columns: name │ unit │ meaning │ values
 //! ```
 //!
+//! Where rows are also objects of a summary (`fields`), a field is a column: its name, its doc comment as the meaning, and
+//! its unit as an extension of its schema, `x-unit`.
+//!
 //! A table without rows still has its columns: that is how the reference page is made.
+
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::Serialize;
+use serde_json::Value;
 
 /// The values of a column. Two are equal where their bits are, so that NaN equals itself.
 #[derive(Clone, Debug)]
@@ -53,11 +60,11 @@ impl ColumnData {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
     /// Name, ending in its unit.
-    pub name: &'static str,
+    pub name: String,
     /// What a value counts or is measured in; `1` for a plain fraction, nothing for a text.
-    pub unit: &'static str,
+    pub unit: String,
     /// What it holds.
-    pub meaning: &'static str,
+    pub meaning: String,
     /// The values.
     pub data: ColumnData,
 }
@@ -89,26 +96,24 @@ impl<'a, R> Builder<'a, R> {
 
     /// A column of whole numbers.
     pub fn integers(
-        mut self,
+        self,
         (name, unit): (&'static str, &'static str),
         meaning: &'static str,
         value: impl Fn(&R) -> u64,
     ) -> Self {
         let data = ColumnData::Integers(self.rows.iter().map(value).collect());
-        self.columns.push(Column { name, unit, meaning, data });
-        self
+        self.column((name, unit), meaning, data)
     }
 
     /// A column of real numbers.
     pub fn reals(
-        mut self,
+        self,
         (name, unit): (&'static str, &'static str),
         meaning: &'static str,
         value: impl Fn(&R) -> f64,
     ) -> Self {
         let data = ColumnData::Reals(self.rows.iter().map(value).collect());
-        self.columns.push(Column { name, unit, meaning, data });
-        self
+        self.column((name, unit), meaning, data)
     }
 
     /// Real numbers that may be missing.
@@ -123,7 +128,7 @@ impl<'a, R> Builder<'a, R> {
 
     /// A column of places in `values`.
     pub fn words(
-        mut self,
+        self,
         name: &'static str,
         meaning: &'static str,
         values: Vec<String>,
@@ -131,8 +136,7 @@ impl<'a, R> Builder<'a, R> {
     ) -> Self {
         let place = |row: &R| u32::try_from(code(row)).expect("few distinct values");
         let data = ColumnData::Words { codes: self.rows.iter().map(place).collect(), values };
-        self.columns.push(Column { name, unit: "", meaning, data });
-        self
+        self.column((name, ""), meaning, data)
     }
 
     /// A column of texts, each of which may differ from all others.
@@ -142,13 +146,33 @@ impl<'a, R> Builder<'a, R> {
         meaning: &'static str,
         text: impl Fn(&R) -> String,
     ) -> Self {
-        let mut values: Vec<String> = self.rows.iter().map(&text).collect();
-        values.sort_unstable();
-        values.dedup();
-        let distinct = values.clone();
-        self.words(name, meaning, values, |row| {
-            distinct.binary_search(&text(row)).expect("every text is among the distinct ones")
-        })
+        let data = words_of(self.rows.iter().map(text));
+        self.column((name, ""), meaning, data)
+    }
+
+    fn column(mut self, (name, unit): (&str, &str), meaning: &str, data: ColumnData) -> Self {
+        let [name, unit, meaning] = [name, unit, meaning].map(str::to_owned);
+        self.columns.push(Column { name, unit, meaning, data });
+        self
+    }
+
+    /// A column for each field of the rows that has a unit; a text has an empty one.
+    pub fn fields(self) -> Self
+    where
+        R: Serialize + JsonSchema,
+    {
+        let rows: Vec<Value> = self.rows.iter().map(value_of).collect();
+        schema_of::<R>()["properties"].as_object().into_iter().flatten().fold(
+            self,
+            |table, (name, field)| match field["x-unit"].as_str() {
+                Some(unit) => {
+                    let meaning = meaning_of(field);
+                    let values = rows.iter().map(|row| &row[name]);
+                    table.column((name, unit), &meaning, data_of(&field["type"], values))
+                }
+                None => table,
+            },
+        )
     }
 
     /// The table.
@@ -157,9 +181,91 @@ impl<'a, R> Builder<'a, R> {
     }
 }
 
+/// The JSON Schema of a type, with the types of its fields inside.
+pub fn schema_of<T: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value()
+}
+
+fn value_of(row: &impl Serialize) -> Value {
+    serde_json::to_value(row).expect("our own types serialize")
+}
+
+/// The doc comment of a field, as the columns of other tables are told: on one line, and no sentence of its own.
+fn meaning_of(field: &Value) -> String {
+    let told = field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
+    let (first, rest) = told.split_at(told.chars().next().map_or(0, char::len_utf8));
+    format!("{}{}", first.to_lowercase(), rest.trim_end_matches('.'))
+}
+
+/// The values of a field of some type.
+fn data_of<'v>(kind: &Value, values: impl Iterator<Item = &'v Value>) -> ColumnData {
+    if kind == "integer" {
+        let whole = |value: &Value| value.as_u64().expect("a count is a whole number");
+        ColumnData::Integers(values.map(whole).collect())
+    } else if kind == "string" || kind.is_null() {
+        // A choice among words has no type.
+        words_of(values.map(|value| value.as_str().expect("a text is one").to_owned()))
+    } else {
+        // A number that may be missing has two.
+        ColumnData::Reals(values.map(|value| value.as_f64().unwrap_or(f64::NAN)).collect())
+    }
+}
+
+fn words_of(texts: impl Iterator<Item = String>) -> ColumnData {
+    let texts: Vec<String> = texts.collect();
+    let mut values = texts.clone();
+    values.sort_unstable();
+    values.dedup();
+    let place = |text| values.binary_search(text).expect("every text is among the distinct ones");
+    let code = |text| u32::try_from(place(text)).expect("few distinct values");
+    ColumnData::Words { codes: texts.iter().map(code).collect(), values }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Something counted.
+    #[derive(Serialize, JsonSchema)]
+    struct Row {
+        /// What it is called.
+        name: &'static str,
+        /// How many there are. In all.
+        #[schemars(extend("x-unit" = "messages"))]
+        messages: u64,
+        /// How long it took,
+        /// if it ended.
+        #[schemars(extend("x-unit" = "ns"))]
+        mean_ns: Option<f64>,
+    }
+
+    #[test]
+    fn a_field_with_a_unit_is_a_column() {
+        let rows = [("a", 1, Some(0.5)), ("b", u64::MAX, None)];
+        let rows = rows.map(|(name, messages, mean_ns)| Row { name, messages, mean_ns });
+        let table = Builder::new(&rows).fields().build("rows", "a row each");
+        let column = |name: &str, unit: &str, meaning: &str, data| {
+            let [name, unit, meaning] = [name, unit, meaning].map(str::to_owned);
+            Column { name, unit, meaning, data }
+        };
+        let expected = [
+            column(
+                "messages",
+                "messages",
+                "how many there are. In all",
+                ColumnData::Integers(vec![1, u64::MAX]),
+            ),
+            column(
+                "mean_ns",
+                "ns",
+                "how long it took, if it ended",
+                ColumnData::Reals(vec![0.5, f64::NAN]),
+            ),
+        ];
+        assert_eq!(table.columns, expected);
+    }
 
     #[test]
     fn texts_are_places_among_the_distinct_ones() {

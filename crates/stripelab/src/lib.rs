@@ -28,7 +28,5 @@ pub use run::{Progress, Run};
 
 /// JSON Schema of scenarios.
 pub fn scenario_schema() -> serde_json::Value {
-    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    schemars::SchemaGenerator::new(settings).into_root_schema_for::<scenario::Scenario>().to_value()
+    gingham_results::schema_of::<scenario::Scenario>()
 }

@@ -51,7 +51,7 @@ def plot(
       series      load and latency over time, by class
       links       how evenly the channels are used, and which are the busiest
       fabric      the fabric, each channel coloured by its load
-      contention  what hosts made of the network, and how many took second paths for it
+      contention  what hosts made of the network, and how many took alternative paths for it
 
     \b
     Examples:

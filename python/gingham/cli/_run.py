@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham import old_names
 from gingham.cli._options import (
     FABRIC_FILE,
     force_option,
@@ -47,6 +48,16 @@ WIDTH = 98
 UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 
 
+class EngineChoice(click.Choice[str]):
+    """An engine, or what an old name of one is called now."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of the engine."""
+        if renamed := old_names.said("engine", value):
+            self.fail(renamed, param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command(epilog=exit_code_help(0, 2, 3, 4, 6, 130))
 @click.argument("scenario", metavar="SCENARIO")
 @click.option("--topology", type=FABRIC_FILE, help="Fabric file instead of the scenario's.")
@@ -54,7 +65,7 @@ UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 @seed_option
 @click.option(
     "--engine",
-    type=click.Choice(["fast", "oracle"]),
+    type=EngineChoice(["fast", "oracle"]),
     default="fast",
     show_default=True,
     help="What moves flits: fast, or each by itself (slow; for doubt).",

@@ -7,7 +7,7 @@ picture       what it shows
 `series`      load and latency over the time of the run, by class
 `links`       how evenly the channels are used, and which are the busiest
 `fabric`      the fabric, each channel coloured by its load
-`contention`  what hosts made of the network, and how many took second paths for it
+`contention`  what hosts made of the network, and how many took alternative paths for it
 ============  =====================================================================
 
 `curve` draws latency against accepted load, of a table of `gingham.loads.curve`; `channels` and
@@ -99,7 +99,7 @@ def latency(result: Drawable) -> Figure:
 
 
 def series(result: Drawable) -> Figure:
-    """Draw the drawn and the accepted load and the mean latency of each class over time.
+    """Draw the generated and the accepted load and the mean latency of each class over time.
 
     The warm-up and what follows the window are shaded; bands are the means of the window with
     their 95 % intervals.
@@ -135,7 +135,7 @@ def fabric(result: Drawable) -> Figure:
 
 
 def contention(result: Drawable) -> Figure:
-    """Draw the contention coefficients of the hosts over time, and the share on second paths.
+    """Draw the contention coefficients of the hosts over time, and the share on alternative paths.
 
     For runs in which packets choose between two paths by contention; dashed lines are the
     thresholds of the choice.
@@ -151,8 +151,8 @@ def contention(result: Drawable) -> Figure:
 
 def by_contention(result: Drawable) -> Mapping[str, Any] | None:
     """Return the parameters by which packets choose their path; `None` if they do not."""
-    second = result.scenario.resolved()["routing"].get("second") or {}
-    chosen = second.get("choose")
+    alternative = result.scenario.resolved()["routing"].get("alternative") or {}
+    chosen = alternative.get("choose")
     return chosen.get("by-contention") if isinstance(chosen, dict) else None
 
 

@@ -4,7 +4,7 @@
 
     coefficient  ┌────┬──────────────┬───┐   solid: mean over hosts; thin: the highest
                  │////│  ══════════  │///│   dashed: the thresholds of the choice
-    second       │////│  ▒▒▒▒▒▒▒▒▒▒  │///│   share of the hosts whose packets take second paths
+    alternative  │////│  ▒▒▒▒▒▒▒▒▒▒  │///│   share of the hosts whose packets take alternative paths
                  └────┴──────────────┴───┘   shaded: warm-up, and what follows the window
 
 A point is the end of a step of the table `contention`.
@@ -50,12 +50,12 @@ def draw(
     unit, unit_ps = style.unit_for(end_ps)
     time = numbers(contention, "to_ps") / unit_ps
     figure = style.new_figure(9.5, 6, title, "Contention coefficients of the hosts that send.")
-    coefficient, second = figure.subplots(2, 1, sharex=True)
+    coefficient, alternative = figure.subplots(2, 1, sharex=True)
     draw_coefficients(coefficient, time, contention, thresholds)
-    draw_share(second, time, contention)
-    shade(coefficient, second, summary, end_ps, unit_ps)
-    second.set_xlim(0, end_ps / unit_ps)
-    second.set_xlabel(f"simulated time ({unit})")
+    draw_share(alternative, time, contention)
+    shade(coefficient, alternative, summary, end_ps, unit_ps)
+    alternative.set_xlim(0, end_ps / unit_ps)
+    alternative.set_xlabel(f"simulated time ({unit})")
     return figure
 
 
@@ -87,10 +87,10 @@ def draw_coefficients(
 
 
 def draw_share(axes: Axes, time: Floats, contention: pa.Table) -> None:
-    """Draw the share of the hosts on second paths."""
-    share = numbers(contention, "second_share")
+    """Draw the share of the hosts on alternative paths."""
+    share = numbers(contention, "alternative_share")
     axes.fill_between(time, share, color=MEAN, alpha=0.25, lw=0, step="pre")
-    axes.step(time, share, color=MEAN, lw=1.3, where="pre", gid="second")
-    axes.set_ylabel("hosts on second paths")
+    axes.step(time, share, color=MEAN, lw=1.3, where="pre", gid="alternative")
+    axes.set_ylabel("hosts on alternative paths")
     axes.set_ylim(0, 1.02)
     axes.yaxis.set_major_formatter(style.percent_tick)

@@ -7,9 +7,11 @@ import hashlib
 import json
 import os
 import shutil
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gingham import old_names
 from gingham._files import make_folder, nearest_file, require_file, write_bytes, writing
 from gingham._native import __version__
 from gingham.errors import InputError
@@ -252,4 +254,23 @@ def read_manifest(path: Path) -> dict[str, Any]:
             expected=[str(FORM)],
         )
     whole: dict[str, Any] = manifest
+    old_names.require_none(path, manifest["sweep"], columns_in(path, whole))
     return whole
+
+
+def columns_in(path: Path, manifest: Mapping[str, Any]) -> set[str]:
+    """Return the columns that there are in the folder of a sweep, in any table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    journal = [
+        one for file in _journal.files(path / _journal.FOLDER) for one in _journal.records(file)
+    ]
+    rows = (row for table in tables_of(kind_in(manifest)) for row in rows_of(journal, table))
+    found = {name for row in rows for name in row}
+    kept = (next(path.glob(f"tables/*/{name}.parquet"), None) for name in manifest["sweep"]["keep"])
+    for shard in [*path.glob("*/*.parquet"), *filter(None, kept)]:
+        # One that is gone has become another; one that is damaged is told by who reads its rows.
+        with suppress(FileNotFoundError, pa.ArrowInvalid):
+            found.update(pq.read_schema(shard).names)
+    return found

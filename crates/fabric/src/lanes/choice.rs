@@ -11,7 +11,8 @@
 use crate::lanes::simulation::Simulation;
 use crate::lanes::state::{Port, SHIFT};
 use gingham_fairq::Head;
-use gingham_model::{ArbiterPlan, Granularity, LaneArbiter, PipelinePlan, SchedulerPlan};
+use gingham_model::scheduler::LooksAt;
+use gingham_model::{Granularity, LaneArbiter, PipelinePlan, Scheduler};
 use std::collections::VecDeque;
 
 /// The arbiters of all ports.
@@ -46,15 +47,8 @@ pub(crate) struct Choice {
     came: Vec<VecDeque<u64>>,
 }
 
-fn is_plain(plan: &ArbiterPlan) -> bool {
-    *plan == ArbiterPlan::default()
-}
-
-fn looks_at_arrivals(plan: &ArbiterPlan) -> bool {
-    matches!(
-        plan.scheduler,
-        SchedulerPlan::FirstComeFirstServed | SchedulerPlan::VirtualClock { .. }
-    )
+fn is_plain(scheduler: &Scheduler) -> bool {
+    *scheduler == Scheduler::default()
 }
 
 impl Choice {
@@ -64,7 +58,7 @@ impl Choice {
         ports: &[Port],
         shift: u32,
     ) -> Self {
-        let arbiters = |of: &ArbiterPlan| {
+        let arbiters = |of: &Scheduler| {
             let arbiter = LaneArbiter::new(of, plan.lanes.count);
             vec![arbiter; if is_plain(of) { 0 } else { ports.len() }]
         };
@@ -72,7 +66,8 @@ impl Choice {
             (&plan.lanes.link_output, &lanes.crossbar_input, &plan.lanes.adapter_port);
         let has_policing = plan.classes.iter().any(|class| class.policing.is_some());
         let count = |is_kept: bool| if is_kept { ports.len() << shift } else { 0 };
-        let by_packet = |plan: &ArbiterPlan| plan.granularity == Granularity::Packet;
+        let by_packet = |of: &Scheduler| of.facts().by == Granularity::Packet;
+        let looks_at_arrivals = |of: &Scheduler| of.facts().looks_at == LooksAt::Arrivals;
         Self {
             link_is_plain: is_plain(link),
             input_is_plain: is_plain(input),

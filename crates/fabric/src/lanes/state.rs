@@ -14,7 +14,7 @@
 //! output lane has no room, `filled` the output lanes with flits (at a host, the lanes in the middle of a packet), `credited` those with
 //! credits, `held` those that an input lane holds.
 
-use gingham_model::{ArbiterPlan, PipelinePlan, Plan};
+use gingham_model::{PipelinePlan, Plan, Scheduler};
 use gingham_topology::{ChannelId, NodeId};
 
 /// A port has as many lanes as 1 shifted by this, the most that there can be, so that where a lane lies is known without a look;
@@ -266,7 +266,7 @@ impl Layout {
             flags: flag(TO_HOST, to_host)
                 | flag(TO_STOPPING, to_lanes)
                 | flag(HOST, is_host)
-                | flag(PARTICULAR, plan.lanes.link_output != ArbiterPlan::default())
+                | flag(PARTICULAR, plan.lanes.link_output != Scheduler::default())
                 | flag(SLOW, is_slow),
             ..empty
         }

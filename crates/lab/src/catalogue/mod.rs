@@ -1,22 +1,18 @@
 //! The catalogue: every name that a scenario or a command line may use, with what it means,
 //! where it comes from, and its parameters.
 //!
-//! A mechanism is one line of the table (`lines`), with its support under every switching kind
-//! (`support`) and an example that a test runs; its summary and parameters are the doc comments of its
-//! types, from which help, schema and reference pages are made.
+//! A mechanism is a variant of the enum of its concept (`concepts`): its summary and parameters are the doc comments of
+//! its types, its source and an example that a test runs stand beside them, and all of help, schema and reference pages is
+//! made from there. `support` says what a switching kind is.
 
-mod lines;
+mod concepts;
 mod support;
 
 pub use support::{KINDS, Kind, Support};
 
-use crate::scenario::{Excess, Forwarding, Lanes, Preset, Scenario};
-use gingham_model::traffic::{Arrivals, Destinations, Lengths};
-use gingham_model::{Arbitration, Choose, Crossbar, Scheduler, Segmentation};
-use gingham_topology::generate::Generator;
-use gingham_topology::routing::Algorithm;
-use lines::{FILES, LINES, Line};
-use schemars::{JsonSchema, SchemaGenerator};
+use crate::scenario::Scenario;
+use concepts::{CONCEPTS, Concept, FILES};
+use gingham_results::schema_of;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,13 +27,13 @@ pub struct Entry {
     /// What it is, in a sentence or two.
     pub summary: String,
     /// Where it comes from.
-    pub source: &'static str,
+    pub source: String,
     /// JSON Schema of its parameters; `null` where it takes none.
     pub parameters: Value,
     /// Its support under each switching kind.
     pub kinds: Vec<KindSupport>,
     /// Keys of a scenario, as TOML, that use it.
-    pub example: &'static str,
+    pub example: String,
     /// Files that the example reads.
     pub files: Vec<ExampleFile>,
 }
@@ -63,108 +59,60 @@ pub struct ExampleFile {
 
 /// JSON Schema of scenarios, for editors and reference pages.
 pub fn scenario_schema() -> Value {
-    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    SchemaGenerator::new(settings).into_root_schema_for::<Scenario>().to_value()
+    schema_of::<Scenario>()
 }
 
 /// Every name.
 pub fn catalogue() -> Vec<Entry> {
-    let mut known = Vec::new();
-    known.extend(variants::<Generator>("generator"));
-    known.extend(variants::<Algorithm>("routing"));
-    known.extend(variants::<Choose>("path-choice"));
-    known.extend(variants::<Preset>("preset"));
-    known.extend(variants::<Arbitration>("arbitration"));
-    known.extend(variants::<Crossbar>("crossbar"));
-    known.extend(variants::<Forwarding>("forwarding"));
-    known.push(property::<Lanes>("lanes", "datelines"));
-    known.extend(variants::<Scheduler>("scheduler"));
-    known.extend(variants::<Arrivals>("arrivals"));
-    known.extend(variants::<Lengths>("length"));
-    known.extend(variants::<Destinations>("destinations"));
-    known.extend(variants::<Segmentation>("segmentation"));
-    known.extend(variants::<Excess>("policing"));
-    let entries: Vec<Entry> = LINES.iter().map(|line| entry(line, &known)).collect();
-    assert_eq!(entries.len(), known.len(), "every variant has its line in the catalogue");
-    entries
+    CONCEPTS.iter().flat_map(entries).collect()
 }
 
-fn entry(line: &Line, known: &[Variant]) -> Entry {
-    let Line { concept, name, source, support, example } = *line;
-    let place = known.iter().find(|v| v.concept == concept && v.name == name);
-    let variant = place.expect("the catalogue names a variant that exists");
-    let supports = KINDS.iter().zip(support);
-    let files = FILES.iter().filter(|(file, _)| example.contains(&format!("\"{file}\"")));
-    Entry {
-        concept,
-        name: name.to_owned(),
-        summary: variant.summary.clone(),
-        source,
-        parameters: variant.parameters.clone(),
-        kinds: supports.map(|(k, support)| KindSupport { kind: k.name, support }).collect(),
-        example,
-        files: files.map(|&(name, text)| ExampleFile { name, text }).collect(),
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Variant {
-    concept: &'static str,
-    name: String,
-    summary: String,
-    parameters: Value,
-}
-
-/// The variants of an externally tagged enum, from its JSON Schema.
-fn variants<T: JsonSchema>(concept: &'static str) -> Vec<Variant> {
-    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
+/// The names of a concept.
+fn entries(concept: &Concept) -> Vec<Entry> {
     let mut found = Vec::new();
-    collect(concept, schema.as_value(), &mut found);
+    collect(concept, &(concept.schema)(), &mut found);
     found
 }
 
-/// A key of a table that is a mechanism by itself.
-fn property<T: JsonSchema>(concept: &'static str, name: &str) -> Variant {
-    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    let schema = SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value();
-    let summary = schema["properties"][name]["description"].as_str().unwrap_or_default();
-    let (name, summary) = (name.to_owned(), summary.replace('\n', " "));
-    Variant { concept, name, summary, parameters: Value::Null }
-}
-
-fn collect(concept: &'static str, schema: &Value, found: &mut Vec<Variant>) {
+/// Adds the variants of an externally tagged enum, from its JSON Schema.
+fn collect(concept: &Concept, schema: &Value, found: &mut Vec<Entry>) {
     for key in ["oneOf", "anyOf"] {
         for branch in schema[key].as_array().into_iter().flatten() {
             collect(concept, branch, found);
         }
     }
-    let summary = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
     let mut add = |name: &str, parameters: Value| {
-        if let Some(known) = found.iter_mut().find(|variant| variant.name == name) {
-            // A variant that may also be written as a bare name.
-            if !parameters.is_null() {
-                known.parameters = parameters;
-            }
-            if known.summary.is_empty() {
-                known.summary.clone_from(&summary);
-            }
-        } else {
-            let (name, summary) = (name.to_owned(), summary.clone());
-            found.push(Variant { concept, name, summary, parameters });
+        // A variant that may also be written as a bare name.
+        if found.iter().all(|entry| entry.name != name) {
+            found.push(entry(concept, name, schema, parameters));
         }
     };
     if let Some(name) = schema["const"].as_str() {
         add(name, Value::Null);
     }
-    for name in schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        add(name, Value::Null);
-    }
     for (name, parameters) in schema["properties"].as_object().into_iter().flatten() {
         add(name, parameters.clone());
+    }
+}
+
+/// The entry of a variant.
+fn entry(concept: &Concept, name: &str, variant: &Value, parameters: Value) -> Entry {
+    let text = |key: &str| variant[key].as_str().map(ToOwned::to_owned);
+    let example = match text("x-example").unwrap_or_else(|| format!("\"{name}\"")) {
+        whole if whole.contains('\n') => whole,
+        value => concept.example.replace("{}", &value),
+    };
+    let files = FILES.iter().filter(|(file, _)| example.contains(&format!("\"{file}\"")));
+    let supports = KINDS.iter().zip((concept.support)(name));
+    Entry {
+        concept: concept.name,
+        name: name.to_owned(),
+        summary: text("description").unwrap_or_default().replace('\n', " "),
+        source: text("x-source").unwrap_or_default(),
+        parameters,
+        kinds: supports.map(|(kind, support)| KindSupport { kind: kind.name, support }).collect(),
+        files: files.map(|&(name, text)| ExampleFile { name, text }).collect(),
+        example,
     }
 }
 
@@ -173,15 +121,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_has_a_summary_and_the_parameters_of_its_type() {
+    fn every_name_has_a_summary_a_source_and_the_parameters_of_its_type() {
         let entries = catalogue();
         for entry in &entries {
-            assert!(
-                !entry.summary.is_empty(),
-                "{} {} lacks a doc comment",
-                entry.concept,
-                entry.name
-            );
+            let Entry { concept, name, .. } = entry;
+            assert!(!entry.summary.is_empty(), "{concept} {name} lacks a doc comment");
+            assert!(!entry.source.is_empty(), "{concept} {name} lacks its `x-source`");
         }
         let find = |name: &str| entries.iter().find(|entry| entry.name == name).unwrap();
         assert!(find("torus").parameters["properties"]["dimensions"].is_object());

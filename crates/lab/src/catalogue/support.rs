@@ -7,8 +7,8 @@
 //!   a preset        works          meaningless
 //! ```
 //!
-//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]; every line of the
-//! catalogue then lacks a cell and does not compile until it has one.
+//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]; every rule of support in `concepts` then lacks a
+//! cell and does not compile until it has one.
 
 use serde::Serialize;
 

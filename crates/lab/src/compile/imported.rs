@@ -86,10 +86,10 @@ fn check_keys(source: &ScenarioSource) -> Result<(), LabError> {
         let message = "routing.tables take the place of an algorithm: leave one of the two out";
         return refuse("routing.algorithm", message);
     }
-    if routing.second.is_some() {
+    if routing.alternative.is_some() {
         let message = "a packet that chooses between two paths must carry its route, and tables give one path a pair: leave \
-                       routing.tables or [routing.second] out";
-        return refuse("routing.second", message);
+                       routing.tables or [routing.alternative] out";
+        return refuse("routing.alternative", message);
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::scenario::{
     Parameters, Preset, ScenarioSource, SwitchingParameters, WormholeParameters,
 };
 use gingham_kernel::Bytes;
-use gingham_model::{ArbiterPlan, ChannelPlan, Plan, Switching, WormholePlan};
+use gingham_model::{ChannelPlan, Plan, Scheduler, Switching, WormholePlan};
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Kind {
             SwitchingParameters::Wormhole(wormhole) => {
                 refuse_lanes(source)?;
                 let plan = wormhole_plan(source, parameters, wormhole, overhead_bytes)?;
-                let lanes = LaneFigures::of(source, 1, [(); 2].map(|()| ArbiterPlan::default()))?;
+                let lanes = LaneFigures::of(source, 1, [(); 2].map(|()| Scheduler::default()))?;
                 let held_bytes = lanes.by_class().iter().map(|_| wormhole.slack.capacity.into());
                 let held_bytes = held_bytes.collect();
                 Ok(Self { switching: Switching::Wormhole(plan), lanes, held_bytes })

@@ -1,9 +1,9 @@
 //! Path sets: one path a pair, or two and which of them a packet takes.
 //!
 //! ```text
-//!   routing.algorithm ────────► first set ─┐
-//!   routing.second.algorithm ─► second set ┴─► the same pairs in both ─► one proof of all of them
-//!   routing.tables ────────────► one set
+//!   routing.algorithm ─────────────► primary set ─────┐
+//!   routing.alternative.algorithm ─► alternative set ┴─► the same pairs in both ─► one proof of all of them
+//!   routing.tables ────────────────► one set
 //! ```
 //!
 //! Invariants: two sets are of source form and join the same pairs; they are proven free of deadlock together, for packets
@@ -12,7 +12,7 @@
 use super::classes::payload;
 use super::{Gathered, imported};
 use crate::error::{DeadlockReport, LabError};
-use crate::scenario::{ScenarioSource, SecondPaths};
+use crate::scenario::{AlternativePaths, ScenarioSource};
 use gingham_model::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};
 use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteSet, Routes};
 use gingham_topology::{EndpointId, Fabric, NodeId};
@@ -26,8 +26,8 @@ pub(super) struct Paths {
     pub(super) choice: PathChoice,
 }
 
-/// What a scenario says of its second paths, complete.
-struct Second<'a> {
+/// What a scenario says of its alternative paths, complete.
+struct Alternative<'a> {
     algorithm: &'a Algorithm,
     choice: PathChoice,
 }
@@ -44,23 +44,24 @@ pub(super) fn paths(
     }
     let written = &source.scenario.routing;
     // What needs no routes first: a big fabric takes a while.
-    let second = written.second.as_ref().map(|second| read(source, second)).transpose()?;
+    let alternative =
+        written.alternative.as_ref().map(|written| read(source, written)).transpose()?;
     let route = |algorithm: &Algorithm, key: &str| {
         routing::route(fabric, algorithm, written.form)
             .map_err(|error| LabError::from_routing(&source.tree, key, &error))
     };
     let mut sets = vec![route(&written.algorithm, "routing.algorithm")?];
-    let Some(Second { algorithm, choice }) = second else {
+    let Some(Alternative { algorithm, choice }) = alternative else {
         return Ok(Paths { sets, choice: PathChoice::Only });
     };
-    sets.push(route(algorithm, "routing.second.algorithm")?);
+    sets.push(route(algorithm, "routing.alternative.algorithm")?);
     if let Some((from, to)) = joined_by_one(fabric, &sets[0], &sets[1]) {
         let [from, to] = [from, to].map(|host| fabric.endpoint_name(host));
         let message = format!(
             "only one of the two path sets leads from `{from}` to `{to}`; a packet may take either, so that both must \
              lead there: choose another algorithm for one of them"
         );
-        return Err(source.refuse("routing.second.algorithm", message).into());
+        return Err(source.refuse("routing.alternative.algorithm", message).into());
     }
     if *algorithm == written.algorithm {
         let note = "both path sets are of the same algorithm with the same parameters, so that it is no matter which a \
@@ -70,25 +71,29 @@ pub(super) fn paths(
     Ok(Paths { sets, choice })
 }
 
-fn read<'a>(source: &ScenarioSource, second: &'a SecondPaths) -> Result<Second<'a>, LabError> {
+fn read<'a>(
+    source: &ScenarioSource,
+    written: &'a AlternativePaths,
+) -> Result<Alternative<'a>, LabError> {
     let refuse = |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
-    let missing = |what: String| refuse("routing.second", what);
-    let algorithm = second.algorithm.as_ref().ok_or_else(|| {
+    let missing = |what: String| refuse("routing.alternative", what);
+    let algorithm = written.algorithm.as_ref().ok_or_else(|| {
         missing(
-            "a second path set needs the `algorithm` that makes it, such as \"in-transit\"".into(),
+            "an alternative path set needs the `algorithm` that makes it, such as \"in-transit\""
+                .into(),
         )
     })?;
-    let choose = second.choose.as_ref().ok_or_else(|| {
-        missing(format!("say with `choose` which packets take the second path: {WAYS}"))
+    let choose = written.choose.as_ref().ok_or_else(|| {
+        missing(format!("say with `choose` which packets take the alternative path: {WAYS}"))
     })?;
     if source.scenario.routing.form == Form::Table {
         let message = "a packet chooses between two paths where it starts, so that it must carry its route: say form = \
-                       \"source\", or leave [routing.second] out";
+                       \"source\", or leave [routing.alternative] out";
         return Err(refuse("routing.form", message.to_owned()));
     }
     let choice = choice(choose)
-        .map_err(|(key, message)| refuse(&format!("routing.second.choose.{key}"), message))?;
-    Ok(Second { algorithm, choice })
+        .map_err(|(key, message)| refuse(&format!("routing.alternative.choose.{key}"), message))?;
+    Ok(Alternative { algorithm, choice })
 }
 
 /// What a scenario writes as what an adapter does; else the key that is wrong, and why.
@@ -105,7 +110,7 @@ fn choice(choose: &Choose) -> Result<PathChoice, (&'static str, String)> {
             )),
         },
         Choose::AtRandom(of) if (0.0..=100.0).contains(&of.percent) => {
-            Ok(PathChoice::AtRandom { second: of.percent / 100.0 })
+            Ok(PathChoice::AtRandom { alternative: of.percent / 100.0 })
         }
         Choose::AtRandom(of) => Err((
             "at-random.percent",
@@ -126,14 +131,14 @@ fn contention(of: &ByContention) -> Result<PathChoice, (&'static str, String)> {
     }
     if !(below >= 1.0 && below.is_finite()) {
         let message = format!(
-            "a host goes back to first paths when its coefficient falls below this, which is at least 1, not {below}; \
+            "a host goes back to primary paths when its coefficient falls below this, which is at least 1, not {below}; \
              the coefficient is 1 where no packet meets contention, and never less"
         );
         return Err(("by-contention.below", message));
     }
     if !(above >= below && above.is_finite()) {
         let message = format!(
-            "a host would begin to use second paths above {above}, and go back to first ones below {below} already: let \
+            "a host would begin to use alternative paths above {above}, and go back to primary ones below {below} already: let \
              `above` be at least `below`"
         );
         return Err(("by-contention.above", message));
@@ -200,7 +205,7 @@ pub(super) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<
         PathChoice::ByLength { below_bytes } => {
             [payload.start() < below_bytes, payload.end() >= below_bytes]
         }
-        PathChoice::AtRandom { second } => [*second < 1.0, *second > 0.0],
+        PathChoice::AtRandom { alternative } => [*alternative < 1.0, *alternative > 0.0],
         PathChoice::ByContention(_) => [true, true],
     }
 }
@@ -215,17 +220,17 @@ pub(super) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: 
     let used = used.fold([false; 2], |all, of| [all[0] || of[0], all[1] || of[1]]);
     let [unused, taken] = match used {
         [true, true] => return note_no_return(choice, gathered),
-        [false, _] => ["first", "second"],
-        [true, false] => ["second", "first"],
+        [false, _] => ["primary", "alternative"],
+        [true, false] => ["alternative", "primary"],
     };
     let why = match choice {
         PathChoice::ByLength { below_bytes } => {
-            let than = if taken == "first" { "less payload than" } else { "at least" };
+            let than = if taken == "primary" { "less payload than" } else { "at least" };
             format!(
-                "all messages have {than} {below_bytes} B (routing.second.choose.by-length.below)"
+                "all messages have {than} {below_bytes} B (routing.alternative.choose.by-length.below)"
             )
         }
-        _ => "routing.second.choose.at-random.percent says so".to_owned(),
+        _ => "routing.alternative.choose.at-random.percent says so".to_owned(),
     };
     gathered
         .notes
@@ -234,8 +239,8 @@ pub(super) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: 
 
 fn note_no_return(choice: &PathChoice, gathered: &mut Gathered) {
     if matches!(choice, PathChoice::ByContention(plan) if plan.below <= 1.0) {
-        let note = "a host that begins to use second paths never goes back: its contention coefficient is never below \
-                    1, which routing.second.choose.by-contention.below asks for";
+        let note = "a host that begins to use alternative paths never goes back: its contention coefficient is never below \
+                    1, which routing.alternative.choose.by-contention.below asks for";
         gathered.notes.push(note.to_owned());
     }
 }

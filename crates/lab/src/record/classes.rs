@@ -22,59 +22,85 @@ pub struct ClassSummary {
     /// Name of the class.
     pub name: String,
     /// Hosts that send; a host with several ports counts once a port.
+    #[schemars(extend("x-unit" = "hosts"))]
     pub hosts: usize,
     /// What the numbers are worth.
+    #[schemars(extend("x-unit" = ""))]
     pub verdict: Verdict,
     /// Why, and what to do next.
     pub verdict_reason: String,
     /// Load that the scenario asks for, payload only; over the time in which the class sends;
     /// missing for a backlogged class and a schedule.
+    #[schemars(extend("x-unit" = "1"))]
     pub offered_load: Option<f64>,
-    /// Load that the sources drew in the window, payload only.
-    pub drawn_load: f64,
+    /// Load that the sources generated in the window, payload only.
+    #[schemars(extend("x-unit" = "1"))]
+    pub generated_load: f64,
     /// Load that was delivered in the window, payload only.
+    #[schemars(extend("x-unit" = "1"))]
     pub accepted_load: f64,
     /// Half-width of the accepted load.
+    #[schemars(extend("x-unit" = "1"))]
     pub accepted_load_half_width: Option<f64>,
     /// Payload delivered in the window, bytes per second over all hosts of the class.
+    #[schemars(extend("x-unit" = "B/s"))]
     pub accepted_bytes_per_s: f64,
     /// The same with headers, route bytes and trailers, as they leave the source.
+    #[schemars(extend("x-unit" = "B/s"))]
     pub accepted_wire_bytes_per_s: f64,
     /// The same in flits for each sending host and flit time of its link.
+    #[schemars(extend("x-unit" = "flits"))]
     pub accepted_flits_per_host_cycle: f64,
     /// Messages created in the window.
+    #[schemars(extend("x-unit" = "messages"))]
     pub messages_created: u64,
     /// Of these, delivered in the window or while they were followed.
+    #[schemars(extend("x-unit" = "messages"))]
     pub messages_followed: u64,
     /// Of these, still under way when following ended.
+    #[schemars(extend("x-unit" = "messages"))]
     pub messages_censored: u64,
     /// Of those followed, delayed by policing: a packet waited for tokens.
+    #[schemars(extend("x-unit" = "messages"))]
     pub messages_delayed: u64,
     /// Of those followed, demoted by policing: sent as the messages of another class.
+    #[schemars(extend("x-unit" = "messages"))]
     pub messages_demoted: u64,
     /// Of those created, dropped by policing: never sent.
+    #[schemars(extend("x-unit" = "messages"))]
     pub messages_dropped: u64,
     /// Mean latency from creation to delivery, in nanoseconds, of the messages followed.
+    #[schemars(extend("x-unit" = "ns"))]
     pub latency_mean_ns: Option<f64>,
     /// Half-width of the mean latency, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
     pub latency_half_width_ns: Option<f64>,
     /// Longest latency, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
     pub latency_max_ns: Option<f64>,
     /// Mean latency from the first flit on the host's cable to delivery, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
     pub network_latency_mean_ns: Option<f64>,
     /// Half-width of the mean network latency, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
     pub network_latency_half_width_ns: Option<f64>,
     /// Mean latency from the first flit on the host's cable to the arrival of the head, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
     pub head_latency_mean_ns: Option<f64>,
     /// Half-width of the mean head latency, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
     pub head_latency_half_width_ns: Option<f64>,
     /// Mean number of switches traversed.
+    #[schemars(extend("x-unit" = "switches"))]
     pub hops_mean: Option<f64>,
     /// Half-width of the mean number of switches.
+    #[schemars(extend("x-unit" = "switches"))]
     pub hops_half_width: Option<f64>,
     /// Mean number of hosts that took a message in and sent it on.
+    #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_mean: Option<f64>,
     /// Half-width of the mean number of in-transit hosts.
+    #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
     /// The percentiles of latency that were asked for and can be told.
     pub percentiles: Vec<PercentileSummary>,
@@ -84,12 +110,16 @@ pub struct ClassSummary {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PercentileSummary {
     /// Per cent of the messages whose latency is at most `latency_ns`.
+    #[schemars(extend("x-unit" = "%"))]
     pub percentile: f64,
     /// The latency, within 1 % above the true one of these messages.
+    #[schemars(extend("x-unit" = "ns"))]
     pub latency_ns: f64,
     /// Lower end of the interval.
+    #[schemars(extend("x-unit" = "ns"))]
     pub low_ns: Option<f64>,
     /// Upper end of the interval; missing where too few messages lie beyond.
+    #[schemars(extend("x-unit" = "ns"))]
     pub high_ns: Option<f64>,
 }
 
@@ -107,11 +137,12 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let offered_load = plan.offered_load(id);
     let accepted_load = capacity.load(of.delivered.bytes, span);
     let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
-    let drawn_load = capacity.load(of.created.bytes, span);
+    let generated_load = capacity.load(of.created.bytes, span);
     let open_loop = class.is_open_loop();
     let is_delayed =
         class.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
-    let asked = Asked { class: id, open_loop, offered_load, drawn_load, accepted_load, is_delayed };
+    let asked =
+        Asked { class: id, open_loop, offered_load, generated_load, accepted_load, is_delayed };
     let (verdict, verdict_reason) = verdict::of_class(view, asked, &of);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
     let [latency, network_latency, head_latency] =
@@ -122,7 +153,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         verdict,
         verdict_reason,
         offered_load,
-        drawn_load,
+        generated_load,
         accepted_load,
         accepted_load_half_width: half_width(accepted),
         accepted_bytes_per_s: per_second(of.delivered.bytes),
@@ -196,88 +227,30 @@ pub(crate) fn estimate_of(of: &ClassReport, quantity: Quantity) -> Option<Estima
 /// The table of classes.
 pub(super) fn table(classes: &[ClassSummary]) -> Table {
     Builder::new(classes)
-        .texts("class", "traffic class", |c| c.name.clone())
-        .integers(("hosts", "hosts"), "hosts that send", |c| c.hosts as u64)
-        .texts("verdict", "what the numbers are worth", |c| c.verdict.name().to_owned())
-        .known(("offered_load", "1"), "load that the scenario asks for", |c| c.offered_load)
-        .reals(("drawn_load", "1"), "load that the sources drew in the window", |c| c.drawn_load)
-        .reals(("accepted_load", "1"), "load delivered in the window", |c| c.accepted_load)
-        .known(("accepted_load_half_width", "1"), "half-width of its 95 % interval", |c| {
-            c.accepted_load_half_width
-        })
-        .reals(("accepted_bytes_per_s", "B/s"), "payload delivered in the window", |c| {
-            c.accepted_bytes_per_s
-        })
-        .reals(
-            ("accepted_wire_bytes_per_s", "B/s"),
-            "the same with headers and trailers, as they leave the source",
-            |c| c.accepted_wire_bytes_per_s,
-        )
-        .reals(
-            ("accepted_flits_per_host_cycle", "flits"),
-            "the same in flits for each sending host and flit time",
-            |c| c.accepted_flits_per_host_cycle,
-        )
-        .integers(("messages_created", "messages"), "created in the window", |c| c.messages_created)
-        .integers(("messages_followed", "messages"), "of these, delivered", |c| c.messages_followed)
-        .integers(("messages_censored", "messages"), "of these, still under way", |c| {
-            c.messages_censored
-        })
-        .integers(("messages_delayed", "messages"), "of those followed, delayed by policing", |c| {
-            c.messages_delayed
-        })
-        .integers(("messages_demoted", "messages"), "of those followed, demoted by policing", |c| {
-            c.messages_demoted
-        })
-        .integers(("messages_dropped", "messages"), "of those created, dropped by policing", |c| {
-            c.messages_dropped
-        })
-        .known(("latency_mean_ns", "ns"), "mean from creation to delivery", |c| c.latency_mean_ns)
-        .known(("latency_half_width_ns", "ns"), "half-width of its 95 % interval", |c| {
-            c.latency_half_width_ns
-        })
-        .known(("latency_max_ns", "ns"), "longest latency", |c| c.latency_max_ns)
-        .known(("network_latency_mean_ns", "ns"), "mean from entry to delivery", |c| {
-            c.network_latency_mean_ns
-        })
-        .known(("network_latency_half_width_ns", "ns"), "half-width of its 95 % interval", |c| {
-            c.network_latency_half_width_ns
-        })
-        .known(("head_latency_mean_ns", "ns"), "mean from entry to the head's arrival", |c| {
-            c.head_latency_mean_ns
-        })
-        .known(("head_latency_half_width_ns", "ns"), "half-width of its 95 % interval", |c| {
-            c.head_latency_half_width_ns
-        })
-        .known(("hops_mean", "switches"), "mean number of switches traversed", |c| c.hops_mean)
-        .known(("hops_half_width", "switches"), "half-width of its 95 % interval", |c| {
-            c.hops_half_width
-        })
-        .known(("in_transit_hosts_mean", "hosts"), "mean number of in-transit hosts", |c| {
-            c.in_transit_hosts_mean
-        })
-        .known(("in_transit_hosts_half_width", "hosts"), "half-width of its 95 % interval", |c| {
-            c.in_transit_hosts_half_width
-        })
+        .texts("class", "traffic class", |class| class.name.clone())
+        .fields()
         .build("classes", "a row a traffic class: the numbers of the summary")
+}
+
+/// A percentile with its class.
+#[derive(Serialize, JsonSchema)]
+struct PercentileRow<'a> {
+    /// Traffic class.
+    #[schemars(extend("x-unit" = ""))]
+    class: &'a str,
+    #[serde(flatten)]
+    summary: PercentileSummary,
 }
 
 /// The table of percentiles, a row each that can be told.
 pub(super) fn percentile_table(classes: &[ClassSummary]) -> Table {
-    let row = |class: &ClassSummary| {
-        let name = class.name.clone();
-        class.percentiles.iter().map(move |found| (name.clone(), *found)).collect::<Vec<_>>()
-    };
-    let rows: Vec<(String, PercentileSummary)> = classes.iter().flat_map(row).collect();
+    let mut rows = Vec::new();
+    for class in classes {
+        let row =
+            |summary: &PercentileSummary| PercentileRow { class: &class.name, summary: *summary };
+        rows.extend(class.percentiles.iter().map(row));
+    }
     Builder::new(&rows)
-        .texts("class", "traffic class", |(class, _)| class.clone())
-        .reals(("percentile", "%"), "share of the messages with at most this latency", |(_, p)| {
-            p.percentile
-        })
-        .reals(("latency_ns", "ns"), "latency from creation to delivery", |(_, p)| p.latency_ns)
-        .known(("low_ns", "ns"), "lower end of its 95 % interval", |(_, p)| p.low_ns)
-        .known(("high_ns", "ns"), "upper end; NaN where too few messages lie beyond", |(_, p)| {
-            p.high_ns
-        })
+        .fields()
         .build("percentiles", "a row a class and percentile that can be told")
 }

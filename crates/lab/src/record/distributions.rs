@@ -43,7 +43,7 @@ pub(super) fn histogram_columns(classes: Vec<String>, rows: &[Of<Bar>]) -> Table
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct LoadedStep {
     step: Step,
-    drawn_load: f64,
+    generated_load: f64,
     accepted_load: f64,
 }
 
@@ -53,10 +53,10 @@ pub(super) fn series(view: &RunView<'_>) -> Table {
         let capacity = Capacity::of(view.plan(), id);
         let loaded = |step: Step| {
             let span = step.to.since(step.from);
-            let drawn_load = capacity.load(step.created.bytes, span);
+            let generated_load = capacity.load(step.created.bytes, span);
             LoadedStep {
                 step,
-                drawn_load,
+                generated_load,
                 accepted_load: capacity.load(step.delivered.bytes, span),
             }
         };
@@ -70,7 +70,9 @@ pub(super) fn series_columns(classes: Vec<String>, rows: &[Of<LoadedStep>]) -> T
         .words("class", "traffic class", classes, |(class, _)| *class)
         .integers(("from_ps", "ps"), "the step begins", |(_, row)| row.step.from.as_ps())
         .integers(("to_ps", "ps"), "the step ends", |(_, row)| row.step.to.as_ps())
-        .reals(("drawn_load", "1"), "load that the sources drew in it", |(_, row)| row.drawn_load)
+        .reals(("generated_load", "1"), "load that the sources generated in it", |(_, row)| {
+            row.generated_load
+        })
         .reals(("accepted_load", "1"), "load delivered in it", |(_, row)| row.accepted_load)
         .integers(("messages_created", "messages"), "created in it", |(_, row)| {
             row.step.created.messages

@@ -107,9 +107,9 @@ pub(super) fn contention(rows: &[ContentionStep]) -> Table {
         )
         .reals(("coefficient_max", "1"), "highest of them", |step| step.coefficient_max)
         .reals(
-            ("second_share", "1"),
-            "share of these hosts whose packets take their second paths then",
-            |step| step.second_share,
+            ("alternative_share", "1"),
+            "share of these hosts whose packets take their alternative paths then",
+            |step| step.alternative_share,
         )
         .build(
             "contention",

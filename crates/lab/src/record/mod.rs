@@ -174,7 +174,5 @@ pub fn result_tables() -> Vec<Table> {
 
 /// JSON Schema of the summary, for reference pages.
 pub fn summary_schema() -> serde_json::Value {
-    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    schemars::SchemaGenerator::new(settings).into_root_schema_for::<Record>().to_value()
+    gingham_results::schema_of::<Record>()
 }

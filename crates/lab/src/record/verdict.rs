@@ -54,7 +54,7 @@ pub(super) struct Asked {
     /// Whether the class creates messages whatever becomes of them.
     pub(super) open_loop: bool,
     pub(super) offered_load: Option<f64>,
-    pub(super) drawn_load: f64,
+    pub(super) generated_load: f64,
     pub(super) accepted_load: f64,
     /// Whether policing makes its messages wait.
     pub(super) is_delayed: bool,
@@ -72,12 +72,12 @@ pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (V
 }
 
 fn saturated(asked: Asked) -> String {
-    let Asked { accepted_load, drawn_load, is_delayed, .. } = asked;
+    let Asked { accepted_load, generated_load, is_delayed, .. } = asked;
     let took = format!(
         "the network{} took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
          latencies depend on the length of the run",
         if is_delayed { ", behind the policing of the class," } else { "" },
-        asked.offered_load.unwrap_or(drawn_load)
+        asked.offered_load.unwrap_or(generated_load)
     );
     let class = asked.class.index();
     let or_allow_more = if is_delayed {

@@ -33,6 +33,9 @@ pub struct Lanes {
     /// Whether the lanes of a class are shared out among dateline classes, of which a packet takes a higher one when it crosses a
     /// dateline, so that circles of switches are free of deadlock. Unless given they are where dimension-order routing
     /// needs it and every class has enough lanes.
+    #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
+    #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
+network.lanes.datelines = true"#))]
     pub datelines: Option<bool>,
     /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar; in turn unless given.
     pub crossbar_input: Option<Scheduler>,
@@ -47,9 +50,11 @@ pub struct Lanes {
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
     /// A packet goes on as soon as there is room for its head, and may then stand in several switches.
+    #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
     Wormhole,
     /// A packet goes on only if the next lane has room for all of it, so that it never stands in several switches for
     /// long (Kermani and Kleinrock 1979).
+    #[schemars(extend("x-source" = "Kermani and Kleinrock 1979"))]
     VirtualCutThrough,
 }
 

@@ -39,11 +39,13 @@ pub use measure::{Measure, Stop};
 pub use network::{Header, Network};
 pub use policing::{Excess, Policing};
 pub use preset::{Parameters, Preset, SwitchingParameters, WormholeParameters};
-pub use routing::{Routing, SecondPaths};
+pub use routing::{AlternativePaths, Routing};
 pub use topology::Topology;
 pub(crate) use topology::fabric;
 pub use traffic::TrafficClass;
 
+use crate::old_names::refuse_old_keys;
+use gingham_input::{InputError, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +82,10 @@ pub type ScenarioSource = gingham_input::Source<Scenario>;
 impl gingham_input::Scenario for Scenario {
     fn fill_in(&mut self) {
         self.traffic.iter_mut().for_each(TrafficClass::fill_in);
+    }
+
+    fn refuse_old(tree: &Tree) -> Result<(), InputError> {
+        refuse_old_keys(tree)
     }
 }
 

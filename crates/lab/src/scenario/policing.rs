@@ -31,11 +31,24 @@ pub struct Policing {
 pub enum Excess {
     /// Each packet waits until the bucket holds its payload, and holds up what is behind it in its level of
     /// priority at this host.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Delay,
     /// A message that finds too few tokens when it is created is never sent; it is counted.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Drop,
     /// A message that finds too few tokens when it is created is sent with priority and segmentation of the
     /// class with this name, which must have a lower priority; it is counted as one of its own class.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+name = "urgent"
+priority = 1
+load = 0.05
+length = { fixed = "64 B" }
+policing = { rate = 0.1, burst = "256 B", excess = { demote = "bulk" } }
+[[traffic]]
+name = "bulk"
+load = 0.1
+length = { fixed = "64 B" }"#))]
     Demote(String),
 }
 

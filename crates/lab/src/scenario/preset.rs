@@ -24,14 +24,17 @@ pub enum Preset {
     /// Myrinet at 640 Mbit/s as Kwan et al. 1996 model it: 80 MB/s, cables of 25 m, 150 ns a
     /// switch that hide behind the worm in front, no header bytes.
     #[serde(rename = "myrinet-640")]
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 2"))]
     Myrinet640,
     /// Myrinet at 1.28 Gbit/s as Flich et al. 2001 model it: 160 MB/s, cables of 10 m, 150 ns
     /// from the grant to the first flit, route bytes that switches consume.
     #[serde(rename = "myrinet-1280")]
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Myrinet1280,
     /// Virtual lanes at 1.6 Gbit/s as Yum et al. 2002 model them: 200 MB/s, cables of 10 m, 16 lanes of 10 flits of
     /// 16 B, five stages of 80 ns, a multiplexed crossbar, everything in turn.
     #[serde(rename = "yum-1600")]
+    #[schemars(extend("x-source" = "Yum et al. 2002, sections 3.1 and 4; cables of 10 m are ours"))]
     Yum1600,
 }
 

@@ -13,9 +13,9 @@ pub struct Routing {
     pub algorithm: Algorithm,
     /// Whether packets carry their route (`source`) or switches look it up (`table`).
     pub form: Form,
-    /// A second path for every pair of hosts, and which of its two a packet takes; there is but one unless given.
+    /// An alternative path for every pair of hosts, and which of its two a packet takes; there is but one unless given.
     /// Packets must carry their route.
-    pub second: Option<SecondPaths>,
+    pub alternative: Option<AlternativePaths>,
     /// Forwarding tables that a subnet manager decided on, in place of an algorithm: a file from dump_lfts or dump_fts,
     /// opensm-lfts.dump or opensm.fdbs; the path is relative to the scenario.
     pub tables: Option<String>,
@@ -27,11 +27,11 @@ pub struct Routing {
     pub service_levels: Option<String>,
 }
 
-/// A second path for every pair, and which of its two paths a packet takes (Flich et al. 2001, section III).
+/// An alternative path for every pair, and which of its two paths a packet takes (Flich et al. 2001, section III).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct SecondPaths {
-    /// The routing algorithm of the second paths.
+pub struct AlternativePaths {
+    /// The routing algorithm of the alternative paths.
     #[schemars(required)]
     pub algorithm: Option<Algorithm>,
     /// Which packets take them.
@@ -45,7 +45,7 @@ impl Default for Routing {
         Self {
             algorithm,
             form: Form::Source,
-            second: None,
+            alternative: None,
             tables: None,
             lane_tables: None,
             service_levels: None,

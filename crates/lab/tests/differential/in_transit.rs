@@ -59,7 +59,7 @@ pub(crate) fn random_routing(draw: &mut Stream) -> Vec<String> {
             pick(draw, &[0.0, 0.5, 0.95])
         ),
     };
-    let second = format!("second = {{ algorithm = {second}, choose = {choose} }}");
+    let second = format!("alternative = {{ algorithm = {second}, choose = {choose} }}");
     vec![format!("algorithm = {first}"), second]
 }
 

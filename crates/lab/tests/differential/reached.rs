@@ -3,8 +3,8 @@
 use crate::case::Case;
 use gingham_lab::compile;
 use gingham_model::{
-    ArbiterPlan, Arbitration, Crossbar, Granularity, LanePlan, PipelinePlan, Plan, SchedulerPlan,
-    Status, Switching, WhenFull,
+    Arbitration, Crossbar, Granularity, LanePlan, PipelinePlan, Plan, Scheduler, Status, Switching,
+    WhenFull,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LaneRule, LaneSet};
@@ -49,7 +49,7 @@ fn random_virtual_lanes_are_of_every_kind() {
             *reached.entry(what.to_owned()).or_default() += u32::from(holds);
         }
         for (place, arbiter) in places(lanes, pipeline) {
-            let by = if arbiter.granularity == Granularity::Flit { "flit" } else { "packet" };
+            let by = if arbiter.facts().by == Granularity::Flit { "flit" } else { "packet" };
             *reached.entry(format!("{place} by the {by}")).or_default() += 1;
             *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
         }
@@ -103,7 +103,7 @@ fn has_several(by_lane: &[u32], lanes: &LanePlan) -> bool {
 fn places<'a>(
     lanes: &'a LanePlan,
     pipeline: &'a PipelinePlan,
-) -> [(&'static str, &'a ArbiterPlan); 3] {
+) -> [(&'static str, &'a Scheduler); 3] {
     [
         ("crossbar input", &pipeline.crossbar_input),
         ("link output", &lanes.link_output),
@@ -111,15 +111,15 @@ fn places<'a>(
     ]
 }
 
-fn name(arbiter: &ArbiterPlan) -> &'static str {
-    match arbiter.scheduler {
-        SchedulerPlan::RoundRobin => "round robin",
-        SchedulerPlan::WeightedRoundRobin { .. } => "weighted round robin",
-        SchedulerPlan::SurplusRoundRobin { .. } => "surplus round robin",
-        SchedulerPlan::DeficitRoundRobin { .. } => "deficit round robin",
-        SchedulerPlan::VirtualClock { .. } => "VirtualClock",
-        SchedulerPlan::FirstComeFirstServed => "first come first served",
-        SchedulerPlan::StrictPriority { .. } => "strict priority",
-        SchedulerPlan::InfiniBand(_) => "InfiniBand's tables",
+fn name(arbiter: &Scheduler) -> &'static str {
+    match arbiter {
+        Scheduler::RoundRobin(_) => "round robin",
+        Scheduler::WeightedRoundRobin(_) => "weighted round robin",
+        Scheduler::SurplusRoundRobin(_) => "surplus round robin",
+        Scheduler::DeficitRoundRobin(_) => "deficit round robin",
+        Scheduler::VirtualClock(_) => "VirtualClock",
+        Scheduler::FirstComeFirstServed(_) => "first come first served",
+        Scheduler::StrictPriority(_) => "strict priority",
+        Scheduler::InfiniBand(_) => "InfiniBand's tables",
     }
 }

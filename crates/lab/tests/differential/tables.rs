@@ -1,7 +1,7 @@
 //! Lanes that no rule gives: tables with any lane for every service level at every hop, and any level for every pair.
 
 use gingham_kernel::{Purpose, Stream};
-use gingham_model::{ArbiterPlan, Plan, Switching};
+use gingham_model::{Plan, Scheduler, Switching};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{
     LEVELS, LaneMap, LaneRow, LaneSet, Lanes, MANAGEMENT_LANE, ServiceLevels, VcClass,
@@ -47,7 +47,7 @@ fn make_alike(plan: &mut Plan) {
     for arbiter in [&mut pipeline.crossbar_input, &mut lanes.link_output, &mut lanes.adapter_port] {
         // Tables may lead to a lane that only this arbiter never serves.
         if arbiter.served(lanes.count) & all != all {
-            *arbiter = ArbiterPlan::default();
+            *arbiter = Scheduler::default();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::compiled_in;
 use gingham_lab::Compiled;
-use gingham_model::SchedulerPlan;
+use gingham_model::Scheduler;
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
 use std::fs;
 use std::path::Path;
@@ -22,10 +22,10 @@ fn both(count: usize) -> String {
     format!("count = {count}\nlink_output = {of}\nadapter_port = {of}")
 }
 
-fn tables(compiled: &Compiled) -> [&ArbitrationTables; 2] {
+fn tables(compiled: &Compiled) -> [ArbitrationTables; 2] {
     let lanes = &compiled.plan.lanes;
-    [&lanes.link_output, &lanes.adapter_port].map(|arbiter| match &arbiter.scheduler {
-        SchedulerPlan::InfiniBand(tables) => tables,
+    [&lanes.link_output, &lanes.adapter_port].map(|scheduler| match scheduler {
+        Scheduler::InfiniBand(tables) => tables.arbitration(lanes.count),
         other => panic!("not a table: {other:?}"),
     })
 }
@@ -44,8 +44,8 @@ fn switches_and_adapters_have_their_lines_of_opensm_conf() {
     let low = slots(&[(0, 1), (1, 2), (2, 3)]);
     let adapter = slots(&[(0, 7), (2, 1), (1, 8)]);
     let [link, port] = tables(&compiled);
-    assert_eq!(*link, ArbitrationTables { high_limit: 2, high: high.clone(), low });
-    assert_eq!(*port, ArbitrationTables { high_limit: 255, high, low: adapter });
+    assert_eq!(link, ArbitrationTables { high_limit: 2, high: high.clone(), low });
+    assert_eq!(port, ArbitrationTables { high_limit: 255, high, low: adapter });
     let [read, _] = &compiled.files[..] else { panic!("each place has read it") };
     assert_eq!(read.key, "network.lanes.link_output.infiniband.file");
 }
@@ -99,7 +99,7 @@ fn ports_that_agree_are_one_table() {
     let compiled = beside("ports", PORTS, &both(2)).unwrap();
     let expected =
         ArbitrationTables { high_limit: 0, high: slots(&[(0, 16)]), low: slots(&[(1, 4)]) };
-    assert_eq!(tables(&compiled), [&expected, &expected]);
+    assert_eq!(tables(&compiled), [expected.clone(), expected]);
     assert!(
         compiled.notes.iter().any(|note| note.contains("does not tell the limit")),
         "{:?}",

@@ -1,26 +1,35 @@
 //! Every spelling of a scheduler as the plan that it means.
 
 use crate::support::{SLOW, compiled, compiled_over, plans};
-use gingham_model::{ArbiterPlan, Granularity, SchedulerPlan};
+use gingham_kernel::{Bytes, Rate};
+use gingham_model::scheduler::{
+    DeficitRoundRobin, FirstComeFirstServed, LaneRate, RoundRobin, StrictPriority,
+    SurplusRoundRobin, VirtualClock, WeightedRoundRobin,
+};
+use gingham_model::{Granularity, Scheduler};
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
-use std::num::NonZeroU64;
 
 const CUT: &str = "count = 3\nforwarding = \"virtual-cut-through\"\n";
 
-fn link(scheduler: &str) -> ArbiterPlan {
+fn link(scheduler: &str) -> Scheduler {
     plans(&format!("{CUT}link_output = {scheduler}")).0.link_output
 }
 
-fn by(scheduler: SchedulerPlan, granularity: Granularity) -> ArbiterPlan {
-    ArbiterPlan { scheduler, granularity }
+fn weighted(weights: Vec<u32>, by: Granularity) -> Scheduler {
+    Scheduler::WeightedRoundRobin(WeightedRoundRobin { weights, by })
+}
+
+fn strict(levels: Vec<u8>) -> Scheduler {
+    Scheduler::StrictPriority(StrictPriority { levels, by: Granularity::Flit })
 }
 
 #[test]
 fn round_robin_by_the_flit_stands_everywhere_unless_something_else_does() {
     let (plan, pipeline) = plans("count = 2\nlink_output = \"first-come-first-served\"");
-    assert_eq!(pipeline.crossbar_input, ArbiterPlan::default());
-    assert_eq!(plan.adapter_port, ArbiterPlan::default());
-    assert_eq!(plan.link_output.scheduler, SchedulerPlan::FirstComeFirstServed);
+    assert_eq!(pipeline.crossbar_input, Scheduler::default());
+    assert_eq!(plan.adapter_port, Scheduler::default());
+    let first_come = FirstComeFirstServed { by: Granularity::Flit };
+    assert_eq!(plan.link_output, Scheduler::FirstComeFirstServed(first_come));
 }
 
 #[test]
@@ -28,36 +37,33 @@ fn each_place_has_its_own() {
     let lines = "count = 1\ncrossbar_input = { strict-priority = { levels = [3] } }\n\
                  adapter_port = { weighted-round-robin = { weights = [2] } }";
     let (plan, pipeline) = plans(lines);
-    let levels = SchedulerPlan::StrictPriority { levels: vec![3] };
-    assert_eq!(pipeline.crossbar_input, by(levels, Granularity::Flit));
-    assert_eq!(plan.link_output, ArbiterPlan::default());
-    let weights = SchedulerPlan::WeightedRoundRobin { weights: vec![2] };
-    assert_eq!(plan.adapter_port, by(weights, Granularity::Flit));
+    assert_eq!(pipeline.crossbar_input, strict(vec![3]));
+    assert_eq!(plan.link_output, Scheduler::default());
+    assert_eq!(plan.adapter_port, weighted(vec![2], Granularity::Flit));
 }
 
 #[test]
 fn schedulers_have_their_parameters_by_lane() {
     use Granularity::{Flit, Packet};
-    assert_eq!(link("\"round-robin\""), by(SchedulerPlan::RoundRobin, Flit));
+    assert_eq!(link("\"round-robin\""), Scheduler::RoundRobin(RoundRobin { by: Flit }));
     let packet = "{ round-robin = { by = \"packet\" } }";
-    assert_eq!(link(packet), by(SchedulerPlan::RoundRobin, Packet));
-    let weighted = SchedulerPlan::WeightedRoundRobin { weights: vec![1, 2, 4] };
+    assert_eq!(link(packet), Scheduler::RoundRobin(RoundRobin { by: Packet }));
     let written = "{ weighted-round-robin = { weights = [1, 2, 4], by = \"packet\" } }";
-    assert_eq!(link(written), by(weighted, Packet));
-    let quanta_bytes = vec![16, 1_024, 4_096];
-    let surplus = SchedulerPlan::SurplusRoundRobin { quanta_bytes: quanta_bytes.clone() };
+    assert_eq!(link(written), weighted(vec![1, 2, 4], Packet));
+    let bytes = || [16, 1_024, 4_096].map(Bytes).to_vec();
+    let surplus = SurplusRoundRobin { quanta: bytes(), by: Flit };
     let quanta = "quanta = [\"16 B\", \"1 KiB\", \"4 KiB\"]";
-    assert_eq!(link(&format!("{{ surplus-round-robin = {{ {quanta} }} }}")), by(surplus, Flit));
-    let deficit = SchedulerPlan::DeficitRoundRobin { quanta_bytes };
-    assert_eq!(link(&format!("{{ deficit-round-robin = {{ {quanta} }} }}")), by(deficit, Flit));
-    let rates = [Some(80_000_000), None, Some(1_000_000)];
-    let rates_bytes_per_second =
-        rates.map(|rate: Option<u64>| rate.and_then(NonZeroU64::new)).to_vec();
-    let clock = SchedulerPlan::VirtualClock { rates_bytes_per_second };
+    let written = format!("{{ surplus-round-robin = {{ {quanta} }} }}");
+    assert_eq!(link(&written), Scheduler::SurplusRoundRobin(surplus));
+    let deficit = DeficitRoundRobin { quanta: bytes(), by: Flit };
+    let written = format!("{{ deficit-round-robin = {{ {quanta} }} }}");
+    assert_eq!(link(&written), Scheduler::DeficitRoundRobin(deficit));
+    let reserved = |rate| LaneRate::Reserved(Rate::from_bytes_per_second(rate));
+    let rates = vec![reserved(80_000_000), LaneRate::BestEffort, reserved(1_000_000)];
     let written = "{ virtual-clock = { rates = [\"80 MB/s\", \"best-effort\", \"8 Mbit/s\"] } }";
-    assert_eq!(link(written), by(clock, Flit));
-    let levels = SchedulerPlan::StrictPriority { levels: vec![0, 15, 1] };
-    assert_eq!(link("{ strict-priority = { levels = [0, 15, 1] } }"), by(levels, Flit));
+    assert_eq!(link(written), Scheduler::VirtualClock(VirtualClock { rates, by: Flit }));
+    let levels = vec![0, 15, 1];
+    assert_eq!(link("{ strict-priority = { levels = [0, 15, 1] } }"), strict(levels));
 }
 
 #[test]
@@ -66,8 +72,12 @@ fn tables_are_by_the_packet_and_a_missing_one_is_empty() {
         let slots = |of: &[(u8, u8)]| {
             of.iter().map(|&(lane, weight)| ArbitrationSlot { lane, weight }).collect()
         };
-        let tables = ArbitrationTables { high_limit, high: slots(high), low: slots(low) };
-        by(SchedulerPlan::InfiniBand(tables), Granularity::Packet)
+        ArbitrationTables { high_limit, high: slots(high), low: slots(low) }
+    };
+    let link = |scheduler: &str| match link(scheduler) {
+        of @ Scheduler::InfiniBand(_) if of.facts().by == Granularity::Flit => panic!("{of:?}"),
+        Scheduler::InfiniBand(tables) => tables.arbitration(3),
+        other => panic!("not a table: {other:?}"),
     };
     let written = "{ infiniband = { high = [{ lane = 0, weight = 4 }, { lane = 2, weight = 0 }, { lane = 0, weight = 1 }], \
                    low = [{ lane = 1, weight = 255 }, { lane = 2, weight = 1 }], high_limit = 7 } }";

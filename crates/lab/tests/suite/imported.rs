@@ -197,10 +197,10 @@ fn what_cannot_be_is_refused_with_its_key_and_cure() {
         (
             &["tables"],
             &[
-                ("routing.second", "{ algorithm = \"up-down\", choose = \"at-random\" }"),
+                ("routing.alternative", "{ algorithm = \"up-down\", choose = \"at-random\" }"),
                 ("routing.tables", "opensm-lfts.dump"),
             ],
-            "in `routing.second`: a packet that chooses",
+            "in `routing.alternative`: a packet that chooses",
         ),
         // The ring is no dump of the torus.
         (&["file"], &[("topology.generate", "{ star = { hosts = 3 } }")], "opensm-lfts.dump"),

@@ -41,7 +41,7 @@ messages = "sample"
 
 const POOL: &str = "network.in_transit.pool";
 const LENGTH: &str = "traffic.0.length";
-const SECOND: &str = "routing.second";
+const ALTERNATIVE: &str = "routing.alternative";
 /// So long that sections of the measurement merge twice.
 const LONG: (&str, &str) = ("stop.time", "4 ms");
 
@@ -159,12 +159,12 @@ fn packets_that_find_no_room_are_counted_and_named_with_the_cure() {
 }
 
 #[test]
-fn by_length_the_limit_itself_takes_the_second_path() {
+fn by_length_the_limit_itself_takes_the_alternative_path() {
     let up_down = ("routing.algorithm", "up-down");
     let choose = "{ by-length = { below = \"64 B\" } }";
     let second = format!("{{ algorithm = \"in-transit\", choose = {choose} }}");
     let mixed = (LENGTH, "{ uniform = { from = \"60 B\", to = \"67 B\" } }");
-    let record = record(&[up_down, (SECOND, &second), mixed]);
+    let record = record(&[up_down, (ALTERNATIVE, &second), mixed]);
     let messages = table(&record, "messages");
     let bytes = integers(messages, "payload_bytes");
     for (bytes, through) in bytes.iter().zip(integers(messages, "in_transit_hosts")) {
@@ -177,7 +177,7 @@ fn by_length_the_limit_itself_takes_the_second_path() {
 fn at_random_a_quarter_goes_through_the_host() {
     let up_down = ("routing.algorithm", "up-down");
     let second =
-        (SECOND, "{ algorithm = \"in-transit\", choose = { at-random = { percent = 25 } } }");
+        (ALTERNATIVE, "{ algorithm = \"in-transit\", choose = { at-random = { percent = 25 } } }");
     let record = record(&[up_down, second, ("traffic.0.load", "0.5")]);
     let through = integers(table(&record, "messages"), "in_transit_hosts");
     #[expect(clippy::cast_precision_loss, reason = "some thousand")]
@@ -194,7 +194,7 @@ fn a_host_that_shares_its_way_sees_twice_the_time() {
     // as long to leave. There it has a route byte more for each of two switches: 517 flits.
     let record = record(&[
         ("routing.algorithm", "up-down"),
-        (SECOND, "{ algorithm = \"up-down\", choose = \"by-contention\" }"),
+        (ALTERNATIVE, "{ algorithm = \"up-down\", choose = \"by-contention\" }"),
         ("traffic.0", &backlogged("h1-0\", \"h3-0", "512 B")),
         LONG,
     ]);
@@ -202,7 +202,7 @@ fn a_host_that_shares_its_way_sees_twice_the_time() {
     let starts = integers(table(&record, "series"), "from_ps");
     assert!(integers(steps, "from_ps") == starts, "steps are those of the series");
     let [mean, highest, second] =
-        ["coefficient_mean", "coefficient_max", "second_share"].map(|name| reals(steps, name));
+        ["coefficient_mean", "coefficient_max", "alternative_share"].map(|name| reals(steps, name));
     let last = mean.len() - 1;
     let expected = 2.0 * (515.0 + 24.0) / 517.0;
     assert!((mean[last] - expected).abs() < 0.01, "{}, not {expected}", mean[last]);
@@ -231,7 +231,7 @@ fn segments_by_hops_are_those_of_the_longer_path() {
     let short = packets(&[]);
     assert!(!short.is_empty() && short.iter().all(|packets| *packets == 2), "{short:?}");
     let second = "{ algorithm = \"up-down\", choose = { at-random = { percent = 50 } } }";
-    let long = packets(&[(SECOND, second)]);
+    let long = packets(&[(ALTERNATIVE, second)]);
     assert!(!long.is_empty() && long.iter().all(|packets| *packets == 1), "{long:?}");
 }
 
@@ -253,7 +253,7 @@ fn segments_priorities_and_policing_go_with_it_by_both_engines() {
     let traffic = format!("[{urgent}, {bulk}]");
     let settings = [
         ("routing.algorithm", "up-down"),
-        (SECOND, "{ algorithm = \"in-transit\", choose = \"by-contention\" }"),
+        (ALTERNATIVE, "{ algorithm = \"in-transit\", choose = \"by-contention\" }"),
         ("network.arbitration", "strict-priority"),
         (POOL, "600 B"),
         ("traffic", &traffic),
@@ -263,9 +263,9 @@ fn segments_priorities_and_policing_go_with_it_by_both_engines() {
         [Engine::Fast, Engine::Oracle].map(|engine| record_by(engine, &settings));
     assert_eq!(by_runs.tables, by_flits.tables);
     assert_eq!((by_runs.in_transit, &by_runs.notes), (by_flits.in_transit, &by_flits.notes));
-    // All of it was there: packets in transit, some that spilled, demoted and delayed messages, hosts on second paths.
+    // All of it was there: packets in transit, some that spilled, demoted and delayed messages, hosts on alternative paths.
     assert!(by_runs.in_transit.packets > 20 && by_runs.in_transit.spilled_packets > 0);
     assert!(by_runs.classes[0].messages_demoted > 0 && by_runs.classes[1].messages_delayed > 0);
-    let second = reals(table(&by_runs, "contention"), "second_share");
+    let second = reals(table(&by_runs, "contention"), "alternative_share");
     assert!(second.iter().any(|share| *share > 0.0) && second.iter().any(|share| *share < 1.0));
 }

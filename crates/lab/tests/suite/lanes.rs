@@ -362,7 +362,7 @@ fn long_messages_go_by_way_of_hosts_where_their_path_says_so() {
         lanes.count = 4
         [routing]
         algorithm = "up-down"
-        second = { algorithm = "in-transit", choose = { by-length = { below = "100 B" } } }
+        alternative = { algorithm = "in-transit", choose = { by-length = { below = "100 B" } } }
         [[traffic]]
         load = 0.1
         stop = "300 us"

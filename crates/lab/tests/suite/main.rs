@@ -4,6 +4,7 @@ mod datelines;
 mod imported;
 mod in_transit;
 mod lanes;
+mod old_names;
 mod paths;
 mod policing;
 mod run;

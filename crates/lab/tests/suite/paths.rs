@@ -30,8 +30,8 @@ length = { fixed = "64 B" }
 time = "1 ms"
 "#;
 
-/// Second paths that make the example whole.
-const SECOND: &str =
+/// Alternative paths that make the example whole.
+const ALTERNATIVE: &str =
     "{ algorithm = { up-down = { root = \"smallest-distance\" } }, choose = \"at-random\" }";
 
 fn parse(settings: &[(&str, &str)]) -> Result<ScenarioSource, InputError> {
@@ -58,10 +58,10 @@ fn error(settings: &[(&str, &str)]) -> String {
 }
 
 fn choice(choose: &str) -> PathChoice {
-    compiled(&[("routing.second", SECOND), (CHOOSE, choose)]).plan.path_choice
+    compiled(&[("routing.alternative", ALTERNATIVE), (CHOOSE, choose)]).plan.path_choice
 }
 
-const CHOOSE: &str = "routing.second.choose";
+const CHOOSE: &str = "routing.alternative.choose";
 
 #[test]
 fn without_a_second_algorithm_there_is_one_path_set() {
@@ -71,9 +71,9 @@ fn without_a_second_algorithm_there_is_one_path_set() {
 
 #[test]
 fn a_second_algorithm_makes_a_second_path_set() {
-    let plan = compiled(&[("routing.second", SECOND)]).plan;
+    let plan = compiled(&[("routing.alternative", ALTERNATIVE)]).plan;
     assert_eq!(plan.sets().collect::<Vec<_>>(), [PathSet::Primary, PathSet::Alternative]);
-    assert_eq!(plan.path_choice, PathChoice::AtRandom { second: 0.5 });
+    assert_eq!(plan.path_choice, PathChoice::AtRandom { alternative: 0.5 });
 }
 
 #[test]
@@ -81,7 +81,10 @@ fn each_way_to_choose_is_read_with_its_defaults_and_without() {
     assert_eq!(choice("\"by-length\""), PathChoice::ByLength { below_bytes: 64 });
     let by_length = choice("{ by-length = { below = \"1 KiB\" } }");
     assert_eq!(by_length, PathChoice::ByLength { below_bytes: 1_024 });
-    assert_eq!(choice("{ at-random = { percent = 25 } }"), PathChoice::AtRandom { second: 0.25 });
+    assert_eq!(
+        choice("{ at-random = { percent = 25 } }"),
+        PathChoice::AtRandom { alternative: 0.25 }
+    );
     let paper = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1 };
     assert_eq!(choice("\"by-contention\""), PathChoice::ByContention(paper));
     let other = choice("{ by-contention = { alpha = 0, beta = 0.5, above = 2, below = 2 } }");
@@ -90,23 +93,23 @@ fn each_way_to_choose_is_read_with_its_defaults_and_without() {
 }
 
 #[test]
-fn a_second_set_is_whole_and_its_packets_carry_their_route() {
-    let alone = error(&[("routing.second", "{ choose = \"at-random\" }")]);
+fn an_alternative_set_is_whole_and_its_packets_carry_their_route() {
+    let alone = error(&[("routing.alternative", "{ choose = \"at-random\" }")]);
     assert!(
-        alone.contains("in `routing.second`: a second path set needs the `algorithm`"),
+        alone.contains("in `routing.alternative`: an alternative path set needs the `algorithm`"),
         "{alone}"
     );
-    let unchosen = error(&[("routing.second", "{ algorithm = \"up-down\" }")]);
+    let unchosen = error(&[("routing.alternative", "{ algorithm = \"up-down\" }")]);
     assert!(
-        unchosen.contains("`choose` which packets take the second path: by-length, at-random"),
+        unchosen.contains("`choose` which packets take the alternative path: by-length, at-random"),
         "{unchosen}"
     );
-    let table = error(&[("routing.second", SECOND), ("routing.form", "table")]);
+    let table = error(&[("routing.alternative", ALTERNATIVE), ("routing.form", "table")]);
     assert!(table.contains("in `routing.form`: a packet chooses"), "{table}");
     assert!(table.contains("form = \"source\""), "{table}");
     let misplaced = error(&[("routing.choose", "at-random")]);
     assert!(misplaced.contains("unknown key `choose` in `routing`"), "{misplaced}");
-    let misspelt = error(&[("routing.second", SECOND), (CHOOSE, "by-lenght")]);
+    let misspelt = error(&[("routing.alternative", ALTERNATIVE), (CHOOSE, "by-lenght")]);
     assert!(misspelt.contains("did you mean `by-length`?"), "{misspelt}");
 }
 
@@ -130,13 +133,13 @@ fn numbers_of_a_choice_that_make_no_sense_are_refused_at_their_key() {
         ("{ by-contention = { below = 0.9 } }", "by-contention.below`: a host goes back"),
         (
             "{ by-contention = { above = 1.05 } }",
-            "by-contention.above`: a host would begin to use second paths above 1.05",
+            "by-contention.above`: a host would begin to use alternative paths above 1.05",
         ),
         ("{ by-contention = { above = inf } }", "by-contention.above`"),
     ];
     for (choose, message) in cases {
-        let found = error(&[("routing.second", SECOND), (CHOOSE, choose)]);
-        let expected = format!("in `routing.second.choose.{message}");
+        let found = error(&[("routing.alternative", ALTERNATIVE), (CHOOSE, choose)]);
+        let expected = format!("in `routing.alternative.choose.{message}");
         assert!(found.contains(&expected), "{choose}: {found}");
     }
 }
@@ -151,23 +154,23 @@ fn a_path_set_that_nobody_uses_is_noted() {
         (
             "\"by-length\"",
             Some(
-                "no packet takes its first path, all take the second one: all messages have at least 64 B",
+                "no packet takes its primary path, all take the alternative one: all messages have at least 64 B",
             ),
         ),
         (
             "{ by-length = { below = \"65 B\" } }",
             Some(
-                "no packet takes its second path, all take the first one: all messages have less payload than 65 B",
+                "no packet takes its alternative path, all take the primary one: all messages have less payload than 65 B",
             ),
         ),
-        ("{ at-random = { percent = 0 } }", Some("no packet takes its second path")),
-        ("{ at-random = { percent = 100 } }", Some("no packet takes its first path")),
+        ("{ at-random = { percent = 0 } }", Some("no packet takes its alternative path")),
+        ("{ at-random = { percent = 100 } }", Some("no packet takes its primary path")),
         ("{ by-contention = { below = 1 } }", Some("never goes back")),
         ("\"by-contention\"", None),
         ("\"at-random\"", None),
     ];
     for (choose, expected) in cases {
-        let found = notes(&[("routing.second", SECOND), (CHOOSE, choose)]);
+        let found = notes(&[("routing.alternative", ALTERNATIVE), (CHOOSE, choose)]);
         match expected {
             Some(expected) => {
                 assert!(found.iter().any(|note| note.contains(expected)), "{choose}: {found:?}");
@@ -175,7 +178,8 @@ fn a_path_set_that_nobody_uses_is_noted() {
             None => assert_eq!(found, [""; 0], "{choose}"),
         }
     }
-    let same = notes(&[("routing.second", "{ algorithm = \"up-down\", choose = \"at-random\" }")]);
+    let same =
+        notes(&[("routing.alternative", "{ algorithm = \"up-down\", choose = \"at-random\" }")]);
     assert!(same[0].contains("both path sets are of the same algorithm"), "{same:?}");
 }
 
@@ -187,7 +191,7 @@ fn two_sets_that_are_free_alone_may_deadlock_together() {
         compiled(&[("routing.algorithm", &root(name))]);
     }
     let second = format!("{{ algorithm = {}, choose = \"at-random\" }}", root("s1"));
-    let settings = [("routing.algorithm", &*root("s0")), ("routing.second", &*second)];
+    let settings = [("routing.algorithm", &*root("s0")), ("routing.alternative", &*second)];
     let found = error(&settings);
     assert!(found.contains("these routes can deadlock"), "{found}");
     assert!(found.contains("each path set alone is free of deadlock"), "{found}");

@@ -231,7 +231,7 @@ fn dropping_lets_pass_the_rate_and_does_not_saturate() {
     let record = record(&[(EXCESS, "drop")]);
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
-    assert!((class.drawn_load - 0.4).abs() < 0.02, "{class:?}");
+    assert!((class.generated_load - 0.4).abs() < 0.02, "{class:?}");
     // Twice the rate is asked for by chance: the bucket of four messages is nearly always short of one.
     assert!((class.accepted_load - 0.2).abs() < 0.01, "{class:?}");
     let [created, followed] = [class.messages_created, class.messages_followed];
@@ -249,7 +249,7 @@ fn demoting_lets_all_pass_and_counts_them_where_they_came_from() {
     let record = record(&[(EXCESS, "{ demote = \"bulk\" }")]);
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
-    assert!((class.accepted_load - class.drawn_load).abs() < 0.01, "{class:?}");
+    assert!((class.accepted_load - class.generated_load).abs() < 0.01, "{class:?}");
     // What is demoted of 0.4 is what is above the 0.2 that conform.
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let share = class.messages_demoted as f64 / class.messages_followed as f64;

@@ -51,10 +51,10 @@ fn a_light_load_is_accepted_and_every_mean_has_its_interval() {
     assert_eq!(record.classes.iter().map(|class| class.hosts).collect::<Vec<_>>(), [18, 6]);
     for class in &record.classes {
         let half_width = class.accepted_load_half_width.unwrap();
-        assert!((class.accepted_load - class.drawn_load).abs() < half_width, "{class:?}");
+        assert!((class.accepted_load - class.generated_load).abs() < half_width, "{class:?}");
         let relative = class.latency_half_width_ns.unwrap() / class.latency_mean_ns.unwrap();
         assert!(relative < 0.3, "{class:?}");
-        assert!((class.drawn_load - 0.1).abs() < 0.01, "{class:?}");
+        assert!((class.generated_load - 0.1).abs() < 0.01, "{class:?}");
     }
 }
 
@@ -222,7 +222,9 @@ fn all_messages_are_taken_piece_by_piece_and_the_sample_is_some_of_them() {
 fn every_table_is_described_by_one_without_rows() {
     let shape = |table: &gingham_lab::Table| {
         let columns = table.columns.iter();
-        let columns: Vec<_> = columns.map(|c| (c.name, c.unit, c.meaning, c.data.kind())).collect();
+        let columns: Vec<_> = columns
+            .map(|c| (c.name.clone(), c.unit.clone(), c.meaning.clone(), c.data.kind()))
+            .collect();
         (table.name, table.meaning, columns)
     };
     let made: Vec<_> = record(&[]).tables.iter().map(shape).collect();

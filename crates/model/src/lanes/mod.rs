@@ -14,6 +14,6 @@ mod arbiter;
 mod plan;
 pub mod scheduler;
 
-pub use arbiter::{ArbiterError, ArbiterPlan, Granularity, LaneArbiter, SchedulerPlan};
+pub use arbiter::LaneArbiter;
 pub use plan::{Crossbar, LanePlan, PipelinePlan};
-pub use scheduler::Scheduler;
+pub use scheduler::{Granularity, Scheduler};

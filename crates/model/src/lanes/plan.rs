@@ -1,6 +1,6 @@
 //! What lanes are in any network, and the switch of five stages that moves flits over them, in integers.
 
-use crate::{ArbiterPlan, Arbitration};
+use crate::{Arbitration, Scheduler};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet, Lanes};
@@ -13,8 +13,10 @@ use serde::{Deserialize, Serialize};
 pub enum Crossbar {
     /// The lanes of a port share one way in and one way out: a flit a cycle each.
     #[default]
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; matching until nothing is left is ours"))]
     Multiplexed,
     /// Every lane has its own way in and its own way out.
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     Full,
 }
 
@@ -26,9 +28,9 @@ pub struct LanePlan {
     /// Lanes of every channel, from 1 to 16.
     pub count: u8,
     /// How an output port of a switch chooses among its lanes.
-    pub link_output: ArbiterPlan,
+    pub link_output: Scheduler,
     /// How an adapter chooses among its lanes.
-    pub adapter_port: ArbiterPlan,
+    pub adapter_port: Scheduler,
 }
 
 impl LanePlan {
@@ -37,8 +39,8 @@ impl LanePlan {
         Self {
             allowed: Lanes::free(&[LaneSet::first_n(count)]),
             count,
-            link_output: ArbiterPlan::default(),
-            adapter_port: ArbiterPlan::default(),
+            link_output: Scheduler::default(),
+            adapter_port: Scheduler::default(),
         }
     }
 
@@ -70,7 +72,7 @@ pub struct PipelinePlan {
     /// Which heads that ask for an output are given lanes first.
     pub arbitration: Arbitration,
     /// How an input port chooses among its lanes at a multiplexed crossbar: stage 4.
-    pub crossbar_input: ArbiterPlan,
+    pub crossbar_input: Scheduler,
 }
 
 impl PipelinePlan {

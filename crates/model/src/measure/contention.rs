@@ -30,8 +30,8 @@ pub struct ContentionStep {
     pub coefficient_mean: f64,
     /// The highest.
     pub coefficient_max: f64,
-    /// The share of the hosts whose packets take second paths.
-    pub second_share: f64,
+    /// The share of the hosts whose packets take alternative paths.
+    pub alternative_share: f64,
 }
 
 /// Mean, highest and share at one instant.
@@ -39,7 +39,7 @@ pub struct ContentionStep {
 struct Sample {
     mean: f64,
     highest: f64,
-    second_share: f64,
+    alternative_share: f64,
 }
 
 /// The coefficients of a run; nothing where packets do not choose by them.
@@ -114,7 +114,7 @@ impl ContentionCollector {
                 to,
                 coefficient_mean: sample.mean,
                 coefficient_max: sample.highest,
-                second_share: sample.second_share,
+                alternative_share: sample.alternative_share,
             }
         };
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
@@ -127,11 +127,12 @@ impl ContentionCollector {
     fn sample(&self) -> Sample {
         let hosts = real(self.now.len() as u128);
         let coefficients = || self.now.iter().map(|now| now.coefficient);
-        let second = self.now.iter().filter(|now| now.path_set == PathSet::Alternative).count();
+        let alternative =
+            self.now.iter().filter(|now| now.path_set == PathSet::Alternative).count();
         Sample {
             mean: coefficients().sum::<f64>() / hosts,
             highest: coefficients().fold(1.0, f64::max),
-            second_share: real(second as u128) / hosts,
+            alternative_share: real(alternative as u128) / hosts,
         }
     }
 }
@@ -155,9 +156,9 @@ mod tests {
         host: usize,
         now: u64,
         coefficient: f64,
-        second: bool,
+        alternative: bool,
     ) {
-        let path_set = if second { PathSet::Alternative } else { PathSet::Primary };
+        let path_set = if alternative { PathSet::Alternative } else { PathSet::Primary };
         let grid = Grid::new(Time::from_ps(102_400));
         let contention = Contention { coefficient, path_set };
         collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
@@ -168,8 +169,10 @@ mod tests {
         let grid = Grid::new(Time::from_ps(102_400));
         let steps = collector.series(&grid, Time::from_ps(end), Time::from_ps(1_050));
         let row = |step: ContentionStep| {
-            let ContentionStep { from, coefficient_mean, coefficient_max, second_share, .. } = step;
-            (from.as_ps(), coefficient_mean, coefficient_max, second_share)
+            let ContentionStep {
+                from, coefficient_mean, coefficient_max, alternative_share, ..
+            } = step;
+            (from.as_ps(), coefficient_mean, coefficient_max, alternative_share)
         };
         steps.into_iter().map(row).collect()
     }

@@ -9,7 +9,7 @@
 //!   coefficient    ___                       above  1.5 - - -/- -\- - - - -
 //!                 /   \___                                  /     \___
 //!            ____/        \___               below  1.1 - -/- - - - - \- -
-//!                                            paths    first│  second   │first
+//!                                            paths  primary│alternative│primary
 //! ```
 //!
 //! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. That it begins at 1, as if a packet had met
@@ -27,9 +27,9 @@ pub struct ContentionPlan {
     pub alpha: f64,
     /// Weight of the past where it met no more.
     pub beta: f64,
-    /// Beyond this the host begins to use second paths.
+    /// Beyond this the host begins to use alternative paths.
     pub above: f64,
-    /// Below this it goes back to first ones.
+    /// Below this it goes back to primary ones.
     pub below: f64,
 }
 
@@ -74,17 +74,17 @@ mod tests {
 
     const PAPER: ContentionPlan = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1 };
 
-    /// (how many times as long as its flits a packet took, coefficient after it, whether it has second paths then).
+    /// (how many times as long as its flits a packet took, coefficient after it, whether it has alternative paths then).
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
         let mut contention = Contention::default();
-        for (step, (times, coefficient, uses_second)) in trace.iter().enumerate() {
+        for (step, (times, coefficient, uses_alternative)) in trace.iter().enumerate() {
             let flits = Span::from_ps(6_250 * 36);
             contention.on_left(plan, flits * *times, flits);
             let of = contention.coefficient;
             assert!((of - coefficient).abs() < 1e-12, "step {step}: {of}, not {coefficient}");
             assert_eq!(
                 contention.path_set == PathSet::Alternative,
-                *uses_second,
+                *uses_alternative,
                 "step {step} at {of}"
             );
         }
@@ -97,11 +97,11 @@ mod tests {
             &[
                 // C_p = 1 = C is no more than C: .95 x 1 + .05 x 1.
                 (1, 1.0, false),
-                // .7 x 1 + .3 x 2 = 1.3, between the thresholds: first paths, as before.
+                // .7 x 1 + .3 x 2 = 1.3, between the thresholds: primary paths, as before.
                 (2, 1.3, false),
                 // .7 x 1.3 + .3 x 2 = .91 + .6 = 1.51 > 1.5.
                 (2, 1.51, true),
-                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: below 1.5, and second paths all the same.
+                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: below 1.5, and alternative paths all the same.
                 (1, 1.4845, true),
                 // .95 x 1.4845 + .05 = 1.410275 + .05.
                 (1, 1.460_275, true),
@@ -116,9 +116,12 @@ mod tests {
         // .5 for both: 1 -> 2 -> 1.5 -> 1.25 -> 1.125 -> 1.0625; 1.125 is not below 1.1.
         let plan = ContentionPlan { alpha: 0.5, beta: 0.5, ..PAPER };
         let trace = [(3, 2.0), (1, 1.5), (1, 1.25), (1, 1.125), (1, 1.0625), (1, 1.03125)];
-        let seconds = [true, true, true, true, false, false];
-        let trace: Vec<_> =
-            trace.iter().zip(seconds).map(|((times, of), second)| (*times, *of, second)).collect();
+        let alternatives = [true, true, true, true, false, false];
+        let trace: Vec<_> = trace
+            .iter()
+            .zip(alternatives)
+            .map(|((times, of), alternative)| (*times, *of, alternative))
+            .collect();
         assert_trace(&plan, &trace);
     }
 

@@ -1,9 +1,9 @@
 //! Path choice: which of the two paths to its destination a packet takes.
 //!
 //! ```text
-//!   by length          message of less than `below` ── first set        else ── second
-//!   at random          a coin of its host ──────────── first set │ `percent` %: second
-//!   by contention      the coefficient of its host ─── low: first set   high ── second
+//!   by length          message of less than `below` ── primary set      else ── alternative
+//!   at random          a coin of its host ──────────── primary set │ `percent` %: alternative
+//!   by contention      the coefficient of its host ─── low: primary set   high ── alternative
 //!                            ▲
 //!                            └── how long each local packet took to leave (`contention`)
 //! ```
@@ -33,7 +33,7 @@ pub enum PathSet {
     /// The only one, or the first of two.
     #[default]
     Primary,
-    /// The second.
+    /// The alternative.
     Alternative,
 }
 
@@ -49,12 +49,17 @@ impl PathSet {
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Choose {
-    /// Messages shorter than a limit take the first path, all others the second.
+    /// Messages shorter than a limit take the primary path, all others the alternative one.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-A"))]
+    #[schemars(extend("x-example" = r#"{ by-length = { below = "128 B" } }"#))]
     ByLength(ByLength),
-    /// Each packet takes the second path with a given probability, independent of all others.
+    /// Each packet takes the alternative path with a given probability, independent of all others.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-B"))]
+    #[schemars(extend("x-example" = "{ at-random = { percent = 25 } }"))]
     AtRandom(AtRandom),
-    /// Packets of a host take the second path while its contention coefficient is high: an average of how many
+    /// Packets of a host take the alternative path while its contention coefficient is high: an average of how many
     /// times longer its packets took to leave it than without contention.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-C"))]
     ByContention(ByContention),
 }
 
@@ -62,7 +67,7 @@ pub enum Choose {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByLength {
-    /// Messages with less payload than this take the first path.
+    /// Messages with less payload than this take the primary path.
     pub below: Bytes,
 }
 
@@ -70,7 +75,7 @@ pub struct ByLength {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AtRandom {
-    /// Packets out of a hundred that take the second path, on average, from 0 to 100: the MAXLO of Flich et al.
+    /// Packets out of a hundred that take the alternative path, on average, from 0 to 100: the MAXLO of Flich et al.
     pub percent: f64,
 }
 
@@ -82,9 +87,9 @@ pub struct ByContention {
     pub alpha: f64,
     /// Weight of the past where it met no more, at least 0 and below 1.
     pub beta: f64,
-    /// A host whose coefficient exceeds this begins to use second paths; at least `below`.
+    /// A host whose coefficient exceeds this begins to use alternative paths; at least `below`.
     pub above: f64,
-    /// A host whose coefficient falls below this goes back to first paths; at least 1.
+    /// A host whose coefficient falls below this goes back to primary paths; at least 1.
     pub below: f64,
 }
 
@@ -112,17 +117,17 @@ pub enum PathChoice {
     /// There is but one.
     #[default]
     Only,
-    /// The second for messages of so much payload or more.
+    /// The alternative for messages of so much payload or more.
     ByLength {
-        /// The least payload of a message that takes the second.
+        /// The least payload of a message that takes the alternative.
         below_bytes: u32,
     },
-    /// The second with this probability.
+    /// The alternative with this probability.
     AtRandom {
         /// From 0 to 1.
-        second: f64,
+        alternative: f64,
     },
-    /// The second while the host's contention coefficient is high.
+    /// The alternative while the host's contention coefficient is high.
     ByContention(ContentionPlan),
 }
 
@@ -140,7 +145,7 @@ enum State {
         below_bytes: u32,
     },
     AtRandom {
-        second: f64,
+        alternative: f64,
         stream: Box<Stream>,
     },
     ByContention {
@@ -155,10 +160,10 @@ impl PathChooser {
         let state = match plan.path_choice {
             PathChoice::Only => State::Only,
             PathChoice::ByLength { below_bytes } => State::ByLength { below_bytes },
-            PathChoice::AtRandom { second } => {
+            PathChoice::AtRandom { alternative } => {
                 let name = plan.fabric.endpoint_name(endpoint);
                 let stream = Stream::new(plan.seed, &name, Purpose::PathChoice);
-                State::AtRandom { second, stream: Box::new(stream) }
+                State::AtRandom { alternative, stream: Box::new(stream) }
             }
             PathChoice::ByContention(plan) => {
                 State::ByContention { plan, now: Contention::default() }
@@ -169,13 +174,13 @@ impl PathChooser {
 
     /// The path set of a packet that starts now, of a message with so much payload.
     pub fn choose(&mut self, message_bytes: u32) -> PathSet {
-        let takes_second = match &mut self.state {
+        let takes_alternative = match &mut self.state {
             State::Only => false,
             State::ByLength { below_bytes } => message_bytes >= *below_bytes,
-            State::AtRandom { second, stream } => stream.unit() < *second,
+            State::AtRandom { alternative, stream } => stream.unit() < *alternative,
             State::ByContention { now, .. } => return now.path_set,
         };
-        if takes_second { PathSet::Alternative } else { PathSet::Primary }
+        if takes_alternative { PathSet::Alternative } else { PathSet::Primary }
     }
 
     /// A local packet of so many flits has left the host; what that made of the contention coefficient, if there is one.
@@ -211,36 +216,43 @@ mod tests {
     }
 
     #[test]
-    fn without_a_second_set_there_is_nothing_to_choose() {
+    fn without_an_alternative_set_there_is_nothing_to_choose() {
         let mut only = PathChooser::default();
         assert_eq!([1, 4_096].map(|bytes| only.choose(bytes)), [PathSet::Primary; 2]);
         let left = only.on_left(Time::ZERO, Time::from_ps(100), 1, Span::from_ps(1));
         assert_eq!(left, None, "nobody asks how long a packet took");
     }
 
-    fn seconds(second: f64, name: &str, packets: u32) -> u32 {
+    fn alternatives(alternative: f64, name: &str, packets: u32) -> u32 {
         let stream = Box::new(Stream::new(1, name, Purpose::PathChoice));
-        let mut chooser = chooser(State::AtRandom { second, stream });
+        let mut chooser = chooser(State::AtRandom { alternative, stream });
         let drawn = (0..packets).filter(|_| chooser.choose(32) == PathSet::Alternative).count();
         u32::try_from(drawn).unwrap()
     }
 
     #[test]
-    fn the_second_set_is_drawn_as_often_as_asked() {
-        for (second, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
-            let (packets, drawn) = (40_000, f64::from(seconds(second, name, 40_000)));
+    fn the_alternative_set_is_drawn_as_often_as_asked() {
+        for (alternative, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
+            let (packets, drawn) = (40_000, f64::from(alternatives(alternative, name, 40_000)));
             // Four standard deviations of the binomial distribution: one seed in 16,000 lies beyond.
             let (mean, deviation) = (
-                second * f64::from(packets),
-                (f64::from(packets) * second * (1.0 - second)).sqrt(),
+                alternative * f64::from(packets),
+                (f64::from(packets) * alternative * (1.0 - alternative)).sqrt(),
             );
-            assert!((drawn - mean).abs() < 4.0 * deviation, "{drawn} of {packets} at {second}");
+            assert!(
+                (drawn - mean).abs() < 4.0 * deviation,
+                "{drawn} of {packets} at {alternative}"
+            );
         }
-        assert_ne!(seconds(0.5, "h0", 40_000), seconds(0.5, "h1", 40_000), "coins of one host");
+        assert_ne!(
+            alternatives(0.5, "h0", 40_000),
+            alternatives(0.5, "h1", 40_000),
+            "coins of one host"
+        );
     }
 
     #[test]
     fn none_and_all_are_exact() {
-        assert_eq!([seconds(0.0, "h0", 10_000), seconds(1.0, "h0", 10_000)], [0, 10_000]);
+        assert_eq!([alternatives(0.0, "h0", 10_000), alternatives(1.0, "h0", 10_000)], [0, 10_000]);
     }
 }

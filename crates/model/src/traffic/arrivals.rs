@@ -24,19 +24,31 @@ use serde::{Deserialize, Serialize};
 #[schemars(transform = accept_bare_names)]
 pub enum Arrivals {
     /// Independent exponential intervals, whose mean follows from the load.
+    #[schemars(extend("x-source" = "textbook"))]
     Poisson,
     /// Equal intervals, from a random phase on unless one is given.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Constant(Constant),
     /// Bursts: equal intervals within on periods, none in off periods, all of exponential length; the load
     /// is the mean over both.
+    #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ on-off = { on = "20 us", off = "80 us" } }"#))]
     OnOff(OnOff),
     /// The same with periods whose lengths follow Pareto's law: many such hosts together are self-similar.
+    #[schemars(extend("x-source" = "Willinger, Taqqu, Sherman and Wilson 1997"))]
+    #[schemars(extend("x-example" = r#"{ on-off-pareto = { on = "20 us", off = "80 us", shape = 1.5 } }"#))]
     OnOffPareto(OnOffPareto),
     /// Always one message waiting; takes no load.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+arrivals = "backlogged"
+length = { fixed = "64 B" }"#))]
     Backlogged,
     /// The messages of a CSV file, with the columns `created_ps`, `source`, `destination` and
     /// `payload_bytes` of the table of messages, in order of time; the path is relative to the scenario.
     /// Takes no load, length, destinations or hosts.
+    #[schemars(extend("x-source" = "ours"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+arrivals = { schedule = "schedule.csv" }"#))]
     Schedule(String),
 }
 

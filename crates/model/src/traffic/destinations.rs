@@ -20,29 +20,45 @@ use std::sync::Arc;
 #[schemars(transform = accept_bare_names)]
 pub enum Destinations {
     /// Every other host that can be reached, with equal probability; of a host with several ports, each.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Uniform,
     /// Always this host, by name; one port of a host with several as `name[port]`.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ host = "h1-0-0" }"#))]
     Host(String),
     /// A share of the messages goes to some hosts, the rest is uniform.
+    #[schemars(extend("x-source" = "Pfister and Norton 1985"))]
+    #[schemars(extend("x-example" = r#"{ hot-spot = { hosts = ["h1-1-0"], share = 0.1 } }"#))]
     HotSpot(HotSpot),
     /// For each host its destination, by name; a host that is not named sends nothing.
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"{ pairs = { h0-0-0 = "h2-2-0", h1-0-0 = "h2-2-0" } }"#))]
     Pairs(BTreeMap<String, String>),
     /// A square of places: from row r, column c to row c, column r. Needs a square number of hosts.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Transpose,
     /// To the place whose number has every bit turned. Needs a power of two as the number of hosts.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitComplement,
     /// To the place whose number has its bits in reverse order. Needs a power of two as the number of hosts.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitReversal,
     /// To the place whose number has its bits turned left by one. Needs a power of two as the number of hosts.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Shuffle,
     /// Nearly half way round every dimension: by ceil(k / 2) - 1 of k places.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
+    #[schemars(extend("x-example" = "{ tornado = { dimensions = [4, 4] } }"))]
     Tornado(GridPlaces),
     /// One place on in every dimension, around its end.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Neighbour(GridPlaces),
     /// To a place that is drawn once from seed and name of the class, never the own one.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2; that nobody sends to itself is ours"))]
     RandomPermutation,
     /// In proportion to the weights of a CSV file: its first row names destinations, its first column sources; the path
     /// is relative to the scenario. A host whose row has twice the mean sum offers twice the load.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2"))]
+    #[schemars(extend("x-example" = r#"{ matrix = "demand.csv" }"#))]
     Matrix(String),
 }
 

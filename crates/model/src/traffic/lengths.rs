@@ -12,16 +12,23 @@ use std::sync::Arc;
 #[serde(rename_all = "kebab-case")]
 pub enum Lengths {
     /// Every message has this many payload bytes.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A", "x-example" = r#"{ fixed = "64 B" }"#))]
     Fixed(Bytes),
     /// Geometric on 1, 2, 3, ... bytes with this mean: the exponential distribution in whole
     /// bytes.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 2; whole bytes are ours"))]
+    #[schemars(extend("x-example" = r#"{ exponential = "512 B" }"#))]
     Exponential(Bytes),
     /// Every whole number of bytes between two limits, with equal probability.
+    #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ uniform = { from = "64 B", to = "1 KiB" } }"#))]
     Uniform(Uniform),
     /// Short messages and long ones.
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"{ bimodal = { short = "16 B", long = "1 KiB", long_share = 0.2 } }"#))]
     Bimodal(Bimodal),
     /// As a CSV file counts them, with the columns `payload_bytes` and `weight`; the path is
     /// relative to the scenario.
+    #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ empirical = "lengths.csv" }"#))]
     Empirical(String),
 }
 

@@ -10,7 +10,7 @@ use crate::lanes::event::Flit;
 use crate::lanes::turn::Turn;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{ArbiterPlan, Granularity, LaneArbiter};
+use gingham_model::{Granularity, LaneArbiter, Scheduler};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 
@@ -72,7 +72,7 @@ impl InputLane {
 }
 
 impl Input {
-    pub(crate) fn new(lanes: u8, arbiter: &ArbiterPlan) -> Self {
+    pub(crate) fn new(lanes: u8, arbiter: &Scheduler) -> Self {
         Self {
             lanes: vec![InputLane::default(); lanes.into()],
             chooser: Chooser::new(arbiter, lanes),
@@ -198,7 +198,7 @@ impl Output {
     pub(crate) fn new(
         lanes: u8,
         levels: usize,
-        arbiter: &ArbiterPlan,
+        arbiter: &Scheduler,
         depths: Option<&[u32]>,
     ) -> Self {
         let credits = |lane: u8| {
@@ -241,9 +241,9 @@ pub(crate) struct Chooser {
 }
 
 impl Chooser {
-    fn new(plan: &ArbiterPlan, lanes: u8) -> Self {
-        let arbiter = LaneArbiter::new(plan, lanes);
-        Self { arbiter, granularity: plan.granularity, in_packet: None }
+    fn new(scheduler: &Scheduler, lanes: u8) -> Self {
+        let arbiter = LaneArbiter::new(scheduler, lanes);
+        Self { arbiter, granularity: scheduler.facts().by, in_packet: None }
     }
 
     pub(crate) fn is_by_packet(&self) -> bool {

@@ -28,7 +28,7 @@ fn all_packets_of_a_message_take_the_path_of_its_length() {
 
 #[test]
 fn hosts_toss_coins_of_their_own() {
-    let mut plan = direct_or_over_h1(PathChoice::AtRandom { second: 0.5 });
+    let mut plan = direct_or_over_h1(PathChoice::AtRandom { alternative: 0.5 });
     let messages: Vec<_> = (0..64).map(|number| (10_000 * number, 5)).collect();
     for host in [0, 3] {
         scheduled(&mut plan, host, 2, &messages);

@@ -2,11 +2,11 @@
 
 use crate::common::{backlogged, cable_flit, channel, deliveries, row, scheduled, stop_at, story};
 use crate::packets::by_message;
-use crate::{lane_plan, lanes, on_lanes, packets};
+use crate::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
 use gingham_kernel::Span;
 use gingham_model::{
     Conformance, Delivery, Excess, Granularity, PolicingPlan, Priority, REFILL_BYTES,
-    SchedulerPlan, SegmentationPlan,
+    SegmentationPlan,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::routing::LaneSet;
@@ -33,7 +33,7 @@ fn of_two_queues_a_lane_takes_from_that_of_the_lowest_lanes() {
     packets(&mut plan, 0, 1, &[(0, 2)]);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
     on_lanes(&mut plan, &[LaneSet::first_n(2), LaneSet::one(1)]);
-    plan.lanes.adapter_port.scheduler = SchedulerPlan::StrictPriority { levels: vec![0, 1] };
+    plan.lanes.adapter_port = strict(vec![0, 1]);
     let mut found = deliveries(plan, 3);
     found.sort_by_key(|found| found.entered);
     let of_class = |found: &Delivery| (found.message.class.index(), found.entered.as_ps());
@@ -47,7 +47,7 @@ fn by_the_packet_an_adapter_keeps_to_a_lane() {
     packets(&mut plan, 0, 2, &[(0, 4)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
-    plan.lanes.adapter_port.granularity = Granularity::Packet;
+    plan.lanes.adapter_port = in_turn(Granularity::Packet);
     // The first from 0 to 3, the second from 4 to 7, each a lone one then.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 145), (0, 40, 155, 185)]);
 }

@@ -21,7 +21,10 @@ mod random;
 
 use common::{quiet_plan, scheduled};
 use gingham_kernel::Span;
-use gingham_model::{ArbiterPlan, Arbitration, Crossbar, LanePlan, PipelinePlan, Plan, Switching};
+use gingham_model::scheduler::{RoundRobin, StrictPriority};
+use gingham_model::{
+    Arbitration, Crossbar, Granularity, LanePlan, PipelinePlan, Plan, Scheduler, Switching,
+};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneSet, Lanes, VcClass};
 use std::sync::Arc;
@@ -43,9 +46,19 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
         routing_cycles: 1,
         crossbar: Crossbar::Multiplexed,
         arbitration: Arbitration::RoundRobin,
-        crossbar_input: ArbiterPlan::default(),
+        crossbar_input: Scheduler::default(),
     }));
     plan
+}
+
+/// Lanes in turn.
+pub(crate) fn in_turn(by: Granularity) -> Scheduler {
+    Scheduler::RoundRobin(RoundRobin { by })
+}
+
+/// Lanes by their levels, flit by flit.
+pub(crate) fn strict(levels: Vec<u8>) -> Scheduler {
+    Scheduler::StrictPriority(StrictPriority { levels, by: Granularity::Flit })
 }
 
 /// Changes what the switches of a plan are like.

@@ -1,8 +1,8 @@
 //! Packets that meet: in one lane, at one output, at one input.
 
 use crate::common::{deliveries, row, story};
-use crate::{lane_plan, lanes, on_lanes, packets};
-use gingham_model::{Arbitration, Crossbar, Delivery, Granularity, Plan, Priority, SchedulerPlan};
+use crate::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
+use gingham_model::{Arbitration, Crossbar, Delivery, Granularity, Plan, Priority};
 use gingham_topology::routing::LaneSet;
 
 /// The stories in the order in which the messages were created.
@@ -61,11 +61,11 @@ fn by_the_packet_the_link_keeps_to_a_lane() {
         lanes.crossbar = Crossbar::Full;
         lanes.cut_through = LaneSet::first_n(2);
     });
-    plan.lanes.link_output.granularity = Granularity::Packet;
+    plan.lanes.link_output = in_turn(Granularity::Packet);
     // Both cross from 7 to 10. The link takes h0's from 8 to 11, then the other from 12 to 15.
     assert_eq!(by_message(plan.clone(), 2), [(0, 0, 115, 145), (1, 0, 155, 185)]);
     // By the flit they take turns: 8, 10, 12, 14 and 9, 11, 13, 15.
-    plan.lanes.link_output.granularity = Granularity::Flit;
+    plan.lanes.link_output = in_turn(Granularity::Flit);
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 175), (1, 0, 125, 185)]);
 }
 
@@ -75,7 +75,7 @@ fn by_the_packet_the_link_waits_for_flits_that_are_not_there() {
     lanes(&mut plan, |lanes| {
         lanes.cut_through = LaneSet::first_n(2);
     });
-    plan.lanes.link_output.granularity = Granularity::Packet;
+    plan.lanes.link_output = in_turn(Granularity::Packet);
     // At the multiplexed crossbar h0's flits cross at 7, 9, 11, 13 and the others at 8, 10, 12, 14. The link takes h0's at 8,
     // 10, 12 and 14 and nothing in between, then the others, which are all there: 15 to 18.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 175), (1, 0, 185, 215)]);
@@ -112,7 +112,7 @@ fn by_the_packet_an_input_keeps_to_a_lane() {
     let mut plan = one_to_two(Crossbar::Multiplexed);
     lanes(&mut plan, |lanes| {
         lanes.cut_through = LaneSet::first_n(2);
-        lanes.crossbar_input.granularity = Granularity::Packet;
+        lanes.crossbar_input = in_turn(Granularity::Packet);
     });
     // Lane 0 crosses at 7, 8, 9 and 11; at 10 its last flit is just there, and nothing crosses. Lane 1 follows from 12 to 15, and is
     // on its link from 13 to 16: whole at 165 and 195.
@@ -165,7 +165,7 @@ fn matching_goes_on_until_nothing_is_left() {
     packets(&mut plan, 1, 3, &[(10, 1)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1), LaneSet::one(0)]);
     lanes(&mut plan, |lanes| {
-        lanes.crossbar_input.scheduler = SchedulerPlan::StrictPriority { levels: vec![1, 0] };
+        lanes.crossbar_input = strict(vec![1, 0]);
     });
     // h0's packet to h2 is there at 4 and 6 and given a lane at 6; its head crosses at 7. That to h3 is there at 5 and given a lane at 7,
     // as is h1's. At 8 both outputs grant h0, which chooses lane 0, the higher: its tail crosses to h2. Then h3's output
@@ -183,7 +183,7 @@ fn no_output_waits_for_a_lane_that_is_closed_by_the_packet() {
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1), LaneSet::one(0)]);
     lanes(&mut plan, |lanes| {
         lanes.cut_through = LaneSet::first_n(2);
-        lanes.crossbar_input.granularity = Granularity::Packet;
+        lanes.crossbar_input = in_turn(Granularity::Packet);
     });
     // h0 is in the middle of its packet to h1 from 7 to 11 and crosses nothing at 10. h3's flits for h2 cross from 7 to 10 although it
     // is the turn of h0, whose lane 1 has flits for h2. Those follow from 12 on.
@@ -196,7 +196,7 @@ fn lanes_are_given_in_turn() {
     // From s0 to s1 lane 1 holds one flit. The adapter takes lane 0 whenever it can.
     let mut plan = lane_plan(row(2, &[0, 1]), 2);
     lanes(&mut plan, |lanes| lanes.depths_flits[1] = 1);
-    plan.lanes.adapter_port.scheduler = SchedulerPlan::StrictPriority { levels: vec![1, 0] };
+    plan.lanes.adapter_port = strict(vec![1, 0]);
     packets(&mut plan, 0, 1, &[(0, 1), (1_000, 2)]);
     // The second is on the cable at 100 and 101, given lane 1 at 106, on the link to s1 at 108. Its tail has a credit when the
     // head, there at 112, has crossed at 115: at 119. It is there at 123, and on the last cable at 125; the head was at 116.

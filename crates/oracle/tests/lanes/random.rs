@@ -3,17 +3,20 @@
 
 use crate::common::{in_transit, spilling, stop_at, story};
 use crate::lane_plan;
-use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_kernel::{Bytes, Purpose, Rate, Span, Stream, Time};
+use gingham_model::scheduler::{
+    DeficitRoundRobin, FirstComeFirstServed, LaneRate, RoundRobin, SurplusRoundRobin, VirtualClock,
+    WeightedRoundRobin,
+};
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
 use gingham_model::{
-    ArbiterPlan, Arbitration, ClassPlan, Crossbar, Excess, Granularity, Plan, PolicingPlan,
-    Priority, REFILL_BYTES, SchedulerPlan, SegmentationPlan, Status, Switching, WhenFull,
+    Arbitration, ClassPlan, Crossbar, Excess, Granularity, Plan, PolicingPlan, Priority,
+    REFILL_BYTES, Scheduler, SegmentationPlan, Status, Switching, WhenFull,
 };
 use gingham_oracle::Simulation;
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{Algorithm, Form, InTransit, LaneSet, Lanes, VcClass, route};
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 const LANES: u8 = 4;
@@ -24,17 +27,19 @@ fn one_of<T: Clone>(draw: &mut Stream, among: &[T]) -> T {
     among[usize::try_from(draw.below(among.len() as u64)).unwrap()].clone()
 }
 
-fn arbiter(draw: &mut Stream, granularity: Granularity) -> ArbiterPlan {
-    let rate = NonZeroU64::new(1_000_000_000);
+fn arbiter(draw: &mut Stream, by: Granularity) -> Scheduler {
+    let reserved = LaneRate::Reserved(Rate::from_bytes_per_second(1_000_000_000));
+    let rates = vec![reserved, LaneRate::BestEffort, reserved, reserved];
+    let bytes = |quanta: [u64; 4]| quanta.map(Bytes).to_vec();
     let schedulers = [
-        SchedulerPlan::RoundRobin,
-        SchedulerPlan::WeightedRoundRobin { weights: vec![1, 2, 3, 4] },
-        SchedulerPlan::SurplusRoundRobin { quanta_bytes: vec![16, 160, 32, 48] },
-        SchedulerPlan::DeficitRoundRobin { quanta_bytes: vec![112, 16, 32, 64] },
-        SchedulerPlan::VirtualClock { rates_bytes_per_second: vec![rate, None, rate, rate] },
-        SchedulerPlan::FirstComeFirstServed,
+        Scheduler::RoundRobin(RoundRobin { by }),
+        Scheduler::WeightedRoundRobin(WeightedRoundRobin { weights: vec![1, 2, 3, 4], by }),
+        Scheduler::SurplusRoundRobin(SurplusRoundRobin { quanta: bytes([16, 160, 32, 48]), by }),
+        Scheduler::DeficitRoundRobin(DeficitRoundRobin { quanta: bytes([112, 16, 32, 64]), by }),
+        Scheduler::VirtualClock(VirtualClock { rates, by }),
+        Scheduler::FirstComeFirstServed(FirstComeFirstServed { by }),
     ];
-    ArbiterPlan { scheduler: one_of(draw, &schedulers), granularity }
+    one_of(draw, &schedulers)
 }
 
 /// Switches and adapters of any kind.

@@ -13,32 +13,43 @@ pub struct ChannelSummary {
     /// Its name.
     pub name: String,
     /// Its rate at the start, in bits per second.
+    #[schemars(extend("x-unit" = "bit/s"))]
     pub rate_bits_per_s: f64,
     /// What it may send in a round at the end, in bytes or in packets as its scheduler counts; missing
     /// where there are no rounds.
     pub quantum: Option<u64>,
     /// Packets of data that went on it.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_sent: u64,
     /// Their bytes, with headers.
+    #[schemars(extend("x-unit" = "B"))]
     pub bytes_sent: u64,
     /// Packets that arrived, those that were discarded there among them.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_arrived: u64,
     /// Packets lost or damaged on it.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_lost: u64,
     /// Packets dropped, because its queue was full.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_dropped: u64,
     /// Packets that the receiver discarded.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_discarded: u64,
     /// Messages that went on it, markers among them.
+    #[schemars(extend("x-unit" = "messages"))]
     pub messages_sent: u64,
     /// Bits per second that arrived in the window, headers included; missing where a run was ended before
     /// it began.
+    #[schemars(extend("x-unit" = "bit/s"))]
     pub arrived_bits_per_s: Option<f64>,
     /// The same as a share of its rate at the start.
     pub utilisation: Option<f64>,
     /// The most that its queue held, in bytes.
+    #[schemars(extend("x-unit" = "B"))]
     pub queue_bytes_max: u64,
     /// The most of its packets that waited at the receiver.
+    #[schemars(extend("x-unit" = "packets"))]
     pub buffer_packets_max: u64,
 }
 
@@ -77,35 +88,9 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<ChannelSumm
 pub(super) fn table(rows: &[ChannelSummary]) -> Table {
     Builder::new(rows)
         .texts("channel", "name of the channel", |row| row.name.clone())
-        .reals(("rate_bits_per_s", "bit/s"), "its rate at the start", |row| row.rate_bits_per_s)
-        .integers(("packets_sent", "packets"), "packets of data that went on it", |row| {
-            row.packets_sent
-        })
-        .integers(("bytes_sent", "B"), "their bytes, with headers", |row| row.bytes_sent)
-        .integers(("packets_arrived", "packets"), "packets that arrived", |row| row.packets_arrived)
-        .integers(("packets_lost", "packets"), "lost or damaged on it", |row| row.packets_lost)
-        .integers(("packets_dropped", "packets"), "dropped, its queue being full", |row| {
-            row.packets_dropped
-        })
-        .integers(("packets_discarded", "packets"), "discarded by the receiver", |row| {
-            row.packets_discarded
-        })
-        .integers(("messages_sent", "messages"), "messages on it, markers among them", |row| {
-            row.messages_sent
-        })
-        .known(("arrived_bits_per_s", "bit/s"), "what arrived in the window, with headers", |row| {
-            row.arrived_bits_per_s
-        })
+        .fields()
         .known(("lost_share", "1"), "lost or damaged, as a share of what was sent", |row| {
             share(row.packets_lost, row.packets_sent)
         })
-        .integers(("queue_bytes_max", "B"), "the most that its queue held", |row| {
-            row.queue_bytes_max
-        })
-        .integers(
-            ("buffer_packets_max", "packets"),
-            "the most that waited at the receiver",
-            |row| row.buffer_packets_max,
-        )
         .build("channels", "a row each channel")
 }

@@ -13,8 +13,10 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PercentileSummary {
     /// Per cent of the packets whose delay is at most `delay_ns`.
+    #[schemars(extend("x-unit" = "%"))]
     pub percentile: f64,
     /// The delay, within 1 %.
+    #[schemars(extend("x-unit" = "ns"))]
     pub delay_ns: u64,
 }
 
@@ -100,9 +102,6 @@ pub(super) const fn ns(time: Time) -> u64 {
 /// A row each percentile.
 pub(super) fn percentile_table(rows: &[PercentileSummary]) -> Table {
     Builder::new(rows)
-        .reals(("percentile", "%"), "share of the packets with at most this delay", |row| {
-            row.percentile
-        })
-        .integers(("delay_ns", "ns"), "delay from its source to whoever reads", |row| row.delay_ns)
+        .fields()
         .build("percentiles", "a row each percentile of the delay that can be told")
 }

@@ -13,27 +13,36 @@ pub struct SourceSummary {
     /// Its name.
     pub name: String,
     /// Packets that it gave; of a transport, segments sent again among them.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_offered: u64,
     /// Their bytes.
     pub bytes_offered: u64,
     /// Of these packets, refused, because the queue before the sender was full.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_refused: u64,
     /// Packets that were given out.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_delivered: u64,
     /// Their bytes.
+    #[schemars(extend("x-unit" = "B"))]
     pub bytes_delivered: u64,
     /// Packets given out after one of the same source that was sent later.
+    #[schemars(extend("x-unit" = "packets"))]
     pub packets_out_of_order: u64,
     /// What was of use to whoever reads in the window, in bits per second: of a transport, what it
     /// handed on in order.
+    #[schemars(extend("x-unit" = "bit/s"))]
     pub goodput_bits_per_s: Option<f64>,
     /// Half-width of the goodput.
+    #[schemars(extend("x-unit" = "bit/s"))]
     pub goodput_half_width_bits_per_s: Option<f64>,
     /// Packets out of order as a share of those given out.
     pub out_of_order_share: Option<f64>,
     /// Mean delay in the window, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
     pub delay_mean_ns: Option<f64>,
     /// Half-width of the mean delay.
+    #[schemars(extend("x-unit" = "ns"))]
     pub delay_half_width_ns: Option<f64>,
     /// Of a transport: segments that were sent again.
     pub retransmissions: Option<u64>,
@@ -79,28 +88,6 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
 pub(super) fn table(rows: &[SourceSummary]) -> Table {
     Builder::new(rows)
         .texts("source", "name of the source", |row| row.name.clone())
-        .integers(("packets_offered", "packets"), "packets that it gave", |row| row.packets_offered)
-        .integers(("packets_refused", "packets"), "of these, refused before the sender", |row| {
-            row.packets_refused
-        })
-        .integers(("packets_delivered", "packets"), "packets given out", |row| {
-            row.packets_delivered
-        })
-        .integers(("bytes_delivered", "B"), "their bytes", |row| row.bytes_delivered)
-        .integers(("packets_out_of_order", "packets"), "of these, out of order", |row| {
-            row.packets_out_of_order
-        })
-        .known(("goodput_bits_per_s", "bit/s"), "what was of use in the window", |row| {
-            row.goodput_bits_per_s
-        })
-        .known(
-            ("goodput_half_width_bits_per_s", "bit/s"),
-            "half-width of its 95 % interval",
-            |row| row.goodput_half_width_bits_per_s,
-        )
-        .known(("delay_mean_ns", "ns"), "mean delay in the window", |row| row.delay_mean_ns)
-        .known(("delay_half_width_ns", "ns"), "half-width of its 95 % interval", |row| {
-            row.delay_half_width_ns
-        })
+        .fields()
         .build("sources", "a row each source")
 }

@@ -52,24 +52,41 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Generator {
     /// Two hosts with a row of switches between them.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = "two-hosts = { switches = 2 }"))]
     TwoHosts(TwoHosts),
     /// One switch with all hosts on it.
+    #[schemars(extend("x-source" = "textbook", "x-example" = "star = { hosts = 3 }"))]
     Star(Star),
     /// Switches in a circle.
+    #[schemars(extend("x-source" = "textbook", "x-example" = "ring = { switches = 4 }"))]
     Ring(Ring),
     /// A grid of switches with open edges.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
+    #[schemars(extend("x-example" = "mesh = { dimensions = [3, 2] }"))]
     Mesh(Mesh),
     /// A grid of switches whose edges are joined to the opposite ones.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
+    #[schemars(extend("x-example" = "torus = { dimensions = [3, 3], hosts_per_switch = 2 }"))]
     Torus(Torus),
     /// A mesh of two switches in each dimension.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
+    #[schemars(extend("x-example" = "hypercube = { dimensions = 3 }"))]
     Hypercube(Hypercube),
     /// A fat tree of equal switches by Petrini and Vanneschi.
+    #[schemars(extend("x-source" = "Petrini and Vanneschi 1997"))]
+    #[schemars(extend("x-example" = "k-ary-n-tree = { arity = 2, levels = 3 }"))]
     KAryNTree(KAryNTree),
     /// Leaf switches, each cabled to every spine switch.
+    #[schemars(extend("x-source" = "Leiserson 1985; Clos 1953"))]
+    #[schemars(extend("x-example" = "folded-clos = { leaves = 3, spines = 2, hosts_per_leaf = 2 }"))]
     FoldedClos(FoldedClos),
     /// Fully joined groups of switches that are fully joined to each other.
+    #[schemars(extend("x-source" = "Kim, Dally, Scott and Abts 2008"))]
+    #[schemars(extend("x-example" = "dragonfly = { switches_per_group = 2, global_cables_per_switch = 1 }"))]
     Dragonfly(Dragonfly),
     /// Switches joined at random, as in the studies of Myrinet clusters.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the drawing of links is ours"))]
+    #[schemars(extend("x-example" = "irregular = { switches = 5 }"))]
     Irregular(Irregular),
 }
 

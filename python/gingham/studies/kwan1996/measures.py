@@ -79,16 +79,16 @@ def distance_from_closed_form(
     that of the closed form.
     """
     which = {"long": 0, "short": 1}[traffic]
-    drawn = [
+    generated = [
         {
-            (row["load"], row["replication"]): row["drawn_load"]
+            (row["load"], row["replication"]): row["generated_load"]
             for row in evidence.rows("figure-3", name)
         }
         for name in ("long", "short")
     ]
 
     def distance(row: Mapping[str, Any]) -> float:
-        loads = [of_class[row["load"], row["replication"]] for of_class in drawn]
+        loads = [of_class[row["load"], row["replication"]] for of_class in generated]
         return float(row["accepted_load"] - closed_forms.two_hosts(*loads, gap=gap)[which])
 
     found = evidence.series("figure-3", traffic, "load", distance).between(0, up_to)
@@ -105,8 +105,8 @@ def last_carried(evidence: Evidence, sweep: str, traffic: str) -> Measurement:
 
 
 def carried(row: Mapping[str, Any]) -> float:
-    """Return the throughput of a class as if it had drawn exactly its load."""
-    return float(row["load"] + row["accepted_load"] - row["drawn_load"])
+    """Return the throughput of a class as if it had generated exactly its load."""
+    return float(row["load"] + row["accepted_load"] - row["generated_load"])
 
 
 def split(evidence: Evidence, sweep: str, one: str, other: str) -> Measurement:

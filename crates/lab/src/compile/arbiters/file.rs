@@ -9,15 +9,23 @@ use crate::compile::Gathered;
 use crate::error::LabError;
 use crate::subnet_files::{LoadedArbitration, arbitration_of};
 use gingham_input::FileRead;
+use gingham_model::scheduler::{InfiniBand, has_slots};
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables, PortArbitration};
 
 impl Reader<'_> {
-    pub(super) fn tables_of_file(
+    /// Puts the tables of the file in its place, where one is named.
+    pub(super) fn resolve(
         &self,
-        name: &str,
-        high_limit: Option<u8>,
+        written: &mut InfiniBand,
         gathered: &mut Gathered,
-    ) -> Result<ArbitrationTables, LabError> {
+    ) -> Result<(), LabError> {
+        let Some(name) = &written.file else { return Ok(()) };
+        if written.high.is_some() || written.low.is_some() {
+            let message =
+                "the tables come from the file or are written here: leave out one of both";
+            return Err(self.refuse("infiniband.file", message));
+        }
+        let high_limit = written.high_limit;
         let path = self.source.path_of(name);
         let key = format!("{}.infiniband.file", self.place.key());
         let (read, bytes) = FileRead::open(&key, &path).map_err(|error| {
@@ -50,7 +58,8 @@ impl Reader<'_> {
         gathered.files.push(read);
         tables.high_limit = high_limit.unwrap_or(tables.high_limit);
         self.leave_out(&mut tables, &key, gathered);
-        Ok(tables)
+        *written = InfiniBand::of(tables);
+        Ok(())
     }
 
     /// The tables on which all ports agree; slots of no weight do not count.
@@ -73,7 +82,8 @@ impl Reader<'_> {
     /// Passes over slots of lanes that the network does not have, and says so where they had a weight.
     fn leave_out(&self, tables: &mut ArbitrationTables, key: &str, gathered: &mut Gathered) {
         let slots = tables.high.iter().chain(&tables.low);
-        let beyond = slots.filter(|slot| !self.has(slot.lane) && slot.weight > 0);
+        let beyond =
+            slots.filter(|slot| !has_slots(slot.lane, self.among.count) && slot.weight > 0);
         let mut lanes: Vec<u8> = beyond.map(|slot| slot.lane).collect();
         lanes.sort_unstable();
         lanes.dedup();
@@ -86,8 +96,8 @@ impl Reader<'_> {
                 self.among.count
             ));
         }
-        tables.high.retain(|slot| self.has(slot.lane));
-        tables.low.retain(|slot| self.has(slot.lane));
+        tables.high.retain(|slot| has_slots(slot.lane, self.among.count));
+        tables.low.retain(|slot| has_slots(slot.lane, self.among.count));
     }
 }
 

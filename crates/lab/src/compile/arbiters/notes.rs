@@ -3,7 +3,7 @@
 use super::Place;
 use crate::compile::Gathered;
 use gingham_kernel::Rate;
-use gingham_model::{ArbiterPlan, Crossbar, PipelinePlan, Plan, SchedulerPlan};
+use gingham_model::{Crossbar, PipelinePlan, Plan, Scheduler};
 use gingham_topology::ChannelId;
 
 /// Picoseconds of a second.
@@ -32,7 +32,7 @@ fn channels(plan: &Plan, at_switches: bool) -> impl Iterator<Item = ChannelId> {
 /// cable is slower.
 fn idle_link(plan: &Plan, pipeline: &PipelinePlan) -> Option<String> {
     let lanes = &plan.lanes;
-    let is_told = lanes.link_output.scheduler != SchedulerPlan::RoundRobin && lanes.count > 1;
+    let is_told = !matches!(lanes.link_output, Scheduler::RoundRobin(_)) && lanes.count > 1;
     let is_as_fast = |channel: ChannelId| plan.channel(channel).flit <= pipeline.cycle;
     let is_idle = is_told
         && pipeline.crossbar == Crossbar::Multiplexed
@@ -46,11 +46,10 @@ fn idle_link(plan: &Plan, pipeline: &PipelinePlan) -> Option<String> {
 }
 
 /// Virtual clock that reserves more than there is.
-fn over_reserved(plan: &Plan, place: Place, arbiter: &ArbiterPlan) -> Option<String> {
-    let SchedulerPlan::VirtualClock { rates_bytes_per_second: rates } = &arbiter.scheduler else {
-        return None;
-    };
-    let reserved = rates.iter().flatten().fold(0_u64, |sum, rate| sum.saturating_add(rate.get()));
+fn over_reserved(plan: &Plan, place: Place, scheduler: &Scheduler) -> Option<String> {
+    let Scheduler::VirtualClock(clock) = scheduler else { return None };
+    let rates = clock.rates.iter().filter_map(|rate| rate.bytes_per_second());
+    let reserved = rates.fold(0_u64, |sum, rate| sum.saturating_add(rate.get()));
     let slowest =
         channels(plan, place != Place::AdapterPort).map(|it| plan.channel(it).flit).max()?;
     let flit = u64::from(plan.switching.flit_bytes()) * SECOND_PS;

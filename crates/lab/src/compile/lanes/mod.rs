@@ -22,17 +22,15 @@ use super::{Gathered, imported};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use classes::ClassLanes;
-use gingham_model::{ArbiterPlan, LanePlan};
+use gingham_model::{LanePlan, Scheduler};
 use gingham_topology::Fabric;
-use gingham_topology::routing::{
-    Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
-};
+use gingham_topology::routing::{Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass};
 
 /// What is known of the lanes of a network before there are routes.
 pub(super) struct LaneFigures {
     count: u8,
-    link_output: ArbiterPlan,
-    adapter_port: ArbiterPlan,
+    link_output: Scheduler,
+    adapter_port: Scheduler,
     classes: ClassLanes,
     /// By class, where tables decide on lanes: its service level, if it says one.
     levels: Option<Vec<Option<VcClass>>>,
@@ -43,7 +41,7 @@ impl LaneFigures {
     pub(super) fn of(
         source: &ScenarioSource,
         count: u8,
-        [link_output, adapter_port]: [ArbiterPlan; 2],
+        [link_output, adapter_port]: [Scheduler; 2],
     ) -> Result<Self, LabError> {
         let levels = levels::of_classes(source)?;
         let classes = ClassLanes::of(source, count)?;

@@ -1,0 +1,31 @@
+//! Deficit round robin: so many bytes a turn, of which nothing may take more than are left.
+
+use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, quanta_of, with_quantum};
+use gingham_kernel::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `deficit-round-robin`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeficitRoundRobin {
+    /// Bytes of a turn, by lane, at least a flit; `0 B` for a lane that is never served and that no class may use.
+    pub quanta: Vec<Bytes>,
+    /// What is chosen at a time.
+    #[serde(default)]
+    pub by: Granularity,
+}
+
+impl LaneScheduler for DeficitRoundRobin {
+    type Arbiter = gingham_fairq::DeficitRoundRobin<PLACES>;
+
+    fn facts(&self) -> Facts {
+        let served = with_quantum(&self.quanta);
+        Facts { name: "deficit-round-robin", looks_at: LooksAt::Lengths, by: self.by, served }
+    }
+
+    fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
+        let (quanta, least) = quanta_of(&self.quanta, lanes, flit_bytes)?;
+        Ok(gingham_fairq::DeficitRoundRobin::new(least, &quanta)?)
+    }
+}

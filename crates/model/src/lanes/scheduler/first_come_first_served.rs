@@ -1,0 +1,30 @@
+//! First come, first served.
+
+use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `first-come-first-served`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FirstComeFirstServed {
+    /// What is chosen at a time.
+    pub by: Granularity,
+}
+
+impl LaneScheduler for FirstComeFirstServed {
+    type Arbiter = gingham_fairq::FirstComeFirstServed;
+
+    fn facts(&self) -> Facts {
+        Facts {
+            name: "first-come-first-served",
+            looks_at: LooksAt::Arrivals,
+            by: self.by,
+            served: ALL_LANES,
+        }
+    }
+
+    fn build(&self, _lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
+        Ok(gingham_fairq::FirstComeFirstServed)
+    }
+}

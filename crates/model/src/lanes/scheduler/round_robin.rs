@@ -1,0 +1,25 @@
+//! Round robin.
+
+use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `round-robin`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RoundRobin {
+    /// What is chosen at a time.
+    pub by: Granularity,
+}
+
+impl LaneScheduler for RoundRobin {
+    type Arbiter = gingham_fairq::RoundRobin;
+
+    fn facts(&self) -> Facts {
+        Facts { name: "round-robin", looks_at: LooksAt::Lanes, by: self.by, served: ALL_LANES }
+    }
+
+    fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
+        Ok(gingham_fairq::RoundRobin::new(lanes.into()))
+    }
+}

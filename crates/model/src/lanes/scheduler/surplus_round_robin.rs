@@ -1,0 +1,32 @@
+//! Surplus round robin: so many bytes a turn, of which the last may take more than are left.
+
+use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, quanta_of, with_quantum};
+use gingham_fairq::PassingOver;
+use gingham_kernel::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `surplus-round-robin`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SurplusRoundRobin {
+    /// Bytes of a turn, by lane, at least a flit; `0 B` for a lane that is never served and that no class may use.
+    pub quanta: Vec<Bytes>,
+    /// What is chosen at a time.
+    #[serde(default)]
+    pub by: Granularity,
+}
+
+impl LaneScheduler for SurplusRoundRobin {
+    type Arbiter = PassingOver<gingham_fairq::SurplusRoundRobin<PLACES>>;
+
+    fn facts(&self) -> Facts {
+        let served = with_quantum(&self.quanta);
+        Facts { name: "surplus-round-robin", looks_at: LooksAt::Lengths, by: self.by, served }
+    }
+
+    fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
+        let (quanta, least) = quanta_of(&self.quanta, lanes, flit_bytes)?;
+        Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(least, &quanta)?))
+    }
+}

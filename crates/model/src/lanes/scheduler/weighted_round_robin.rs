@@ -1,0 +1,34 @@
+//! Weighted round robin: so many flits or packets a turn.
+
+use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane, shares_of};
+use gingham_fairq::GeneralisedRoundRobin;
+use gingham_topology::routing::LANES_MAX;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `weighted-round-robin`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightedRoundRobin {
+    /// Flits, or packets, of a turn, by lane; 0 for a lane that is never served and that no class may use.
+    pub weights: Vec<u32>,
+    /// What is chosen at a time.
+    #[serde(default)]
+    pub by: Granularity,
+}
+
+impl LaneScheduler for WeightedRoundRobin {
+    type Arbiter = gingham_fairq::WeightedRoundRobin<PLACES>;
+
+    fn facts(&self) -> Facts {
+        let served = (0..LANES_MAX).zip(&self.weights).filter(|(_, weight)| **weight > 0);
+        let served = served.map(|(lane, _)| lane).collect();
+        Facts { name: "weighted-round-robin", looks_at: LooksAt::Lanes, by: self.by, served }
+    }
+
+    fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
+        one_a_lane("weights", &self.weights, lanes)?;
+        let (weights, _) = shares_of(&self.weights)?;
+        Ok(gingham_fairq::WeightedRoundRobin::new(GeneralisedRoundRobin::new(&weights)?))
+    }
+}

@@ -1,0 +1,99 @@
+"""What was written with old names is refused in one message that says the new ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gingham as package
+from gingham.errors import InputError
+from gingham.results import Results
+from gingham.store import SweepFolder
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+KEY = "the key `routing.second` is called `routing.alternative` now"
+LOAD = "the column `drawn_load` is called `generated_load` now"
+ENGINE = "the engine `runs` is called `fast` now"
+SECOND = {"algorithm": "up-down", "choose": "at-random"}
+SHORT = """
+topology.generate.star = { hosts = 3 }
+stop.time = "20 us"
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+"""
+
+
+def sweep(path: Path, column: str, **more: Any) -> Path:
+    """Write a sweep with one run, whose class has a number in this column."""
+    manifest = {"sweep": {"title": "", "keep": [], **more}, "columns": {}, "core": "0"}
+    run = {"key": "a", "verdict": "ok", "seed": 1}
+    with SweepFolder(path, manifest) as folder:
+        folder.add(run, {"classes": [{"key": "a", "class": "all", column: 0.5}]}, {"key": "a"})
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as refused:
+        Results.load(path)
+    return str(refused.value)
+
+
+def test_a_sweep_with_an_old_column_says_the_new_one(tmp_path: Path) -> None:
+    said = refusal(sweep(tmp_path / "old", "drawn_load"))
+    assert said.startswith(f"{tmp_path / 'old'}: written with old names: {LOAD}\n")
+    assert "into another folder" in said
+    assert KEY not in said
+    Results.load(sweep(tmp_path / "new", "generated_load"))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"base": {"scenario": {"routing": {"second": SECOND}}}},
+        {"axis": [{"key": "routing.second.choose.at-random.percent", "values": [1]}]},
+        {"axis": [{"name": "paths", "values": {"two": {"routing.second": SECOND}}}]},
+        {"set": {"routing.second.choose": "at-random"}},
+    ],
+)
+def test_a_sweep_of_old_keys_says_all_new_names_at_once(
+    spec: dict[str, Any], tmp_path: Path
+) -> None:
+    path = sweep(tmp_path / "old", "drawn_load", **spec)
+    assert f"{KEY}; {LOAD}\n" in refusal(path)
+    with (
+        pytest.raises(InputError, match=r"routing\.alternative"),
+        SweepFolder(path, {"sweep": {"keep": []}, "columns": {}}, resume=True),
+    ):
+        pass
+
+
+def test_a_sweep_that_left_the_key_open_is_read(tmp_path: Path) -> None:
+    base = {"scenario": {"title": "second", "routing": {"second": None}}}
+    Results.load(sweep(tmp_path / "sweep", "generated_load", base=base))
+
+
+def test_the_folder_of_a_run_says_the_new_names(tmp_path: Path) -> None:
+    package.run(package.Scenario.parse(SHORT), output=tmp_path / "run")
+    path = tmp_path / "run" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    one = manifest["summary"]["classes"][0]
+    one["drawn_load"] = one.pop("generated_load")
+    manifest["scenario"]["routing"]["second"] = SECOND
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(InputError) as refused:
+        package.load_result(tmp_path / "run")
+    assert f"{KEY}; {LOAD}\n" in str(refused.value)
+
+
+def test_an_old_engine_says_the_new_one(gingham: Command) -> None:
+    with pytest.raises(InputError, match=ENGINE):
+        package.Simulation(package.Scenario.parse(SHORT), engine="runs")  # type: ignore[arg-type]
+    refused = gingham("run", "torus", "--engine", "runs")
+    assert refused.code == 2
+    assert ENGINE in refused.err
