@@ -26,7 +26,7 @@ class Routes:
 
     @property
     def is_deadlock_free(self) -> bool:
-        """Whether packets on these routes can never wait for one another in a cycle."""
+        """Whether packets on these routes can never wait for one another in a circle."""
         return not self._core.cycle()
 
     @property
