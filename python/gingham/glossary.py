@@ -50,10 +50,6 @@ class Word:
         ]
         return [contents()[SOURCES][tag] for tag in tags]
 
-    def has_name(self, name: str) -> bool:
-        """Return whether we, or others, call it so."""
-        return plain(name) in map(plain, self.names())
-
 
 @cache
 def contents() -> dict[str, dict[str, Any]]:

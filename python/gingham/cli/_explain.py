@@ -85,16 +85,17 @@ def find(name: str, stripe: bool = False) -> dict[str, list[Any]]:
     """Return all that a name means, by what it is; `InputError` with the nearest if nothing."""
     known = everything(stripe)
     now = glossary.name_now(name) or name
+    either = {plain(name), plain(now)}
     choices = mechanisms.named(now, known["mechanisms"])
     keys = reference.named(now, known["keys"])
     if not (keys or choices):
         keys = [one for one in reference.stripe_choices() if one.path == now]
         keys = keys or reference.named(now, everything(stripe=True)["keys"])
     found = {
-        "words": [one for one in known["words"] if one.has_name(name) or one.has_name(now)],
+        "words": [one for one in known["words"] if either & set(map(plain, one.names()))],
         "keys": [] if choices else keys,
         "mechanisms": choices,
-        "numbers": [one for one in known["numbers"] if plain(one.name) == plain(now)],
+        "numbers": [one for one in known["numbers"] if plain(one.name) in either],
     }
     if any(found.values()):
         return found
