@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from difflib import get_close_matches
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import click
 from gingham import glossary, meanings, mechanisms, reference
 from gingham._native import scenario_schema, stripe_schema
 from gingham.cli._output import json_option, print_facts, print_json, print_table
-from gingham.errors import InputError
+from gingham.errors import InputError, meant, nearest
 from gingham.glossary import plain
 
 if TYPE_CHECKING:
@@ -102,11 +101,8 @@ def find(name: str, stripe: bool = False) -> dict[str, list[Any]]:
     names = [each for one in known["words"] for each in one.names()]
     names += [each for key in known["keys"] for each in (reference.last(key.path), key.path)]
     names += [one.name for one in (*known["mechanisms"], *known["numbers"])]
-    close = get_close_matches(name, names, n=1)
-    meant = f'; did you mean "{close[0]}"?' if close else ""
-    raise InputError(
-        f'nothing is called "{name}"{meant}', key=name, nearest=close[0] if close else None
-    )
+    near = nearest(name, names)
+    raise InputError(f'nothing is called "{name}"{meant(near)}', key=name, nearest=near)
 
 
 def print_found(name: str, found: dict[str, list[Any]]) -> None:
