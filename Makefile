@@ -61,7 +61,7 @@ docs: .venv/core.stamp  ## the site, into target/site, and the reference of the 
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j 2 -c docs -d target/site.cache . target/site
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
 
-pages: .venv/core.stamp  ## the generated pages of docs/reference
+pages: .venv/core.stamp  ## the generated pages of docs/reference, and the glossary
 	$(BIN)/python docs/make_pages.py
 
 digests: .venv/core.stamp  ## the digests that results are held against; tests/digests.py

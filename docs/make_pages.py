@@ -1,14 +1,15 @@
-"""Write the pages of docs/reference that are made from the code: `make pages`."""
+"""Write the pages that are made from the code: `make pages`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gingham import meanings, mechanisms, reference
+from gingham import glossary, meanings, mechanisms, reference
 from gingham.cli import _page as command_line
 
 FOLDER = Path(__file__).parent / "reference"
 PAGES = {
+    "../glossary.md": glossary.page,
     "command-line.md": command_line.page,
     "mechanisms.md": mechanisms.page,
     "results.md": meanings.page,

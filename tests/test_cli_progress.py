@@ -30,5 +30,5 @@ def test_names_of_keys_are_not_cut_in_a_narrow_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(_output, "terminal_width", lambda: 90)
-    _explain.print_keys(reference.explain("stripe.markers", known=reference.every_stripe_key()))
+    _explain.print_keys(reference.named("stripe.markers", reference.every_stripe_key()))
     assert "stripe.markers.before_channel" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import gingham
-from gingham import examples
+from gingham import examples, glossary
 
 ROOT = Path(__file__).parent.parent
 
@@ -106,6 +106,20 @@ def test_every_example_is_a_scenario_that_ships_with_its_fabric(name: str) -> No
     assert scenario.title
     simulation = gingham.Simulation(scenario, allow_deadlock=True)
     assert simulation.advance(1000).now_ps > 0
+
+
+def test_the_types_of_the_glossary_are_in_the_code() -> None:
+    """A type is a path: of it the last part is defined somewhere, or a package or crate."""
+    sources = [*ROOT.glob("crates/*/src/**/*.rs"), *ROOT.glob("python/gingham/**/*.py")]
+    keyword = r"(?:struct|enum|trait|fn|type|class|def) (\w+)"
+    # A field, a variant, or a column.
+    member = r"^\s*(?:pub(?:\(\w+\))? )?(\w+)\s*[:,({]"
+    known = {part for path in sources for part in (path.stem, *path.parts)}
+    for path in sources:
+        text = path.read_text()
+        known |= {*re.findall(keyword, text), *re.findall(member, text, re.MULTILINE)}
+    named = [each for one in glossary.every_word() for each in one.type.split(", ") if each]
+    assert [each for each in named if re.split(r"::|\.", each)[-1] not in known] == []
 
 
 def test_every_theorem_of_fair_queueing_names_tests_that_are_there() -> None:

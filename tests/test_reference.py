@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 import gingham as package
-from gingham import examples, reference
+from gingham import examples, glossary, reference
+from gingham.cli import _explain
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
@@ -62,11 +63,57 @@ def test_explain_shows_one_key_or_those_below(gingham: Command) -> None:
 
 
 def test_a_key_that_does_not_exist_is_answered_with_the_nearest() -> None:
-    with pytest.raises(package.InputError, match=r'no key "laod"; did you mean "traffic.0.load"'):
-        reference.explain("laod")
+    with pytest.raises(package.InputError, match=r'is called "laod"; did you mean "load"'):
+        _explain.find("laod")
+    with pytest.raises(package.InputError, match=r'did you mean "traffic.0.load"'):
+        _explain.find("trafic.0.load")
 
 
 def test_the_schema_accepts_no_unknown_key(gingham: Command) -> None:
     schema = json.loads(gingham("schema").out)
     assert schema["additionalProperties"] is False
     assert schema["properties"]["traffic"]["items"]["additionalProperties"] is False
+
+
+def every_name() -> list[str]:
+    return [name for one in glossary.every_word() for name in one.names()]
+
+
+def test_explain_answers_for_every_word_and_for_what_others_call_it() -> None:
+    for name in every_name():
+        assert _explain.find(name)["words"], name
+        assert _explain.find(name.upper())["words"], name
+
+
+def test_a_word_of_an_earlier_version_is_answered_with_the_one_of_today(gingham: Command) -> None:
+    assert gingham("explain", "drawn_load").out.startswith("drawn_load is called generated load\n")
+    for old, new in glossary.contents()[glossary.WAS].items():
+        found, today = _explain.find(old), _explain.find(new)
+        assert any(today.values())
+        assert all(one in found[what] for what, some in today.items() for one in some), old
+
+
+def test_explain_shows_a_word_with_the_keys_mechanisms_and_columns_of_its_name(
+    gingham: Command,
+) -> None:
+    flit = gingham("explain", "flit").out
+    assert "flow control digit" in flit
+    assert "Best-Effort Bandwidth Reservation" in flit
+    words = json.loads(gingham("explain", "VC", "--json").out)["words"]
+    assert [one["word"] for one in words] == ["lane"]
+    assert _explain.find("virtual channel")["words"][0].word == "lane"
+    assert [key.path for key in _explain.find("warm-up")["keys"]] == ["stop.warm_up"]
+    assert {one.name for one in _explain.find("round robin")["mechanisms"]} == {"round-robin"}
+    places = {one.place for one in _explain.find("accepted_load")["numbers"]}
+    assert {"summary, classes", "table classes", "table series"} <= places
+    assert "summary, verdict" in {one.place for one in _explain.find("saturated")["numbers"]}
+
+
+def test_explain_answers_for_every_column_and_verdict(gingham: Command) -> None:
+    for one in json.loads(gingham("explain", "--json").out)["numbers"]:
+        assert _explain.find(one["name"])["numbers"], one["name"]
+
+
+def test_sources_of_words_are_listed_and_used() -> None:
+    used = {source for one in glossary.every_word() for source in one.sources()}
+    assert used == set(glossary.contents()[glossary.SOURCES].values())

@@ -155,7 +155,7 @@ class Fabric:
         (`spill`), or that it lets them wait (`stop`).
 
         A packet may take any of the `lanes` of a channel. With `datelines` the lower half of them
-        leads up to the dateline of each circle of a torus and the upper half on from there; unless
+        leads up to the dateline of each ring of a torus and the upper half on from there; unless
         said, that is so for dimension order with two lanes or more.
         """
         request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)

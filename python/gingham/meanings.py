@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import result_schema, stripe_result_schema
@@ -45,6 +46,38 @@ TABLES = """Each is a Parquet file of the run folder and an Arrow table in Pytho
 field carries `meaning` and `unit` as metadata. A unit of 1 is a plain fraction; texts and running
 numbers have none. `.to_pandas()` makes a data frame where pandas is installed (the extra `pandas`).
 """
+
+
+@dataclass(frozen=True)
+class Number:
+    """A verdict, a field of the summary, or a column of a table."""
+
+    name: str
+    # Where it stands, such as "table links".
+    place: str
+    unit: str
+    meaning: str
+
+
+def every_number() -> Iterator[Number]:
+    """Yield all that results hold, those of striping last."""
+    for schema, of in ((result_schema(), ""), (stripe_result_schema(), "striping: ")):
+        yield from dict.fromkeys(numbers_of(schema["summary"], f"{of}summary"))
+        for table in schema["tables"]:
+            for column in table["columns"]:
+                place = f"{of}table {table['name']}"
+                yield Number(column["name"], place, column["unit"], column["meaning"])
+
+
+def numbers_of(schema: Schema, place: str) -> Iterator[Number]:
+    """Yield the fields of an object and of those in it, and the verdicts."""
+    for name, field in schema["properties"].items():
+        yield Number(name, place, "", text(field))
+        for one in field.get("oneOf", []):
+            yield Number(one["const"], f"{place.partition(', ')[0]}, {name}", "", text(one))
+        inner = field.get("items", field)
+        if "properties" in inner:
+            yield from numbers_of(inner, f"{place}, {name}")
 
 
 def page() -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gingham import reference
 from gingham._native import catalogue, switching_kinds
+from gingham.glossary import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,16 +90,10 @@ def every_mechanism() -> list[Mechanism]:
     return [mechanism_of(entry) for entry in catalogue()]
 
 
-def names() -> list[str]:
-    """Return the name of every mechanism."""
-    return sorted({entry["name"] for entry in catalogue()})
-
-
-def named(name: str) -> list[Mechanism]:
+def named(name: str, known: Sequence[Mechanism]) -> list[Mechanism]:
     """Return the mechanisms of this name, or those of a concept of this name."""
-    known = every_mechanism()
-    return [one for one in known if one.name == name] or [
-        one for one in known if one.concept == name
+    return [one for one in known if plain(one.name) == plain(name)] or [
+        one for one in known if plain(one.concept) == plain(name)
     ]
 
 

@@ -6,10 +6,11 @@ A key is a dotted path as `--set` takes it; `0` stands for any place in a list.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import catalogue, scenario_schema, stripe_schema
-from gingham.errors import InputError, meant, nearest
+from gingham.glossary import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,45 +66,35 @@ def every_stripe_key() -> list[Key]:
     return list(walk(stripe_schema(), "", {}))
 
 
-def stripe_choice(name: str) -> Key | None:
-    """Return what a choice of striping scenarios means, such as a scheduler."""
+@cache
+def stripe_choices() -> list[Key]:
+    """Return what each choice of striping scenarios means, such as a scheduler, by its name."""
+    found = []
     for path in CHOICES:
         schema = stripe_schema()
         for part in path.split("."):
             inner = schema.get("items", schema)
             schema = inner["properties"][part]
         for branch in branches(schema):
+            meaning = one_line(branch.get("description", ""))
             names = [branch.get("const"), *branch.get("enum", []), *branch.get("required", [])]
-            if name in names:
+            for name in filter(None, names):
                 values = f'{path.replace("source.", "source.0.")} = "{name}"'
-                meaning = one_line(branch.get("description", ""))
-                return Key(name, meaning, values, None, required=False, source=None)
-    return None
+                found.append(Key(name, meaning, values, None, required=False, source=None))
+    return found
 
 
-def explain(
-    path: str, besides: Sequence[str] = (), known: Sequence[Key] | None = None
-) -> list[Key]:
-    """Return a key and those below it; `InputError` with the nearest if there is no such key.
+def named(name: str, known: Sequence[Key]) -> list[Key]:
+    """Return the key of this path and those below it, or else those whose last part is the name."""
+    wanted = ".".join("0" if part.isdigit() else part for part in name.split("."))
+    return [key for key in known if key.path == wanted or key.path.startswith(f"{wanted}.")] or [
+        key for key in known if plain(last(key.path)) == plain(name)
+    ]
 
-    `besides` are other names that may have been meant; `known` are the keys, those of a fabric's
-    scenario unless given.
-    """
-    wanted = ".".join("0" if part.isdigit() else part for part in path.split("."))
-    known = every_key() if known is None else known
-    found = [key for key in known if key.path == wanted or key.path.startswith(f"{wanted}.")]
-    if found:
-        return found
-    names = [key.path for key in known]
-    by_last = {name.rsplit(".", 1)[-1]: name for name in reversed(names)}
-    last = nearest(wanted.rsplit(".", 1)[-1], by_last)
-    near = by_last[last] if last else nearest(wanted, [*names, *besides])
-    raise InputError(
-        f'a scenario has no key "{path}"{meant(near)}',
-        key=path,
-        expected=names,
-        nearest=near,
-    )
+
+def last(path: str) -> str:
+    """Return the last part of a path."""
+    return path.rsplit(".", 1)[-1]
 
 
 def sources() -> dict[str, str]:

@@ -26,7 +26,7 @@ class Routes:
 
     @property
     def is_deadlock_free(self) -> bool:
-        """Whether packets on these routes can never wait for one another in a circle."""
+        """Whether packets on these routes can never wait for one another in a cycle."""
         return not self._core.cycle()
 
     @property

@@ -47,7 +47,7 @@ const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose l
                              lane tables and service levels together, or allow it (--allow-deadlock)";
 
 /// The same where the routes themselves are sound on dateline classes.
-const CURE_DATELINES: &str = "share the lanes of each class out among dateline_classes: network.lanes.datelines = true, which takes two lanes \
+const CURE_DATELINES: &str = "share the lanes of each class out among dateline classes: network.lanes.datelines = true, which takes two lanes \
                               or more of every class (network.lanes.count, traffic.*.lanes), or allow it (--allow-deadlock)";
 
 /// The same where datelines do not help: classes have one lane, or share some, so that one's dateline classes are not another's, or the

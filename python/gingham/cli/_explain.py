@@ -1,15 +1,18 @@
-"""`gingham schema` and `gingham explain`: what a scenario may say."""
+"""`gingham schema` and `gingham explain`: what a scenario may say, and what words mean."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham import mechanisms, reference
+from gingham import glossary, meanings, mechanisms, reference
 from gingham._native import scenario_schema, stripe_schema
 from gingham.cli._output import json_option, print_facts, print_json, print_table
+from gingham.errors import InputError, meant, nearest
+from gingham.glossary import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,74 +37,104 @@ def schema(stripe: bool) -> None:
 
 
 @click.command()
-@click.argument("name", metavar="[KEY | NAME]", required=False, default="")
+@click.argument("name", metavar="[WORD]", required=False, default="")
 @stripe_option
 @json_option
 def explain(name: str, stripe: bool, as_json: bool) -> None:
-    """Say what a KEY of a scenario means, or what the mechanism called NAME does.
+    """Say what a WORD means: a key of a scenario, a mechanism, or a word of pages and results.
 
     Of a key: what may stand there, and what holds if nothing does. Of a mechanism: its parameters,
-    an example, and whether it works under each switching kind. Without either, all are listed.
+    an example, and whether it works under each switching kind. Words are those of the glossary,
+    what others call the same, verdicts, and columns of results. Without a WORD, all keys and
+    mechanisms are listed.
 
     \b
     Examples:
       gingham explain traffic.0.load
       gingham explain network
       gingham explain torus
+      gingham explain "virtual channel"
+      gingham explain accepted_load
       gingham explain --stripe stripe.markers
     """
-    known: list[mechanisms.Mechanism] = []
-    stripe = stripe or is_of_stripes(name)
-    if stripe:
-        found = find_of_stripes(name)
-    elif name:
-        found, known = find(name)
-    else:
-        found, known = reference.every_key(), mechanisms.every_mechanism()
+    found = find(name, stripe) if name else everything(stripe)
     if as_json:
-        print_json(
-            {"keys": [asdict(one) for one in found], "mechanisms": [asdict(one) for one in known]}
-        )
+        print_json({what: [asdict(one) for one in some] for what, some in found.items()})
     elif name:
-        print_found(found, known)
+        print_found(name, found)
     else:
-        print_keys(found)
-        if known:
+        print_keys(found["keys"])
+        if known := found["mechanisms"]:
             print_matrix(known)
+        click.echo("words of the glossary, verdicts and columns of results: gingham explain WORD")
 
 
-def is_of_stripes(name: str) -> bool:
-    """Return whether only striping scenarios have a key."""
-    first = name.split(".", maxsplit=1)[0]
-    at_top = {key.path for key in reference.every_stripe_key() if "." not in key.path}
-    return first in at_top - {key.path for key in reference.every_key()}
+@cache
+def everything(stripe: bool) -> dict[str, list[Any]]:
+    """Return all that can be asked for, by what it is."""
+    return {
+        "words": glossary.every_word(),
+        "keys": reference.every_stripe_key() if stripe else reference.every_key(),
+        "mechanisms": [] if stripe else mechanisms.every_mechanism(),
+        "numbers": list(meanings.every_number()),
+    }
 
 
-def find_of_stripes(name: str) -> list[reference.Key]:
-    """Return the keys of a striping scenario that a name means; all where there is none."""
-    known = reference.every_stripe_key()
-    if choice := reference.stripe_choice(name):
-        return [choice]
-    return reference.explain(name, known=known) if name else known
+def find(name: str, stripe: bool = False) -> dict[str, list[Any]]:
+    """Return all that a name means, by what it is; `InputError` with the nearest if nothing."""
+    known = everything(stripe)
+    now = glossary.name_now(name) or name
+    either = {plain(name), plain(now)}
+    choices = mechanisms.named(now, known["mechanisms"])
+    keys = reference.named(now, known["keys"])
+    if not (keys or choices):
+        keys = [one for one in reference.stripe_choices() if one.path == now]
+        keys = keys or reference.named(now, everything(stripe=True)["keys"])
+    found = {
+        "words": [one for one in known["words"] if either & set(map(plain, one.names()))],
+        "keys": [] if choices else keys,
+        "mechanisms": choices,
+        "numbers": [one for one in known["numbers"] if plain(one.name) in either],
+    }
+    if any(found.values()):
+        return found
+    names = [each for one in known["words"] for each in one.names()]
+    names += [each for key in known["keys"] for each in (reference.last(key.path), key.path)]
+    names += [one.name for one in (*known["mechanisms"], *known["numbers"])]
+    near = nearest(name, names)
+    raise InputError(f'nothing is called "{name}"{meant(near)}', key=name, nearest=near)
 
 
-def find(name: str) -> tuple[list[reference.Key], list[mechanisms.Mechanism]]:
-    """Return the keys, or the mechanisms, that a name means."""
-    if known := mechanisms.named(name):
-        return [], known
-    return reference.explain(name, besides=mechanisms.names()), []
-
-
-def print_found(found: Sequence[reference.Key], known: Sequence[mechanisms.Mechanism]) -> None:
-    """Print what a name means: one key in full, several as a table, each mechanism in full."""
-    if len(found) == 1:
-        print_key(found[0])
-    elif found:
-        print_keys(found)
-    for place, one in enumerate(known):
+def print_found(name: str, found: dict[str, list[Any]]) -> None:
+    """Print what a name means: one key in full, several as a table, all else in full."""
+    if now := glossary.name_now(name):
+        click.echo(f"{name} is called {now}\n")
+    keys = found["keys"]
+    parts = [partial(print_word, one) for one in found["words"]]
+    parts += [partial(print_key, one) for one in keys if len(keys) == 1]
+    parts += [partial(print_mechanism, one) for one in found["mechanisms"]]
+    for place, print_part in enumerate(parts):
         if place:
             click.echo()
-        print_mechanism(one)
+        print_part()
+    if len(keys) > 1:
+        print_keys(keys)
+    if numbers := found["numbers"]:
+        rows = [(one.name, one.place, one.unit, one.meaning) for one in numbers]
+        print_table("", ["in results", "where", "unit", "meaning"], rows, whole="in results")
+
+
+def print_word(one: glossary.Word) -> None:
+    """Print all about one word."""
+    facts = [
+        ("word", one.word),
+        ("meaning", one.meaning),
+        ("unit", one.unit),
+        ("type", one.type),
+        ("also called", ", ".join(one.also)),
+        *(("source", source) for source in one.sources()),
+    ]
+    print_facts((name, value) for name, value in facts if value)
 
 
 def print_keys(keys: Sequence[reference.Key]) -> None:

@@ -159,7 +159,7 @@ def compare_command(
       bandwidth  effective bisection bandwidth: the mean share of its link that a flow gets when
                  a random half of the hosts sends to the other half; half of the 95 % interval
       lost       pairs of hosts that do not reach each other, or not any more
-      packets    whether they can wait for one another in a circle, lane by lane
+      packets    whether they can wait for one another in a cycle, lane by lane
 
     \b
     Examples:

@@ -123,7 +123,7 @@ route.add_command(check)
 @click.option(
     "--datelines/--no-datelines",
     default=None,
-    help="Whether the upper half of the lanes is for packets behind the dateline of a circle; "
+    help="Whether the upper half of the lanes is for packets behind the dateline of a ring; "
     "unless said, for dimension-order with two lanes or more.",
 )
 @output_option(help="File of tables to write, for `opensm -R file -U FILE`; needs --form table.")

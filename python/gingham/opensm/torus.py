@@ -7,8 +7,8 @@
     s0-0 ── s1-0 ── s2-0          yp_link 0x...00 0x...01      one step up each dimension
 
 The numbers in the names of switches are their coordinates, as for our own dimension order,
-which also checks them against the cables. A dimension that closes to circles has a link one
-step down as well: torus-2QoS cannot do without where four switches stand in a circle.
+which also checks them against the cables. A dimension that closes to rings has a link one
+step down as well: torus-2QoS cannot do without where four switches stand in a ring.
 
 Source: the manual pages torus-2QoS(8) and torus-2QoS.conf(5) of OpenSM 3.3.23.
 """
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 AXES = "xyz"
 DIMENSIONS = (2, 3)
-# A circle needs three; between two switches there is one way only.
-CIRCLE_MIN = 3
+# A ring needs three; between two switches there is one way only.
+RING_MIN = 3
 
 
 def torus_configuration(fabric: Fabric) -> str | None:
@@ -46,7 +46,7 @@ def torus_configuration(fabric: Fabric) -> str | None:
     shape, links = [], []
     for axis, size in enumerate(sizes):
         ends = [step(origin, axis, 1), step(origin, axis, size - 1)]
-        closed = size >= CIRCLE_MIN and joined_at(joined, cells, origin, ends[1])
+        closed = size >= RING_MIN and joined_at(joined, cells, origin, ends[1])
         shape.append(f"{size}{'t' if closed else 'm'}")
         if size > 1:
             links.append(link(f"{AXES[axis]}p_link", cells[origin], cells[ends[0]]))

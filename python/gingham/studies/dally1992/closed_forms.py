@@ -29,7 +29,7 @@ def mean_switches(shape: str, side: int = SIDE) -> float:
     """Return the mean number of switches on a path between two different hosts.
 
     In a row of k switches two random ones, which may be the same, are (k^2 - 1) / 3 k apart, and on
-    a circle of an even k a quarter of it. A host does not send to itself, which is one pair of N.
+    a ring of an even k a quarter of it. A host does not send to itself, which is one pair of N.
 
     >>> round(mean_switches("mesh"), 4), round(mean_switches("torus"), 4)
     (6.3333, 5.0635)

@@ -26,7 +26,7 @@ def mean_segment(mean: float, segment: float) -> float:
 def two_hosts(long: float, short: float, *, gap: float = 0.0) -> tuple[float, float]:
     """Return the throughputs of the two hosts of figure 1 at their loads, whole messages first.
 
-    Round robin gives each a worm in turn, so that with both backlogged the host of whole messages
+    Round robin gives each a worm a turn, so that with both backlogged the host of whole messages
     has m / (m + s) of the link, s being the mean segment of 100 bytes. A host that wants less gets
     what it wants, and the other what is left.
 

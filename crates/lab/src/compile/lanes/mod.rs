@@ -109,7 +109,7 @@ impl LaneFigures {
         if let Some(index) = few {
             let class = &source.scenario.traffic[index];
             let message = format!(
-                "datelines share out the lanes of a class among {CLASSES} dateline_classes, and class `{}` has but one: give it \
+                "datelines share out the lanes of a class among {CLASSES} dateline classes, and class `{}` has but one: give it \
                  another, or say network.lanes.datelines = false",
                 class.name
             );
@@ -132,7 +132,7 @@ impl LaneFigures {
             _ => "the lanes of each class are",
         };
         format!(
-            "{whose} shared out among two dateline_classes, the lower half up to the dateline of a circle of switches and the upper \
+            "{whose} shared out among two dateline classes, the lower half up to the dateline of a circle of switches and the upper \
              half behind it, so that dimension-order routes are free of deadlock (network.lanes.datelines)"
         )
     }

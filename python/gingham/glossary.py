@@ -1,0 +1,108 @@
+"""The words of code, messages and pages, what they mean, and what others call them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Tables of the file that hold no words.
+SOURCES, WAS = "Sources", "Was"
+
+HEAD = """# Glossary
+
+<!-- nothing to run: words -->
+
+One word, one thing. Code, messages and pages use these words and no others for these things.
+`gingham explain WORD` answers from here, also for what stands under *also called*: what BookSim,
+InfiniBand, Dally and Towles, ns-3 or TCP say. Sources in brackets are listed at the end; a word
+without one is the field's common property or ours. Made from `python/gingham/glossary.toml` by
+`make pages`.
+"""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word, or several that are told together."""
+
+    word: str
+    meaning: str
+    unit: str = ""
+    # Where the code has it.
+    type: str = ""
+    # What others call it.
+    also: Sequence[str] = ()
+
+    def names(self) -> list[str]:
+        """Return all that it is called."""
+        return [*self.word.split(", "), *self.also]
+
+    def sources(self) -> list[str]:
+        """Return the sources that the meaning names in brackets."""
+        tags = [
+            tag for tags in re.findall(r"\[([^]]+)\]", self.meaning) for tag in tags.split(", ")
+        ]
+        return [contents()[SOURCES][tag] for tag in tags]
+
+
+@cache
+def contents() -> dict[str, dict[str, Any]]:
+    """Return the file: a table a section, the sources, and the words of earlier versions."""
+    text = (Path(__file__).parent / "glossary.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def sections() -> dict[str, list[Word]]:
+    """Return the words of each section."""
+    return {
+        title: [Word(word, **facts) for word, facts in rows.items()]
+        for title, rows in contents().items()
+        if title not in {SOURCES, WAS}
+    }
+
+
+def every_word() -> list[Word]:
+    """Return every word, in the order of the page."""
+    return [one for words in sections().values() for one in words]
+
+
+def name_now(name: str) -> str | None:
+    """Return what a name of earlier versions is called now, of a key also below it."""
+    for old, new in contents()[WAS].items():
+        if plain(name) == plain(old) or name.startswith(f"{old}."):
+            return f"{new}{name[len(old) :]}"
+    return None
+
+
+def plain(name: str) -> str:
+    """Return a name as it is compared: without case, hyphens and underscores."""
+    return re.sub("[-_]", " ", name.lower())
+
+
+def page() -> str:
+    """Return the page of the glossary, in Markdown."""
+    lines = [HEAD]
+    for title, words in sections().items():
+        lines += [
+            f"## {title}",
+            "",
+            "| word | meaning | unit | type | also called |",
+            "|---" * 5 + "|",
+        ]
+        for one in words:
+            code = ", ".join(f"`{each}`" for each in one.type.split(", ") if each)
+            lines.append(
+                f"| {one.word} | {one.meaning} | {one.unit} | {code} | {', '.join(one.also)} |"
+            )
+        lines.append("")
+    lines += ["## Words of earlier versions", "", "| word | now |", "|---|---|"]
+    lines += [f"| {old} | {new} |" for old, new in contents()[WAS].items()]
+    lines += ["", "## Sources", ""]
+    lines += [f"- [{tag}] {source}" for tag, source in contents()[SOURCES].items()]
+    return "\n".join([*lines, ""])
