@@ -1,157 +1,118 @@
-//! Switches: input ports read headers and request outputs; outputs choose, and release.
+//! Switches: input ports read headers and request outputs; outputs choose among the requests.
 
+use crate::wormhole::arbiter::Arbiter;
 use crate::wormhole::event::Event;
-use crate::wormhole::simulation::Simulation;
-use crate::wormhole::state::{Head, Incoming};
-use gingham_model::Arbitration;
-use gingham_topology::{ChannelId, Fabric};
+use crate::wormhole::network::Network;
+use crate::wormhole::worm::Incoming;
+use gingham_model::{Arbitration, Plan, WormholePlan};
+use gingham_topology::{ChannelId, Fabric, NodeId};
+use std::sync::Arc;
 
-impl Simulation {
-    // Phase 4: request.
+/// All switches of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Switches {
+    plan: Arc<Plan>,
+    wormhole: WormholePlan,
+    /// By channel: that of the output at its start.
+    arbiters: Vec<Arbiter>,
+    /// By channel: the port at its end.
+    ports: Vec<PortAt>,
+}
 
-    /// The tail has left on `output`, if its moment has come: both ends are free.
-    pub(crate) fn release(&mut self, output: ChannelId) {
-        let sender = &mut self.senders[output.index()];
-        if sender.release_at == Some(self.now) {
-            sender.release_at = None;
-        }
-        if !sender.tail_left_at(self.now) {
-            return self.schedule_release(output);
-        }
-        let worm = sender.worm.take().expect("a tail has a worm");
-        let feeder = sender.feeder.take();
-        let flits = sender.schedule.end() - sender.worm_first;
-        let sum = sender.schedule.sum_all();
-        match &self.inputs[output.index()] {
-            None => self.leave_for_host(output, worm),
-            Some(port) if port.is_at_host() => self.leave_for_port(output, worm),
-            Some(_) => {}
-        }
-        let Some(channel) = feeder else {
-            return self.leave_host(output, flits);
+/// Where a port is.
+#[derive(Clone, Copy, Debug)]
+struct PortAt {
+    node: NodeId,
+    port: u16,
+}
+
+impl Switches {
+    /// The switches of a plan, whose outputs nobody requests.
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
+        let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
+        let arbiter = |channel| {
+            let ports = plan.fabric.node(plan.ends(channel).source.node).ports;
+            Arbiter::new(usize::from(ports) + 1, levels)
         };
-        let feeder = &mut self.senders[channel.index()];
-        feeder.feeds = None;
-        let input = match &mut self.inputs[channel.index()] {
-            Some(input) if !input.is_at_host() => input,
-            _ => return self.leave_host(output, flits),
+        let port = |channel| {
+            let target = plan.ends(channel).target;
+            PortAt { node: target.node, port: target.port }
         };
-        input.taken += flits;
-        input.taken_sum += sum;
-        input.head = Head::Idle;
-        input.current = None;
-        feeder.schedule.forget_before(input.taken);
-        self.read_head(channel);
-        self.arbitrate_soon(output);
+        let channels = || ChannelId::first(plan.channels.len());
+        Self {
+            wormhole,
+            arbiters: channels().map(arbiter).collect(),
+            ports: channels().map(port).collect(),
+            plan,
+        }
     }
+
+    // Phase 4: request.
 
     /// Reads the header at the head of the input at the end of `channel`, if one is there and the
     /// input is free.
-    pub(crate) fn read_head(&mut self, channel: ChannelId) {
-        let Some(input) = self.inputs[channel.index()].as_mut() else {
-            return self.recognise(channel);
-        };
-        if input.head != Head::Idle {
-            return;
-        }
-        let Some(incoming) = input.incoming.front().copied() else { return };
-        let sender = &self.senders[channel.index()];
-        let arrival = sender.schedule.start_of(incoming.first).map(|start| start + sender.latency);
-        if arrival.is_none_or(|arrival| arrival > self.now) {
-            return;
-        }
-        if input.is_at_host() {
-            return self.read_at_host(channel);
-        }
-        debug_assert_eq!(input.taken, incoming.first, "the worm before has left");
-        input.incoming.pop_front();
-        input.current = Some(incoming);
-        let node = || self.places[channel.index()].target;
-        let worm = self.worms.get(incoming.worm);
-        let output = worm.output(&self.plan, incoming.position, node);
-        input.head = Head::Routing { output };
-        if self.wormhole.route_bytes {
-            input.taken += 1;
-            input.taken_sum += i128::from(self.now);
-        }
-        self.unsettle(channel);
+    pub(crate) fn read_head(&mut self, network: &mut Network, channel: ChannelId) {
+        let Some(incoming) = network.links.read_head(channel, network.clock.now()) else { return };
+        let node = || self.ports[channel.index()].node;
+        let output = network.worms.get(incoming.worm).output(&self.plan, incoming.position, node);
+        network.links.input_mut(channel).route(
+            output,
+            self.wormhole.route_bytes,
+            network.clock.now(),
+        );
+        network.links.note_change(channel);
         match self.wormhole.routing_delay.as_ps() {
-            0 => self.request(channel),
-            delay => self.schedule(self.now + delay, Event::Request { channel }),
+            0 => self.request(network, channel),
+            delay => {
+                network.clock.schedule(network.clock.now() + delay, Event::Request { channel })
+            }
         }
     }
 
-    pub(crate) fn request(&mut self, channel: ChannelId) {
-        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
-        let Head::Routing { output } = input.head else { panic!("a request follows routing") };
-        input.head = Head::Waiting { output };
-        let port = usize::from(self.places[channel.index()].target_port);
+    /// The header that the input at the end of `channel` read is decoded: it requests its output.
+    pub(crate) fn request(&mut self, network: &mut Network, channel: ChannelId) {
+        let input = network.links.input_mut(channel);
+        let output = input.request();
+        let port = usize::from(self.ports[channel.index()].port);
         // The worm is looked up only where it matters: this happens at every hop.
         let level = match self.wormhole.arbitration {
             Arbitration::RoundRobin => 0,
-            Arbitration::StrictPriority => {
-                let worm = input.current.expect("the header was read").worm;
-                self.worms.get(worm).packet.priority.level()
-            }
+            Arbitration::StrictPriority => network.worms.get(input.worm()).packet.priority.level(),
         };
         self.arbiters[output.index()].request(port, level);
-        self.arbitrate_soon(output);
+        self.arbitrate_soon(network, output);
     }
 
     // Phase 5: arbitrate.
 
     /// Arbitrates in phase 5 of this instant: now, if nothing else is to happen before.
-    fn arbitrate_soon(&mut self, output: ChannelId) {
-        if self.senders[output.index()].worm.is_some() || self.arbiters[output.index()].is_idle() {
+    pub(crate) fn arbitrate_soon(&mut self, network: &mut Network, output: ChannelId) {
+        if network.links.is_held(output) || self.arbiters[output.index()].is_idle() {
             return;
         }
-        if self.instant_is_over() {
-            self.arbitrate(output);
+        if network.clock.instant_is_over() {
+            self.arbitrate(network, output);
         } else {
-            self.schedule(self.now, Event::Arbitrate { output });
+            network.clock.schedule(network.clock.now(), Event::Arbitrate { output });
         }
     }
 
-    pub(crate) fn arbitrate(&mut self, output: ChannelId) {
-        if self.senders[output.index()].worm.is_some() {
+    /// Grants `output`, if it is free and somebody requests it.
+    pub(crate) fn arbitrate(&mut self, network: &mut Network, output: ChannelId) {
+        if network.links.is_held(output) {
             return;
         }
         let Some(port) = self.arbiters[output.index()].grant() else { return };
-        let node = self.places[Fabric::reverse(output).index()].target;
+        let node = self.ports[Fabric::reverse(output).index()].node;
         let port = u16::try_from(port).expect("a port fits 16 bits");
         let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");
-        let channel = Fabric::reverse(leaving);
-        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
-        input.head = Head::Connected;
-        let sender = &mut self.senders[output.index()];
-        input.taken_sum -= sender.schedule.sum();
-        sender.feeder = Some(channel);
-        sender.feeder_first = input.taken;
-        let read = input.current.expect("the header was read");
+        let read = network.links.connect(Fabric::reverse(leaving), output);
         let next = Incoming {
             flits: read.flits - u64::from(self.wormhole.route_bytes),
             position: read.position + 1,
             ..read
         };
-        self.senders[channel.index()].feeds = Some(output);
-        self.begin(output, next, self.now + self.wormhole.setup_delay.as_ps());
-    }
-
-    /// Gives `channel` to a worm, whose first flit may start at `ready`.
-    pub(crate) fn begin(&mut self, channel: ChannelId, worm: Incoming, ready: u64) {
-        self.touch(channel);
-        let sender = &mut self.senders[channel.index()];
-        let first = sender.schedule.end();
-        sender.worm = Some(worm.worm);
-        sender.worm_first = first;
-        sender.left = worm.flits;
-        sender.ready = ready;
-        let worm = Incoming { first, ..worm };
-        if let Some(input) = self.inputs[channel.index()].as_mut() {
-            input.incoming.push_back(worm);
-        } else if !self.transits.is_empty() {
-            self.await_transit(channel, worm);
-        }
-        self.extend(channel);
+        let ready = network.clock.now() + self.wormhole.setup_delay.as_ps();
+        network.links.begin(&mut network.clock, &network.worms, output, next, ready);
     }
 }

@@ -10,22 +10,13 @@
 //!
 //! ```text
 //!   feeder   ... 40 41 42 43 44 ...      feeds ──► the fed sender
-//!   fed           7  8  9 10             feed: the feeder, first 40; worm_first 7
+//!   fed           7  8  9 10             feeder_first 40; worm_first 7
 //! ```
 
 use crate::wormhole::run::{Run, Schedule};
 use crate::wormhole::worm::{Incoming, WormId};
 use gingham_model::ChannelPlan;
 use gingham_topology::ChannelId;
-
-/// Where the flits come from that a sender sends on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Feed {
-    /// The channel on which they arrive.
-    pub(super) channel: ChannelId,
-    /// Number there of the first that is sent on.
-    pub(super) first: u64,
-}
 
 /// A worm whose tail has left.
 #[derive(Clone, Copy, Debug)]
@@ -41,37 +32,37 @@ pub(crate) struct Left {
 
 /// The sending end of a channel. Times in picoseconds.
 #[derive(Clone, Debug)]
-pub(crate) struct Sender {
+pub(super) struct Sender {
     /// Time of one flit.
-    flit: u64,
+    pub(super) flit: u64,
     /// From the start of a flit to its arrival: flit time and delay.
-    latency: u64,
+    pub(super) latency: u64,
     /// When data flits start.
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     /// The worm that holds the channel.
-    worm: Option<WormId>,
+    pub(super) worm: Option<WormId>,
     /// Number of its first flit on this channel.
-    worm_first: u64,
+    pub(super) worm_first: u64,
     /// Its flits that are not scheduled yet.
     left: u64,
     /// The channel on which the worm arrives while it is sent; `None` if all of it is there, as at the host where it begins.
-    feeder: Option<ChannelId>,
+    pub(super) feeder: Option<ChannelId>,
     /// Number there of the first flit that is sent on, if it is fed.
-    feeder_first: u64,
+    pub(super) feeder_first: u64,
     /// The channel that what arrives at this one's end is sent on at.
-    feeds: Option<ChannelId>,
+    pub(super) feeds: Option<ChannelId>,
     /// When the worm's first flit may start.
-    ready: u64,
+    pub(super) ready: u64,
     /// Whether the worm goes on from the host at the end of the channel.
-    in_transit: bool,
+    pub(super) in_transit: bool,
     /// Whether it was delivered: on a cable without delay that is before its release, in the same instant.
-    delivered: bool,
+    pub(super) delivered: bool,
     /// A control flit keeps the channel busy until then.
     control_until: u64,
     /// Since when the other end forbids data, if it does.
-    stopped_since: Option<u64>,
+    pub(super) stopped_since: Option<u64>,
     /// Whether it stands in the list of those whose counts may have changed.
-    touched: bool,
+    pub(super) touched: bool,
     /// When the `Release` that is scheduled comes, if one is: the tail may leave later than then.
     release_at: Option<u64>,
 }
@@ -99,98 +90,29 @@ impl Sender {
         }
     }
 
-    // What it is like.
-
-    #[inline]
-    pub(crate) const fn flit(&self) -> u64 {
-        self.flit
-    }
-
-    #[inline]
-    pub(super) const fn latency(&self) -> u64 {
-        self.latency
-    }
-
-    /// Whether a flit arrives later than it has left.
-    #[inline]
-    pub(crate) const fn has_delay(&self) -> bool {
-        self.latency > self.flit
-    }
-
-    #[inline]
-    pub(super) const fn schedule(&self) -> &Schedule {
-        &self.schedule
-    }
-
-    /// The worm that holds the channel.
-    #[inline]
-    pub(crate) const fn worm(&self) -> Option<WormId> {
-        self.worm
-    }
-
-    /// Number of its first flit on this channel.
-    #[inline]
-    pub(super) const fn worm_first(&self) -> u64 {
-        self.worm_first
-    }
-
-    /// When its first flit may start.
-    #[inline]
-    pub(crate) const fn ready(&self) -> u64 {
-        self.ready
-    }
-
-    /// Whether it goes on from the host at the end of the channel.
-    #[inline]
-    pub(crate) const fn is_in_transit(&self) -> bool {
-        self.in_transit
-    }
-
-    /// The channel on which the worm arrives while it is sent.
-    #[inline]
-    pub(super) const fn feeder(&self) -> Option<ChannelId> {
-        self.feeder
-    }
-
-    /// What arrives of the worm while it is sent.
-    #[inline]
-    pub(super) fn feed(&self) -> Option<Feed> {
-        Some(Feed { channel: self.feeder?, first: self.feeder_first })
-    }
-
-    /// The channel that what arrives at this one's end is sent on at.
-    #[inline]
-    pub(super) const fn feeds(&self) -> Option<ChannelId> {
-        self.feeds
-    }
-
-    #[inline]
-    pub(super) const fn stopped_since(&self) -> Option<u64> {
-        self.stopped_since
+    /// By how much later a flit arrives than it has left.
+    pub(super) const fn delay(&self) -> u64 {
+        self.latency - self.flit
     }
 
     // What it has sent.
 
     /// Flits that have arrived at `time` or before.
-    #[inline]
     pub(super) fn arrived_by(&self, time: u64) -> u64 {
         time.checked_sub(self.latency).map_or(0, |started| self.schedule.started_by(started))
     }
 
     /// When a flit arrives that is still held; `None` for one that was not scheduled.
-    #[inline]
     pub(super) fn arrival_of(&self, number: u64) -> Option<u64> {
         Some(self.schedule.start_of(number)? + self.latency)
     }
 
     /// When the first flit of the worm arrives.
-    #[inline]
-    pub(crate) fn head_arrival(&self) -> u64 {
+    pub(super) fn head_arrival(&self) -> u64 {
         self.arrival_of(self.worm_first).expect("its runs are held")
     }
 
     /// Flits of the worm that start at `time` or before.
-    #[inline]
     pub(super) fn sent_by(&self, time: u64) -> u64 {
         self.schedule.started_by(time).saturating_sub(self.worm_first)
     }
@@ -207,21 +129,13 @@ impl Sender {
     }
 
     /// When the last scheduled flit has left, and the channel is free for the next.
-    #[inline]
-    fn free_at(&self) -> u64 {
+    pub(super) fn free_at(&self) -> u64 {
         let data = self.schedule.last_start().map_or(0, |start| start + self.flit);
         data.max(self.control_until)
     }
 
-    /// Whether a worm may take the channel of a host and start `now`.
-    #[inline]
-    pub(crate) fn may_begin(&self, now: u64) -> bool {
-        self.worm.is_none() && self.stopped_since.is_none() && self.free_at() <= now
-    }
-
     /// Whether the worm's tail is scheduled and has left exactly now.
-    #[inline]
-    pub(crate) fn tail_left_at(&self, now: u64) -> bool {
+    pub(super) fn tail_left_at(&self, now: u64) -> bool {
         let left = self.schedule.last_start().map(|start| start + self.flit);
         self.worm.is_some() && self.left == 0 && left == Some(now)
     }
@@ -229,39 +143,19 @@ impl Sender {
     // A worm takes the channel, and leaves it.
 
     /// Gives it to a worm, whose first flit may start at `ready`. Returns the number of that flit.
-    #[inline]
     pub(super) fn begin(&mut self, worm: &Incoming, ready: u64) -> u64 {
         self.worm = Some(worm.worm);
         self.worm_first = self.schedule.end();
-        self.left = worm.flits;
-        self.ready = ready;
+        (self.left, self.ready) = (worm.flits, ready);
         self.worm_first
     }
 
     /// The next worm arrives on `feeder` while it is sent, from the flit `first` there on.
-    #[inline]
     pub(super) fn feed_by(&mut self, feeder: ChannelId, first: u64) {
-        self.feeder = Some(feeder);
-        self.feeder_first = first;
-    }
-
-    #[inline]
-    pub(super) fn set_feeds(&mut self, feeds: Option<ChannelId>) {
-        self.feeds = feeds;
-    }
-
-    pub(crate) fn set_in_transit(&mut self, in_transit: bool) {
-        self.in_transit = in_transit;
-    }
-
-    /// Says whether the worm was delivered before, and what is so from now on.
-    #[inline]
-    pub(crate) fn replace_delivered(&mut self, delivered: bool) -> bool {
-        std::mem::replace(&mut self.delivered, delivered)
+        (self.feeder, self.feeder_first) = (Some(feeder), first);
     }
 
     /// When its tail will have left, if that is known and no release is scheduled before: there one is to be.
-    #[inline]
     pub(super) fn next_release(&mut self) -> Option<u64> {
         if self.worm.is_none() || self.left > 0 {
             return None;
@@ -271,7 +165,6 @@ impl Sender {
     }
 
     /// The tail has left, if its moment has come: the channel is free.
-    #[inline]
     pub(super) fn release(&mut self, now: u64) -> Option<Left> {
         if self.release_at == Some(now) {
             self.release_at = None;
@@ -287,19 +180,16 @@ impl Sender {
     // Its flits are scheduled, and taken back.
 
     /// Whether flits of its worm are to be scheduled and nobody forbids it.
-    #[inline]
     pub(super) fn may_schedule(&self) -> bool {
         self.worm.is_some() && self.left != 0 && self.stopped_since.is_none()
     }
 
     /// When the next flit may start at the earliest.
-    #[inline]
     fn next_start(&self, now: u64) -> u64 {
         self.free_at().max(self.ready).max(now)
     }
 
     /// Schedules all that is left of a worm that is there whole.
-    #[inline]
     pub(super) fn schedule_at_once(&mut self, now: u64) {
         let start = self.next_start(now);
         self.schedule.push(start, self.flit, self.left);
@@ -307,7 +197,6 @@ impl Sender {
     }
 
     /// Schedules departures at the later of arrival and the end of the flit before.
-    #[inline]
     pub(super) fn schedule_from(&mut self, feeder: &Self, now: u64) {
         let mut start = self.next_start(now);
         let first = self.feeder_first + (self.schedule.end() - self.worm_first);
@@ -343,23 +232,12 @@ impl Sender {
     }
 
     /// Forgets runs of flits before `number`, all of them in the past, which stay in the sum.
-    #[inline]
     pub(super) fn forget_before(&mut self, number: u64) {
         self.schedule.sum_up_to(number);
         self.schedule.forget_before(number);
     }
 
-    /// Sum of the starts of all flits, of which the last has left.
-    #[inline]
-    pub(super) const fn sum(&self) -> i128 {
-        self.schedule.sum()
-    }
-
     // STOP, GO and control flits.
-
-    pub(super) fn stop(&mut self, now: u64) {
-        self.stopped_since = Some(now);
-    }
 
     /// The other end allows data again. Returns for how long it did not.
     pub(super) fn go(&mut self, now: u64) -> u64 {
@@ -367,22 +245,19 @@ impl Sender {
     }
 
     /// Carries a control flit from `now` on. Returns until when that keeps it busy, and when the flit arrives.
-    pub(super) fn carry_control(&mut self, now: u64) -> (u64, u64) {
+    pub(super) fn send_control(&mut self, now: u64) -> (u64, u64) {
         self.control_until = now + self.flit;
         (self.control_until, now + self.latency)
-    }
-
-    /// Says whether its counts may have changed before, and what is so from now on.
-    #[inline]
-    pub(super) fn replace_touched(&mut self, touched: bool) -> bool {
-        std::mem::replace(&mut self.touched, touched)
     }
 
     /// Checks that it does not run ahead of its feeder; for tests.
     pub(super) fn assert_fed(&self, feeder: &Self) {
         let (first, sent) = (self.feeder_first, self.schedule.end() - self.worm_first);
         let known = feeder.schedule.end();
-        assert!(sent == 0 || first + sent <= known, "{sent} flits from {first} on are sent of {known}");
+        assert!(
+            sent == 0 || first + sent <= known,
+            "{sent} flits from {first} on are sent of {known}"
+        );
     }
 }
 
