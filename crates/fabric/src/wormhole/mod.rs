@@ -5,35 +5,32 @@
 //! handful of events a hop, whatever its length.
 //!
 //! ```text
-//!   run       starts of flits as a few numbers
-//!   excess    when a fill crosses a mark, from the runs that come in and go out
-//!   state     the two ends of a channel
-//!   flow      schedules flits as far as is known, and takes back what cannot be
-//!   arbiter   who requests an output, and whose turn is next
-//!   switch    headers, requests, grants, releases
-//!   link      STOP and GO
-//!   counts    what channels carried, and how full buffers were
-//!   hosts     messages become worms and arrive
-//!   transit   hosts send on what is on its way, and host_port stops what they have no room for
-//!   event     a worm's life, drawn
+//!   run         starts of flits as a few numbers
+//!   excess      when a fill crosses a mark, from the runs that come in and go out
+//!   links/      both ends of every channel: flits, marks, STOP and GO, counts
+//!   switches    headers, requests, grants
+//!   arbiter     who requests an output, and who is next
+//!   hosts/      messages become worms and arrive, and worms in transit go on
+//!   worm        worms under way
+//!   network     what switches and hosts work on
+//!   event       a worm's life, drawn
+//!   clock       the current instant, and the events to come
+//!   simulation  the loop
 //! ```
 //!
 //! Invariants: every delivery happens at the picosecond at which the oracle has it; what has started is
 //! never changed.
 
 mod arbiter;
-mod counts;
+mod clock;
 mod event;
 mod excess;
-mod flow;
-mod host_port;
 mod hosts;
-mod link;
+mod links;
+mod network;
 mod run;
 mod simulation;
-mod state;
-mod switch;
-mod transit;
+mod switches;
 mod worm;
 
 pub use simulation::Simulation;

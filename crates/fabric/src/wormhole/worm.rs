@@ -80,6 +80,18 @@ impl Worm {
     }
 }
 
+/// A worm that comes in at the end of a channel, or will.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming {
+    pub(crate) worm: WormId,
+    /// Number of its first flit on the channel.
+    pub(crate) first: u64,
+    /// Its flits on this channel.
+    pub(crate) flits: u64,
+    /// The place of this switch or in-transit host on its route, from 0.
+    pub(crate) position: u16,
+}
+
 /// Worms by id, with the ids of delivered ones used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Worms {

@@ -37,7 +37,7 @@ pub enum EjectionHead {
     },
 }
 
-/// A packet that a host has taken in to send it on; whoever moves it keeps this with it.
+/// A packet that a host has taken in to send it on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TakenIn {
     /// What it takes, in the pool or in the memory of the host.
@@ -78,8 +78,8 @@ struct Group<P> {
 #[derive(Clone, Copy, Debug)]
 struct Ready<P> {
     at: Time,
-    number: u64,
     packet: P,
+    taken: TakenIn,
 }
 
 impl<P: Copy> InTransitHost<P> {
@@ -141,7 +141,7 @@ impl<P: Copy> InTransitHost<P> {
 
     fn make_ready(&mut self, packet: P, taken: &mut TakenIn, at: Time) {
         taken.ready = Some(at);
-        let ready = Ready { at, number: taken.number, packet };
+        let ready = Ready { at, packet, taken: *taken };
         self.groups[taken.group].ready.push(Reverse(ready));
     }
 
@@ -152,14 +152,15 @@ impl<P: Copy> InTransitHost<P> {
         (first.at <= now).then_some((first.packet, first.at))
     }
 
-    /// The packet of a group that goes next begins to leave.
+    /// The packet of a group that goes next begins to leave. Says what it took, for whoever did not keep it.
     ///
     /// # Panics
     /// If none is ready.
-    pub fn begin(&mut self, group: usize) {
+    pub fn begin(&mut self, group: usize) -> TakenIn {
         let group = &mut self.groups[group];
-        group.ready.pop().expect("what begins is ready");
+        let Reverse(first) = group.ready.pop().expect("what begins is ready");
         group.waiting -= 1;
+        first.taken
     }
 
     /// The groups in which packets wait that have not begun to leave, as bits.
@@ -196,7 +197,7 @@ impl<P: Copy> InTransitHost<P> {
 
 impl<P> Ready<P> {
     fn key(&self) -> (Time, u64) {
-        (self.at, self.number)
+        (self.at, self.taken.number)
     }
 }
 
@@ -254,9 +255,9 @@ mod tests {
         assert_eq!((host.pool_bytes(), host.waiting_groups()), (100, 0b01));
         assert_eq!(host.next_ready(0, ns(474)), None);
         assert_eq!(host.next_ready(0, ns(2_000)), Some(('a', ns(475))));
-        host.begin(0);
+        assert_eq!(host.begin(0), early);
         assert_eq!(host.next_ready(0, ns(2_000)), Some(('b', ns(1_200))));
-        host.begin(0);
+        assert_eq!(host.begin(0), late);
         assert_eq!(host.waiting_groups(), 0);
         assert!(host.release(&early) && !host.has_room(41) && host.has_room(40));
     }

@@ -8,7 +8,7 @@ use gingham_topology::{ChannelId, Fabric};
 impl Simulation {
     // Phase 2: control arrives.
 
-    pub(crate) fn hear(&mut self, channel: ChannelId, symbol: Symbol) {
+    pub(crate) fn on_control(&mut self, channel: ChannelId, symbol: Symbol) {
         let since = self.outputs[channel.index()].stopped_since;
         match (symbol, since) {
             (Symbol::Stop, None) => {

@@ -5,20 +5,21 @@
 //!                           ▲             │                                                │
 //!                           └ ControlArrives ◄── EmitControl ◄── fill of the buffer ───────┘
 //!
-//!   at a host on the way:   FlitArrives ─► ReadHead ─► pool ─► Transfer ─► Release
+//!   at an in-transit host:   FlitArrives ─► ReadHead ─► pool ─► Transfer ─► Release
 //! ```
 //!
 //! Invariants, checked by [`Simulation::assert_invariants`] after any event: flits in =
 //! consumed + stripped + dropped with marks + buffered + at in-transit hosts + on the wire; no buffer and
 //! no pool above its capacity; flits of a worm stay in order.
 
+mod ejection;
 mod event;
-mod hosts;
+mod host;
+mod injection;
 mod input;
 mod link;
 mod simulation;
 mod switch;
-mod transit;
 mod waits;
 mod worm;
 

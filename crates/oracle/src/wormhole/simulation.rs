@@ -1,10 +1,9 @@
 //! The simulation: one event at a time.
 
-use crate::wormhole::event::Event;
+use crate::wormhole::event::{Event, Flit};
+use crate::wormhole::host::Host;
 use crate::wormhole::input::{Input, Output};
-use crate::wormhole::transit::Transit;
-use crate::wormhole::waits;
-use crate::wormhole::worm::{Sending, Worms};
+use crate::wormhole::worm::Worms;
 use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Collector};
@@ -20,19 +19,17 @@ pub struct Simulation {
     pub(crate) queue: EventQueue<Event>,
     pub(crate) now: Time,
     pub(crate) endpoints: Endpoints,
-    /// By endpoint: the worm that holds its channel, until its tail has left.
-    pub(crate) sending: Vec<Option<Sending>>,
     /// By channel: the endpoint that sends on it, if one does.
     pub(crate) endpoint_of: Vec<Option<EndpointId>>,
-    /// By endpoint: what comes in at hosts.
-    pub(crate) transits: Vec<Transit>,
+    /// By endpoint.
+    pub(crate) hosts: Vec<Host>,
     pub(crate) worms: Worms,
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    /// By channel: whose turn is next at each level, the lowest first.
+    /// By channel: round robin at each level, the lowest first.
     pub(crate) arbiters: Vec<Vec<RoundRobin>>,
-    /// Ports that ask for an output, as bits: kept lest each grant allocates.
-    pub(crate) asking: Vec<u64>,
+    /// Ports that request an output, as bits: kept lest each grant allocates.
+    pub(crate) requests: Vec<u64>,
     pub(crate) counts: Vec<ChannelCount>,
     events: u64,
     pub(crate) flits_entered: u64,
@@ -55,18 +52,17 @@ impl Simulation {
             queue: EventQueue::new(),
             now: Time::ZERO,
             endpoints: Endpoints::new(Arc::clone(&plan)),
-            sending: vec![None; plan.fabric.endpoints().len()],
             endpoint_of: channels()
                 .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
                 .collect(),
-            transits: vec![Transit::default(); plan.fabric.endpoints().len()],
+            hosts: vec![Host::new(plan.in_transit); plan.fabric.endpoints().len()],
             worms: Worms::default(),
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
             outputs: channels().map(|_| Output::new()).collect(),
             arbiters: channels()
                 .map(|channel| vec![RoundRobin::new(ports(channel) + 1); levels])
                 .collect(),
-            asking: Vec::new(),
+            requests: Vec::new(),
             counts: vec![ChannelCount::default(); plan.channels.len()],
             events: 0,
             flits_entered: 0,
@@ -157,16 +153,17 @@ impl Simulation {
     pub fn assert_invariants(&self) {
         let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
         let on_wire = self.queue.iter().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
-        let in_transit: usize = self.transits.iter().map(Transit::flits).sum();
+        let in_transit: usize = self.hosts.iter().map(Host::flits).sum();
         let gone = self.flits_consumed + self.flits_stripped + self.flits_dropped;
         let accounted = gone + (buffered + in_transit + on_wire) as u64;
         assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.now);
         for input in self.inputs.iter().flatten() {
             assert!(input.fill() <= input.slack.capacity as usize, "a slack buffer overflowed");
         }
-        for transit in &self.transits {
-            assert_eq!(transit.pool_bytes, transit.needed_bytes(), "a pool holds what is in it");
-            assert!(transit.pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
+        for host in &self.hosts {
+            let pool_bytes = host.in_transit.pool_bytes();
+            assert_eq!(pool_bytes, host.needed_bytes(), "a pool holds what is in it");
+            assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
         }
     }
 
@@ -181,7 +178,7 @@ impl Simulation {
             }
             Due::SectionEnd(end) => self.endpoints.end_section(&self.counts_until(end)),
             Due::DeadlockCheck(time) => {
-                let cycle = waits::find_cycle(self);
+                let cycle = self.find_cycle();
                 self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
                 if !self.endpoints.is_running() {
                     self.now = time;
@@ -192,8 +189,8 @@ impl Simulation {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Create { source } => self.arrive(source),
-            Event::ControlArrives { channel, symbol } => self.hear(channel, symbol),
+            Event::Create { source } => self.create(source),
+            Event::ControlArrives { channel, symbol } => self.on_control(channel, symbol),
             Event::FlitArrives { channel, flit } => self.receive(channel, flit),
             Event::Release { output } => self.release(output),
             Event::ReadHead { channel } => self.read_head(channel),
@@ -207,7 +204,24 @@ impl Simulation {
     // What the phases share.
 
     pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
-        self.inputs[channel.index()].as_mut().expect("the channel ends at a switch")
+        self.inputs[channel.index()].as_mut().expect("the channel ends at an input")
+    }
+
+    /// A flit enters the slack buffer at the end of `channel`.
+    pub(crate) fn enter(&mut self, channel: ChannelId, flit: Flit) {
+        let now = self.now;
+        let input = self.input_mut(channel);
+        assert!(input.fill() < input.slack.capacity as usize, "a slack buffer overflowed");
+        input.enter(flit, now);
+        self.fill_changed(channel);
+    }
+
+    /// The flit at the head of the slack buffer at the end of `channel` leaves it.
+    pub(crate) fn leave(&mut self, channel: ChannelId) -> Option<Flit> {
+        let now = self.now;
+        let flit = self.input_mut(channel).leave(now)?;
+        self.fill_changed(channel);
+        Some(flit)
     }
 
     pub(crate) fn cause(&mut self, time: Time, event: Event) {

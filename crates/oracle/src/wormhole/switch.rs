@@ -11,19 +11,15 @@ impl Simulation {
     // Phase 3: flits arrive.
 
     pub(crate) fn receive(&mut self, channel: ChannelId, flit: Flit) {
-        let now = self.now;
         if self.ends_at_host(channel) {
-            return self.arrive_at_host(channel, flit);
+            return self.receive_at_host(channel, flit);
         }
-        let input = self.input_mut(channel);
-        assert!(input.fill() < input.slack.capacity as usize, "a slack buffer overflowed");
-        input.enter(flit, now);
-        match input.head {
-            Head::Idle => self.cause(now, Event::ReadHead { channel }),
-            Head::Connected { output } => self.cause(now, Event::Transfer { channel: output }),
+        self.enter(channel, flit);
+        match self.input_mut(channel).head {
+            Head::Idle => self.cause(self.now, Event::ReadHead { channel }),
+            Head::Connected { output } => self.cause(self.now, Event::Transfer { channel: output }),
             Head::Routing { .. } | Head::Waiting { .. } => {}
         }
-        self.fill_changed(channel);
     }
 
     // Phase 4: request.
@@ -57,10 +53,8 @@ impl Simulation {
         let output = worm.path[position + 1];
         let level = self.wormhole.arbitration.level(worm.packet.priority);
         if strip {
-            let now = self.now;
-            self.input_mut(channel).leave(now);
+            self.leave(channel);
             self.flits_stripped += 1;
-            self.fill_changed(channel);
         }
         self.input_mut(channel).head = Head::Routing { output, level };
         self.cause(self.now + self.wormhole.routing_delay, Event::Request { channel });
@@ -89,19 +83,19 @@ impl Simulation {
         };
         let inputs = &self.inputs;
         let level_of = |port: usize| match inputs[input_of(port)?.index()].as_ref()?.head {
-            Head::Waiting { output: asked, level } if asked == output => Some(level),
+            Head::Waiting { output: requested, level } if requested == output => Some(level),
             _ => None,
         };
         let ports = usize::from(plan.fabric.node(node).ports) + 1;
         let Some(highest) = (0..ports).filter_map(level_of).max() else { return };
-        self.asking.clear();
-        self.asking.resize(ports.div_ceil(64), 0);
+        self.requests.clear();
+        self.requests.resize(ports.div_ceil(64), 0);
         for port in (0..ports).filter(|port| level_of(*port) == Some(highest)) {
-            self.asking[port / 64] |= 1 << (port % 64);
+            self.requests[port / 64] |= 1 << (port % 64);
         }
-        let turn = &mut self.arbiters[output.index()][highest];
-        let granted = turn.serve(&Ready::alike(&self.asking)).expect("a port asks at this level");
-        let channel = input_of(granted).expect("a port that asks has a cable");
+        let arbiter = &mut self.arbiters[output.index()][highest];
+        let granted = arbiter.serve(&Ready::alike(&self.requests)).expect("a port requests");
+        let channel = input_of(granted).expect("a requesting port has a cable");
         self.input_mut(channel).head = Head::Connected { output };
         let ready = self.now + self.wormhole.setup_delay;
         let state = &mut self.outputs[output.index()];
@@ -119,10 +113,8 @@ impl Simulation {
         if ready > self.now {
             return;
         }
-        let now = self.now;
-        let Some(flit) = self.input_mut(input_channel).leave(now) else { return };
+        let Some(flit) = self.leave(input_channel) else { return };
         self.send_data(channel, flit);
-        self.fill_changed(input_channel);
         if self.worms.get(flit.worm).is_tail(flit.index) {
             let left = self.outputs[channel.index()].busy_until;
             self.cause(left, Event::Release { output: channel });

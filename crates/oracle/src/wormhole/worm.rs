@@ -1,4 +1,4 @@
-//! Worms under way, and who holds the channels of hosts.
+//! Worms under way.
 
 use gingham_kernel::{Time, id_type};
 use gingham_model::{Arrival, Packet, PathLength};
@@ -83,24 +83,4 @@ impl Worms {
     pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
         self.worms[id.index()].as_mut().expect("the worm is under way")
     }
-}
-
-/// A worm that holds the channel of a host.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Sending {
-    /// One that begins here.
-    Own(Own),
-    /// One in transit.
-    InTransit(WormId),
-}
-
-/// A worm that leaves the host where it begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
-    pub(crate) worm: WormId,
-    /// The next flit.
-    pub(crate) next: u64,
-    pub(crate) flits: u64,
-    /// When its first flit started.
-    pub(crate) started: Time,
 }

@@ -13,30 +13,29 @@
 //!
 //! Invariant: counts are cumulative since time zero and exact at any instant before which nothing is to happen.
 
-use crate::wormhole::simulation::Simulation;
-use crate::wormhole::state::{Head, Input, Sender};
+use super::Links;
+use super::input::{Head, Input};
+use super::sender::Sender;
 use gingham_model::measure::ChannelCount;
 use gingham_topology::ChannelId;
 
-impl Simulation {
+impl Links {
     /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
-    pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        let count = |channel| self.count(channel, Some(self.now), self.now);
+    pub(crate) fn channel_counts(&self, now: u64) -> Vec<ChannelCount> {
+        let count = |channel| self.count(channel, Some(now), now);
         ChannelId::first(self.senders.len()).map(count).collect()
     }
 
     /// Remembers that the counts of `channel` change.
-    pub(crate) fn touch(&mut self, channel: ChannelId) {
-        let sender = &mut self.senders[channel.index()];
-        if !std::mem::replace(&mut sender.touched, true) {
+    pub(super) fn touch(&mut self, channel: ChannelId) {
+        if !std::mem::replace(&mut self.senders[channel.index()].touched, true) {
             self.touched.push(channel);
         }
     }
 
-    /// A section ends at `time`, and nothing more is to happen before: tells the collector. Only channels that something
+    /// Counts by channel at the end of a section, at `time`; nothing more is to happen before. Only channels that something
     /// happened to since they were last at rest are counted again.
-    #[inline(never)] // `benches/bench.py` finds it by its name.
-    pub(crate) fn end_section(&mut self, time: u64) {
+    pub(crate) fn section_counts(&mut self, time: u64) -> &[ChannelCount] {
         let mut touched = std::mem::take(&mut self.touched);
         touched.retain(|channel| {
             self.section_counts[channel.index()] = self.count(*channel, time.checked_sub(1), time);
@@ -45,7 +44,7 @@ impl Simulation {
             is_touched
         });
         self.touched = touched;
-        self.endpoints.end_section(&self.section_counts);
+        &self.section_counts
     }
 
     /// Whether nothing that counts at `channel` goes on at `time`: no worm holds it, no flit is on it or in the
@@ -88,9 +87,9 @@ impl Simulation {
         match (input.head, sender.feeds) {
             (Head::Connected, Some(output)) => {
                 let output = &self.senders[output.index()];
-                let end = output.schedule.started_by(time).max(output.worm_first);
-                left += end - output.worm_first;
-                departures += output.schedule.sum_before(end);
+                let sent = output.sent_by(time);
+                left += sent;
+                departures += output.schedule.sum_before(output.worm_first + sent);
             }
             (Head::Open, _) => {
                 let before = sender.schedule.sum_before(left) + i128::from(left) * latency;

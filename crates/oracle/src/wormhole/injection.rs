@@ -1,8 +1,9 @@
-//! Hosts: sources create messages, adapters send them packet by packet, and put together what arrives.
+//! What leaves hosts: sources create messages, adapters send them packet by packet, and worms in transit go on.
 
 use crate::wormhole::event::{Event, Flit};
+use crate::wormhole::host::{Host, Injection, LocalWorm};
 use crate::wormhole::simulation::Simulation;
-use crate::wormhole::worm::{Own, Sending, Worm};
+use crate::wormhole::worm::Worm;
 use gingham_model::Turn;
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -18,7 +19,7 @@ impl Simulation {
         self.schedule_caused();
     }
 
-    pub(crate) fn arrive(&mut self, source: usize) {
+    pub(crate) fn create(&mut self, source: usize) {
         if let Some(next) = self.endpoints.arrive(source, self.now) {
             self.cause(next, Event::Create { source });
         }
@@ -26,23 +27,27 @@ impl Simulation {
         self.cause(self.now, Event::Transfer { channel });
     }
 
+    // Phase 6: transfer.
+
     /// The host starts the next flit of the worm that holds its channel, or of one that takes it now.
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
-        if self.sending[endpoint.index()].is_none() {
-            let in_transit = self.turn_of_transit(endpoint);
-            self.sending[endpoint.index()] = in_transit.or_else(|| self.start_worm(endpoint));
+        if self.hosts[endpoint.index()].injection.is_none() {
+            let next = self.send_on(endpoint).or_else(|| self.start_worm(endpoint));
+            self.hosts[endpoint.index()].injection = next;
         }
-        let flit = match &mut self.sending[endpoint.index()] {
+        let Host { injection, packets, .. } = &mut self.hosts[endpoint.index()];
+        let flit = match injection {
             None => return,
-            Some(Sending::Own(own)) => {
-                let flit = Flit { worm: own.worm, index: own.next };
-                own.next += 1;
+            Some(Injection::Local(local)) => {
+                local.next += 1;
                 self.flits_entered += 1;
-                flit
+                Flit { worm: local.worm, index: local.next - 1 }
             }
-            Some(Sending::InTransit(worm)) => {
-                let worm = *worm;
-                let Some(flit) = self.next_in_transit(endpoint, worm) else { return };
+            Some(Injection::InTransit(worm)) => {
+                let packet = packets.iter_mut().find(|packet| packet.worm == *worm);
+                let Some(flit) = packet.expect("the worm goes on").received.pop_front() else {
+                    return;
+                };
                 flit
             }
         };
@@ -53,8 +58,18 @@ impl Simulation {
         }
     }
 
+    /// The worm in transit that goes next, if one is ready.
+    fn send_on(&mut self, endpoint: EndpointId) -> Option<Injection> {
+        let in_transit = &mut self.hosts[endpoint.index()].in_transit;
+        let (worm, ready) = in_transit.next_ready(0, self.now)?;
+        in_transit.begin(0);
+        let waited = self.now.since(ready);
+        self.endpoints.collector_mut().on_reinjected(endpoint, self.now, waited);
+        Some(Injection::InTransit(worm))
+    }
+
     /// The next worm of the host's own, if there is one that may start.
-    fn start_worm(&mut self, endpoint: EndpointId) -> Option<Sending> {
+    fn start_worm(&mut self, endpoint: EndpointId) -> Option<Injection> {
         let packet = match self.endpoints.take(endpoint, 0, self.now) {
             Turn::Send(packet) => packet,
             Turn::At(time) => {
@@ -78,26 +93,10 @@ impl Simulation {
             lead: 0,
         };
         let worm = self.worms.insert(worm);
-        Some(Sending::Own(Own { worm, next: 0, flits, started: self.now }))
+        Some(Injection::Local(LocalWorm { worm, next: 0, flits, started: self.now }))
     }
 
-    pub(crate) fn consume(&mut self, flit: Flit) {
-        self.flits_consumed += 1;
-        let now = self.now;
-        let worm = self.worms.get_mut(flit.worm);
-        if worm.head_arrived.is_none() {
-            worm.head_arrived = Some(now);
-            worm.index_expected = flit.index;
-        }
-        assert_eq!(worm.index_expected, flit.index, "flits of a worm stay in order");
-        worm.index_expected += 1;
-        if worm.is_tail(flit.index) {
-            let worm = self.worms.remove(flit.worm);
-            self.endpoints.deliver(&worm.packet, &worm.arrival(now));
-        }
-    }
-
-    pub(crate) fn host_channel(&self, endpoint: EndpointId) -> ChannelId {
+    fn host_channel(&self, endpoint: EndpointId) -> ChannelId {
         self.plan.fabric.endpoint_channel(endpoint)
     }
 }

@@ -1,0 +1,213 @@
+//! Hosts: sources create messages, adapters send them packet by packet, and put together what arrives.
+//!
+//! ```text
+//!   in_transit   worms that a host takes in and sends on
+//!   port         the port of a host that stops its sender when the pool is full
+//! ```
+
+mod in_transit;
+mod port;
+
+use crate::wormhole::clock::Clock;
+use crate::wormhole::event::Event;
+use crate::wormhole::links::End;
+use crate::wormhole::network::Network;
+use crate::wormhole::worm::{Incoming, Worm, WormId};
+use gingham_model::{Endpoints, InTransitHost, PathChoice, Plan, TakenIn, Turn, WormholePlan};
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
+use std::sync::Arc;
+
+/// All hosts of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    plan: Arc<Plan>,
+    wormhole: WormholePlan,
+    endpoints: Endpoints,
+    /// By channel: the cable of the host that sends on it, if one does.
+    cables: Vec<Option<Cable>>,
+    /// By endpoint; empty where no path visits a host and no host has a port.
+    in_transit: Vec<InTransit>,
+    /// Whether hosts choose paths by how long their packets took to leave.
+    looks_at_contention: bool,
+}
+
+/// What a host's own channel joins.
+#[derive(Clone, Copy, Debug)]
+struct Cable {
+    endpoint: EndpointId,
+    /// The node at the other end.
+    node: NodeId,
+}
+
+/// What a host has of worms in transit.
+#[derive(Clone, Debug)]
+struct InTransit {
+    host: InTransitHost<Incoming>,
+    /// One that goes by the host's memory and whose tail has not left the last switch.
+    spilled: Option<(Incoming, TakenIn)>,
+    /// What the one took that is being sent, if one is.
+    sending: Option<TakenIn>,
+}
+
+impl Hosts {
+    /// The hosts of a plan, which have sent nothing; `takes_in` says whether worms may go on from them.
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, takes_in: bool) -> Self {
+        let cable = |channel| {
+            let ends = plan.ends(channel);
+            let endpoint = plan.fabric.endpoint_at(ends.source)?;
+            Some(Cable { endpoint, node: ends.target.node })
+        };
+        let host = InTransitHost::new(plan.in_transit, 1);
+        let in_transit = InTransit { host, spilled: None, sending: None };
+        let hosts = if takes_in { plan.fabric.endpoints().len() } else { 0 };
+        Self {
+            wormhole,
+            endpoints: Endpoints::new(Arc::clone(&plan)),
+            cables: ChannelId::first(plan.channels.len()).map(cable).collect(),
+            in_transit: vec![in_transit; hosts],
+            looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
+            plan,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    #[inline]
+    pub(crate) fn endpoints_mut(&mut self) -> &mut Endpoints {
+        &mut self.endpoints
+    }
+
+    #[inline]
+    fn cable(&self, channel: ChannelId) -> Cable {
+        self.cables[channel.index()].expect("a host sends here")
+    }
+
+    /// The host at the end of `channel`.
+    fn host_at(&self, channel: ChannelId) -> EndpointId {
+        self.cable(Fabric::reverse(channel)).endpoint
+    }
+
+    pub(crate) fn start_sources(&mut self, clock: &mut Clock) {
+        for index in 0..self.endpoints.source_count() {
+            if let Some(first) = self.endpoints.await_arrival(index) {
+                let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
+                clock.schedule(first.as_ps(), Event::Create { source });
+            }
+        }
+    }
+
+    // Phase 1: create.
+
+    /// A source creates a message.
+    pub(crate) fn create(&mut self, network: &mut Network, source: u32) {
+        if let Some(next) = self.endpoints.arrive(source as usize, network.clock.time()) {
+            network.clock.schedule(next.as_ps(), Event::Create { source });
+        }
+        let endpoint = self.endpoints.endpoint(source as usize);
+        self.start_soon(network, self.plan.fabric.endpoint_channel(endpoint));
+    }
+
+    // Phase 2: control arrives.
+
+    /// `channel` may be used again: if a host sends on it, that may start a worm.
+    pub(crate) fn on_go(&mut self, network: &mut Network, channel: ChannelId) {
+        if self.cables[channel.index()].is_some() {
+            self.start_soon(network, channel);
+        }
+    }
+
+    // Phase 3: flits arrive.
+
+    /// The tail of `worm` has arrived, if its moment has come.
+    pub(crate) fn tail_arrives(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
+        let Network { clock, links, worms } = network;
+        if links.end(channel) == End::Port {
+            self.tail_at_port(network, channel);
+        } else if links.tail_at_host(worms, channel, worm, clock.now()) {
+            self.deliver(network, channel, worm);
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every worm")]
+    #[inline(always)]
+    fn deliver(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
+        let worm = network.worms.remove(worm);
+        debug_assert_eq!(
+            self.host_at(channel),
+            worm.packet.destination,
+            "a worm arrives where its packet goes"
+        );
+        let arrival = worm.arrival(&self.wormhole, network.clock.now());
+        self.endpoints.deliver(&worm.packet, &arrival);
+    }
+
+    // Phase 4: release.
+
+    /// The tail of a worm of so many flits has left the host at the start of `channel`.
+    #[inline]
+    pub(crate) fn leave_host(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
+        if !self.in_transit.is_empty() || self.looks_at_contention {
+            self.tail_left(network, channel, flits);
+        }
+        self.start_soon(network, channel);
+    }
+
+    #[inline(never)]
+    fn tail_left(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
+        let is_local = self.in_transit.is_empty() || !self.leave_pool(network, channel);
+        if is_local && self.looks_at_contention {
+            // The adapter is told how long a packet of its own took to leave.
+            let host = self.cable(channel).endpoint;
+            // The first flit starts when the host begins to send the worm.
+            let (started, flit) = network.links.last_begin(channel);
+            self.endpoints.on_left(host, started, network.clock.time(), flits, flit);
+        }
+    }
+
+    // Phase 6: transfer.
+
+    /// Starts the next worm in phase 6 of this instant: now, if nothing else is to happen before.
+    pub(crate) fn start_soon(&mut self, network: &mut Network, channel: ChannelId) {
+        if network.links.is_held(channel) {
+            return;
+        }
+        if network.clock.instant_is_over() {
+            self.start_worm(network, channel);
+        } else {
+            network.clock.schedule(network.clock.now(), Event::StartWorm { channel });
+        }
+    }
+
+    /// Starts the next worm of the host at the start of `channel`, if there is one and it may.
+    pub(crate) fn start_worm(&mut self, network: &mut Network, channel: ChannelId) {
+        let now = network.clock.now();
+        if !network.links.may_begin(channel, now) {
+            return;
+        }
+        let may_send_on = !self.in_transit.is_empty();
+        if may_send_on && (network.links.control_waits(channel) || self.send_on(network, channel)) {
+            return;
+        }
+        let Cable { endpoint, node } = self.cable(channel);
+        let packet = match self.endpoints.take(endpoint, 0, network.clock.time()) {
+            Turn::Send(packet) => packet,
+            Turn::At(time) => {
+                return network.clock.schedule(time.as_ps(), Event::StartWorm { channel });
+            }
+            Turn::Nothing => return,
+        };
+        let worm = Worm::new(&self.plan, packet, node);
+        let flits = worm.flits(&self.wormhole);
+        let worm = network.worms.insert(worm);
+        network.links.begin(
+            &mut network.clock,
+            &network.worms,
+            channel,
+            Incoming { worm, first: 0, flits, position: 0 },
+            now,
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! The port of a host that stops its sender when the pool is full: heads are read one after the other, and a worm goes
+//! through once it has room or ends here.
+
+use super::Hosts;
+use crate::wormhole::event::Event;
+use crate::wormhole::network::Network;
+use crate::wormhole::worm::{Incoming, Worms};
+use gingham_topology::ChannelId;
+
+impl Hosts {
+    fn ends_here(&self, worms: &Worms, channel: ChannelId, worm: Incoming) -> bool {
+        self.host_at(channel) == worms.get(worm.worm).packet.destination
+    }
+
+    // Phase 3: flits arrive.
+
+    /// The tail of the worm that goes through the port may have arrived.
+    pub(super) fn tail_at_port(&mut self, network: &mut Network, channel: ChannelId) {
+        if let Some(worm) = network.links.tail_at_port(channel, network.clock.now()) {
+            self.has_passed(network, channel, worm);
+        } else if let Some(worm) = network.links.next_at_port(channel)
+            && worm.flits == 1
+            && self.ends_here(&network.worms, channel, worm)
+        {
+            // It is consumed when its only flit has arrived, where others are read before their tail is there.
+            self.read_port(network, channel);
+        }
+    }
+
+    // Phase 4: request.
+
+    /// Reads the heads that stand at the port of a host, one after the other.
+    #[inline(never)]
+    pub(crate) fn read_port(&mut self, network: &mut Network, channel: ChannelId) {
+        let now = network.clock.now();
+        while let Some(worm) = network.links.read_head(channel, now) {
+            if self.ends_here(&network.worms, channel, worm) {
+                network.worms.set_head_arrived(worm.worm, now);
+            } else if !self.take_in(network, channel, worm, now) {
+                return network.links.wait_at_port(channel, now);
+            }
+            if !self.open_port(network, channel, worm) {
+                return;
+            }
+        }
+    }
+
+    /// The pool has more room than before: the worm that waits for it may go through.
+    pub(super) fn offer_room(&mut self, network: &mut Network, channel: ChannelId) {
+        if let Some((worm, head)) = network.links.waiting_at_port(channel)
+            && self.take_in(network, channel, worm, head)
+            && self.open_port(network, channel, worm)
+        {
+            network.clock.schedule(network.clock.now(), Event::ReadHead { channel });
+        }
+    }
+
+    /// What has gathered of the worm at the head leaves now. Returns whether that is all of it.
+    fn open_port(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) -> bool {
+        let is_whole = network.links.open_port(channel, worm, network.clock.now());
+        if is_whole {
+            self.has_passed(network, channel, worm);
+        }
+        is_whole
+    }
+
+    /// All of a worm has left the port.
+    fn has_passed(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) {
+        if self.ends_here(&network.worms, channel, worm) {
+            self.deliver(network, channel, worm.worm);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Flow: how far the flits of a worm can be scheduled, and what happens when they cannot go.
+//!
+//! [`Links::extend`] schedules flits of a channel as far as is known today: a host has all of
+//! its worm; an output has what arrived, and what will arrive by the schedule in front of it.
+//!
+//! ```text
+//!   arrivals      |  |  |  |           |  |  |
+//!   departures          |  |  |  |     |  |  |       each at the later of its arrival and the
+//!                       └ from ready   └ starved     end of the flit before it
+//! ```
+//!
+//! What is scheduled may be in the future: it is a prediction, and [`Links::cut`] takes it back
+//! where a STOP, a control flit or a break in front of it comes in between. Both go on down the path of
+//! the worm, because what one channel starts is what the next receives.
+//!
+//! Invariant: a change made at `now` alters starts at `now` or later on its own channel, and arrivals
+//! only after `now` on the next.
+
+use super::Links;
+use super::input::{Head, Input};
+use crate::wormhole::clock::Clock;
+use crate::wormhole::event::Event;
+use gingham_topology::ChannelId;
+
+impl Links {
+    /// Schedules as many flits of the worm on `channel` as can be, and goes on down its path.
+    pub(super) fn extend(&mut self, clock: &mut Clock, channel: ChannelId) {
+        let mut next = Some(channel);
+        while let Some(channel) = next {
+            let grows = self.schedule_flits(clock, channel);
+            next = if grows { self.senders[channel.index()].feeds } else { None };
+        }
+    }
+
+    /// Schedules flits of one channel; returns whether there were any.
+    fn schedule_flits(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
+        let sender = &mut self.senders[channel.index()];
+        if !sender.may_schedule() {
+            return false;
+        }
+        let begin = sender.schedule.end();
+        if let Some(feeder) = sender.feeder {
+            let [sender, feeder] = self
+                .senders
+                .get_disjoint_mut([channel.index(), feeder.index()])
+                .expect("a channel does not feed itself");
+            sender.schedule_from(feeder, clock.now());
+        } else {
+            sender.schedule_at_once(clock.now());
+        }
+        let sender = &self.senders[channel.index()];
+        if sender.schedule.end() == begin {
+            return false;
+        }
+        let is_read = sender.in_transit || self.inputs[channel.index()].is_some();
+        if begin == sender.worm_first && is_read {
+            clock.schedule(sender.head_arrival(), Event::ReadHead { channel });
+        }
+        self.schedule_release(clock, channel);
+        if let Some(feeder) = self.senders[channel.index()].feeder {
+            self.note_change(feeder);
+        }
+        let waits_for_head = |input: &Input| {
+            input.head == Head::Idle && input.next().is_some_and(|next| next.first >= begin)
+        };
+        // A worm whose head is still to come changes nothing before: it is looked at when read.
+        if !self.inputs[channel.index()].as_ref().is_some_and(waits_for_head) {
+            self.note_change(channel);
+        }
+        true
+    }
+
+    /// Schedules the release for when the tail will have left, if that is known. One that comes before
+    /// will see to it: a worm that is stopped often is predicted to end as often.
+    pub(super) fn schedule_release(&mut self, clock: &mut Clock, channel: ChannelId) {
+        let sender = &mut self.senders[channel.index()];
+        let Some(left) = sender.next_release() else { return };
+        let arriving = sender.worm.filter(|_| !(sender.delay() > 0 || sender.in_transit));
+        clock.schedule(left, Event::Release { output: channel });
+        if let Some(worm) = arriving
+            && self.inputs[channel.index()].as_ref().is_none_or(Input::is_at_host)
+        {
+            clock.schedule(left, Event::Deliver { channel, worm });
+        }
+    }
+
+    /// Takes back the flits of `channel` that would start at `time` or later, and what follows from
+    /// them. Returns whether there were any.
+    pub(super) fn cut(&mut self, channel: ChannelId, time: u64) -> bool {
+        let is_cut = self.senders[channel.index()].cut_from(time);
+        if is_cut {
+            self.cut_behind(channel);
+        }
+        is_cut
+    }
+
+    /// After a cut of `channel`: takes back what the next channels would have sent of it.
+    fn cut_behind(&mut self, channel: ChannelId) {
+        let mut changed = channel;
+        loop {
+            let sender = &self.senders[changed.index()];
+            let (end, feeds) = (sender.schedule.end(), sender.feeds);
+            if let Some(feeder) = sender.feeder {
+                self.note_change(feeder);
+            }
+            let Some(output) = feeds else { break };
+            if !self.senders[output.index()].cut_to_feed(end) {
+                break;
+            }
+            changed = output;
+        }
+        self.note_change(changed);
+    }
+}

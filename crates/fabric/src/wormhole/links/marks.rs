@@ -1,0 +1,144 @@
+//! Marks: when the fill of an input crosses one, so that it sends a STOP or a GO.
+//!
+//! An input is looked at once an instant, when everything before the last phase has happened: what changed for it is noted,
+//! and then the next moment at which it changes its mind is predicted and put into the queue.
+
+use super::Links;
+use super::input::{Head, Input};
+use super::sender::Sender;
+use crate::wormhole::clock::Clock;
+use crate::wormhole::event::Event;
+use crate::wormhole::excess::first_lead;
+use crate::wormhole::run::Pieces;
+use gingham_topology::ChannelId;
+
+impl Links {
+    /// Remembers to look at the input at the end of `channel` when this instant is over.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn note_change(&mut self, channel: ChannelId) {
+        if let Some(input) = self.inputs[channel.index()].as_mut()
+            && !std::mem::replace(&mut input.changed, true)
+        {
+            self.changed.push(channel);
+        }
+    }
+
+    /// Whether there are inputs to look at.
+    #[inline]
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// Looks at all inputs that something changed for; the last phase is still to come.
+    pub(crate) fn predict_crossings(&mut self, clock: &mut Clock) {
+        while let Some(channel) = self.changed.pop() {
+            self.input_mut(channel).changed = false;
+            self.predict(clock, channel);
+        }
+    }
+
+    /// Looks ahead for the next moment at which the input at the end of `channel` changes its mind about
+    /// STOP and GO, and schedules it.
+    fn predict(&mut self, clock: &mut Clock, channel: ChannelId) {
+        let now = clock.now();
+        let input = self.input(channel);
+        let sender = &self.senders[channel.index()];
+        let is_switch = !input.is_at_host();
+        if !input.wants_stop && is_switch && self.streams_through(sender, input, now) {
+            return;
+        }
+        let gone = self.gone(channel, now);
+        // Fewer flits than the mark in all: nothing can pass it.
+        if !input.wants_stop && sender.schedule.end() - gone <= u64::from(input.slack.stop) {
+            return;
+        }
+        let fill = self.arrived(channel, now) - gone;
+        let crossing = if input.judges_stop(fill) == input.wants_stop {
+            self.next_crossing(channel, input, fill, gone)
+        } else {
+            Some(now)
+        };
+        let Some(time) = crossing else { return };
+        // While a STOP is on its way the sender's flits are still predicted to come, which the STOP will
+        // cut and look here again: what lies beyond its arrival is not worth an event.
+        let heard_by = now + sender.latency + 2 * sender.flit;
+        if input.wants_stop && sender.stopped_since.is_none() && time > heard_by {
+            return;
+        }
+        if self.input_mut(channel).emit_at.replace(time) != Some(time) {
+            clock.schedule(time, Event::EmitControl { channel });
+        }
+    }
+
+    /// Whether a fill surely stays at or below the STOP mark: the common case of one worm that streams through,
+    /// its arrivals one run and its departures one run that is no slower. A flit then waits no longer than the
+    /// first of the run did, so that those that wait together arrived within that time; what follows the run
+    /// may come on top.
+    fn streams_through(&self, sender: &Sender, input: &Input, now: u64) -> bool {
+        let Some(output) = sender.feeds else { return false };
+        let output = &self.senders[output.index()];
+        let (Some(arriving), Some(leaving)) =
+            (sender.schedule.last_run(), output.schedule.last_run())
+        else {
+            return false;
+        };
+        let first_leaving = leaving.first.max(output.worm_first);
+        let first = input.taken + (first_leaving - output.worm_first);
+        // What left before the run has left, or does so before any of it.
+        let is_alone = leaving.time <= now || leaving.first <= output.worm_first;
+        let is_begun = leaving.end() > output.worm_first;
+        let is_slower = arriving.first <= first && arriving.period >= leaving.period;
+        if !(is_alone && is_begun && is_slower) {
+            return false;
+        }
+        let behind = arriving.end() - (first + leaving.end() - first_leaving);
+        let wait = leaving.start_of(first_leaving) - (arriving.start_of(first) + sender.latency);
+        let together = u64::from(input.slack.stop).checked_sub(behind);
+        together.is_some_and(|together| wait <= together * arriving.period)
+    }
+
+    /// When a fill passes the STOP mark, or falls below the GO mark if STOP is wanted.
+    fn next_crossing(
+        &self,
+        channel: ChannelId,
+        input: &Input,
+        fill: u64,
+        gone: u64,
+    ) -> Option<u64> {
+        let sender = &self.senders[channel.index()];
+        let arrivals = sender.schedule.pieces_from(fill + gone, sender.latency);
+        let (stop, go) = (u64::from(input.slack.stop), u64::from(input.slack.go));
+        let Some(output) = sender.feeds.filter(|_| !input.is_at_host()) else {
+            return if input.wants_stop || input.head == Head::Open {
+                None
+            } else {
+                first_lead(arrivals, std::iter::empty(), stop - fill + 1)
+            };
+        };
+        let output = &self.senders[output.index()];
+        let first = output.worm_first + (gone - input.taken);
+        let departures = output.schedule.pieces_from(first, 0);
+        if input.wants_stop {
+            first_lead(departures, arrivals, fill - go + 1)
+        } else if stays_below(&arrivals, &departures, stop - fill) {
+            None
+        } else {
+            first_lead(arrivals, departures, stop - fill + 1)
+        }
+    }
+}
+
+/// Whether a fill surely never rises by more than `room`: the common case of one worm that streams through,
+/// its arrivals no faster than its departures.
+fn stays_below(arrivals: &Pieces<'_>, departures: &Pieces<'_>, room: u64) -> bool {
+    let (Some(arriving), Some(leaving)) = (arrivals.only(), departures.only()) else {
+        return false;
+    };
+    if leaving.period > arriving.period && arriving.count > 1 {
+        return false;
+    }
+    let before = arriving.started_by(leaving.time);
+    let behind = arriving.count.saturating_sub(leaving.count);
+    before + behind <= room
+}

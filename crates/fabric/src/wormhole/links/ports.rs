@@ -1,0 +1,212 @@
+//! What goes into hosts, and through the port of one that stops its sender when the pool is full.
+//!
+//! What arrives while a port is open is consumed or goes into the pool in no time. What gathered before leaves all at once
+//! when it opens, so that the fill of the port needs no schedule: it is what arrived since, or nothing.
+//!
+//! Invariants: a worm that is read is the only one of which flits have left the port and others have not; the channel into an
+//! in-transit host keeps the runs of all flits that have not arrived, and those of the worm that is arriving or sent on.
+
+use super::Links;
+use super::ejection::Ejection;
+use super::input::Head;
+use crate::wormhole::clock::Clock;
+use crate::wormhole::event::Event;
+use crate::wormhole::worm::{Incoming, WormId, Worms};
+use gingham_kernel::{Span, Time};
+use gingham_topology::{ChannelId, Fabric};
+
+impl Links {
+    fn ejection_mut(&mut self, channel: ChannelId) -> &mut Ejection {
+        self.ejections[channel.index()].as_mut().expect("the channel ends at a host")
+    }
+
+    // Channels of hosts.
+
+    /// Whether a worm may take the channel of a host and start `now`.
+    pub(crate) fn may_begin(&self, channel: ChannelId, now: u64) -> bool {
+        let sender = &self.senders[channel.index()];
+        sender.worm.is_none() && sender.stopped_since.is_none() && sender.free_at() <= now
+    }
+
+    /// When the first flit of the worm that left a host last might start, and the time of a flit there.
+    pub(crate) fn last_begin(&self, channel: ChannelId) -> (Time, Span) {
+        let sender = &self.senders[channel.index()];
+        (Time::from_ps(sender.ready), Span::from_ps(sender.flit))
+    }
+
+    // Hosts without a port.
+
+    /// The tail of `worm` arrives at the end of `channel`. On a cable without delay that was a prediction, and the release, a
+    /// later phase of this instant, is still to come. Returns whether it is there.
+    pub(crate) fn tail_at_host(
+        &mut self,
+        worms: &mut Worms,
+        channel: ChannelId,
+        worm: WormId,
+        now: u64,
+    ) -> bool {
+        let sender = &mut self.senders[channel.index()];
+        if sender.delay() > 0 {
+            return true;
+        }
+        let is_there = sender.worm == Some(worm) && sender.tail_left_at(now);
+        if !is_there || std::mem::replace(&mut sender.delivered, true) {
+            return false;
+        }
+        worms.set_head_arrived(worm, sender.head_arrival());
+        true
+    }
+
+    /// The tail of `worm` has left on `channel` into a host without a port. If it is in transit, returns when the tail arrives.
+    pub(crate) fn leave_for_host(
+        &mut self,
+        clock: &mut Clock,
+        worms: &mut Worms,
+        channel: ChannelId,
+        worm: WormId,
+    ) -> Option<u64> {
+        let sender = &mut self.senders[channel.index()];
+        let arrival = clock.now() + sender.delay();
+        if std::mem::take(&mut sender.in_transit) {
+            self.forget_at_host(channel, clock.now());
+            return Some(arrival);
+        }
+        let head_arrival = sender.head_arrival();
+        let delivered = std::mem::take(&mut sender.delivered);
+        if self.ejections.is_empty() {
+            sender.schedule.forget_before(sender.schedule.end());
+        } else {
+            self.forget_at_host(channel, clock.now());
+        }
+        if !delivered {
+            worms.set_head_arrived(worm, head_arrival);
+            clock.schedule(arrival, Event::Deliver { channel, worm });
+        }
+        None
+    }
+
+    /// A worm begins on `channel` into a host: remembers it if it is in transit there.
+    #[inline(never)] // Most runs have no worms in transit: here and below their code stays out of the way.
+    pub(super) fn await_transit(&mut self, worms: &Worms, channel: ChannelId, worm: Incoming) {
+        let ejection = self.ejection_mut(channel);
+        let is_in_transit = worms.get(worm.worm).packet.destination != ejection.host;
+        if is_in_transit {
+            ejection.incoming.push_back(worm);
+        }
+        self.senders[channel.index()].in_transit = is_in_transit;
+    }
+
+    /// When the tail of a worm that comes in `channel` is there, if it has left for it.
+    pub(crate) fn tail_arrival(&self, channel: ChannelId, worm: Incoming) -> Option<u64> {
+        let sender = &self.senders[channel.index()];
+        if sender.worm.is_some() && sender.worm_first == worm.first {
+            return None;
+        }
+        let tail = sender.arrival_of(worm.first + worm.flits - 1);
+        Some(tail.expect("what arrives is held"))
+    }
+
+    // In transit.
+
+    /// The head of a worm in transit that comes in `channel` is looked at: its runs are needed until it has arrived.
+    pub(crate) fn keep_arriving(&mut self, channel: ChannelId, worm: Incoming) {
+        self.ejection_mut(channel).latest = Some(worm);
+    }
+
+    /// A worm that came into a host is sent on at its `own` channel, from the flit `first` of `worm` on: fed, if something of
+    /// it is still to arrive.
+    pub(crate) fn feed_on(&mut self, own: ChannelId, worm: Incoming, first: u64, now: u64) {
+        let arriving = Fabric::reverse(own);
+        if worm.first + worm.flits > self.arrived(arriving, now) {
+            self.senders[arriving.index()].feeds = Some(own);
+            self.senders[own.index()].feed_by(arriving, first);
+        }
+    }
+
+    /// Forgets those runs of `channel` into a host that nobody will ask about.
+    #[inline(never)]
+    pub(crate) fn forget_at_host(&mut self, channel: ChannelId, now: u64) {
+        let sender = &self.senders[channel.index()];
+        let own = &self.senders[Fabric::reverse(channel).index()];
+        let ejection =
+            self.ejections[channel.index()].as_ref().expect("the channel ends at a host");
+        let sent_from = own.feeder.map(|_| own.feeder_first);
+        let needed = ejection.needed_from(sender.arrived_by(now), sent_from);
+        let port = self.inputs[channel.index()].as_ref();
+        let needed = port.map_or(needed, |port| needed.min(port.taken));
+        self.senders[channel.index()].forget_before(needed);
+    }
+
+    // Ports.
+
+    /// Flits that have left the port at the end of `channel`.
+    #[inline(never)]
+    pub(super) fn gone_from_port(&self, channel: ChannelId, now: u64) -> u64 {
+        let input = self.input(channel);
+        if input.head == Head::Open { self.arrived(channel, now) } else { input.taken }
+    }
+
+    /// The tail of `worm` has left on `channel` into a host with a port.
+    pub(crate) fn leave_for_port(&mut self, clock: &mut Clock, channel: ChannelId, worm: WormId) {
+        self.forget_at_host(channel, clock.now());
+        let sender = &self.senders[channel.index()];
+        if sender.delay() > 0 {
+            clock.schedule(clock.now() + sender.delay(), Event::Deliver { channel, worm });
+        }
+    }
+
+    /// The worm that is next at the port at the end of `channel`, if none is at its head.
+    pub(crate) fn next_at_port(&self, channel: ChannelId) -> Option<Incoming> {
+        self.input(channel).next().copied()
+    }
+
+    /// The worm that was read at a port finds no room.
+    pub(crate) fn wait_at_port(&mut self, channel: ChannelId, now: u64) {
+        self.input_mut(channel).head = Head::Full { read_at: now };
+        self.note_change(channel);
+    }
+
+    /// The worm that waits for room at the end of `channel`, and since when, if there is a port and one waits.
+    pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
+        let input = self.inputs[channel.index()].as_ref()?;
+        let Head::Full { read_at } = input.head else { return None };
+        Some((input.current?, read_at))
+    }
+
+    /// What has gathered of the worm at the head of a port leaves now. Returns whether that is all of it.
+    pub(crate) fn open_port(&mut self, channel: ChannelId, worm: Incoming, now: u64) -> bool {
+        let end = worm.first + worm.flits;
+        let arrived = self.arrived(channel, now).min(end);
+        let input = self.input_mut(channel);
+        input.taken_sum += i128::from(arrived - input.taken) * i128::from(now);
+        input.taken = arrived;
+        input.head = Head::Open;
+        self.note_change(channel);
+        if arrived == end {
+            self.close_port(channel, end, 0, now);
+        }
+        arrived == end
+    }
+
+    /// The worm that goes through the port at the end of `channel`, if its tail has arrived: all of it has left then.
+    pub(crate) fn tail_at_port(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
+        let (input, sender) = (self.input(channel), &self.senders[channel.index()]);
+        let worm = input.current.filter(|_| input.head == Head::Open)?;
+        let end = worm.first + worm.flits;
+        if sender.arrived_by(now) < end {
+            return None;
+        }
+        // They left when they arrived.
+        let latencies = i128::from(end - input.taken) * i128::from(sender.latency);
+        let starts = sender.schedule.sum_before(end) - sender.schedule.sum_before(input.taken);
+        self.close_port(channel, end, starts + latencies, now);
+        Some(worm)
+    }
+
+    /// All of a worm has left the port: flits before `end`, which left at times with this sum in addition.
+    fn close_port(&mut self, channel: ChannelId, end: u64, sum: i128, now: u64) {
+        self.input_mut(channel).close(end, sum);
+        self.note_change(channel);
+        self.forget_at_host(channel, now);
+    }
+}
