@@ -87,9 +87,11 @@ clean:  ## removes what make made
 	@touch $@
 
 # The compiled core and the command .venv/bin/gingham. One profile, optimised and with every
-# check on, serves the demo and the tests; wheels are built in the release profile.
+# check on, serves the demo and the tests; wheels are built in the release profile. The feature
+# is one that tests of the crates take: with another set, cargo would build seven crates twice.
 .venv/core.stamp: .venv/tools.stamp pyproject.toml $(RUST_SOURCES)
-	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --locked
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --locked \
+	  --features gingham-fairq/corruption
 	@touch $@
 
 $(CARGO_DENY):

@@ -59,6 +59,19 @@ def test_every_crate_takes_the_lints_of_the_workspace() -> None:
         assert toml(str(path))["lints"] == {"workspace": True}, path
 
 
+def test_every_test_of_a_crate_is_built() -> None:
+    for path in ROOT.glob("crates/*/Cargo.toml"):
+        manifest = toml(str(path))
+        targets = [manifest.get("lib", {}), *manifest.get("bin", [])]
+        if not all(target.get("test", True) for target in targets):
+            sources = path.parent.glob("src/**/*.rs")
+            assert not any("#[cfg(test)]" in source.read_text() for source in sources), path
+    for path in ROOT.glob("crates/*/tests/*/main.rs"):
+        modules = set(re.findall(r"^mod (\w+);", path.read_text(), re.MULTILINE))
+        files = {file.stem for file in path.parent.glob("*.rs")}
+        assert files - {"main"} <= modules, path
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     version = toml("Cargo.toml")["workspace"]["package"]["version"]
     assert gingham.__version__ == version

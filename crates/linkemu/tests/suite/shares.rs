@@ -1,6 +1,6 @@
 //! Closed forms: how often things happen, and how long they last, within five standard errors.
 
-use crate::common::{APART_PS, channel, clean, probability, sparse};
+use crate::common::{APART_PS, channel, clean, offer, probability, sparse};
 use gingham_kernel::Span;
 use gingham_linkemu::{Arrival, Fate, GilbertElliott, Loss, Parameters, Probability, Reordering};
 
@@ -138,6 +138,6 @@ fn duplicates_and_held_packets_have_their_shares_and_meet_by_chance() {
 fn a_backlog_of_packets_takes_their_bytes_at_the_rate() {
     // 1000 packets of 1500 bytes at a byte a nanosecond: the last ends at 1.5 ms.
     let mut busy = channel(Parameters { duplication: Probability::NEVER, ..clean(1_500_000) });
-    let last = (0..1_000).map(|_| common::offer(&mut busy, 0, 1_500)).last().expect("a thousand");
+    let last = (0..1_000).map(|_| offer(&mut busy, 0, 1_500)).last().expect("a thousand");
     assert_eq!(last, Ok(vec![1_500_005_000]));
 }
