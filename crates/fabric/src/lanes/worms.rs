@@ -1,13 +1,18 @@
 //! Worms under way, and the way ahead of them.
 
 use gingham_kernel::{Time, id_type};
-use gingham_model::{Arrival, Packet, PathLength, PipelinePlan, Plan};
+use gingham_model::{Arrival, LanePlan, Packet, PathLength, Plan};
 use gingham_topology::routing::{DatelineClass, KeptPath, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
 id_type!(
     /// A worm under way; reused once it was delivered.
     WormId
+);
+
+id_type!(
+    /// A worm at an in-transit host; reused once it has left that.
+    InTransitId
 );
 
 /// A packet on its way.
@@ -32,7 +37,7 @@ impl Worm {
     /// The worm of a packet that enters; `first_node` is at the end of its host's cable, on which its first flit begins at `began_ps`.
     pub(crate) fn new(
         plan: &Plan,
-        lanes: &PipelinePlan,
+        lanes: &LanePlan,
         packet: Packet,
         first_node: NodeId,
         began_ps: u64,
@@ -50,7 +55,6 @@ impl Worm {
         );
         let flits = lanes.packet_flits(packet.payload_bytes);
         let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
-        let head_arrived_ps = 0;
         Self {
             packet,
             flits,
@@ -59,7 +63,7 @@ impl Worm {
             path,
             length,
             began_ps,
-            head_arrived_ps,
+            head_arrived_ps: 0,
         }
     }
 
@@ -81,7 +85,7 @@ impl Worm {
     }
 
     /// Its arrival, whole, at `now`.
-    pub(crate) fn arrival(&self, lanes: &PipelinePlan, now: u64) -> Arrival {
+    pub(crate) fn arrival(&self, lanes: &LanePlan, now: u64) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {
             payload_bytes: self.packet.payload_bytes,
@@ -118,12 +122,12 @@ impl Worms {
     }
 
     #[inline]
-    pub(crate) fn get(&self, id: usize) -> &Worm {
-        &self.worms[id]
+    pub(crate) fn get(&self, id: WormId) -> &Worm {
+        &self.worms[id.index()]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, id: usize) -> &mut Worm {
-        &mut self.worms[id]
+    pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
+        &mut self.worms[id.index()]
     }
 }
