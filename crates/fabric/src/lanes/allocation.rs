@@ -15,7 +15,7 @@ use crate::lanes::context::Context;
 use crate::lanes::layout::{NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
 use crate::lanes::links::TO_HOST;
 use crate::lanes::network::Network;
-use gingham_model::LanePlan;
+use gingham_model::PipelinePlan;
 
 impl Network {
     /// Heads whose routing is over make their requests.
@@ -37,8 +37,13 @@ impl Network {
         let outgoing = worm.output(plan, || plan.ends(incoming).target.node);
         worm.position += 1;
         let vc_class = worm.packet.vc_class;
-        let (lanes, dateline_class) =
-            lane_plan.lanes.onward(&plan.fabric, vc_class, worm.dateline_class, incoming, outgoing);
+        let (lanes, dateline_class) = plan.lanes.allowed.onward(
+            &plan.fabric,
+            vc_class,
+            worm.dateline_class,
+            incoming,
+            outgoing,
+        );
         worm.dateline_class = dateline_class;
         debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
         let level = lane_plan.arbitration.level(worm.packet.priority);
@@ -61,7 +66,7 @@ impl Network {
     }
 
     /// An output grants a lane to a head, if it can.
-    fn grant_lane(&mut self, port: usize, plan: &LanePlan) -> bool {
+    fn grant_lane(&mut self, port: usize, plan: &PipelinePlan) -> bool {
         let switch = self.switches.port(port);
         let base = switch.base as usize;
         let lanes = |input: usize| self.grantable_lanes(port, base + input, plan);
@@ -76,7 +81,7 @@ impl Network {
 
     /// The lanes of an output that could be granted to the head of an input lane which requests it.
     #[inline]
-    fn grantable_lanes(&self, port: usize, from: usize, plan: &LanePlan) -> u16 {
+    fn grantable_lanes(&self, port: usize, from: usize, plan: &PipelinePlan) -> u16 {
         let lanes = self.requests.lanes_of(from) & !self.links.port(port).held;
         if plan.cut_through.is_empty() || self.links.port(port).is(TO_HOST) {
             return lanes;
@@ -89,7 +94,7 @@ impl Network {
     }
 
     /// An input lane holds a lane of an output from now on.
-    fn connect(&mut self, from: usize, to: usize, plan: &LanePlan) {
+    fn connect(&mut self, from: usize, to: usize, plan: &PipelinePlan) {
         let base = self.switches.port(from >> SHIFT).base as usize;
         let local =
             |lane: usize| u16::try_from(lane - base).expect("lanes of a switch have 16 bits");

@@ -10,7 +10,7 @@
 
 use crate::lanes::layout::{LANES, SHIFT};
 use gingham_fairq::Head;
-use gingham_model::{ArbiterPlan, Granularity, LaneArbiter, LanePlan};
+use gingham_model::{ArbiterPlan, Granularity, LaneArbiter, PipelinePlan, Plan};
 use std::collections::VecDeque;
 
 /// The arbiters of a stage.
@@ -27,13 +27,13 @@ pub(crate) struct Arbiters {
 }
 
 impl Arbiters {
-    pub(crate) fn new(plan: &ArbiterPlan, lanes: &LanePlan, ports: usize) -> Self {
-        let are_default = *plan == ArbiterPlan::default();
-        let arbiter = LaneArbiter::new(plan, lanes.count);
+    pub(crate) fn new(of: &ArbiterPlan, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
+        let are_default = *of == ArbiterPlan::default();
+        let arbiter = LaneArbiter::new(of, plan.lanes.count);
         let tracked = if arbiter.looks_at_arrivals() { ports << SHIFT } else { 0 };
         Self {
             are_default,
-            are_by_packet: plan.granularity == Granularity::Packet,
+            are_by_packet: of.granularity == Granularity::Packet,
             flit_bytes: lanes.flit_bytes,
             cycle_ps: lanes.cycle.as_ps(),
             ports: vec![arbiter; if are_default { 0 } else { ports }],

@@ -3,14 +3,14 @@
 use crate::lanes::clock::Clock;
 use crate::lanes::layout::Layout;
 use crate::lanes::worms::{WormId, Worms};
-use gingham_model::{Endpoints, LanePlan, Plan};
+use gingham_model::{Endpoints, PipelinePlan, Plan};
 use std::sync::Arc;
 
 /// Of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) plan: Arc<Plan>,
-    pub(crate) lanes: Arc<LanePlan>,
+    pub(crate) lanes: Arc<PipelinePlan>,
     pub(crate) layout: Layout,
     pub(crate) clock: Clock,
     pub(crate) endpoints: Endpoints,

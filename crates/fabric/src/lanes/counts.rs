@@ -32,7 +32,7 @@ pub(crate) fn count_channel(
     };
     let occupancy_flit_ps = cycles.map_or(0, |cycles| {
         let lanes = network.buffers.lanes()[peer << SHIFT..].iter();
-        let lanes = lanes.take(context.lanes.count.into());
+        let lanes = lanes.take(context.plan.lanes.count.into());
         let present: i128 = lanes.map(|lane| i128::from(lane.present)).sum();
         let cycles = i128::from(cycles.cast_signed());
         let area = cycles * i128::from(context.clock.cycle_ps()) + present * i128::from(end);

@@ -18,7 +18,7 @@ use crate::lanes::network::Network;
 use crate::lanes::worms::{InTransitId, Worm, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Endpoints, LanePlan, Next, PathChoice, Plan, Turn};
+use gingham_model::{Endpoints, Next, PathChoice, PipelinePlan, Plan, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// All hosts.
@@ -84,7 +84,7 @@ struct Candidate {
 impl Hosts {
     pub(crate) fn new(
         plan: &Plan,
-        lanes: &LanePlan,
+        lanes: &PipelinePlan,
         layout: &Layout,
         endpoints: &Endpoints,
     ) -> Self {
@@ -106,7 +106,7 @@ impl Hosts {
         };
         let channels = layout.channels()[layout.first_host..].iter().flatten().copied();
         let hosts: Vec<Host> = channels.map(host).collect();
-        let arbiters = Arbiters::new(&lanes.adapter_port, lanes, hosts.len());
+        let arbiters = Arbiters::new(&plan.lanes.adapter_port, plan, lanes, hosts.len());
         let has_policing = plan.classes.iter().any(|class| class.policing.is_some());
         Self {
             first_port: layout.first_host,

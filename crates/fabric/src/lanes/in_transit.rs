@@ -310,7 +310,7 @@ impl InTransit {
         context: &mut Context,
     ) {
         loop {
-            for lane in 0..usize::from(context.lanes.count) {
+            for lane in 0..usize::from(context.plan.lanes.count) {
                 self.read_on(port << SHIFT | lane, links, buffers, context);
             }
             let worm = |lane: usize| buffers.worm(port << SHIFT | lane);

@@ -15,7 +15,7 @@ use crate::lanes::clock::Clock;
 use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
 use crate::lanes::ring::Ring;
 use gingham_fairq::Head;
-use gingham_model::{ArbiterPlan, LanePlan, Plan};
+use gingham_model::{ArbiterPlan, PipelinePlan, Plan};
 use std::collections::VecDeque;
 
 /// The channel ends at a host that takes in all that comes.
@@ -89,17 +89,17 @@ const _: () = assert!(
 );
 
 impl LinkPort {
-    fn new(plan: &Plan, lanes: &LanePlan, layout: &Layout, port: usize) -> Self {
+    fn new(plan: &Plan, lanes: &PipelinePlan, layout: &Layout, port: usize) -> Self {
         let empty = Self { open: u16::MAX, after: u16::MAX, ..Self::default() };
         let Some(channel) = layout.channels()[port] else { return empty };
         let (ends, timing) = (plan.ends(channel), plan.channel(channel));
         let to_host = !plan.has_buffer(channel);
         let to_lanes = !to_host && !plan.is_switch(ends.target.node);
         let has_arbiter =
-            plan.is_switch(ends.source.node) && lanes.link_output != ArbiterPlan::default();
+            plan.is_switch(ends.source.node) && plan.lanes.link_output != ArbiterPlan::default();
         let latency = 1 + timing.delay.div_ceil(lanes.cycle);
         let peer = layout.port(gingham_topology::Fabric::reverse(channel));
-        let count = gingham_topology::routing::LaneSet::first_n(lanes.count);
+        let count = gingham_topology::routing::LaneSet::first_n(plan.lanes.count);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         Self {
             peer: u32::try_from(peer).expect("ports have 32 bits"),
@@ -148,14 +148,19 @@ impl LinkPort {
 }
 
 impl Links {
-    pub(crate) fn new(plan: &Plan, lanes: &LanePlan, layout: &Layout, ticks_ahead: u64) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        lanes: &PipelinePlan,
+        layout: &Layout,
+        ticks_ahead: u64,
+    ) -> Self {
         let count = layout.channels().len();
         let lane = |index: usize| {
             let credit = narrow(lanes.depths_flits[number_of(index)]);
             OutputLane { fill: 0, credit, unpromised: credit, holder: NONE }
         };
         let slow = plan.channels.iter().any(|channel| channel.flit > lanes.cycle);
-        let arbiters = Arbiters::new(&lanes.link_output, lanes, layout.first_host);
+        let arbiters = Arbiters::new(&plan.lanes.link_output, plan, lanes, layout.first_host);
         let tracked = if arbiters.are_default { 0 } else { layout.first_host << SHIFT };
         Self {
             ports: (0..count).map(|port| LinkPort::new(plan, lanes, layout, port)).collect(),

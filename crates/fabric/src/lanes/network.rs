@@ -7,7 +7,7 @@ use crate::lanes::links::Links;
 use crate::lanes::matching::Matching;
 use crate::lanes::requests::Requests;
 use crate::lanes::switches::Switches;
-use gingham_model::{Endpoints, LanePlan, Plan};
+use gingham_model::{Endpoints, PipelinePlan, Plan};
 
 /// What moves flits between hosts.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn new(
         plan: &Plan,
-        lanes: &LanePlan,
+        lanes: &PipelinePlan,
         layout: &Layout,
         endpoints: &Endpoints,
     ) -> Self {
@@ -75,7 +75,7 @@ impl Network {
 }
 
 /// The farthest tick at which anything that a tick brings about can be due.
-fn ticks_ahead(plan: &Plan, lanes: &LanePlan) -> u64 {
+fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     let cycle = lanes.cycle.as_ps();
     let ahead = plan.channels.iter().map(|channel| {
         // A slow channel may begin a flit up to a cycle after the tick.

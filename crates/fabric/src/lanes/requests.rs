@@ -2,7 +2,7 @@
 
 use crate::lanes::layout::SHIFT;
 use crate::lanes::switches::SwitchPort;
-use gingham_model::{LanePlan, Plan};
+use gingham_model::{PipelinePlan, Plan};
 
 /// Which heads request what.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    pub(crate) fn new(plan: &Plan, lanes: &LanePlan, ports: &[SwitchPort]) -> Self {
+    pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, ports: &[SwitchPort]) -> Self {
         let level_count = lanes.arbitration.level(plan.highest_priority()) + 1;
         let mut base = Vec::with_capacity(ports.len());
         let mut count = 0;

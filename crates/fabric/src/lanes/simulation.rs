@@ -11,7 +11,7 @@ use crate::lanes::waits::Waits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::Time;
 use gingham_model::measure::{ChannelCount, Collector};
-use gingham_model::{Crossbar, Delivery, Due, Endpoints, Plan, Status};
+use gingham_model::{Crossbar, Delivery, Due, Endpoints, PipelinePlan, Plan, Status};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -27,8 +27,7 @@ pub struct Simulation {
 
 impl Simulation {
     /// A run of `plan`, at time zero.
-    pub fn new(plan: Arc<Plan>) -> Self {
-        let lanes = Arc::new(plan.lane_plan().expect("the plan is of virtual lanes").clone());
+    pub fn new(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Self {
         let layout = Layout::new(&plan);
         let endpoints = Endpoints::new(Arc::clone(&plan));
         let indices = plan.channels.len().max(endpoints.source_count());
@@ -170,7 +169,7 @@ impl Simulation {
         }
     }
 
-    /// Nothing more happens before `next`: a section ends, or it is time to look around.
+    /// Nothing more happens before `next`: a section ends, or it is time to check for deadlock.
     #[inline(never)]
     fn checkpoint(&mut self, next: u64) {
         let next = (next != u64::MAX).then(|| Time::from_ps(next));

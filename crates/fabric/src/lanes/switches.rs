@@ -10,7 +10,7 @@ use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, round_r
 use crate::lanes::links::Links;
 use crate::lanes::ring::Ring;
 use gingham_fairq::Head;
-use gingham_model::{LanePlan, Plan};
+use gingham_model::{PipelinePlan, Plan};
 
 /// All switches, without the lanes at either end of their cables.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl SwitchPort {
 }
 
 impl Switches {
-    pub(crate) fn new(plan: &Plan, lanes: &LanePlan, layout: &Layout, links: &Links) -> Self {
+    pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, layout: &Layout, links: &Links) -> Self {
         let node =
             |port: usize| layout.channels()[port].map(|channel| plan.ends(channel).source.node);
         let mut ports: Vec<SwitchPort> = Vec::with_capacity(layout.first_host);
@@ -88,7 +88,7 @@ impl Switches {
             allocating: Bits::new(layout.channels().len()),
             heads: Ring::new(u64::from(lanes.routing_cycles) + 1),
             routing_cycles: lanes.routing_cycles.into(),
-            arbiters: Arbiters::new(&lanes.crossbar_input, lanes, ports.len()),
+            arbiters: Arbiters::new(&lanes.crossbar_input, plan, lanes, ports.len()),
             ports,
         }
     }

@@ -40,9 +40,9 @@ impl Waits<'_> {
 
     /// The lanes that are in use.
     fn lanes(self) -> impl Iterator<Item = usize> {
-        let Context { layout, lanes, .. } = self.context;
+        let Context { layout, plan, .. } = self.context;
         (0..self.network.links.lane_count()).filter(|lane| {
-            number_of(*lane) < usize::from(lanes.count)
+            number_of(*lane) < usize::from(plan.lanes.count)
                 && layout.channels()[lane >> SHIFT].is_some()
         })
     }

@@ -1,7 +1,7 @@
 //! Worms under way, and the way ahead of them.
 
 use gingham_kernel::{Time, id_type};
-use gingham_model::{Arrival, LanePlan, Packet, PathLength, Plan};
+use gingham_model::{Arrival, Packet, PathLength, PipelinePlan, Plan};
 use gingham_topology::routing::{DatelineClass, KeptPath, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
@@ -37,7 +37,7 @@ impl Worm {
     /// The worm of a packet that enters; `first_node` is at the end of its host's cable, on which its first flit begins at `began_ps`.
     pub(crate) fn new(
         plan: &Plan,
-        lanes: &LanePlan,
+        lanes: &PipelinePlan,
         packet: Packet,
         first_node: NodeId,
         began_ps: u64,
@@ -85,7 +85,7 @@ impl Worm {
     }
 
     /// Its arrival, whole, at `now`.
-    pub(crate) fn arrival(&self, lanes: &LanePlan, now: u64) -> Arrival {
+    pub(crate) fn arrival(&self, lanes: &PipelinePlan, now: u64) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {
             payload_bytes: self.packet.payload_bytes,
