@@ -3,7 +3,7 @@
 //! An event is one word, kind first, so that comparing two is comparing numbers: those of an instant are in the order of
 //! their kinds, then of channels or sources. A tick comes after all events of its instant.
 
-use crate::lanes::worms::WormId;
+use crate::lanes::worms::{InTransitId, WormId};
 use gingham_topology::ChannelId;
 
 /// Something that happens at an instant.
@@ -13,23 +13,23 @@ pub(crate) enum Event {
     Create { source: usize },
     /// A packet began on a host's channel, after the tick that took its first flit: what that brings about.
     Begin { channel: ChannelId, worm: WormId },
-    /// The same of a packet in transit, by its place among these.
-    Reinject { channel: ChannelId, worm: WormId },
+    /// The same of a packet in transit.
+    Reinject { channel: ChannelId, packet: InTransitId },
     /// The tail of a packet of the host's own has left it by `channel`.
     Left { channel: ChannelId, worm: WormId },
     /// The same of a packet in transit.
-    Release { channel: ChannelId, worm: WormId },
+    Release { channel: ChannelId, packet: InTransitId },
     /// The first flit of a packet in transit has arrived whole at the host at the end of `channel`.
-    Recognise { channel: ChannelId, worm: WormId },
+    Recognise { channel: ChannelId, packet: InTransitId },
     /// Its last flit has.
-    Gather { channel: ChannelId, worm: WormId },
+    TailReceived { channel: ChannelId, packet: InTransitId },
     /// The tail has arrived whole at its destination at the end of `channel`.
     Deliver { channel: ChannelId, worm: WormId },
     /// The host at the start of `channel` may have something to send.
     Wake { channel: ChannelId },
 }
 
-/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of worm.
+/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of worm or packet in transit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Packed(u64);
 
@@ -37,22 +37,23 @@ pub(crate) struct Packed(u64);
 pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
 
 impl Packed {
-    const fn new(kind: u64, index: usize, worm: usize) -> Self {
-        Self(kind << 60 | (index as u64) << 32 | worm as u64)
+    const fn new(kind: u64, index: usize, id: usize) -> Self {
+        Self(kind << 60 | (index as u64) << 32 | id as u64)
     }
 
     pub(crate) fn unpack(self) -> Event {
         let index = usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX;
-        let worm = WormId::new(usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform"));
+        let id = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
+        let (worm, packet) = (WormId::new(id), InTransitId::new(id));
         let channel = ChannelId::new(index);
         match self.0 >> 60 {
             1 => Event::Create { source: index },
             2 => Event::Begin { channel, worm },
-            3 => Event::Reinject { channel, worm },
+            3 => Event::Reinject { channel, packet },
             4 => Event::Left { channel, worm },
-            5 => Event::Release { channel, worm },
-            6 => Event::Recognise { channel, worm },
-            7 => Event::Gather { channel, worm },
+            5 => Event::Release { channel, packet },
+            6 => Event::Recognise { channel, packet },
+            7 => Event::TailReceived { channel, packet },
             8 => Event::Deliver { channel, worm },
             9 => Event::Wake { channel },
             kind => unreachable!("no event has the kind {kind}"),
@@ -65,11 +66,13 @@ impl From<Event> for Packed {
         match event {
             Event::Create { source } => Self::new(1, source, 0),
             Event::Begin { channel, worm } => Self::new(2, channel.index(), worm.index()),
-            Event::Reinject { channel, worm } => Self::new(3, channel.index(), worm.index()),
+            Event::Reinject { channel, packet } => Self::new(3, channel.index(), packet.index()),
             Event::Left { channel, worm } => Self::new(4, channel.index(), worm.index()),
-            Event::Release { channel, worm } => Self::new(5, channel.index(), worm.index()),
-            Event::Recognise { channel, worm } => Self::new(6, channel.index(), worm.index()),
-            Event::Gather { channel, worm } => Self::new(7, channel.index(), worm.index()),
+            Event::Release { channel, packet } => Self::new(5, channel.index(), packet.index()),
+            Event::Recognise { channel, packet } => Self::new(6, channel.index(), packet.index()),
+            Event::TailReceived { channel, packet } => {
+                Self::new(7, channel.index(), packet.index())
+            }
             Event::Deliver { channel, worm } => Self::new(8, channel.index(), worm.index()),
             Event::Wake { channel } => Self::new(9, channel.index(), 0),
         }
@@ -83,16 +86,16 @@ mod tests {
     #[test]
     fn packing_keeps_the_event_and_the_order() {
         let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
-        let worm = WormId::new(0xffff_ffff);
+        let (worm, packet) = (WormId::new(0xffff_ffff), InTransitId::new(0xffff_ffff));
         let events = [
             Event::Create { source: 9 },
             Event::Begin { channel: low, worm },
-            Event::Reinject { channel: low, worm },
+            Event::Reinject { channel: low, packet },
             Event::Left { channel: low, worm },
             Event::Left { channel: high, worm },
-            Event::Release { channel: low, worm },
-            Event::Recognise { channel: low, worm },
-            Event::Gather { channel: low, worm },
+            Event::Release { channel: low, packet },
+            Event::Recognise { channel: low, packet },
+            Event::TailReceived { channel: low, packet },
             Event::Deliver { channel: low, worm },
             Event::Wake { channel: high },
         ];

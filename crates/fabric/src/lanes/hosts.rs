@@ -1,4 +1,4 @@
-//! Hosts: sources create messages, adapters send them packet by packet on several lanes, and what arrives is put together.
+//! Hosts: sources create messages, and adapters send them packet by packet on several lanes.
 //!
 //! ```text
 //!   queues of lanes 0, 1   [ p7 ][ p9 ]  ─┐   lane 0   p5: 3 of 20 flits sent   ┐
@@ -8,25 +8,45 @@
 //!
 //! The lanes of a host's port are `filled` while they are in the middle of a packet.
 
+use crate::lanes::arbiters::Arbiters;
+use crate::lanes::context::Context;
 use crate::lanes::event::Event;
-use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{HOST, Layout, SHIFT, SPECIAL, TO_HOST};
-use crate::lanes::worms::{Worm, WormId};
+use crate::lanes::in_transit::InTransit;
+use crate::lanes::layout::{LANES, Layout, SHIFT, lanes_of};
+use crate::lanes::links::{Links, TO_HOST};
+use crate::lanes::network::Network;
+use crate::lanes::worms::{InTransitId, Worm, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Endpoints, Next, Plan, Turn};
+use gingham_model::{Endpoints, Next, PathChoice, PipelinePlan, Plan, Turn};
 use gingham_topology::{ChannelId, EndpointId};
+
+/// All hosts.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    first_port: usize,
+    /// By host port, from the first on.
+    hosts: Vec<Host>,
+    /// Those of adapters.
+    arbiters: Arbiters,
+    /// Whether these are the default, and nothing that waits for tokens, or for credits for a whole packet, has to be asked for.
+    is_plain: bool,
+    /// Whether any class is policed.
+    has_policing: bool,
+    /// Whether hosts choose paths by how long their packets took to leave.
+    looks_at_contention: bool,
+}
 
 /// What a host has under way on its own channel.
 #[derive(Clone, Debug)]
-pub(crate) struct Host {
-    pub(crate) endpoint: EndpointId,
-    pub(crate) channel: ChannelId,
+struct Host {
+    endpoint: EndpointId,
+    channel: ChannelId,
     groups: Box<[Group]>,
     /// Groups in which something waits, as bits.
     waiting: u32,
     /// By lane.
-    lanes: Box<[Sending]>,
+    lanes: Box<[LaneSender]>,
     /// When it is woken, if it is.
     wake_ps: u64,
 }
@@ -40,14 +60,14 @@ struct Group {
 }
 
 /// What a lane of a host sends, or may begin to send.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sending {
-    worm: u32,
+#[derive(Clone, Copy, Debug)]
+struct LaneSender {
+    worm: WormId,
     /// Flits that were not sent.
     left: u32,
     group: u8,
     /// The packet in transit that it is, if it is one.
-    passing: Option<u32>,
+    in_transit: Option<InTransitId>,
     /// What its arbiter sees of it.
     head: Head,
 }
@@ -57,321 +77,390 @@ struct Sending {
 struct Candidate {
     flits: u32,
     /// When its message was created or, in transit, it was ready.
-    came_ps: u64,
-    passing: Option<u32>,
+    arrival_ps: u64,
+    in_transit: Option<InTransitId>,
 }
 
-impl Host {
-    /// The hosts in the order of their ports.
-    pub(crate) fn all(
+impl Hosts {
+    pub(crate) fn new(
         plan: &Plan,
+        lanes: &PipelinePlan,
         layout: &Layout,
         endpoints: &Endpoints,
-        shift: u32,
-    ) -> Vec<Self> {
+    ) -> Self {
+        let worm = WormId::new(0);
+        let sender =
+            LaneSender { worm, left: 0, group: 0, in_transit: None, head: Head::default() };
         let host = |channel: ChannelId| {
             let endpoint = plan.fabric.endpoint_at(plan.ends(channel).source);
             let endpoint = endpoint.expect("what begins at no switch begins at an endpoint");
             let groups = endpoints.adapters[endpoint.index()].groups();
-            Self {
+            Host {
                 endpoint,
                 channel,
                 groups: groups.map(|lanes| Group { lanes: lanes.bits(), middle: 0 }).collect(),
                 waiting: 0,
-                lanes: vec![Sending::default(); 1 << shift].into(),
+                lanes: vec![sender; LANES].into(),
                 wake_ps: u64::MAX,
             }
         };
-        layout.channel_of[layout.first_host..].iter().flatten().copied().map(host).collect()
-    }
-}
-
-impl Simulation {
-    /// A source creates a message.
-    pub(crate) fn create(&mut self, source: usize) {
-        if let Some(next) = self.endpoints.arrive(source, Time::from_ps(self.now)) {
-            self.schedule(next.as_ps(), Event::Create { source });
+        let channels = layout.channels()[layout.first_host..].iter().flatten().copied();
+        let hosts: Vec<Host> = channels.map(host).collect();
+        let arbiters = Arbiters::new(&plan.lanes.adapter_port, plan, lanes, hosts.len());
+        let has_policing = plan.classes.iter().any(|class| class.policing.is_some());
+        Self {
+            first_port: layout.first_host,
+            is_plain: arbiters.are_default && !has_policing && lanes.cut_through.is_empty(),
+            arbiters,
+            hosts,
+            has_policing,
+            looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
         }
-        let channel = self.plan.fabric.endpoint_channel(self.endpoints.endpoint(source));
-        let port = self.layout.port_of[channel.index()] as usize;
-        self.look_for_waiting(port);
-        self.rouse(port);
+    }
+
+    #[inline]
+    fn host(&self, port: usize) -> &Host {
+        &self.hosts[port - self.first_port]
+    }
+
+    #[inline]
+    fn host_mut(&mut self, port: usize) -> &mut Host {
+        &mut self.hosts[port - self.first_port]
+    }
+
+    // What happens between ticks.
+
+    /// A source creates a message.
+    pub(crate) fn create(&mut self, source: usize, links: &mut Links, context: &mut Context) {
+        let now = Time::from_ps(context.clock.now());
+        if let Some(next) = context.endpoints.arrive(source, now) {
+            context.clock.schedule(next.as_ps(), Event::Create { source });
+        }
+        let endpoint = context.endpoints.endpoint(source);
+        let port = context.layout.port(context.plan.fabric.endpoint_channel(endpoint));
+        self.look_for_waiting(port, context);
+        links.ready.insert(port);
+        context.clock.wake();
     }
 
     /// Looks in which queues of a host something waits.
-    fn look_for_waiting(&mut self, port: usize) {
-        let host = &mut self.hosts[port - self.layout.first_host];
-        let adapter = &self.endpoints.adapters[host.endpoint.index()];
+    fn look_for_waiting(&mut self, port: usize, context: &Context) {
+        let host = self.host_mut(port);
+        let adapter = &context.endpoints.adapters[host.endpoint.index()];
         host.waiting = (0..host.groups.len())
             .fold(0, |groups, group| groups | u32::from(adapter.is_waiting(group)) << group);
     }
 
     /// The host at the start of `channel` may have something to send.
-    pub(crate) fn wake(&mut self, channel: ChannelId) {
-        let port = self.layout.port_of[channel.index()] as usize;
-        self.hosts[port - self.layout.first_host].wake_ps = u64::MAX;
-        self.rouse(port);
+    pub(crate) fn wake(&mut self, channel: ChannelId, links: &mut Links, context: &mut Context) {
+        let port = context.layout.port(channel);
+        self.host_mut(port).wake_ps = u64::MAX;
+        links.ready.insert(port);
+        context.clock.wake();
     }
 
-    /// The worm has arrived whole at its destination.
-    pub(crate) fn deliver(&mut self, worm: WormId) {
-        let worm = self.worms.remove(worm);
-        self.endpoints.deliver(&worm.packet, &worm.arrival(&self.lanes, self.now));
+    /// A packet that was taken by a tick before begins now on the channel of its host.
+    pub(crate) fn begin_late(
+        &mut self,
+        channel: ChannelId,
+        worm: WormId,
+        links: &mut Links,
+        context: &mut Context,
+    ) {
+        let port = context.layout.port(channel);
+        let packet = context.worms.get(worm).packet;
+        let now = Time::from_ps(context.clock.now());
+        context.endpoints.refill(self.host(port).endpoint, &packet, now);
+        self.look_for_waiting(port, context);
+        links.ready.insert(port);
+        context.clock.wake();
     }
 
-    /// A host sends a flit, if it can.
-    pub(crate) fn send_from_host(&mut self, port: usize, tick: u64) {
-        let Some(began) = self.begin_flit(port, tick) else { return self.leaving.insert(port) };
-        let could = self.lanes_to_go_on(port);
-        let begins = self.lanes_to_begin(port, could, began);
+    /// The tail of a packet has left its host.
+    pub(crate) fn on_left(&self, channel: ChannelId, worm: WormId, context: &mut Context) {
+        let endpoint = self.host(context.layout.port(channel)).endpoint;
+        let worm = context.worms.get(worm);
+        let (began, now) = (Time::from_ps(worm.began_ps), Time::from_ps(context.clock.now()));
+        let flit = context.plan.channel(channel).flit;
+        context.endpoints.on_left(endpoint, began, now, worm.flits.into(), flit);
+    }
+
+    // A tick.
+
+    /// All hosts that may have something to send do, if they can.
+    pub(crate) fn send(&mut self, network: &mut Network, context: &mut Context) {
+        for word in self.first_port / 64..context.layout.channels().len() / 64 {
+            let mut ports = network.links.ready.take(word);
+            while ports != 0 {
+                let port = word * 64 + ports.trailing_zeros() as usize;
+                ports &= ports - 1;
+                self.send_flit(port, network, context);
+            }
+        }
+    }
+
+    fn send_flit(&mut self, port: usize, network: &mut Network, context: &mut Context) {
+        let Network { links, in_transit, .. } = network;
+        let tick = context.clock.tick();
+        let Some(began) = links.begin_flit(port, tick, &context.clock) else {
+            return links.ready.insert(port);
+        };
+        let could = self.lanes_to_go_on(port, links, in_transit, context);
+        let begins = self.lanes_to_begin(port, could, began, links, in_transit, context);
         if could | begins == 0 {
             return;
         }
-        let Some(lane) = self.choose_adapter(port, could | begins) else { return };
+        let Some(lane) = self.choose_lane(port, could | begins, links) else { return };
         if could >> lane & 1 == 0 {
-            self.begin_packet(port, lane, began);
+            self.begin_packet(port, lane, began, network, context);
         }
-        let host = &mut self.hosts[port - self.layout.first_host];
+        let Network { links, in_transit, .. } = network;
+        let host = self.host_mut(port);
         host.lanes[lane].left -= 1;
         if host.lanes[lane].left == 0 {
-            let sending = host.lanes[lane];
-            host.groups[usize::from(sending.group)].middle &= !(1 << lane);
-            self.ports[port].filled &= !(1 << lane);
-            self.ports[port].link_open = u16::MAX;
-            self.end_packet(port, sending, began);
+            let sender = host.lanes[lane];
+            host.groups[usize::from(sender.group)].middle &= !(1 << lane);
+            links.end_packet(port, lane);
+            self.end_packet(port, sender, began, context);
         }
-        if self.groups_waiting(port) != 0 {
-            self.leaving.insert(port);
+        if self.waiting_groups(port, in_transit) != 0 || links.port(port).is(TO_HOST) {
+            links.ready.insert(port);
         }
-        if self.ports[port].is(SPECIAL & !HOST) {
-            self.carry(port, lane, tick, began);
+        let link = links.port(port);
+        if link.is_common() && !link.is(TO_HOST) {
+            let there = tick + u64::from(link.latency);
+            links.launch(port, lane, there);
         } else {
-            self.launch(port, lane, tick + u64::from(self.ports[port].latency));
+            network.traverse_channel(port, lane, began, context);
         }
     }
 
     /// The lanes of a host in the middle of a packet that can go on.
     #[inline]
-    fn lanes_to_go_on(&self, port: usize) -> u16 {
-        let could = self.ports[port].can_leave();
-        if !self.transits.exist() {
+    fn lanes_to_go_on(
+        &self,
+        port: usize,
+        links: &Links,
+        in_transit: &InTransit,
+        context: &Context,
+    ) -> u16 {
+        let could = links.port(port).can_send();
+        if !in_transit.exists() {
             return could;
         }
-        let host = &self.hosts[port - self.layout.first_host];
         let is_there = |lane: &usize| {
-            let Sending { passing, left, .. } = host.lanes[*lane];
-            passing.is_none_or(|place| {
-                let passing = &self.transits.passings[place as usize];
-                passing.come + left > self.worms.get(passing.worm).flits
-            })
+            let sender = &self.host(port).lanes[*lane];
+            sender.in_transit.is_none_or(|id| in_transit.has_flit(id, sender.left, context))
         };
-        let lanes = (0..host.lanes.len()).filter(|lane| could >> lane & 1 == 1);
-        lanes.filter(is_there).fold(0, |lanes, lane| lanes | 1 << lane)
-    }
-
-    /// The lane on which a host sends a packet in transit, if it is in the middle of it.
-    pub(crate) fn lane_sending(&self, port: usize, place: usize) -> Option<usize> {
-        let host = &self.hosts[port - self.layout.first_host];
-        let is_on = |lane: &usize| {
-            let is_middle = self.ports[port].filled >> lane & 1 == 1;
-            is_middle && host.lanes[*lane].passing.is_some_and(|other| other as usize == place)
-        };
-        (0..host.lanes.len()).find(is_on)
-    }
-
-    /// The lanes on which packets of a group of a host may leave.
-    pub(crate) fn lanes_of_group(&self, port: usize, group: usize) -> u16 {
-        self.hosts[port - self.layout.first_host].groups[group].lanes
+        lanes_of(could).filter(is_there).fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
     /// The groups of queues of a host in which something waits, as bits.
     #[inline]
-    fn groups_waiting(&self, port: usize) -> u32 {
-        let number = port - self.layout.first_host;
-        let own = self.hosts[number].waiting;
-        if self.transits.exist() { own | self.transits.groups(number) } else { own }
+    fn waiting_groups(&self, port: usize, in_transit: &InTransit) -> u32 {
+        let own = self.host(port).waiting;
+        if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
     /// The lanes of a host on which a packet may begin at an instant, if so many others could go on.
-    fn lanes_to_begin(&mut self, port: usize, could: u16, began: u64) -> u16 {
-        let state = &self.ports[port];
-        let (filled, credited, open) = (state.filled, state.credited, state.link_open);
-        let number = port - self.layout.first_host;
-        let waiting = self.groups_waiting(port);
-        if waiting == 0 || open != u16::MAX {
+    fn lanes_to_begin(
+        &mut self,
+        port: usize,
+        could: u16,
+        began: u64,
+        links: &mut Links,
+        in_transit: &InTransit,
+        context: &mut Context,
+    ) -> u16 {
+        let (all_idle, is_open) = (links.port(port).idle(), links.port(port).is_open());
+        let waiting = self.waiting_groups(port, in_transit);
+        if waiting == 0 || !is_open {
             return 0;
         }
         let mut begins = 0;
-        for group in 0..self.hosts[number].groups.len() {
-            let Group { lanes, middle } = self.hosts[number].groups[group];
-            let idle = lanes & !filled & credited;
+        for group in 0..self.host(port).groups.len() {
+            let Group { lanes, middle } = self.host(port).groups[group];
+            let mut idle = lanes & all_idle;
             if waiting >> group & 1 == 0 || middle & could != 0 || idle == 0 {
                 continue;
             }
-            let idle = if self.choice.host_is_plain && !self.transits.exist() {
-                idle
-            } else {
-                let Some(idle) = self.ask_adapter(port, group, idle & !begins, began) else {
-                    continue;
-                };
-                idle
-            };
+            if !self.is_plain || in_transit.exists() {
+                let next = self.next_of(port, group, began, in_transit, context);
+                let fitting = |next| self.fitting_lanes(port, idle & !begins, next, links, context);
+                idle = next.map_or(0, fitting);
+            }
             let mut left = idle & !begins;
             while left != 0 {
                 let lane = left.trailing_zeros() as usize;
-                self.hosts[number].lanes[lane].group = u8::try_from(group).expect("groups are few");
+                self.host_mut(port).lanes[lane].group =
+                    u8::try_from(group).expect("groups are few");
                 left &= left - 1;
             }
             begins |= idle;
         }
         begins
     }
-}
 
-impl Simulation {
-    /// Which of some idle lanes the next packet of a group may take at an instant, if there is one that may begin.
+    /// Which of some idle lanes have the credits for a packet to begin.
     #[inline(never)]
-    fn ask_adapter(&mut self, port: usize, group: usize, idle: u16, now: u64) -> Option<u16> {
-        let Candidate { flits, came_ps, passing } = self.next_of(port, group, now)?;
+    fn fitting_lanes(
+        &mut self,
+        port: usize,
+        idle: u16,
+        next: Candidate,
+        links: &mut Links,
+        context: &Context,
+    ) -> u16 {
+        let cut_through = context.lanes.cut_through.bits();
+        let whole = if self.arbiters.are_by_packet { u16::MAX } else { cut_through };
+        let whole = if links.port(port).is(TO_HOST) { 0 } else { whole };
+        let head = self.arbiters.head(next.flits, next.arrival_ps);
         let mut fitting = 0;
-        for lane in (0..16).filter(|lane| idle >> lane & 1 == 1) {
-            let is_whole =
-                self.choice.adapter_is_by_packet || self.lanes.cut_through.contains(lane);
-            let lane = usize::from(lane);
-            let credit = u32::from(self.outputs[port << SHIFT | lane].credit);
-            if is_whole && credit < flits && !self.ports[port].is(TO_HOST) {
+        for lane in lanes_of(idle) {
+            let credit = u32::from(links.lane(port << SHIFT | lane).credit);
+            if whole >> lane & 1 == 1 && credit < next.flits {
                 continue;
             }
             fitting |= 1 << lane;
-            let head = self.choice.adapter_head(flits, came_ps);
-            let sending = &mut self.hosts[port - self.layout.first_host].lanes[lane];
-            (sending.head, sending.passing) = (head, passing);
+            let sender = &mut self.host_mut(port).lanes[lane];
+            (sender.head, sender.in_transit) = (head, next.in_transit);
         }
-        if fitting == 0 && self.choice.has_policing {
+        if fitting == 0 && self.has_policing {
             // One of a higher priority and fewer flits may find its tokens before this one its credits.
-            self.leaving.insert(port);
+            links.ready.insert(port);
         }
-        Some(fitting)
+        fitting
     }
 
     /// The next packet of a group of a host, if one may begin at an instant: one in transit before those of the host's own.
-    fn next_of(&mut self, port: usize, group: usize, now: u64) -> Option<Candidate> {
-        let number = port - self.layout.first_host;
-        if self.transits.exist()
-            && let Some(place) = self.transits.ripest(number, group, self.now)
+    #[inline(never)]
+    fn next_of(
+        &mut self,
+        port: usize,
+        group: usize,
+        now: u64,
+        in_transit: &InTransit,
+        context: &mut Context,
+    ) -> Option<Candidate> {
+        if in_transit.exists()
+            && let Some((id, ready)) =
+                in_transit.host(port).machine.next_ready(group, Time::from_ps(context.clock.now()))
         {
-            let passing = &self.transits.passings[place];
-            let came_ps = passing.ready_ps.expect("what is ripe is ready");
-            let flits = self.worms.get(passing.worm).flits;
-            let passing = Some(u32::try_from(place).expect("packets in transit have 32 bits"));
-            return Some(Candidate { flits, came_ps, passing });
+            let arrival_ps = ready.as_ps();
+            let flits = context.worms.get(in_transit.packet(id).worm).flits;
+            return Some(Candidate { flits, arrival_ps, in_transit: Some(id) });
         }
-        let host = &mut self.hosts[number];
-        let adapter = &mut self.endpoints.adapters[host.endpoint.index()];
+        let host = self.host_mut(port);
+        let adapter = &mut context.endpoints.adapters[host.endpoint.index()];
         match adapter.next(group, Time::from_ps(now)) {
             Next::Packet { payload_bytes, created } => {
-                let flits = self.lanes.packet_flits(payload_bytes);
+                let flits = context.lanes.packet_flits(payload_bytes);
                 let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
-                Some(Candidate { flits, came_ps: created.as_ps(), passing: None })
+                Some(Candidate { flits, arrival_ps: created.as_ps(), in_transit: None })
             }
             Next::Nothing => None,
             Next::At(time) => {
                 if time.as_ps() < host.wake_ps {
                     host.wake_ps = time.as_ps();
-                    let channel = host.channel;
-                    self.schedule(time.as_ps(), Event::Wake { channel });
+                    context.clock.schedule(time.as_ps(), Event::Wake { channel: host.channel });
                 }
                 None
             }
         }
     }
 
-    fn choose_adapter(&mut self, port: usize, lanes: u16) -> Option<usize> {
-        if self.choice.adapter_is_in_turn() {
-            return Some(crate::lanes::state::in_turn(lanes, &mut self.ports[port].link_after));
+    /// The lane that the adapter at a port sends on, of some that could.
+    fn choose_lane(&mut self, port: usize, lanes: u16, links: &mut Links) -> Option<usize> {
+        if self.arbiters.are_default {
+            return Some(links.serve_round_robin(port, lanes));
         }
-        if self.ports[port].link_open != u16::MAX {
+        if !links.port(port).is_open() {
             // By the packet, it is in the middle of one.
             return Some(lanes.trailing_zeros() as usize);
         }
-        let host = &self.hosts[port - self.layout.first_host];
-        let heads = std::array::from_fn(|lane| {
-            host.lanes.get(lane).map_or(Head::default(), |lane| lane.head)
-        });
-        let lane = self.choice.serve_adapter(port, lanes, &heads)?;
-        if self.choice.adapter_is_by_packet {
-            self.ports[port].link_open = 1 << lane;
+        let heads = std::array::from_fn(|lane| self.host(port).lanes[lane].head);
+        let lane = self.arbiters.serve(port - self.first_port, lanes, &heads)?;
+        if self.arbiters.are_by_packet {
+            links.keep_to(port, lane);
         }
         Some(lane)
     }
 
     /// A packet begins on a lane of a host.
-    fn begin_packet(&mut self, port: usize, lane: usize, began: u64) {
-        let number = port - self.layout.first_host;
-        let Sending { group, passing, head, .. } = self.hosts[number].lanes[lane];
-        let (worm, flits) = match passing {
-            Some(place) => self.begin_in_transit(place as usize, began),
-            None => self.begin_own(port, group.into(), began),
+    fn begin_packet(
+        &mut self,
+        port: usize,
+        lane: usize,
+        began: u64,
+        network: &mut Network,
+        context: &mut Context,
+    ) {
+        let LaneSender { group, in_transit: id, head, .. } = self.host(port).lanes[lane];
+        let (worm, flits) = match id {
+            Some(id) => network.in_transit.begin(id, began, context),
+            None => self.begin_own(port, group.into(), began, context),
         };
-        self.ports[port].filled |= 1 << lane;
-        let worm = u32::try_from(worm).expect("ids have 32 bits");
-        let host = &mut self.hosts[number];
-        host.lanes[lane] = Sending { worm, left: flits, group, passing, head };
+        let host = self.host_mut(port);
+        host.lanes[lane] = LaneSender { worm, left: flits, group, in_transit: id, head };
         host.groups[usize::from(group)].middle |= 1 << lane;
-        self.await_worm((self.ports[port].peer as usize) << SHIFT | lane, worm, flits);
+        network.links.begin_packet(port, lane);
+        network.buffers.expect_worm(network.links.port(port).peer_lane(lane), worm, flits);
     }
 
     /// A packet of a host's own begins: the worm, and its flits.
-    fn begin_own(&mut self, port: usize, group: usize, began: u64) -> (usize, u32) {
-        let host = &self.hosts[port - self.layout.first_host];
-        let (endpoint, channel) = (host.endpoint, host.channel);
-        let turn = self.endpoints.begin(endpoint, group, Time::from_ps(began));
+    fn begin_own(
+        &mut self,
+        port: usize,
+        group: usize,
+        began: u64,
+        context: &mut Context,
+    ) -> (WormId, u32) {
+        let &Host { endpoint, channel, .. } = self.host(port);
+        let turn = context.endpoints.begin(endpoint, group, Time::from_ps(began));
         let Turn::Send(packet) = turn else { unreachable!("a packet was found to be there") };
-        let first_node = self.plan.ends(channel).target.node;
-        let worm = Worm::new(&self.plan, &self.lanes, packet, first_node, began);
+        let first_node = context.plan.ends(channel).target.node;
+        let worm = Worm::new(&context.plan, &context.lanes, packet, first_node, began);
         let flits = worm.flits;
-        let worm = self.worms.insert(worm);
-        if began == self.now {
-            self.endpoints.refill(endpoint, &packet, Time::from_ps(began));
+        let worm = context.worms.insert(worm);
+        if began == context.clock.now() {
+            context.endpoints.refill(endpoint, &packet, Time::from_ps(began));
         } else if packet.is_first {
-            self.schedule(began, Event::Begin { channel, worm });
+            context.clock.schedule(began, Event::Begin { channel, worm });
         }
-        self.look_for_waiting(port);
-        (worm.index(), flits)
-    }
-
-    /// A packet that was taken by a tick before begins now on the channel of its host.
-    pub(crate) fn begun_late(&mut self, channel: ChannelId, worm: WormId) {
-        let port = self.layout.port_of[channel.index()] as usize;
-        let endpoint = self.hosts[port - self.layout.first_host].endpoint;
-        let packet = self.worms.get(worm.index()).packet;
-        self.endpoints.refill(endpoint, &packet, Time::from_ps(self.now));
-        self.look_for_waiting(port);
-        self.rouse(port);
+        self.look_for_waiting(port, context);
+        (worm, flits)
     }
 
     /// The last flit of a packet begins on the channel of a host.
     #[inline]
-    fn end_packet(&mut self, port: usize, sending: Sending, began: u64) {
-        if !self.looks_at_contention && sending.passing.is_none() {
+    fn end_packet(&self, port: usize, sender: LaneSender, began: u64, context: &mut Context) {
+        if !self.looks_at_contention && sender.in_transit.is_none() {
             return;
         }
-        let channel = self.hosts[port - self.layout.first_host].channel;
-        let left = began + self.plan.channel(channel).flit.as_ps();
-        let event = match sending.passing {
-            Some(place) => Event::Release { channel, worm: WormId::new(place as usize) },
-            None => Event::Left { channel, worm: WormId::new(sending.worm as usize) },
+        let channel = self.host(port).channel;
+        let left = began + context.plan.channel(channel).flit.as_ps();
+        let event = match sender.in_transit {
+            Some(packet) => Event::Release { channel, packet },
+            None => Event::Left { channel, worm: sender.worm },
         };
-        self.schedule(left, event);
+        context.clock.schedule(left, event);
     }
 
-    /// The tail of a packet has left its host.
-    pub(crate) fn left_host(&mut self, channel: ChannelId, worm: WormId) {
-        let endpoint = self.plan.fabric.endpoint_at(self.plan.ends(channel).source);
-        let endpoint = endpoint.expect("a host sends");
-        let worm = self.worms.get(worm.index());
-        let (began, now) = (Time::from_ps(worm.began_ps), Time::from_ps(self.now));
-        let flit = self.plan.channel(channel).flit;
-        self.endpoints.on_left(endpoint, began, now, worm.flits.into(), flit);
+    // What waits.
+
+    /// The lane on which a host sends a packet in transit, if it is in the middle of it.
+    pub(crate) fn lane_of(&self, port: usize, id: InTransitId, links: &Links) -> Option<usize> {
+        let lanes = &self.host(port).lanes;
+        lanes_of(links.port(port).filled).find(|lane| lanes[*lane].in_transit == Some(id))
+    }
+
+    /// The lanes on which packets of a group of a host may leave.
+    pub(crate) fn lanes_of_group(&self, port: usize, group: usize) -> u16 {
+        self.host(port).groups[group].lanes
+    }
+
+    /// Whether a packet of a host begins on a lane only when there are credits for all of it.
+    pub(crate) fn begins_whole(&self, lane: usize, context: &Context) -> bool {
+        self.arbiters.are_by_packet || context.lanes.cut_through.bits() >> lane & 1 == 1
     }
 }

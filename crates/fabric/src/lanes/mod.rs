@@ -2,13 +2,18 @@
 //!
 //! ```text
 //!   a tick      credits ─► link ─► crossbar ─► allocation ─► arrivals      before it: events in picoseconds
-//!   (module)    (simulation) link   crossbar    allocation   (simulation)   (simulation, hosts)
+//!   (module)    (network)  link    crossbar    allocation    (network)     (hosts, in_transit)
 //!
-//!   state       ports, lanes and their queues of worms      bits    sets of ports with something to do
-//!   ring        what happens at a tick to come              worms   packets under way
-//!   hosts       messages become worms, and arrive           choice  arbiters that are not round robin
-//!   counts      what channels carried                       waits   who waits for whom
+//!   context     what all share: plan, layout of ports and lanes, clock, endpoints, worms under way
+//!   network     links, where channels begin; buffers, where they end; switches, requests and matching between them
+//!   hosts       messages become worms                       in_transit  worms that hosts send on
+//!   ring        what happens at a tick to come              bits        sets of ports with something to do
+//!   arbiters    those that are not round robin by the flit  queues      worms on their way to each lane
+//!   counts      what channels carried                       waits       who waits for whom
 //! ```
+//!
+//! Each part owns its state, and a stage is a function on the parts that it needs; `simulation` calls one after the other.
+//! Hosts, worms under way and counts do not know how switches are stepped.
 //!
 //! Flits are not objects. An input lane has a number of flits and the queue of the worms that they belong to, an
 //! output lane only a number: the worms that it passes on are those of the queue at the other end of its channel, in that
@@ -22,18 +27,26 @@
 //! buffer of a lane are its depth together; no allocation for a flit.
 
 mod allocation;
+mod arbiters;
 mod bits;
-mod choice;
+mod buffers;
+mod clock;
+mod context;
 mod counts;
 mod crossbar;
 mod event;
 mod hosts;
+mod in_transit;
+mod layout;
 mod link;
+mod links;
+mod matching;
+mod network;
 mod queues;
+mod requests;
 mod ring;
 mod simulation;
-mod state;
-mod transit;
+mod switches;
 mod waits;
 mod wide;
 mod worms;

@@ -2,24 +2,33 @@
 //! by the output lane in front of it.
 //!
 //! ```text
-//!   places   [ 4 9 . . ][ 7 . . . ][ 3 8 2 6 5 . . . ] ...      a circle for each lane, moved to a larger one when full
+//!   places   [ 4 9 . . ][ 7 . . . ][ 3 8 2 6 5 . . . ] ...      a ring for each lane, moved to a larger one when full
 //! ```
 //!
-//! Most lanes have one or two worms; one-flit packets in deep buffers make many, so that a circle begins small.
+//! Most lanes have one or two worms; one-flit packets in deep buffers make many, so that a ring begins small.
 
-/// The first size of a circle, a power of two.
+use crate::lanes::worms::WormId;
+
+/// The first size of a ring, a power of two.
 const PLACES_FIRST: u32 = 4;
 
 /// The queues of all lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     queues: Vec<Queue>,
-    places: Vec<u32>,
+    places: Vec<Coming>,
+}
+
+/// A worm on its way, and all its flits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Coming {
+    pub(crate) worm: WormId,
+    pub(crate) flits: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// Where its circle begins.
+    /// Where its ring begins.
     base: u32,
     /// One less than its size.
     mask: u32,
@@ -35,26 +44,26 @@ impl Queues {
             |index| Queue { base: index * PLACES_FIRST, mask: PLACES_FIRST - 1, head: 0, len: 0 };
         Self {
             queues: (0..count).map(queue).collect(),
-            places: vec![0; (count * PLACES_FIRST) as usize],
+            places: vec![Coming::none(); (count * PLACES_FIRST) as usize],
         }
     }
 
     /// The first worm of a lane.
     #[inline]
-    pub(crate) fn first(&self, lane: usize) -> Option<u32> {
+    pub(crate) fn first(&self, lane: usize) -> Option<Coming> {
         let queue = self.queues[lane];
         (queue.len > 0).then(|| self.places[queue.place(0)])
     }
 
     /// All worms of a lane, the first first.
-    pub(crate) fn iter(&self, lane: usize) -> impl Iterator<Item = u32> {
+    fn iter(&self, lane: usize) -> impl Iterator<Item = Coming> {
         let queue = self.queues[lane];
         (0..queue.len).map(move |number| self.places[queue.place(number)])
     }
 
     /// Adds a worm. Returns whether it is the only one.
     #[inline]
-    pub(crate) fn push(&mut self, lane: usize, worm: u32) -> bool {
+    pub(crate) fn push(&mut self, lane: usize, worm: Coming) -> bool {
         if self.queues[lane].len > self.queues[lane].mask {
             self.grow(lane);
         }
@@ -67,7 +76,7 @@ impl Queues {
 
     /// Removes the first worm, and returns the one that is first then.
     #[inline]
-    pub(crate) fn pop(&mut self, lane: usize) -> Option<u32> {
+    pub(crate) fn pop(&mut self, lane: usize) -> Option<Coming> {
         let queue = &mut self.queues[lane];
         debug_assert!(queue.len > 0, "a tail has a worm");
         queue.head = (queue.head + 1) & queue.mask;
@@ -77,14 +86,21 @@ impl Queues {
 
     #[inline(never)]
     fn grow(&mut self, lane: usize) {
-        let worms: Vec<u32> = self.iter(lane).collect();
+        let worms: Vec<Coming> = self.iter(lane).collect();
         let base = self.places.len();
         self.places.extend_from_slice(&worms);
-        self.places.resize(base + 2 * worms.len(), 0);
+        self.places.resize(base + 2 * worms.len(), Coming::none());
         let queue = &mut self.queues[lane];
         queue.base = u32::try_from(base).expect("queues hold fewer than 2^32 worms");
         queue.mask = 2 * queue.mask + 1;
         queue.head = 0;
+    }
+}
+
+impl Coming {
+    /// What is in no queue.
+    fn none() -> Self {
+        Self { worm: WormId::new(0), flits: 0 }
     }
 }
 
@@ -107,13 +123,14 @@ mod tests {
         let mut expected = vec![VecDeque::new(); 3];
         let mut state = 7_u32;
         for step in 0..20_000_u32 {
+            let worm = Coming { worm: WormId::new(step as usize), flits: step };
             state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
             let lane = (state >> 16) as usize % 3;
             let grows = (step / 500) % 2 == 0;
             if (state >> 20) % 3 < if grows { 2 } else { 1 } {
-                let is_only = queues.push(lane, step);
+                let is_only = queues.push(lane, worm);
                 assert_eq!(is_only, expected[lane].is_empty());
-                expected[lane].push_back(step);
+                expected[lane].push_back(worm);
             } else if expected[lane].pop_front().is_some() {
                 assert_eq!(queues.pop(lane), expected[lane].front().copied());
             }

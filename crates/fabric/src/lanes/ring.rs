@@ -1,10 +1,10 @@
-//! What is to happen at ticks to come: a circle of slots, one a tick.
+//! What is to happen at ticks to come: slots in a ring, one a tick.
 //!
 //! ```text
 //!   now ─► [ . ][ 5 9 ][ . ][ 2 ][ . ] ...      as many slots as the farthest tick needs, a power of two
 //! ```
 //!
-//! Invariant: nothing is put further ahead than the circle is long.
+//! Invariant: nothing is put further ahead than the ring is long.
 
 /// Entries by the tick at which they are due.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// A circle for what happens at most so many ticks ahead.
+    /// A ring for what happens at most so many ticks ahead.
     pub(crate) fn new(ticks_ahead: u64) -> Self {
         let slots = (ticks_ahead + 1).next_power_of_two();
         let count = usize::try_from(slots).expect("a delay is of few ticks");
@@ -22,44 +22,44 @@ impl Ring {
     }
 
     #[inline]
-    fn place(&self, tick: u64) -> usize {
+    fn slot(&self, tick: u64) -> usize {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "the mask is below the number of slots"
         )]
-        let place = (tick & self.mask) as usize;
-        place
+        let slot = (tick & self.mask) as usize;
+        slot
     }
 
     #[inline]
     pub(crate) fn push(&mut self, tick: u64, entry: usize) {
         #[expect(clippy::cast_possible_truncation, reason = "lanes and worms have 32 bits")]
         let entry = entry as u32;
-        let place = self.place(tick);
-        self.slots[place].push(entry);
+        let slot = self.slot(tick);
+        self.slots[slot].push(entry);
     }
 
     /// Takes what is due; [`Self::give_back`] keeps its memory.
     #[inline]
     pub(crate) fn take(&mut self, tick: u64) -> Vec<u32> {
-        let place = self.place(tick);
-        std::mem::take(&mut self.slots[place])
+        let slot = self.slot(tick);
+        std::mem::take(&mut self.slots[slot])
     }
 
     #[inline]
-    pub(crate) fn give_back(&mut self, tick: u64, mut slot: Vec<u32>) {
-        slot.clear();
-        let place = self.place(tick);
+    pub(crate) fn give_back(&mut self, tick: u64, mut due: Vec<u32>) {
+        due.clear();
+        let slot = self.slot(tick);
         debug_assert!(
-            self.slots[place].is_empty(),
-            "nothing is put as far ahead as the circle is long"
+            self.slots[slot].is_empty(),
+            "nothing is put as far ahead as the ring is long"
         );
-        self.slots[place] = slot;
+        self.slots[slot] = due;
     }
 
     /// The first tick from `tick` on at which something is due.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
-        (tick..=tick + self.mask).find(|tick| !self.slots[self.place(*tick)].is_empty())
+        (tick..=tick + self.mask).find(|tick| !self.slots[self.slot(*tick)].is_empty())
     }
 
     /// All entries, in no particular order.
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_at_their_tick_round_the_circle() {
+    fn entries_come_at_their_tick_round_the_ring() {
         let mut ring = Ring::new(5);
         assert_eq!((ring.slots.len(), ring.next_due(0)), (8, None));
         ring.push(5, 7);

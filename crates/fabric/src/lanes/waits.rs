@@ -1,26 +1,33 @@
 //! Who waits for whom: what a search for a deadlock looks at, and what must always hold.
 //!
-//! An input lane whose head asks waits for any of the lanes that it may take; one that holds an output lane without room for the
-//! full buffer at its end. All others go on.
+//! An input lane whose head has a request waits for any of the lanes that it may take; one that holds an output lane without
+//! room for the full buffer at its end. All others go on.
 
-use crate::lanes::simulation::Simulation;
-use crate::lanes::state::{InputLane, NONE, SHIFT, TO_HOST, number_of};
-use crate::lanes::transit::Reading;
-use gingham_model::{Wait, WaitCycle};
-use gingham_topology::Fabric;
+use crate::lanes::context::Context;
+use crate::lanes::hosts::Hosts;
+use crate::lanes::layout::{NONE, SHIFT, lanes_of, number_of};
+use crate::lanes::links::TO_HOST;
+use crate::lanes::network::Network;
+use gingham_model::{EjectionHead, Wait, WaitCycle};
 use gingham_topology::routing::Buffer;
 
-impl Simulation {
-    /// A circle of waits, if there is one.
-    pub(crate) fn find_cycle(&self) -> Option<WaitCycle> {
-        let mut returning = vec![0; self.outputs.len()];
-        self.credits.iter().for_each(|output| returning[output] += 1);
+/// What a search looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waits<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) hosts: &'a Hosts,
+    pub(crate) context: &'a Context,
+}
+
+impl Waits<'_> {
+    /// A cycle of waits, if there is one.
+    pub(crate) fn find_cycle(self) -> Option<WaitCycle> {
+        let returning = self.network.links.returning_credits();
         let mut waits = Vec::new();
-        let in_use = |lane: &usize| number_of(*lane) < usize::from(self.plan.lanes.count);
-        for lane in (0..self.inputs.len()).filter(in_use) {
-            let wait = if lane >> SHIFT < self.layout.first_host {
+        for lane in self.lanes() {
+            let wait = if lane >> SHIFT < self.context.layout.first_host {
                 self.wait_at_switch(lane, &returning)
-            } else if self.transits.stops {
+            } else if self.network.in_transit.stops {
                 self.wait_at_host(lane, &returning)
             } else {
                 None
@@ -31,84 +38,88 @@ impl Simulation {
         WaitCycle::find(&waits)
     }
 
+    /// The lanes that are in use.
+    fn lanes(self) -> impl Iterator<Item = usize> {
+        let Context { layout, plan, .. } = self.context;
+        (0..self.network.links.lane_count()).filter(|lane| {
+            number_of(*lane) < usize::from(plan.lanes.count)
+                && layout.channels()[lane >> SHIFT].is_some()
+        })
+    }
+
     /// The buffer of an input lane.
-    fn buffer(&self, lane: usize) -> Buffer {
-        let outgoing = self.layout.channel_of[lane >> SHIFT];
-        let channel = Fabric::reverse(outgoing.expect("a lane has a port"));
-        let lane = lane & ((1 << SHIFT) - 1);
-        Buffer { channel, lane: u8::try_from(lane).expect("lanes are few") }
+    fn buffer(self, lane: usize) -> Buffer {
+        let channel = self.context.layout.channel_into(lane >> SHIFT);
+        Buffer { channel, lane: u8::try_from(number_of(lane)).expect("lanes are few") }
     }
 
-    /// The input lane at the end of an output lane.
-    fn opposite(&self, lane: usize) -> usize {
-        let peer = self.ports[lane >> SHIFT].peer as usize;
-        peer << SHIFT | lane & ((1 << SHIFT) - 1)
+    /// The buffer at the end of an output lane.
+    fn buffer_behind(self, output: usize) -> Buffer {
+        self.buffer(self.network.links.opposite(output))
     }
 
-    fn wait_at_switch(&self, lane: usize, returning: &[u32]) -> Option<Wait> {
-        let base = self.ports[lane >> SHIFT].base as usize;
-        if self.inputs[lane].out != NONE {
-            let output = base + usize::from(self.inputs[lane].out);
-            let is_full = self.outputs[output].fill == self.output_depths[number_of(output)];
-            return (is_full && self.is_full_behind(output))
-                .then(|| Wait::one(self.buffer(self.opposite(output))));
+    fn is_cut_through(self, lane: usize) -> bool {
+        self.context.lanes.cut_through.bits() >> number_of(lane) & 1 == 1
+    }
+
+    fn wait_at_switch(self, lane: usize, returning: &[u32]) -> Option<Wait> {
+        let Network { links, buffers, switches, requests, .. } = self.network;
+        let (port, input) = (switches.port(lane >> SHIFT), buffers.lane(lane));
+        let base = port.base as usize;
+        if input.out != NONE {
+            let output = base + usize::from(input.out);
+            return (links.is_full(output) && self.is_full_behind(output))
+                .then(|| Wait::one(self.buffer_behind(output)));
         }
-        if self.inputs[lane].present == 0 {
+        if input.present == 0 {
             return None;
         }
-        let ports = usize::from(self.ports[lane >> SHIFT].span);
         let first = base >> SHIFT;
-        let asked = (first..first + ports).find(|port| self.asks.asks(*port, lane - base))?;
-        let flits = self.inputs[lane].left;
+        let mut ports = first..first + usize::from(port.span);
+        let requested = ports.find(|port| requests.contains(*port, lane - base))?;
         let wait = |choice: usize| {
-            let output = asked << SHIFT | choice;
-            if self.ports[asked].held >> choice & 1 == 1 {
-                return Some(self.buffer(base + usize::from(self.outputs[output].holder)));
+            let output = requested << SHIFT | choice;
+            if links.port(requested).held >> choice & 1 == 1 {
+                return Some(self.buffer(base + usize::from(links.lane(output).holder)));
             }
-            let unpromised = u32::from(self.outputs[output].unpromised) + returning[output];
-            let is_short = self.lanes.cut_through.bits() >> choice & 1 == 1
-                && !self.ports[asked].is(TO_HOST)
-                && unpromised < flits;
-            is_short.then(|| self.buffer(self.opposite(output)))
+            let unpromised = u32::from(links.lane(output).unpromised) + returning[output];
+            let is_short = self.is_cut_through(choice)
+                && !links.port(requested).is(TO_HOST)
+                && unpromised < input.left;
+            is_short.then(|| self.buffer_behind(output))
         };
-        let waits: Option<Vec<_>> = lanes_of(self.asks.lanes_of(lane)).map(wait).collect();
+        let waits: Option<Vec<_>> = lanes_of(requests.lanes_of(lane)).map(wait).collect();
         waits.map(Wait::Any)
     }
 
     /// A packet that waits at a host for room in the pool waits for any packet of the pool to leave: for the input lanes at the
     /// ends of the lanes that these are on, or may take. What comes soon is no wait.
-    fn wait_at_host(&self, lane: usize, returning: &[u32]) -> Option<Wait> {
-        let port = lane >> SHIFT;
-        let number = port - self.layout.first_host;
-        let transit = &self.transits.hosts[number];
-        let Some(Reading::Waiting(_)) = transit.readings.get(number_of(lane)) else {
-            return None;
-        };
-        let worm = self.queues.first(lane).expect("a head has a worm") as usize;
-        if self.pool_has_room(port, self.lanes.wire_bytes(self.worms.get(worm).flits.into())) {
+    fn wait_at_host(self, lane: usize, returning: &[u32]) -> Option<Wait> {
+        let (port, links) = (lane >> SHIFT, &self.network.links);
+        let host = self.network.in_transit.host(port);
+        let EjectionHead::Waiting { .. } = host.heads[number_of(lane)] else { return None };
+        let bytes = self.context.wire_bytes(self.network.buffers.worm(lane));
+        if host.machine.has_room(bytes) {
             return None;
         }
         let mut waits = Vec::new();
-        for &place in &transit.passing {
-            let passing = &self.transits.passings[place];
-            let on = self.lane_sending(port, place);
-            if on.is_none() && passing.has_begun {
+        for (id, packet, taken) in self.network.in_transit.taken_in(port) {
+            let on = self.hosts.lane_of(port, id, links);
+            if on.is_none() && packet.has_begun {
                 // Its tail is about to have left.
                 return None;
             }
-            let flits = self.worms.get(passing.worm).flits;
-            for choice in
-                lanes_of(on.map_or(self.lanes_of_group(port, passing.group), |on| 1 << on))
-            {
+            let flits = self.context.worms.get(packet.worm).flits;
+            let may_take = self.hosts.lanes_of_group(port, taken.group);
+            for choice in lanes_of(on.map_or(may_take, |on| 1 << on)) {
                 let output = port << SHIFT | choice;
-                let cuts_through = self.lanes.cut_through.bits() >> choice & 1 == 1;
-                let needs_all = on.is_none() && (cuts_through || self.choice.adapter_is_by_packet);
-                let credit = u32::from(self.outputs[output].credit) + returning[output];
-                let is_short = needs_all && !self.ports[port].is(TO_HOST) && credit < flits;
+                let needs_all = on.is_none() && self.hosts.begins_whole(choice, self.context);
+                let credit = u32::from(links.lane(output).credit) + returning[output];
+                let is_short = needs_all && !links.port(port).is(TO_HOST) && credit < flits;
                 if !is_short && !self.is_full_behind(output) {
                     return None;
                 }
-                waits.push(self.buffer(self.opposite(output)));
+                waits.push(self.buffer_behind(output));
             }
         }
         waits.sort_unstable();
@@ -117,67 +128,55 @@ impl Simulation {
     }
 
     /// Whether the buffer at the end of an output lane is full.
-    fn is_full_behind(&self, output: usize) -> bool {
-        !self.ports[output >> SHIFT].is(TO_HOST)
-            && u32::from(self.inputs[self.opposite(output)].present)
-                == self.lanes.depths_flits[number_of(output)]
+    fn is_full_behind(self, output: usize) -> bool {
+        let Network { links, buffers, .. } = self.network;
+        !links.port(output >> SHIFT).is(TO_HOST)
+            && u32::from(buffers.lane(links.opposite(output)).present)
+                == self.context.lanes.depths_flits[number_of(output)]
     }
 
     /// Checks that the credits of every lane are somewhere, and that its sets say what is so; for tests. Slow.
-    pub fn assert_invariants(&self) {
-        let mut elsewhere = vec![0_u32; self.outputs.len()];
-        self.credits.iter().for_each(|output| elsewhere[output] += 1);
-        self.arrivals.iter().for_each(|input| elsewhere[self.opposite(input)] += 1);
-        if self.transits.stops {
-            self.transits.due.iter().for_each(|input| elsewhere[self.opposite(input)] += 1);
-        }
-        for (output, elsewhere) in elsewhere.into_iter().enumerate() {
-            let (port, lane) = (output >> SHIFT, output & ((1 << SHIFT) - 1));
-            if self.layout.channel_of[port].is_none() || lane >= usize::from(self.plan.lanes.count)
-            {
-                continue;
+    pub(crate) fn assert_invariants(self) {
+        let on_wire = self.network.links.credits_on_wire();
+        for lane in self.lanes() {
+            self.assert_output(lane, on_wire[lane]);
+            if lane >> SHIFT < self.context.layout.first_host {
+                self.assert_input(lane);
             }
-            self.assert_output(output, elsewhere);
-            self.assert_input(output);
         }
     }
 
-    fn assert_output(&self, output: usize, elsewhere: u32) {
-        let (port, lane) = (output >> SHIFT, output & ((1 << SHIFT) - 1));
-        let (state, fill) = (&self.ports[port], self.outputs[output].fill);
-        assert!(fill <= self.output_depths[lane], "an output lane holds {fill} flits");
+    fn assert_output(self, output: usize, on_wire: u32) {
+        let Network { links, buffers, .. } = self.network;
+        let (port, lane) = (output >> SHIFT, number_of(output));
+        let (state, fill) = (links.port(port), links.lane(output).fill);
+        let depth = self.context.lanes.output_depths_flits[lane];
+        assert!(u32::from(fill) <= depth, "an output lane holds {fill} flits");
         if !state.is(TO_HOST) {
-            let credit = self.outputs[output].credit;
-            let there = self.inputs[self.opposite(output)].present;
-            let sum = u32::from(credit) + u32::from(there) + elsewhere;
-            assert_eq!(sum, self.lanes.depths_flits[lane], "credits of a lane are conserved");
+            let credit = links.lane(output).credit;
+            let there = buffers.lane(links.opposite(output)).present;
+            let sum = u32::from(credit) + u32::from(there) + on_wire;
+            let depth = self.context.lanes.depths_flits[lane];
+            assert_eq!(sum, depth, "credits of a lane are conserved");
             assert_eq!(state.credited >> lane & 1 == 1, credit > 0, "`credited` says what is so");
         }
-        if port < self.layout.first_host {
+        if port < self.context.layout.first_host {
             assert_eq!(state.filled >> lane & 1 == 1, fill > 0, "`filled` says what is so");
         }
     }
 
-    fn assert_input(&self, input: usize) {
-        let (port, lane) = (input >> SHIFT, input & ((1 << SHIFT) - 1));
-        if port >= self.layout.first_host {
-            return;
-        }
-        let state = &self.ports[port];
-        let InputLane { present, out, .. } = self.inputs[input];
-        let can_send = out != NONE && present > 0;
-        assert_eq!(state.sendable >> lane & 1 == 1, can_send, "`sendable` says what is so");
-        if out != NONE {
-            let output = state.base as usize + usize::from(out);
-            let (port, lane_held) = (output >> SHIFT, output & ((1 << SHIFT) - 1));
-            let is_full = self.outputs[output].fill == self.output_depths[lane_held];
-            assert_eq!(state.full >> lane & 1 == 1, is_full, "`full` says what is so");
-            assert!(self.ports[port].held >> lane_held & 1 == 1, "what is held is known as held");
+    fn assert_input(self, input: usize) {
+        let Network { links, buffers, switches, .. } = self.network;
+        let (state, lane) = (switches.port(input >> SHIFT), buffers.lane(input));
+        let is_in = |lanes: u16, lane: usize| lanes >> number_of(lane) & 1 == 1;
+        let can_send = lane.out != NONE && lane.present > 0;
+        assert_eq!(is_in(state.sendable, input), can_send, "`sendable` says what is so");
+        if lane.out != NONE {
+            let output = state.base as usize + usize::from(lane.out);
+            let is_full = links.is_full(output);
+            assert_eq!(is_in(state.full, input), is_full, "`full` says what is so");
+            let held = links.port(output >> SHIFT).held;
+            assert!(is_in(held, output), "what is held is known as held");
         }
     }
-}
-
-/// The lanes of a set in order.
-fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
-    (0..16).filter(move |lane| lanes >> lane & 1 == 1)
 }

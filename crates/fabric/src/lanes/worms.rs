@@ -10,6 +10,11 @@ id_type!(
     WormId
 );
 
+id_type!(
+    /// A worm at an in-transit host; reused once it has left that.
+    InTransitId
+);
+
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
@@ -50,7 +55,6 @@ impl Worm {
         );
         let flits = lanes.packet_flits(packet.payload_bytes);
         let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
-        let head_arrived_ps = 0;
         Self {
             packet,
             flits,
@@ -59,7 +63,7 @@ impl Worm {
             path,
             length,
             began_ps,
-            head_arrived_ps,
+            head_arrived_ps: 0,
         }
     }
 
@@ -118,12 +122,12 @@ impl Worms {
     }
 
     #[inline]
-    pub(crate) fn get(&self, id: usize) -> &Worm {
-        &self.worms[id]
+    pub(crate) fn get(&self, id: WormId) -> &Worm {
+        &self.worms[id.index()]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, id: usize) -> &mut Worm {
-        &mut self.worms[id]
+    pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
+        &mut self.worms[id.index()]
     }
 }

@@ -1,4 +1,4 @@
-//! Stages 2 and 3: heads are routed, and given output lanes.
+//! Stages 2 and 3: heads are routed, and request virtual channels of their output, which grants them its lanes.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
@@ -8,13 +8,13 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::BTreeSet;
 
-/// A head that asks for a lane of an output.
+/// A head that requests a lane of an output.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asking {
+pub(crate) struct Request {
     /// Its lane buffer.
     from: (ChannelId, u8),
     /// The input port and lane as one number, which orders them.
-    place: usize,
+    number: usize,
     head: Flit,
     pub(crate) output: ChannelId,
     level: usize,
@@ -25,15 +25,15 @@ pub(crate) struct Asking {
 }
 
 impl Simulation {
-    pub(crate) fn allocate(&mut self, node: NodeId) {
+    pub(crate) fn allocate_lanes(&mut self, node: NodeId) {
         let tick = self.tick();
-        let asking = self.all_asking(node, tick);
-        let outputs: BTreeSet<ChannelId> = asking.iter().map(|head| head.output).collect();
+        let requests = self.requests(node, tick);
+        let outputs: BTreeSet<ChannelId> = requests.iter().map(|request| request.output).collect();
         for output in outputs {
-            let mut heads = asking.clone();
-            heads.retain(|head| head.output == output);
-            while let Some(winner) = self.give_a_lane(output, &heads, tick) {
-                heads.retain(|head| head.place != winner);
+            let mut to_output = requests.clone();
+            to_output.retain(|request| request.output == output);
+            while let Some(winner) = self.grant_lane(output, &to_output, tick) {
+                to_output.retain(|request| request.number != winner);
             }
         }
         if self.holds_a_flit(node) {
@@ -41,33 +41,34 @@ impl Simulation {
         }
     }
 
-    /// All heads of a switch that ask, in the order of input port and lane.
-    fn all_asking(&self, node: NodeId, tick: Tick) -> Vec<Asking> {
+    /// The requests of all heads of a switch, in the order of input port and lane.
+    fn requests(&self, node: NodeId, tick: Tick) -> Vec<Request> {
         let lanes = |input| (0..self.plan.lanes.count).map(move |lane| (input, lane));
-        let places = self.channels_into(node).into_iter().flat_map(lanes);
-        places.filter_map(|(input, lane)| self.asking(input, lane, tick)).collect()
+        let all = self.channels_into(node).into_iter().flat_map(lanes);
+        all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Gives a lane of an output to one of these heads that ask for it, if any of them could be given one: which it is.
-    fn give_a_lane(&mut self, output: ChannelId, heads: &[Asking], tick: Tick) -> Option<usize> {
-        let could_be_given = |head: &&Asking| !self.lanes_to_give(head).is_empty();
-        let heads: Vec<Asking> = heads.iter().filter(could_be_given).copied().collect();
-        let highest = heads.iter().map(|head| head.level).max()?;
-        let head_at =
-            |place| heads.iter().find(|head| head.level == highest && head.place == place);
+    /// Grants a lane of an output to one of these heads that request it, if any of them could be granted one: which it is.
+    fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
+        let could_be_granted = |request: &&Request| !self.lanes_to_grant(request).is_empty();
+        let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
+        let highest = requests.iter().map(|request| request.level).max()?;
+        let numbered = |number| {
+            requests.iter().find(|request| request.level == highest && request.number == number)
+        };
         let node = self.plan.ends(output).source.node;
         let count = self.ports(node) * usize::from(self.plan.lanes.count);
-        let turn = self.outputs[output.index()].turns_of_heads[highest];
-        let winner = turn.first(count, |place| head_at(place).is_some());
+        let pointer = self.outputs[output.index()].head_pointers[highest];
+        let winner = pointer.first(count, |number| numbered(number).is_some());
         let winner = winner.expect("a head is of the highest level");
-        let asking = *head_at(winner).expect("the winner asks");
-        self.outputs[output.index()].turns_of_heads[highest].won(winner);
-        self.give(asking, self.lanes_to_give(&asking), tick);
+        let request = *numbered(winner).expect("the winner made a request");
+        self.outputs[output.index()].head_pointers[highest].won(winner);
+        self.hold(request, self.lanes_to_grant(&request), tick);
         Some(winner)
     }
 
-    /// A head that stands first in its lane buffer asks from `h + 1 + R` on.
-    pub(crate) fn asking(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Asking> {
+    /// A head that stands first in its lane buffer makes its request from `h + 1 + R` on.
+    pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let (head, first_since) = self.input(input).lane(lane).head()?;
         if tick < first_since + 1 + u64::from(self.lane_plan.routing_cycles) {
             return None;
@@ -81,39 +82,39 @@ impl Simulation {
         assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         let level = self.lane_plan.arbitration.level(packet.priority);
         let port = usize::from(self.plan.ends(input).target.port);
-        let place = port * usize::from(self.plan.lanes.count) + usize::from(lane);
-        Some(Asking { from: (input, lane), place, head, output, level, lanes, dateline_class })
+        let number = port * usize::from(self.plan.lanes.count) + usize::from(lane);
+        Some(Request { from: (input, lane), number, head, output, level, lanes, dateline_class })
     }
 
-    /// The flits of the packet whose head asks.
-    pub(crate) fn flits_of(&self, asking: &Asking) -> u64 {
-        self.journeys.get(asking.head.packet).flits
+    /// The flits of the packet whose head made a request.
+    pub(crate) fn flits_of(&self, request: &Request) -> u64 {
+        self.journeys.get(request.head.packet).flits
     }
 
-    /// The lanes that a head may take and that can be given to it.
-    pub(crate) fn lanes_to_give(&self, asking: &Asking) -> LaneSet {
-        let flits = self.flits_of(asking);
-        let output = &self.outputs[asking.output.index()];
-        let can_be_given = |lane: &u8| {
+    /// The lanes that a head may take and that can be granted to it.
+    fn lanes_to_grant(&self, request: &Request) -> LaneSet {
+        let flits = self.flits_of(request);
+        let output = &self.outputs[request.output.index()];
+        let can_be_granted = |lane: &u8| {
             let is_free = output.lane(*lane).holder.is_none();
             let cuts_through = self.lane_plan.cut_through.contains(*lane);
             is_free && (!cuts_through || output.lane(*lane).has_credits(flits))
         };
-        asking.lanes.lanes().filter(can_be_given).collect()
+        request.lanes.lanes().filter(can_be_granted).collect()
     }
 
-    /// Gives a head the first of these lanes, in turn from the one after the last that this output gave.
-    fn give(&mut self, asking: Asking, to_give: LaneSet, tick: Tick) {
-        let Asking { from, head, output, dateline_class, .. } = asking;
+    /// A head is granted the first of these lanes, round robin, and its lane buffer holds that.
+    fn hold(&mut self, request: Request, lanes: LaneSet, tick: Tick) {
+        let Request { from, head, output, dateline_class, .. } = request;
         let journey = self.journeys.get_mut(head.packet);
         journey.position += 1;
         journey.dateline_class = dateline_class;
         let flits = journey.flits;
         let state = &mut self.outputs[output.index()];
-        let is_to_give = |lane: usize| to_give.lanes().any(|other| usize::from(other) == lane);
-        let lane = state.turn_of_lanes.first(self.plan.lanes.count.into(), is_to_give);
-        let lane = lane.expect("a lane can be given");
-        state.turn_of_lanes.won(lane);
+        let is_one = |lane: usize| lanes.lanes().any(|other| usize::from(other) == lane);
+        let lane = state.lane_pointer.first(self.plan.lanes.count.into(), is_one);
+        let lane = lane.expect("a lane can be granted");
+        state.lane_pointer.won(lane);
         let lane = u8::try_from(lane).expect("lanes are few");
         state.lane_mut(lane).holder = Some(from);
         if self.lane_plan.cut_through.contains(lane) {

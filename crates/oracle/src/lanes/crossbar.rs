@@ -1,7 +1,11 @@
-//! Stage 4: flits cross the switch, from lane buffers into output lanes.
+//! Stage 4: switch allocation, then switch traversal from lane buffers into output lanes.
+//!
+//! The allocator of a multiplexed crossbar is separable, output first, and iterated: every output that is not matched grants
+//! one input port, round robin; every input port that was granted chooses one of its lanes to those outputs, by its arbiter; again,
+//! until an iteration matches nobody. The pointer of an output moves when it is matched, in whichever iteration.
 
 use crate::lanes::clock::Tick;
-use crate::lanes::ports::Standing;
+use crate::lanes::ports::BufferedFlit;
 use crate::lanes::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_model::Crossbar;
@@ -9,27 +13,27 @@ use gingham_topology::{ChannelId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Simulation {
-    pub(crate) fn cross(&mut self, node: NodeId) {
+    pub(crate) fn allocate_switch(&mut self, node: NodeId) {
         match self.lane_plan.crossbar {
-            Crossbar::Full => self.cross_all(node),
-            Crossbar::Multiplexed => self.cross_matched(node),
+            Crossbar::Full => self.traverse_all(node),
+            Crossbar::Multiplexed => self.traverse_matched(node),
         }
     }
 
     /// Every lane that can send does.
-    fn cross_all(&mut self, node: NodeId) {
+    fn traverse_all(&mut self, node: NodeId) {
         let tick = self.tick();
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {
                 if self.can_cross(input, lane, tick).is_some() {
-                    self.cross_flit(input, lane, tick);
+                    self.traverse_switch(input, lane, tick);
                 }
             }
         }
     }
 
     /// One flit an input port and one an output port, until nobody can be matched any more.
-    fn cross_matched(&mut self, node: NodeId) {
+    fn traverse_matched(&mut self, node: NodeId) {
         let tick = self.tick();
         let has_flits = |input: &ChannelId| self.input(*input).fill() > 0;
         let mut inputs: BTreeSet<ChannelId> =
@@ -55,7 +59,7 @@ impl Simulation {
         }
     }
 
-    /// The input that an output grants: the first in turn among those not matched yet that have a lane which can send to it.
+    /// The input that an output grants: the first, round robin, among those not matched yet that have a lane which can send to it.
     fn grant(
         &self,
         output: ChannelId,
@@ -70,8 +74,8 @@ impl Simulation {
                 .any(|lane| self.can_be_matched(input, lane, tick) == Some(output))
                 .then_some(input)
         };
-        let turn = self.outputs[output.index()].turn_of_inputs;
-        can_send(turn.first(self.ports(node), |port| can_send(port).is_some())?)
+        let pointer = self.outputs[output.index()].input_pointer;
+        can_send(pointer.first(self.ports(node), |port| can_send(port).is_some())?)
     }
 
     /// An input that was granted chooses a lane among those that can send to the outputs that granted it: with which of them it
@@ -84,12 +88,12 @@ impl Simulation {
         let candidates: Vec<Option<Head>> = (0..self.plan.lanes.count).map(candidate).collect();
         let lane = self.input_mut(input).chooser.choose(&candidates)?;
         let output = self.can_be_matched(input, lane, tick)?;
-        let standing = self.input(input).lane(lane).first().expect("a flit stands first");
-        let is_tail = self.journeys.get(standing.flit.packet).is_tail(standing.flit.index);
+        let flit = self.input(input).lane(lane).first().expect("a flit stands first").flit;
+        let is_tail = self.journeys.get(flit.packet).is_tail(flit.index);
         self.input_mut(input).chooser.sent(lane, is_tail);
         let port = self.plan.ends(input).target.port;
-        self.outputs[output.index()].turn_of_inputs.won(port.into());
-        self.cross_flit(input, lane, tick);
+        self.outputs[output.index()].input_pointer.won(port.into());
+        self.traverse_switch(input, lane, tick);
         Some(output)
     }
 
@@ -122,19 +126,19 @@ impl Simulation {
     }
 
     /// The first flit of a lane buffer leaves it and crosses into the output lane that it holds.
-    fn cross_flit(&mut self, input: ChannelId, lane: u8, tick: Tick) {
+    fn traverse_switch(&mut self, input: ChannelId, lane: u8, tick: Tick) {
         let now = self.now;
         let flit = self.input_mut(input).leave(lane, now);
         let hold = self.input(input).lane(lane).holds.expect("it holds an output lane");
         let output_lane = self.outputs[hold.output.index()].lane_mut(hold.lane);
-        output_lane.buffer.push_back(Standing { flit, since: tick });
+        output_lane.buffer.push_back(BufferedFlit { flit, since: tick });
         if self.journeys.get(flit.packet).is_tail(flit.index) {
             assert_eq!(
                 output_lane.holder.take(),
                 Some((input, lane)),
                 "an output lane has one holder"
             );
-            self.input_mut(input).let_go(lane, tick);
+            self.input_mut(input).release(lane, tick);
         }
         self.return_credit(input, lane);
     }

@@ -30,14 +30,14 @@ pub(crate) enum Event {
     FlitIsThere { channel: ChannelId, lane: u8, flit: Flit },
     /// The host at the end of `channel` looks at its lane buffers, where it has any.
     Receive { channel: ChannelId },
-    /// Stage 5: the output channels of a switch choose among their lanes.
+    /// Stage 5, link traversal: the output channels of a switch choose among their lanes.
     Link { node: NodeId },
     /// The same for the adapter that sends on `channel`.
     Send { channel: ChannelId },
     /// A flit begins on `channel`.
     Begin { channel: ChannelId, flit: Flit },
-    /// Stage 4: flits cross the switch.
+    /// Stage 4, switch allocation and traversal: flits cross the switch.
     Cross { node: NodeId },
-    /// Stages 2 and 3: heads are given output lanes.
+    /// Stages 2 and 3, routing and virtual-channel allocation: heads are granted output lanes.
     Allocate { node: NodeId },
 }

@@ -35,8 +35,8 @@ impl Simulation {
         if flit.index > 0 {
             return;
         }
-        if let Some(passing) = self.transits[host.index()].passing(flit.packet) {
-            let waited = self.now.since(passing.ready.expect("what begins is ready"));
+        if let Some(packet) = self.in_transit[host.index()].packet(flit.packet) {
+            let waited = self.now.since(packet.taken.ready.expect("what begins is ready"));
             self.endpoints.collector_mut().on_reinjected(host, self.now, waited);
         } else {
             let packet = self.journeys.get(flit.packet).packet;
@@ -48,7 +48,7 @@ impl Simulation {
     /// The tail of a packet has left the channel of a host.
     pub(crate) fn tail_left(&mut self, channel: ChannelId, packet: JourneyId) {
         let host = self.host_of(channel);
-        if self.transits[host.index()].passing(packet).is_some() {
+        if self.in_transit[host.index()].packet(packet).is_some() {
             return self.release(host, packet);
         }
         let (began, flits) = {
@@ -68,7 +68,7 @@ impl Simulation {
         if flit.index == 0 {
             self.take_in(host, flit.packet, self.now);
         }
-        self.gather(host, flit);
+        self.reassemble(host, flit);
     }
 
     /// A flit has come to its destination.

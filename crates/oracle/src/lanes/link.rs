@@ -1,8 +1,8 @@
-//! Stage 5: the link, where the lanes of an output take turns, and the channel behind it.
+//! Stage 5, link traversal: an arbiter chooses among the lanes of an output, and the channel behind it takes the flit.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
-use crate::lanes::ports::{Credits, Standing};
+use crate::lanes::ports::{BufferedFlit, Credits};
 use crate::lanes::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
@@ -10,22 +10,22 @@ use gingham_topology::{ChannelId, NodeId};
 
 impl Simulation {
     /// Every output channel of a switch that may take a flit chooses among its lanes.
-    pub(crate) fn link(&mut self, node: NodeId) {
+    pub(crate) fn traverse_links(&mut self, node: NodeId) {
         let tick = self.tick();
         for channel in self.channels_from(node) {
             if self.may_take(channel, tick) {
-                self.link_output(channel, tick);
+                self.traverse_link(channel, tick);
             }
         }
     }
 
-    fn link_output(&mut self, channel: ChannelId, tick: Tick) {
+    fn traverse_link(&mut self, channel: ChannelId, tick: Tick) {
         let candidates: Vec<_> =
             (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();
         let output = &mut self.outputs[channel.index()];
         let Some(lane) = output.chooser.choose(&candidates) else { return };
-        let standing = output.lane_mut(lane).buffer.pop_front().expect("a flit stands first");
-        let flit = standing.flit;
+        let first = output.lane_mut(lane).buffer.pop_front().expect("a flit stands first");
+        let flit = first.flit;
         let is_tail = self.journeys.get(flit.packet).is_tail(flit.index);
         output.chooser.sent(lane, is_tail);
         if self.lane_plan.cut_through.contains(lane) {
@@ -43,7 +43,7 @@ impl Simulation {
     }
 
     /// What an arbiter sees of a flit, or of the packet that begins with it.
-    pub(crate) fn head_of(&self, first: &Standing, by_packet: bool) -> Head {
+    pub(crate) fn head_of(&self, first: &BufferedFlit, by_packet: bool) -> Head {
         let flits = if by_packet { self.journeys.get(first.flit.packet).flits } else { 1 };
         let arrival_ps = self.clock.instant(first.since).as_ps();
         Head { length_bytes: self.bytes(flits), arrival_ps }
@@ -115,6 +115,7 @@ impl Simulation {
         credits.on_their_way -= 1;
         credits.here += 1;
     }
+
     fn credits_mut(&mut self, channel: ChannelId, lane: u8) -> &mut Credits {
         let credits = &mut self.outputs[channel.index()].lane_mut(lane).credits;
         credits.as_mut().expect("a lane buffer has credits")

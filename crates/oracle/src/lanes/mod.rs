@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   Create ─► Send ─► FlitArrives, FlitIsThere ─► lane buffer ─► Cross ─► output lane ─► Link ─► ...
-//!              ▲                                      │ Allocate: a head is given an output lane
+//!              ▲                                      │ Allocate: a head is granted an output lane
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
 //! The stages of a tick are in a file each: `link`, `crossbar`, `allocation`; what an adapter does is in `send`, and what
-//! a host does with what comes in is in `host` and `transit`. A switch that holds a flit, and an adapter that has something to
+//! a host does with what comes in is in `host` and `in_transit`. A switch that holds a flit, and an adapter that has something to
 //! send, act at every tick; the others have nothing to do.
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as `docs/concepts/timing.md` has it.
@@ -21,13 +21,14 @@ mod clock;
 mod crossbar;
 mod event;
 mod host;
+mod host_state;
+mod in_transit;
 mod journey;
 mod link;
 mod ports;
+mod round_robin;
 mod send;
 mod simulation;
-mod transit;
-mod turn;
 mod waits;
 
 pub use simulation::Simulation;

@@ -7,7 +7,7 @@
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
-use crate::lanes::turn::Turn;
+use crate::lanes::round_robin::RoundRobin;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
 use gingham_model::{Granularity, LaneArbiter, Scheduler};
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 /// A flit in a buffer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct BufferedFlit {
     pub(crate) flit: Flit,
     /// The tick at which it was there, or crossed.
     pub(crate) since: Tick,
@@ -33,10 +33,10 @@ pub(crate) struct Input {
     changed: Time,
 }
 
-/// A lane buffer, and what its first packet has been given.
+/// A lane buffer, and what its first packet has been granted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputLane {
-    buffer: VecDeque<Standing>,
+    buffer: VecDeque<BufferedFlit>,
     /// The output lane that it holds.
     pub(crate) holds: Option<Hold>,
     /// When the tail before what stands first crossed; 0 if there was none.
@@ -48,13 +48,13 @@ pub(crate) struct InputLane {
 pub(crate) struct Hold {
     pub(crate) output: ChannelId,
     pub(crate) lane: u8,
-    /// When it was given.
+    /// When it was granted.
     pub(crate) since: Tick,
 }
 
 impl InputLane {
     /// What stands first.
-    pub(crate) fn first(&self) -> Option<Standing> {
+    pub(crate) fn first(&self) -> Option<BufferedFlit> {
         self.buffer.front().copied()
     }
 
@@ -92,7 +92,7 @@ impl Input {
     /// A flit is there from `now` on, the instant of this tick.
     pub(crate) fn enter(&mut self, lane: u8, flit: Flit, tick: Tick, now: Time) {
         self.settle_occupancy(now);
-        self.lane_mut(lane).buffer.push_back(Standing { flit, since: tick });
+        self.lane_mut(lane).buffer.push_back(BufferedFlit { flit, since: tick });
     }
 
     /// The first flit of a lane leaves.
@@ -102,7 +102,7 @@ impl Input {
     }
 
     /// A tail has crossed, and what it held is free.
-    pub(crate) fn let_go(&mut self, lane: u8, tick: Tick) {
+    pub(crate) fn release(&mut self, lane: u8, tick: Tick) {
         let lane = self.lane_mut(lane);
         lane.holds = None;
         lane.tail_crossed = tick;
@@ -132,18 +132,18 @@ pub(crate) struct Output {
     pub(crate) lanes: Vec<OutputLane>,
     /// Which lane the link takes a flit of: the arbiter of the link output, or of the adapter port.
     pub(crate) chooser: Chooser,
-    /// By level: whose turn it is to be given a lane, among input ports and their lanes.
-    pub(crate) turns_of_heads: Vec<Turn>,
-    /// Which lane is given next.
-    pub(crate) turn_of_lanes: Turn,
-    /// Which input port the crossbar grants.
-    pub(crate) turn_of_inputs: Turn,
+    /// Virtual-channel allocation, by level: which head is granted a lane, among input ports and their lanes.
+    pub(crate) head_pointers: Vec<RoundRobin>,
+    /// Virtual-channel allocation: which lane is granted.
+    pub(crate) lane_pointer: RoundRobin,
+    /// Switch allocation: which input port is granted.
+    pub(crate) input_pointer: RoundRobin,
 }
 
 /// An output lane, and the credits of the lane buffer at the other end.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputLane {
-    pub(crate) buffer: VecDeque<Standing>,
+    pub(crate) buffer: VecDeque<BufferedFlit>,
     /// The input lane that holds it.
     pub(crate) holder: Option<(ChannelId, u8)>,
     /// None where the other end takes in all that comes.
@@ -211,9 +211,9 @@ impl Output {
             free: Time::ZERO,
             lanes: (0..lanes).map(lane).collect(),
             chooser: Chooser::new(arbiter, lanes),
-            turns_of_heads: vec![Turn::default(); levels],
-            turn_of_lanes: Turn::default(),
-            turn_of_inputs: Turn::default(),
+            head_pointers: vec![RoundRobin::default(); levels],
+            lane_pointer: RoundRobin::default(),
+            input_pointer: RoundRobin::default(),
         }
     }
 
@@ -231,7 +231,7 @@ impl Output {
     }
 }
 
-/// An arbiter of lanes in its place: by the packet it keeps to a lane until the tail has gone.
+/// An arbiter of lanes at one port: by the packet it keeps to a lane until the tail has gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     arbiter: LaneArbiter,

@@ -8,31 +8,20 @@
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
+use crate::lanes::host_state::OutgoingPacket;
 use crate::lanes::journey::{Journey, JourneyId};
 use crate::lanes::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Next, Packet, Turn};
+use gingham_model::{Next, Turn};
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId};
-
-/// The packet on a lane of an adapter.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sending {
-    packet: JourneyId,
-    /// The lanes of the queue from which it came.
-    queue: LaneSet,
-    /// The next flit.
-    next: u64,
-    /// When its message was created or, in transit, it was ready.
-    came: Time,
-}
 
 /// What a lane can do now.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u64,
-    came: Time,
+    arrival: Time,
     step: Step,
 }
 
@@ -58,7 +47,7 @@ impl Simulation {
             let head = |candidate: &Candidate| {
                 let flits = if by_packet { candidate.flits } else { 1 };
                 let length_bytes = u32::try_from(plan.wire_bytes(flits)).expect("below 4 GiB");
-                Head { length_bytes, arrival_ps: candidate.came.as_ps() }
+                Head { length_bytes, arrival_ps: candidate.arrival.as_ps() }
             };
             let heads: Vec<_> = candidates.iter().map(|found| found.as_ref().map(head)).collect();
             if let Some(lane) = chooser.choose(&heads) {
@@ -75,7 +64,7 @@ impl Simulation {
         let adapter = &self.endpoints.adapters[host.index()];
         (0..adapter.groups().len()).any(|group| adapter.is_waiting(group))
             || self.senders[host.index()].iter().flatten().next().is_some()
-            || !self.transits[host.index()].passing.is_empty()
+            || !self.in_transit[host.index()].packets.is_empty()
     }
 
     /// By lane: what it can do at a tick at which the channel may take a flit.
@@ -86,13 +75,13 @@ impl Simulation {
         if !self.outputs[channel.index()].chooser.is_open() {
             return candidates;
         }
-        // From the queue of the lowest lanes on, so that it is the one from which a lane takes.
-        for queue in self.queues(host) {
-            let is_of_queue = |sending: &Sending| sending.queue == queue;
+        // Groups of queues are in the order of their lanes: from the lowest on, so that it is the one from which a lane takes.
+        for (group, queue) in self.waiting_groups(host) {
+            let is_of_group = |packet: &OutgoingPacket| packet.group == group;
             let goes_on = |lane: u8| {
                 let sending = self.senders[host.index()][usize::from(lane)].as_ref();
                 candidates[usize::from(lane)].is_some_and(|can| matches!(can.step, Step::GoOn))
-                    && sending.is_some_and(is_of_queue)
+                    && sending.is_some_and(is_of_group)
             };
             if (0..self.plan.lanes.count).any(goes_on) {
                 continue;
@@ -101,7 +90,7 @@ impl Simulation {
             if idle.is_empty() {
                 continue;
             }
-            let Some(next) = self.next_of(channel, queue, tick) else { continue };
+            let Some(next) = self.next_of(channel, group, tick) else { continue };
             for lane in idle {
                 if candidates[usize::from(lane)].is_none()
                     && self.can_begin(channel, lane, next.flits)
@@ -116,23 +105,20 @@ impl Simulation {
     /// A lane in the middle of a packet, if there is a credit and the flit is there.
     fn can_go_on(&self, channel: ChannelId, lane: u8) -> Option<Candidate> {
         let host = self.host_of(channel);
-        let Sending { packet, came, .. } = self.senders[host.index()][usize::from(lane)]?;
+        let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
         let has_credit = self.outputs[channel.index()].lane(lane).has_credit();
-        let in_transit = self.transits[host.index()].passing(packet);
-        let is_there = in_transit.is_none_or(|passing| !passing.gathered.is_empty());
+        let in_transit = self.in_transit[host.index()].packet(packet);
+        let is_there = in_transit.is_none_or(|packet| !packet.received.is_empty());
         let flits = self.journeys.get(packet).flits;
-        (has_credit && is_there).then_some(Candidate { flits, came, step: Step::GoOn })
+        (has_credit && is_there).then_some(Candidate { flits, arrival, step: Step::GoOn })
     }
 
-    /// The lanes of each queue in which something waits, in ascending order.
-    fn queues(&self, host: EndpointId) -> Vec<LaneSet> {
+    /// The groups of queues in which something waits, and their lanes, in ascending order.
+    fn waiting_groups(&self, host: EndpointId) -> Vec<(usize, LaneSet)> {
         let adapter = &self.endpoints.adapters[host.index()];
-        let own = adapter.groups().enumerate();
-        let own = own.filter(|(group, _)| adapter.is_waiting(*group)).map(|(_, lanes)| lanes);
-        let mut queues: Vec<LaneSet> = own.chain(self.transits[host.index()].queues()).collect();
-        queues.sort_unstable();
-        queues.dedup();
-        queues
+        let in_transit = self.in_transit[host.index()].machine.waiting_groups();
+        let waits = |group: usize| adapter.is_waiting(group) || in_transit >> group & 1 == 1;
+        adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
     /// The lanes of a queue that are in no packet and have a credit.
@@ -151,20 +137,19 @@ impl Simulation {
         output.lane(lane).has_credits(if whole { flits } else { 1 })
     }
 
-    /// The next packet of a queue, if it may begin now: one in transit before those of the host's own.
-    fn next_of(&mut self, channel: ChannelId, queue: LaneSet, tick: Tick) -> Option<Candidate> {
+    /// The next packet of a group, if it may begin now: one in transit before those of the host's own.
+    fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
-        if let Some((packet, came)) = self.transits[host.index()].ripest(queue, self.now) {
+        let in_transit = &self.in_transit[host.index()].machine;
+        if let Some((packet, arrival)) = in_transit.next_ready(group, self.now) {
             let flits = self.journeys.get(packet).flits;
-            return Some(Candidate { flits, came, step: Step::InTransit { packet } });
+            return Some(Candidate { flits, arrival, step: Step::InTransit { packet } });
         }
         let begins = self.begins(channel, tick);
-        let adapter = &mut self.endpoints.adapters[host.index()];
-        let group = adapter.groups().position(|lanes| lanes == queue)?;
-        match adapter.next(group, begins) {
+        match self.endpoints.adapters[host.index()].next(group, begins) {
             Next::Packet { payload_bytes, created } => {
                 let flits = self.lane_plan.packet_flits(payload_bytes);
-                Some(Candidate { flits, came: created, step: Step::Own { group } })
+                Some(Candidate { flits, arrival: created, step: Step::Own { group } })
             }
             Next::At(_) | Next::Nothing => None,
         }
@@ -181,8 +166,8 @@ impl Simulation {
         };
         let mut sending = begun.expect("a lane goes on with its packet");
         let flit = Flit { packet: sending.packet, index: sending.next };
-        if let Some(passing) = self.transits[host.index()].passing_mut(sending.packet) {
-            assert_eq!(passing.gathered.pop_front(), Some(flit), "flits go on in order");
+        if let Some(packet) = self.in_transit[host.index()].packet_mut(sending.packet) {
+            assert_eq!(packet.received.pop_front(), Some(flit), "flits go on in order");
         } else {
             self.flits_entered += 1;
         }
@@ -197,14 +182,14 @@ impl Simulation {
         }
     }
 
-    fn begin_own(&mut self, host: EndpointId, group: usize, begins: Time) -> Sending {
+    fn begin_own(&mut self, host: EndpointId, group: usize, begins: Time) -> OutgoingPacket {
         let Turn::Send(packet) = self.endpoints.begin(host, group, begins) else {
             panic!("the adapter had a packet that may begin")
         };
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("destinations are drawn among those that a route reaches");
         let flits = self.lane_plan.packet_flits(packet.payload_bytes);
-        let came = self.endpoints.reassembly.message(packet.assembly).created;
+        let arrival = self.endpoints.reassembly.message(packet.assembly).created;
         let journey = Journey {
             packet,
             length: self.plan.length_of(&path[1..]),
@@ -217,35 +202,28 @@ impl Simulation {
             head_arrived: None,
             index_expected: 0,
         };
-        let packet = self.journeys.insert(journey);
-        Sending {
-            packet,
-            queue: self.first_lanes(host, &self.journeys.get(packet).packet),
-            next: 0,
-            came,
-        }
+        OutgoingPacket { packet: self.journeys.insert(journey), group, next: 0, arrival }
     }
 
-    fn begin_in_transit(&mut self, host: EndpointId, packet: JourneyId) -> Sending {
+    fn begin_in_transit(&mut self, host: EndpointId, packet: JourneyId) -> OutgoingPacket {
         let journey = self.journeys.get_mut(packet);
         journey.position += 1;
         journey.dateline_class = DatelineClass(0);
-        let passing = self.transits[host.index()].passing_mut(packet).expect("the packet goes on");
-        passing.has_begun = true;
-        let came = passing.ready.expect("what begins is ready");
-        Sending { packet, queue: passing.queue, next: 0, came }
-    }
-
-    /// The lanes on which a packet may leave a host.
-    pub(crate) fn first_lanes(&self, host: EndpointId, packet: &Packet) -> LaneSet {
-        self.plan.lanes.allowed.first(host, packet.vc_class)
+        let in_transit = &mut self.in_transit[host.index()];
+        let begun = in_transit.packet_mut(packet).expect("the packet goes on");
+        begun.has_begun = true;
+        let (group, ready) = (begun.taken.group, begun.taken.ready);
+        in_transit.machine.begin(group);
+        let arrival = ready.expect("what begins is ready");
+        OutgoingPacket { packet, group, next: 0, arrival }
     }
 
     /// The lane of a host on which a packet is.
     pub(crate) fn lane_of(&self, host: EndpointId, packet: JourneyId) -> Option<u8> {
-        let is_of =
-            |sending: &Option<Sending>| sending.is_some_and(|sending| sending.packet == packet);
-        let place = self.senders[host.index()].iter().position(is_of)?;
-        Some(u8::try_from(place).expect("lanes are few"))
+        let is_of = |sending: &Option<OutgoingPacket>| {
+            sending.is_some_and(|sending| sending.packet == packet)
+        };
+        let lane = self.senders[host.index()].iter().position(is_of)?;
+        Some(u8::try_from(lane).expect("lanes are few"))
     }
 }

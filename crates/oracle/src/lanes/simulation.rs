@@ -2,11 +2,9 @@
 
 use crate::lanes::clock::{Clock, Tick};
 use crate::lanes::event::Event;
+use crate::lanes::host_state::{InTransit, OutgoingPacket};
 use crate::lanes::journey::Journeys;
 use crate::lanes::ports::{Input, Output};
-use crate::lanes::send::Sending;
-use crate::lanes::transit::Transit;
-use crate::lanes::waits;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::{ChannelCount, Collector};
 use gingham_model::{Delivery, Due, Endpoints, PipelinePlan, Plan, Status};
@@ -25,9 +23,9 @@ pub struct Simulation {
     /// By channel: the host that sends on it, if one does.
     pub(crate) hosts: Vec<Option<EndpointId>>,
     /// By endpoint, then by lane: the packet that the adapter is in the middle of.
-    pub(crate) senders: Vec<Vec<Option<Sending>>>,
+    pub(crate) senders: Vec<Vec<Option<OutgoingPacket>>>,
     /// By endpoint: what it sends on.
-    pub(crate) transits: Vec<Transit>,
+    pub(crate) in_transit: Vec<InTransit>,
     pub(crate) journeys: Journeys,
     /// By channel: the lane buffers at its end, where it has any.
     pub(crate) inputs: Vec<Option<Input>>,
@@ -62,15 +60,19 @@ impl Simulation {
             let depths = plan.has_buffer(channel).then_some(&lane_plan.depths_flits[..]);
             Output::new(lanes.count, levels, arbiter, depths)
         };
-        let endpoints = plan.fabric.endpoints().len();
+        let endpoints = Endpoints::new(Arc::clone(&plan));
+        let in_transit = endpoints
+            .adapters
+            .iter()
+            .map(|adapter| InTransit::new(plan.in_transit, adapter.groups().len(), lanes.count));
         let mut simulation = Self {
             clock: Clock { cycle: lane_plan.cycle },
             queue: EventQueue::new(),
             now: Time::ZERO,
-            endpoints: Endpoints::new(Arc::clone(&plan)),
             hosts: channels().map(endpoint_of).collect(),
-            senders: vec![vec![None; lanes.count.into()]; endpoints],
-            transits: vec![Transit::new(lanes.count); endpoints],
+            senders: vec![vec![None; lanes.count.into()]; endpoints.adapters.len()],
+            in_transit: in_transit.collect(),
+            endpoints,
             journeys: Journeys::default(),
             inputs: channels().map(input).collect(),
             outputs: channels().map(output).collect(),
@@ -177,17 +179,18 @@ impl Simulation {
                 self.assert_credits_conserved(channel, lane, *on_wire);
             }
         }
-        for transit in &self.transits {
-            assert_eq!(transit.pool_bytes, transit.needed_bytes(), "a pool holds what is in it");
-            assert!(transit.pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
+        for in_transit in &self.in_transit {
+            let pool_bytes = in_transit.machine.pool_bytes();
+            assert_eq!(pool_bytes, in_transit.needed_bytes(), "a pool holds what is in it");
+            assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
         }
     }
 
     fn assert_flits_conserved(&self, on_wire: usize) {
         let in_buffers: usize = self.inputs.iter().flatten().map(Input::fill).sum();
         let in_output_lanes: usize = self.outputs.iter().map(Output::fill).sum();
-        let in_transit: usize = self.transits.iter().map(Transit::flits).sum();
-        let under_way = (on_wire + in_buffers + in_output_lanes + in_transit) as u64;
+        let at_hosts: usize = self.in_transit.iter().map(InTransit::flits).sum();
+        let under_way = (on_wire + in_buffers + in_output_lanes + at_hosts) as u64;
         let accounted = self.flits_consumed + under_way;
         assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.now);
     }
@@ -212,7 +215,7 @@ impl Simulation {
             }
             Due::SectionEnd(end) => self.endpoints.end_section(&self.counts_until(end)),
             Due::DeadlockCheck(time) => {
-                let cycle = waits::find_cycle(self, time);
+                let cycle = self.find_cycle(time);
                 self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
                 if !self.endpoints.is_running() {
                     self.now = time;
@@ -229,11 +232,11 @@ impl Simulation {
             Event::Credit { channel, lane } => self.credit(channel, lane),
             Event::FlitIsThere { channel, lane, flit } => self.flit_is_there(channel, lane, flit),
             Event::Receive { channel } => self.receive(channel),
-            Event::Link { node } => self.link(node),
+            Event::Link { node } => self.traverse_links(node),
             Event::Send { channel } => self.send(channel),
             Event::Begin { channel, flit } => self.begin(channel, flit),
-            Event::Cross { node } => self.cross(node),
-            Event::Allocate { node } => self.allocate(node),
+            Event::Cross { node } => self.allocate_switch(node),
+            Event::Allocate { node } => self.allocate_lanes(node),
         }
     }
 

@@ -1,7 +1,7 @@
-//! Who waits for whom in a network of virtual lanes; [`WaitCycle`] says why a circle of waits is a deadlock.
+//! Who waits for whom in a network of virtual lanes; [`WaitCycle`] says why a cycle of waits is a deadlock.
 //!
 //! ```text
-//!   head asks ──► any of:  the input lane that holds an output lane which it may take
+//!   head's request ──► any of:  the input lane that holds an output lane which it may take
 //!                          the input lane at the end of one that nobody holds, for want of credits
 //!   lane holds an output lane without room ──► the input lane at the end of it, if that is full
 //!   packet waits for room at a host ──► any of:  the input lanes where the packets of the pool are to go
@@ -9,27 +9,28 @@
 //!
 //! Credits that are on their way come for sure, so that a wait for them is none.
 
-use crate::lanes::allocation::Asking;
+use crate::lanes::allocation::Request;
 use crate::lanes::clock::Tick;
 use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
-use crate::lanes::transit::Reading;
 use gingham_kernel::Time;
-use gingham_model::{Wait, WaitCycle};
+use gingham_model::{EjectionHead, Wait, WaitCycle};
 use gingham_topology::routing::{Buffer, LaneSet};
 use gingham_topology::{ChannelId, Fabric};
 
-/// A circle of waits at the end of `time`, if there is one.
-pub(crate) fn find_cycle(simulation: &Simulation, time: Time) -> Option<WaitCycle> {
-    let tick = simulation.clock.last_until(time);
-    let waits: Vec<(Buffer, Wait)> = ChannelId::first(simulation.inputs.len())
-        .filter(|channel| simulation.inputs[channel.index()].is_some())
-        .flat_map(|channel| {
-            (0..simulation.plan.lanes.count).map(move |lane| Buffer { channel, lane })
-        })
-        .filter_map(|buffer| Some((buffer, waits_for(simulation, buffer, tick)?)))
-        .collect();
-    WaitCycle::find(&waits)
+impl Simulation {
+    /// A cycle of waits at the end of `time`, if there is one.
+    pub(crate) fn find_cycle(&self, time: Time) -> Option<WaitCycle> {
+        let tick = self.clock.last_until(time);
+        let waits: Vec<(Buffer, Wait)> = ChannelId::first(self.inputs.len())
+            .filter(|channel| self.inputs[channel.index()].is_some())
+            .flat_map(|channel| {
+                (0..self.plan.lanes.count).map(move |lane| Buffer { channel, lane })
+            })
+            .filter_map(|buffer| Some((buffer, waits_for(self, buffer, tick)?)))
+            .collect();
+        WaitCycle::find(&waits)
+    }
 }
 
 /// What an input lane waits for, if it does.
@@ -40,8 +41,8 @@ fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     if let Some(hold) = simulation.input(of.channel).lane(of.lane).holds {
         return full_behind(simulation, hold).map(Wait::one);
     }
-    let asking = simulation.asking(of.channel, of.lane, tick)?;
-    let waits = asking.lanes.lanes().map(|lane| blocker(simulation, &asking, lane));
+    let request = simulation.request(of.channel, of.lane, tick)?;
+    let waits = request.lanes.lanes().map(|lane| blocker(simulation, &request, lane));
     Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
 }
 
@@ -58,42 +59,44 @@ fn is_full(simulation: &Simulation, of: Buffer) -> bool {
     input.is_some_and(|input| input.lane(of.lane).fill() == depth as usize)
 }
 
-/// The input lane on account of which a lane cannot be given to a head that asks; `None` if that will not last.
-fn blocker(simulation: &Simulation, asking: &Asking, lane: u8) -> Option<Buffer> {
-    let output_lane = simulation.outputs[asking.output.index()].lane(lane);
+/// The input lane on account of which a lane cannot be granted to a head that requests it; `None` if that will not last.
+fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffer> {
+    let output_lane = simulation.outputs[request.output.index()].lane(lane);
     if let Some((channel, lane)) = output_lane.holder {
         return Some(Buffer { channel, lane });
     }
     let cuts_through = simulation.lane_plan.cut_through.contains(lane);
-    let is_short = cuts_through && output_lane.stays_short_of(simulation.flits_of(asking));
-    is_short.then_some(Buffer { channel: asking.output, lane })
+    let is_short = cuts_through && output_lane.stays_short_of(simulation.flits_of(request));
+    is_short.then_some(Buffer { channel: request.output, lane })
 }
 
 /// A packet that waits at a host for room in the pool waits for any packet of the pool to leave: for the input lanes at the ends
 /// of the lanes that these are on, or may take.
 fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
-    let transit = &simulation.transits[host.index()];
-    let reading = transit.readings[usize::from(of.lane)]?;
+    let in_transit = &simulation.in_transit[host.index()];
+    let head = in_transit.heads[usize::from(of.lane)];
     let first = simulation.input(of.channel).lane(of.lane).first()?;
-    // Room that came free since the last tick is given at the next.
+    // Room that came free since the last tick is used at the next.
     let gets_room = simulation.pool_has_room(host, first.flit.packet);
-    if !matches!(reading, Reading::Waiting { .. }) || gets_room {
+    if !matches!(head, EjectionHead::Waiting { .. }) || gets_room {
         return None;
     }
     let channel = Fabric::reverse(of.channel);
     let output = &simulation.outputs[channel.index()];
     let mut waits = Vec::new();
-    for passing in &transit.passing {
-        let on = simulation.lane_of(host, passing.packet);
-        if on.is_none() && passing.has_begun {
+    let adapter = &simulation.endpoints.adapters[host.index()];
+    for packet in &in_transit.packets {
+        let on = simulation.lane_of(host, packet.packet);
+        if on.is_none() && packet.has_begun {
             // Its tail is about to have left.
             return None;
         }
-        for lane in on.map_or(passing.queue, LaneSet::one).lanes() {
+        let queue = adapter.groups().nth(packet.taken.group).expect("the group is one of these");
+        for lane in on.map_or(queue, LaneSet::one).lanes() {
             let behind = Buffer { channel, lane };
             let cuts_through = simulation.lane_plan.cut_through.contains(lane);
-            let flits = simulation.journeys.get(passing.packet).flits;
+            let flits = simulation.journeys.get(packet.packet).flits;
             let needs_all = on.is_none() && (cuts_through || output.chooser.is_by_packet());
             let is_short = needs_all && output.lane(lane).stays_short_of(flits);
             if !is_short && !is_full(simulation, behind) {

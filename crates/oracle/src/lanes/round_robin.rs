@@ -1,12 +1,12 @@
-//! Whose turn it is: the first in turn after the last winner.
+//! Round robin: the first from the one after the last winner on.
 
-/// A place in a round of numbers from 0 on.
+/// A pointer into a round of numbers from 0 on.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Turn {
+pub(crate) struct RoundRobin {
     last_winner: Option<usize>,
 }
 
-impl Turn {
+impl RoundRobin {
     /// The first of the numbers below `count` that can go, from the one after the last winner on; from 0 on if nobody won yet.
     pub(crate) fn first(self, count: usize, can_go: impl Fn(usize) -> bool) -> Option<usize> {
         let start = self.last_winner.map_or(0, |winner| winner + 1);

@@ -1,0 +1,31 @@
+//! What hosts and switches share: the plan, the clock, the endpoints of messages, and the worms under way.
+
+use crate::lanes::clock::Clock;
+use crate::lanes::layout::Layout;
+use crate::lanes::worms::{WormId, Worms};
+use gingham_model::{Endpoints, PipelinePlan, Plan};
+use std::sync::Arc;
+
+/// Of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) lanes: Arc<PipelinePlan>,
+    pub(crate) layout: Layout,
+    pub(crate) clock: Clock,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) worms: Worms,
+}
+
+impl Context {
+    /// A worm has arrived whole at its destination.
+    pub(crate) fn deliver(&mut self, worm: WormId) {
+        let worm = self.worms.remove(worm);
+        self.endpoints.deliver(&worm.packet, &worm.arrival(&self.lanes, self.clock.now()));
+    }
+
+    /// All bytes of a packet of so many flits.
+    pub(crate) fn wire_bytes(&self, worm: WormId) -> u64 {
+        self.lanes.wire_bytes(self.worms.get(worm).flits.into())
+    }
+}

@@ -1,0 +1,427 @@
+//! Where channels begin: output lanes, the credits of the lanes at the other end, and what is on
+//! the wire.
+//!
+//! ```text
+//!   input lane  ──(crossbar)──► output lane   fill, credit ──(wire)──► input lane of the next switch
+//! ```
+//!
+//! Invariants: `filled` is the output lanes with flits (at a host, the lanes in the middle of a
+//! packet), `credited` those with credits, `held` those that an input lane holds; of each lane,
+//! credits, credits and flits on the wire, and flits in the buffer at the other end are its depth.
+
+use crate::lanes::arbiters::Arbiters;
+use crate::lanes::bits::Bits;
+use crate::lanes::clock::Clock;
+use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
+use crate::lanes::ring::Ring;
+use gingham_fairq::Head;
+use gingham_model::{PipelinePlan, Plan, Scheduler};
+use std::collections::VecDeque;
+
+/// The channel ends at a host that takes in all that comes.
+pub(crate) const TO_HOST: u8 = 1;
+/// A flit of the channel takes longer than a cycle.
+pub(crate) const SLOW: u8 = 2;
+/// The channel ends at a host that stops its senders: ejection is backpressured.
+const BACKPRESSURED_EJECTION: u8 = 4;
+/// Its arbiter is not the default one, round robin by the flit.
+const NON_DEFAULT_ARBITER: u8 = 8;
+
+/// The start of every channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Links {
+    /// By port.
+    ports: Vec<LinkPort>,
+    /// By port and lane.
+    lanes: Vec<OutputLane>,
+    /// By lane: what an output lane holds.
+    depths: [u16; LANES],
+    /// Ports that may have something to send.
+    pub(crate) ready: Bits,
+    /// Flits on their way to an input lane of a switch, and of a host that stops its senders.
+    pub(crate) arrivals: Ring,
+    pub(crate) ejections: Ring,
+    /// Credits on their way to an output lane.
+    credits: Ring,
+    /// Whether credits are promised to whole packets.
+    has_cut_through: bool,
+    /// By port, if any channel is slow: when it is free, in picoseconds.
+    free_ps: Vec<u64>,
+    arbiters: Arbiters,
+    /// By output lane, if arbiters are not the default: flits of its packets that were not sent, in order.
+    packets: Vec<VecDeque<u32>>,
+}
+
+/// The start of a channel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinkPort {
+    /// Data flits taken by the channel.
+    pub(crate) flits: u64,
+    /// The port at the other end of the cable.
+    pub(crate) peer: u32,
+    /// Ticks from that at which the channel takes a flit to that at which it is there; for a slow one, of its delay and one more.
+    pub(crate) latency: u32,
+    pub(crate) filled: u16,
+    pub(crate) credited: u16,
+    /// Lanes that may be sent: all, or that of the packet that is passing.
+    open: u16,
+    /// Lanes after the last that was served.
+    after: u16,
+    pub(crate) held: u16,
+    flags: u8,
+}
+
+/// The lane at the start of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputLane {
+    /// Flits in it.
+    pub(crate) fill: u16,
+    pub(crate) credit: u16,
+    /// Credits that no packet was promised, which may be fewer; where there is cut-through.
+    pub(crate) unpromised: u16,
+    /// The input lane that holds it, by its number in the switch.
+    pub(crate) holder: u16,
+}
+
+const _: () = assert!(
+    size_of::<LinkPort>() == 32 && size_of::<OutputLane>() == 8,
+    "two ports fit a cache line, and lanes are small"
+);
+
+impl LinkPort {
+    fn new(plan: &Plan, lanes: &PipelinePlan, layout: &Layout, port: usize) -> Self {
+        let empty = Self { open: u16::MAX, after: u16::MAX, ..Self::default() };
+        let Some(channel) = layout.channels()[port] else { return empty };
+        let (ends, timing) = (plan.ends(channel), plan.channel(channel));
+        let to_host = !plan.has_buffer(channel);
+        let to_lanes = !to_host && !plan.is_switch(ends.target.node);
+        let has_arbiter =
+            plan.is_switch(ends.source.node) && plan.lanes.link_output != Scheduler::default();
+        let latency = 1 + timing.delay.div_ceil(lanes.cycle);
+        let peer = layout.port(gingham_topology::Fabric::reverse(channel));
+        let count = gingham_topology::routing::LaneSet::first_n(plan.lanes.count);
+        let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+        Self {
+            peer: u32::try_from(peer).expect("ports have 32 bits"),
+            latency: u32::try_from(latency).expect("a delay has fewer than 2^32 cycles"),
+            credited: if to_host { u16::MAX } else { count.bits() },
+            flags: flag(TO_HOST, to_host)
+                | flag(SLOW, timing.flit > lanes.cycle)
+                | flag(BACKPRESSURED_EJECTION, to_lanes)
+                | flag(NON_DEFAULT_ARBITER, has_arbiter),
+            ..empty
+        }
+    }
+
+    /// Lanes that can be sent.
+    #[inline]
+    pub(crate) const fn can_send(&self) -> u16 {
+        self.filled & self.credited & self.open
+    }
+
+    /// Lanes that are in no packet and have a credit.
+    pub(crate) const fn idle(&self) -> u16 {
+        !self.filled & self.credited
+    }
+
+    /// Whether it is between packets: always, by the flit.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.open == u16::MAX
+    }
+
+    #[inline]
+    pub(crate) const fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Whether it is like most: nothing but where it ends sets it apart.
+    #[inline]
+    pub(crate) const fn is_common(&self) -> bool {
+        self.flags & !TO_HOST == 0
+    }
+
+    /// The input lane at the other end of a lane.
+    #[inline]
+    pub(crate) const fn peer_lane(&self, lane: usize) -> usize {
+        (self.peer as usize) << SHIFT | lane
+    }
+}
+
+impl Links {
+    pub(crate) fn new(
+        plan: &Plan,
+        lanes: &PipelinePlan,
+        layout: &Layout,
+        ticks_ahead: u64,
+    ) -> Self {
+        let count = layout.channels().len();
+        let lane = |index: usize| {
+            let credit = narrow(lanes.depths_flits[number_of(index)]);
+            OutputLane { fill: 0, credit, unpromised: credit, holder: NONE }
+        };
+        let slow = plan.channels.iter().any(|channel| channel.flit > lanes.cycle);
+        let arbiters = Arbiters::new(&plan.lanes.link_output, plan, lanes, layout.first_host);
+        let tracked = if arbiters.are_default { 0 } else { layout.first_host << SHIFT };
+        Self {
+            ports: (0..count).map(|port| LinkPort::new(plan, lanes, layout, port)).collect(),
+            lanes: (0..count << SHIFT).map(lane).collect(),
+            depths: lanes.output_depths_flits.map(narrow),
+            ready: Bits::new(count),
+            arrivals: Ring::new(ticks_ahead),
+            ejections: Ring::new(ticks_ahead),
+            credits: Ring::new(ticks_ahead),
+            has_cut_through: !lanes.cut_through.is_empty(),
+            free_ps: vec![0; if slow { count } else { 0 }],
+            arbiters,
+            packets: vec![VecDeque::new(); tracked],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn port(&self, port: usize) -> &LinkPort {
+        &self.ports[port]
+    }
+
+    #[inline]
+    pub(crate) fn lane(&self, lane: usize) -> &OutputLane {
+        &self.lanes[lane]
+    }
+
+    pub(crate) fn lane_count(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// The input lane at the other end of an output lane, or the other way round.
+    pub(crate) fn opposite(&self, lane: usize) -> usize {
+        self.ports[lane >> SHIFT].peer_lane(number_of(lane))
+    }
+
+    /// What every link does flit by flit in the order of its flits is looked at.
+    pub(crate) fn are_tracked(&self) -> bool {
+        !self.arbiters.are_default
+    }
+
+    /// The first tick from `tick` on at which a flit or a credit is due.
+    pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
+        let rings = [&self.arrivals, &self.ejections, &self.credits];
+        rings.iter().filter_map(|ring| ring.next_due(tick)).min()
+    }
+
+    // Credits, and output lanes.
+
+    /// Credits that are due count; where whole packets may wait for one, its port is to allocate.
+    pub(crate) fn receive_credits(&mut self, tick: u64, allocating: &mut Bits) {
+        let due = self.credits.take(tick);
+        let (lanes, ports) = (&mut self.lanes[..], &mut self.ports[..]);
+        for &lane in &due {
+            let lane = lane as usize;
+            let output = &mut lanes[lane];
+            output.credit += 1;
+            if output.credit == 1 {
+                ports[lane >> SHIFT].credited |= bit_of(lane);
+                self.ready.insert(lane >> SHIFT);
+            }
+            if self.has_cut_through {
+                // Nobody promises those of an adapter, nor those of a wormhole lane.
+                output.unpromised = output.unpromised.saturating_add(1);
+                allocating.insert(lane >> SHIFT);
+                self.ready.insert(lane >> SHIFT);
+            }
+        }
+        self.credits.give_back(tick, due);
+    }
+
+    /// A credit counts at an output lane from a tick on.
+    #[inline]
+    pub(crate) fn send_credit(&mut self, lane: usize, tick: u64) {
+        self.credits.push(tick, lane);
+    }
+
+    /// An input lane of the switch, by its number there, holds an output lane, and is promised so many credits of it.
+    pub(crate) fn hold(&mut self, lane: usize, holder: u16, promised: u16) {
+        self.lanes[lane].holder = holder;
+        self.lanes[lane].unpromised -= promised;
+        self.ports[lane >> SHIFT].held |= bit_of(lane);
+    }
+
+    /// Nobody holds an output lane any more.
+    #[inline]
+    pub(crate) fn release(&mut self, lane: usize) {
+        self.ports[lane >> SHIFT].held &= !bit_of(lane);
+    }
+
+    /// Whether an output lane has no room.
+    #[inline]
+    pub(crate) fn is_full(&self, lane: usize) -> bool {
+        self.lanes[lane].fill == self.depths[number_of(lane)]
+    }
+
+    /// A flit comes into an output lane. Returns whether there is no room for another.
+    #[inline]
+    pub(crate) fn put(&mut self, lane: usize) -> bool {
+        let output = &mut self.lanes[lane];
+        output.fill += 1;
+        self.ports[lane >> SHIFT].filled |= bit_of(lane);
+        self.ready.insert(lane >> SHIFT);
+        output.fill == self.depths[number_of(lane)]
+    }
+
+    /// A flit leaves an output lane. Returns whether an input lane waits for the room.
+    #[inline]
+    pub(crate) fn take(&mut self, port: usize, lane: usize) -> bool {
+        let state = &mut self.ports[port];
+        let output = &mut self.lanes[port << SHIFT | lane];
+        let was_full = output.fill == self.depths[lane];
+        output.fill -= 1;
+        state.filled &= !(u16::from(output.fill == 0) << lane);
+        was_full && state.held >> lane & 1 == 1
+    }
+
+    // The channel.
+
+    /// A flit that takes a credit is on its way to the input lane at the other end, and is there at a tick.
+    #[inline]
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
+        let state = &mut self.ports[port];
+        let output = &mut self.lanes[port << SHIFT | lane];
+        output.credit -= 1;
+        state.credited &= !(u16::from(output.credit == 0) << lane);
+        state.flits += 1;
+        if state.can_send() != 0 {
+            self.ready.insert(port);
+        }
+        let to = state.peer_lane(lane);
+        if state.is(BACKPRESSURED_EJECTION) {
+            self.ejections.push(there, to);
+        } else {
+            self.arrivals.push(there, to);
+        }
+    }
+
+    /// A flit is on its way to a host that takes in all that comes: to which input lane.
+    pub(crate) fn eject(&mut self, port: usize, lane: usize) -> usize {
+        let state = &mut self.ports[port];
+        state.flits += 1;
+        if state.can_send() != 0 {
+            self.ready.insert(port);
+        }
+        state.peer_lane(lane)
+    }
+
+    /// When a flit that the channel of a port takes at `tick` begins, in picoseconds, if it may take one.
+    #[inline]
+    pub(crate) fn begin_flit(&self, port: usize, tick: u64, clock: &Clock) -> Option<u64> {
+        if !self.ports[port].is(SLOW) {
+            return Some(clock.now());
+        }
+        let free = self.free_ps[port];
+        (free < (tick + 1) * clock.cycle_ps()).then(|| free.max(clock.now()))
+    }
+
+    /// A slow channel is free again at an instant.
+    pub(crate) fn occupy(&mut self, port: usize, until_ps: u64) {
+        self.free_ps[port] = until_ps;
+    }
+
+    /// When a slow channel is free.
+    pub(crate) fn free_ps(&self, port: usize) -> u64 {
+        self.free_ps[port]
+    }
+
+    /// By output lane: credits on their way to it.
+    pub(crate) fn returning_credits(&self) -> Vec<u32> {
+        let mut returning = vec![0; self.lanes.len()];
+        self.credits.iter().for_each(|lane| returning[lane] += 1);
+        returning
+    }
+
+    /// By output lane: its credits that neither count nor are taken by a flit in the buffer at the other end.
+    pub(crate) fn credits_on_wire(&self) -> Vec<u32> {
+        let mut on_wire = self.returning_credits();
+        let flits = self.arrivals.iter().chain(self.ejections.iter());
+        flits.for_each(|lane| on_wire[self.opposite(lane)] += 1);
+        on_wire
+    }
+
+    // Arbiters: that of the adapter itself is with the host.
+
+    /// The first lane, round robin, of some.
+    #[inline]
+    pub(crate) fn serve_round_robin(&mut self, port: usize, lanes: u16) -> usize {
+        round_robin(lanes, &mut self.ports[port].after)
+    }
+
+    /// The lane that an output of a switch sends on, of some that could.
+    pub(crate) fn serve(&mut self, port: usize, lanes: u16) -> Option<usize> {
+        if self.arbiters.are_default {
+            return Some(self.serve_round_robin(port, lanes));
+        }
+        let is_by_packet = self.arbiters.are_by_packet;
+        if is_by_packet && !self.ports[port].is_open() {
+            // It is in the middle of a packet.
+            return Some(lanes.trailing_zeros() as usize);
+        }
+        let mut heads = [Head::default(); LANES];
+        let mut able = 0;
+        for lane in lanes_of(lanes) {
+            let place = port << SHIFT | lane;
+            let flits = *self.packets[place].front().expect("a flit is of a packet");
+            let is_short = is_by_packet && u32::from(self.lanes[place].credit) < flits;
+            if !is_short || self.ports[port].is(TO_HOST) {
+                able |= 1 << lane;
+            }
+            heads[lane] = self.arbiters.head(flits, self.arbiters.arrival_ps(place));
+        }
+        let lane = self.arbiters.serve(port, able, &heads)?;
+        if is_by_packet {
+            self.keep_to(port, lane);
+        }
+        Some(lane)
+    }
+
+    /// A packet begins: none but its lane is sent until it ends.
+    pub(crate) fn keep_to(&mut self, port: usize, lane: usize) {
+        self.ports[port].open = 1 << lane;
+    }
+
+    /// A lane of a host is in the middle of a packet from now on.
+    pub(crate) fn begin_packet(&mut self, port: usize, lane: usize) {
+        self.ports[port].filled |= 1 << lane;
+    }
+
+    /// The last flit of a packet of a host is sent.
+    pub(crate) fn end_packet(&mut self, port: usize, lane: usize) {
+        self.ports[port].filled &= !(1 << lane);
+        self.ports[port].open = u16::MAX;
+    }
+
+    /// A packet of so many flits will come to an output lane.
+    pub(crate) fn track_packet(&mut self, lane: usize, flits: u32) {
+        if let Some(packets) = self.packets.get_mut(lane) {
+            packets.push_back(flits);
+        }
+    }
+
+    /// A flit comes to an output lane at a tick.
+    pub(crate) fn track_arrival(&mut self, lane: usize, tick: u64) {
+        self.arbiters.track_arrival(lane, tick);
+    }
+
+    /// A flit leaves an output lane.
+    pub(crate) fn track_departure(&mut self, port: usize, lane: usize) {
+        let place = port << SHIFT | lane;
+        self.arbiters.track_departure(place);
+        let Some(packets) = self.packets.get_mut(place) else { return };
+        let left = packets.front_mut().expect("a flit is of a packet");
+        *left -= 1;
+        if *left == 0 {
+            packets.pop_front();
+            self.ports[port].open = u16::MAX;
+        }
+    }
+}
+
+/// Flits of a lane.
+fn narrow(depth_flits: u32) -> u16 {
+    u16::try_from(depth_flits).expect("a lane is of fewer than 2^16 flits")
+}

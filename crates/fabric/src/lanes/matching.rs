@@ -1,0 +1,92 @@
+//! Memory of switch allocation: who requests which output, and who was granted by which.
+
+use crate::lanes::layout::{Layout, SHIFT};
+use crate::lanes::switches::SwitchPort;
+
+/// Of the switch that is being matched.
+#[derive(Clone, Debug)]
+pub(crate) struct Matching {
+    /// By port of a narrow switch: the ports of its switch, as bits of their word.
+    pub(crate) switches: Vec<u64>,
+    /// By input port of the switch: the outputs that its lanes can send to. For narrow switches.
+    pub(crate) requested: Vec<u64>,
+    /// By output port of the switch: the input ports that can send to it.
+    requesting: Vec<u64>,
+    /// By input port of the switch: the outputs that granted it.
+    pub(crate) granted: Vec<u64>,
+    /// The same for wide switches.
+    pub(crate) wide: WideMatching,
+}
+
+/// Of a switch whose ports do not fit a word.
+#[derive(Clone, Debug)]
+pub(crate) struct WideMatching {
+    /// Input ports that are not matched yet.
+    pub(crate) inputs: Vec<usize>,
+    /// By output port of the switch.
+    pub(crate) outputs: Vec<WideOutput>,
+}
+
+/// An output port of a wide switch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WideOutput {
+    pub(crate) is_matched: bool,
+    /// The input port that it grants in this iteration.
+    pub(crate) granted: Option<usize>,
+}
+
+impl Matching {
+    pub(crate) fn new(ports: &[SwitchPort], layout: &Layout) -> Self {
+        let span = ports[layout.first_wide * 64..].iter().map(|port| usize::from(port.span)).max();
+        let switch =
+            |port: &SwitchPort| (u64::MAX >> (64 - port.span)) << ((port.base >> SHIFT) % 64);
+        Self {
+            switches: ports[..layout.first_wide * 64].iter().map(switch).collect(),
+            requested: vec![0; 64],
+            requesting: vec![0; 64],
+            granted: vec![0; 64],
+            wide: WideMatching::new(span.unwrap_or(0)),
+        }
+    }
+
+    /// Turns round what these inputs request of these outputs.
+    pub(crate) fn gather_requests(&mut self, inputs: u64, outputs: u64) {
+        let mut left = outputs;
+        while left != 0 {
+            self.requesting[left.trailing_zeros() as usize] = 0;
+            left &= left - 1;
+        }
+        let mut left = inputs;
+        while left != 0 {
+            let input = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let mut requested = self.requested[input];
+            while requested != 0 {
+                self.requesting[requested.trailing_zeros() as usize] |= 1 << input;
+                requested &= requested - 1;
+            }
+        }
+    }
+
+    /// Of these inputs, those that request an output.
+    #[inline]
+    pub(crate) fn requesting(&self, output: usize, inputs: u64) -> u64 {
+        self.requesting[output] & inputs
+    }
+
+    /// An output grants an input, which is among those that are granted already or not.
+    #[inline]
+    pub(crate) fn grant(&mut self, input: usize, output: usize, granted: &mut u64) {
+        if *granted >> input & 1 == 0 {
+            *granted |= 1 << input;
+            self.granted[input] = 0;
+        }
+        self.granted[input] |= 1 << output;
+    }
+}
+
+impl WideMatching {
+    pub(crate) fn new(span: usize) -> Self {
+        Self { inputs: Vec::with_capacity(span), outputs: vec![WideOutput::default(); span] }
+    }
+}

@@ -1,0 +1,85 @@
+//! The network: what is between the adapters of hosts, and what is told to it as it arrives.
+
+use crate::lanes::buffers::Buffers;
+use crate::lanes::in_transit::InTransit;
+use crate::lanes::layout::Layout;
+use crate::lanes::links::Links;
+use crate::lanes::matching::Matching;
+use crate::lanes::requests::Requests;
+use crate::lanes::switches::Switches;
+use gingham_model::{Endpoints, PipelinePlan, Plan};
+
+/// What moves flits between hosts.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    /// Where channels begin.
+    pub(crate) links: Links,
+    /// Where they end.
+    pub(crate) buffers: Buffers,
+    /// What is between.
+    pub(crate) switches: Switches,
+    /// Virtual-channel allocation: which heads request what.
+    pub(crate) requests: Requests,
+    /// Switch allocation.
+    pub(crate) matching: Matching,
+    /// Packets that hosts send on.
+    pub(crate) in_transit: InTransit,
+    /// Whether an arbiter of links or crossbars looks at flits in their order.
+    pub(crate) is_tracked: bool,
+}
+
+impl Network {
+    pub(crate) fn new(
+        plan: &Plan,
+        lanes: &PipelinePlan,
+        layout: &Layout,
+        endpoints: &Endpoints,
+    ) -> Self {
+        let ticks_ahead = ticks_ahead(plan, lanes);
+        let links = Links::new(plan, lanes, layout, ticks_ahead);
+        let switches = Switches::new(plan, lanes, layout, &links);
+        Self {
+            buffers: Buffers::new(links.lane_count()),
+            requests: Requests::new(plan, lanes, switches.ports()),
+            matching: Matching::new(switches.ports(), layout),
+            in_transit: InTransit::new(plan, layout, endpoints, ticks_ahead),
+            is_tracked: links.are_tracked() || switches.are_tracked(),
+            links,
+            switches,
+        }
+    }
+
+    /// Credits that are due count.
+    pub(crate) fn receive_credits(&mut self, tick: u64) {
+        self.links.receive_credits(tick, &mut self.switches.allocating);
+    }
+
+    /// Flits that are due are in the buffers of switches: how many.
+    pub(crate) fn receive_flits(&mut self, tick: u64) -> u64 {
+        let due = self.links.arrivals.take(tick);
+        self.switches.receive(&due, &mut self.buffers, tick);
+        let count = due.len() as u64;
+        self.links.arrivals.give_back(tick, due);
+        count
+    }
+
+    /// The first tick from `tick` on at which something can happen, if nothing can at once.
+    pub(crate) fn idle_until(&self, tick: u64) -> Option<u64> {
+        let Switches { crossing, allocating, heads, .. } = &self.switches;
+        if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {
+            return None;
+        }
+        let due = [self.links.next_due(tick), heads.next_due(tick), self.in_transit.next_due(tick)];
+        Some(due.into_iter().flatten().min().unwrap_or(u64::MAX))
+    }
+}
+
+/// The farthest tick at which anything that a tick brings about can be due.
+fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
+    let cycle = lanes.cycle.as_ps();
+    let ahead = plan.channels.iter().map(|channel| {
+        // A slow channel may begin a flit up to a cycle after the tick.
+        2 + (channel.flit.as_ps() + channel.delay.as_ps()).div_ceil(cycle)
+    });
+    ahead.max().unwrap_or(1)
+}
