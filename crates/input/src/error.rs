@@ -5,7 +5,8 @@
 //!   did you mean `load`? known keys: arrivals, destinations, hosts, length, load, name
 //! ```
 
-use crate::{Origin, Tree, nearest, path};
+use crate::suggest::nearest;
+use crate::value::Origin;
 use serde_json::json;
 use std::fmt;
 
@@ -52,14 +53,6 @@ impl InputError {
         error.0.key = key;
         error.0.nearest = nearest;
         error
-    }
-
-    /// An error about the value at a dotted path, whose content cannot be right: a host that
-    /// does not exist, say. If the path leads further than what was written, the error
-    /// stands where the writing ends.
-    pub fn at(tree: &Tree, path: &str, message: impl fmt::Display) -> Self {
-        let steps = path::parse(path).unwrap_or_default();
-        Self::new(tree.nearest_origin(&steps), message.to_string()).keyed(path::show(&steps), true)
     }
 
     /// Adds the nearest name among `known` to the one that was `found`, and the list of them

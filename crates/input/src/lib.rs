@@ -35,6 +35,7 @@ mod suggest;
 mod sweep;
 mod syntax;
 mod tree;
+mod value;
 mod words;
 
 pub use error::InputError;
@@ -42,7 +43,8 @@ pub use files::{FileRead, digest, read};
 pub use source::{Change, Overrides, Scenario, Source};
 pub use suggest::nearest;
 pub use sweep::{SweepAxis, SweepFile};
-pub use tree::{Data, Entry, Origin, Table, Tree, Value};
+pub use tree::Tree;
+pub use value::{Data, Entry, Origin, Table, Value};
 
 use serde::Serialize;
 

@@ -28,6 +28,7 @@ mod channel;
 mod corruption;
 mod counters;
 mod draws;
+mod error;
 mod fate;
 mod loss;
 mod parameters;
@@ -36,6 +37,7 @@ mod queue;
 
 pub use channel::Channel;
 pub use counters::Counters;
+pub use error::ParameterError;
 pub use fate::{Arrival, DropReason, Fate};
-pub use parameters::{GilbertElliott, Loss, Outage, ParameterError, Parameters, Reordering};
+pub use parameters::{GilbertElliott, Loss, Outage, Parameters, Reordering};
 pub use probability::Probability;

@@ -1,6 +1,6 @@
 //! Probabilities: numbers that were held between 0 and 1 once, where they came in.
 
-use crate::ParameterError;
+use crate::error::ParameterError;
 
 /// A number from 0 to 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]

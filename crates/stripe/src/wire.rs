@@ -30,9 +30,8 @@ mod error;
 
 use core::ops::Deref;
 
-use gingham_fairq::CHANNELS_MAX;
-
 use crate::{Epoch, Message};
+use error::VERSION;
 pub use error::WireError;
 
 /// The length of the longest message.
@@ -41,7 +40,6 @@ pub const MESSAGE_BYTES_MAX: usize = HEADER_BYTES + body::BODY_BYTES_MAX + CHECK
 const HEADER_BYTES: usize = 12;
 const CHECKSUM_BYTES: usize = 4;
 const MAGIC: [u8; 2] = *b"GS";
-const VERSION: u8 = 1;
 
 /// The bytes of a message.
 #[derive(Clone, Copy, Debug)]
@@ -89,18 +87,11 @@ impl Message {
         if crc32c(&bytes[..checked]).to_be_bytes() != checksum {
             return Err(WireError::BadChecksum);
         }
-        check_channel(channel, channels)?;
+        error::check_channel(channel, channels)?;
         let flags = u16::from_be_bytes([high, low]);
         let kind = body::parse(code, flags, channels, &bytes[HEADER_BYTES..checked])?;
         Ok(Self { epoch: Epoch::new(u32::from_be_bytes(epoch)), channel, channels, kind })
     }
-}
-
-fn check_channel(channel: u8, channels: u8) -> Result<(), WireError> {
-    if channel >= channels || usize::from(channels) > CHANNELS_MAX {
-        return Err(WireError::BadChannel { channel, channels });
-    }
-    Ok(())
 }
 
 /// CRC-32C (Castagnoli), a byte at a time.

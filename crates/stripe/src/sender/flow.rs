@@ -21,6 +21,7 @@ mod ceiling;
 mod options;
 mod path;
 mod round_trip;
+mod seen;
 mod shares;
 mod units;
 

@@ -6,7 +6,7 @@
 
 use gingham_fairq::{Change, Number, Round, Standing};
 
-use super::{WireError, check_channel};
+use super::error::{WireError, check_channel};
 use crate::{Departure, Instant, Kind, Marker, Report};
 
 pub(super) const BODY_BYTES_MAX: usize = 52;

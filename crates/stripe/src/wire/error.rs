@@ -4,7 +4,8 @@ use core::fmt;
 
 use gingham_fairq::CHANNELS_MAX;
 
-use super::VERSION;
+/// The version of the protocol that is known here.
+pub(super) const VERSION: u8 = 1;
 
 /// Why bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,3 +77,11 @@ impl fmt::Display for WireError {
 }
 
 impl core::error::Error for WireError {}
+
+/// Refuses a channel that is not among the channels, and more of these than there can be.
+pub(super) fn check_channel(channel: u8, channels: u8) -> Result<(), WireError> {
+    if channel >= channels || usize::from(channels) > CHANNELS_MAX {
+        return Err(WireError::BadChannel { channel, channels });
+    }
+    Ok(())
+}

@@ -76,7 +76,7 @@ fn quantum_of(
             place.refuse("quantum", "only the scheduler \"surplus-round-robin\" has quanta")
         );
     }
-    let quantum_bytes = super::bytes(place.source, &place.key("quantum"), given.0)?;
+    let quantum_bytes = bytes(place.source, &place.key("quantum"), given.0)?;
     if quantum_bytes < longest_bytes {
         let message = format!(
             "is below the longest packet of {longest_bytes} B (`stripe.longest_packet`): a turn \
@@ -85,6 +85,12 @@ fn quantum_of(
         return Err(place.refuse("quantum", message));
     }
     Ok(quantum_bytes)
+}
+
+/// A number of bytes from 1 on that a packet or a quantum may have.
+pub(super) fn bytes(source: &ScenarioSource, key: &str, bytes: u64) -> Result<u32, InputError> {
+    let small = u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
+    small.ok_or_else(|| source.refuse(key, "expected 1 B to 1 GiB"))
 }
 
 fn link(

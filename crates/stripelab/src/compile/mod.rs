@@ -33,7 +33,8 @@ pub struct Compiled {
 /// Compiles a scenario.
 pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
     let scenario = &source.scenario;
-    let longest_bytes = bytes(source, "stripe.longest_packet", scenario.stripe.longest_packet.0)?;
+    let longest_bytes =
+        channels::bytes(source, "stripe.longest_packet", scenario.stripe.longest_packet.0)?;
     let spread = spreading::spread(source)?;
     let reception = reception(source, &spread)?;
     options::check(source, reception)?;
@@ -83,12 +84,6 @@ fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, Inpu
         Wanted::None => Ok(Reception::None),
         Wanted::SequenceNumbers => Ok(Reception::SequenceNumbers),
     }
-}
-
-/// A number of bytes from 1 on that a packet or a quantum may have.
-fn bytes(source: &ScenarioSource, key: &str, bytes: u64) -> Result<u32, InputError> {
-    let small = u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
-    small.ok_or_else(|| source.refuse(key, "expected 1 B to 1 GiB"))
 }
 
 /// Beginning and end of the window, and the end of the run.

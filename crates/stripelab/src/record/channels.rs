@@ -1,6 +1,6 @@
 //! The numbers of each channel.
 
-use super::share;
+use super::rates::share;
 use crate::compile::Compiled;
 use crate::run::Engine;
 use gingham_results::{Builder, Table, real};

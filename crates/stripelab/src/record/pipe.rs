@@ -1,24 +1,12 @@
 //! The numbers of the pipe as a whole.
 
-use super::{Record, Verdict, bits_per_s, channels, share, sources};
+use super::rates::{bits_per_s, ns, share};
+use super::summary::{PercentileSummary, Record, Verdict};
+use super::{channels, sources};
 use crate::compile::Compiled;
 use crate::measure::Loss;
 use crate::run::Engine;
-use gingham_kernel::Time;
 use gingham_results::{Builder, Table, real};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-/// A percentile of the delay.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
-pub struct PercentileSummary {
-    /// Per cent of the packets whose delay is at most `delay_ns`.
-    #[schemars(extend("x-unit" = "%"))]
-    pub percentile: f64,
-    /// The delay, within 1 %.
-    #[schemars(extend("x-unit" = "ns"))]
-    pub delay_ns: u64,
-}
 
 /// The record without verdict and tables.
 pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
@@ -92,11 +80,6 @@ fn percentiles(compiled: &Compiled, engine: &Engine) -> Vec<PercentileSummary> {
 
 fn most(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.max().unwrap_or_default()
-}
-
-/// An instant in nanoseconds.
-pub(super) const fn ns(time: Time) -> u64 {
-    time.as_ps() / 1_000
 }
 
 /// A row each percentile.

@@ -1,6 +1,6 @@
 //! The numbers of each source.
 
-use super::{bits_per_s, share};
+use super::rates::{bits_per_s, share};
 use crate::compile::Compiled;
 use crate::run::Engine;
 use gingham_results::{Builder, Table};

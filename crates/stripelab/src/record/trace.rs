@@ -1,6 +1,6 @@
 //! The tables of single events and packets.
 
-use super::pipe::ns;
+use super::rates::ns;
 use crate::measure::{EventKind, EventRow, Fate, PacketRow};
 use gingham_results::{Builder, Table};
 

@@ -1,24 +1,7 @@
 //! What the numbers of a run are worth, and what to do next.
 
-use super::Record;
+use super::summary::{Record, Verdict};
 use crate::run::Engine;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-/// What the numbers are worth.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The numbers describe what the scenario asks for.
-    Ok,
-    /// Too little was given out in the window: nothing, or so little that the interval of the goodput is
-    /// wider than a quarter of it to either side.
-    NotConverged,
-    /// Packets were left behind at the end of the run, or nothing was given out at all.
-    Stalled,
-    /// The run was ended before its time, as by Ctrl-C; the numbers hold for what was simulated.
-    Interrupted,
-}
 
 /// Half-widths of goodput beyond this part of it say too little.
 const WIDTH_MAX: f64 = 0.25;

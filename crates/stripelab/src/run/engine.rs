@@ -9,7 +9,6 @@
 mod giving;
 mod sending;
 
-use super::Progress;
 use super::event::{Event, Slots};
 use super::link::Link;
 use super::receiving::ReceivingEnd;
@@ -21,6 +20,21 @@ use crate::traffic::{Packet, Source, Turn};
 use gingham_kernel::{Rate, Time, Wheel};
 use gingham_results::real;
 use std::collections::VecDeque;
+
+/// How far a run has come.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// From 0 to 1.
+    pub fraction: f64,
+    /// Simulated time, in picoseconds.
+    pub now_ps: u64,
+    /// Packets given out so far.
+    pub delivered: u64,
+    /// Packets that were sent and neither given out nor lost so far.
+    pub under_way: u64,
+    /// Whether there is nothing left to do.
+    pub done: bool,
+}
 
 /// A run under way.
 #[derive(Debug)]

@@ -19,24 +19,10 @@ mod sending;
 mod wire;
 
 pub(crate) use engine::Engine;
+pub use engine::Progress;
 
 use crate::compile::Compiled;
 use crate::record::Record;
-
-/// How far a run has come.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Progress {
-    /// From 0 to 1.
-    pub fraction: f64,
-    /// Simulated time, in picoseconds.
-    pub now_ps: u64,
-    /// Packets given out so far.
-    pub delivered: u64,
-    /// Packets that were sent and neither given out nor lost so far.
-    pub under_way: u64,
-    /// Whether there is nothing left to do.
-    pub done: bool,
-}
 
 /// A run under way.
 #[derive(Debug)]

@@ -24,7 +24,7 @@ use super::capacity::{Arrival, Capacity};
 use super::ceiling::{Ceiling, Tally, Trial};
 use super::options::{FlightPlan, nanoseconds};
 use super::round_trip::RoundTrip;
-use super::shares::Seen;
+use super::seen::Seen;
 use super::units::{carried, is_over, percent_of};
 use crate::{Instant, Report, Sent};
 

@@ -26,6 +26,7 @@
 
 use super::options::{SharePlan, nanoseconds};
 use super::path::{Path, Phase};
+use super::seen::Seen;
 use super::units::{carried, is_over, percent_of, rate};
 
 /// What a channel without a queue is given, one plan after the other.
@@ -42,37 +43,8 @@ const WAITED_SHARE: u64 = 4;
 const LOSS_MAX: u64 = 4;
 /// No round trip and two samples take longer.
 const WAIT_NS_MAX: u64 = 60_000_000_000;
-/// No channel is waited for longer than two years, and nothing counted so often.
-const WAITED_NS_MAX: u64 = 1 << 56;
-const COUNT_MAX: u64 = 1 << 32;
 /// Shares that differ by less stay.
 const DIFFERENCE_SHARE: u64 = 128;
-
-/// When, in nanoseconds, how many bytes were accounted for.
-type Accounted = (u64, u64);
-
-/// What was seen of a channel since the last plan.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
-    pub(super) levels_bytes: u64,
-    pub(super) reports: u64,
-    pub(super) full_reports: u64,
-    pub(super) waited_ns: u64,
-    /// When what was sent before has got through; and the first and the last that was accounted for
-    /// since.
-    pub(super) settled_at_ns: u64,
-    pub(super) settled: Option<(Accounted, Accounted)>,
-    /// Plans in a row before which the channel had no queue while the pipe waited for others.
-    loose_plans: usize,
-}
-
-impl Seen {
-    /// Counts that can be added to, and added up over all channels.
-    pub(super) fn is_sound(&self) -> bool {
-        let counts = [self.reports, self.full_reports, self.loose_plans as u64];
-        counts.iter().all(|count| *count < COUNT_MAX) && self.waited_ns < WAITED_NS_MAX
-    }
-}
 
 impl Path {
     /// What the channel is to be given, in bytes a second; and what was seen begins anew.
@@ -227,16 +199,6 @@ impl Shares {
             old.abs_diff(new) > old / u128::from(DIFFERENCE_SHARE)
         };
         paths.iter().zip(&self.quanta).any(differs)
-    }
-}
-
-#[cfg(test)]
-impl Seen {
-    pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
-        (self.levels_bytes, self.reports, self.full_reports) = (words(), words(), words());
-        (self.waited_ns, self.settled_at_ns) = (words(), words());
-        self.settled = Some(((words(), words()), (words(), words())));
-        self.loose_plans = crate::corruption::index(words);
     }
 }
 

@@ -1,0 +1,27 @@
+//! Counts as rates and shares.
+
+use crate::measure::ByteSections;
+use crate::run::Engine;
+use gingham_kernel::Time;
+use gingham_results::{Estimate, Ratio, real};
+
+/// Bits per second from bytes by section of the window. A run that was ended early has the sections that
+/// were over by then.
+pub(super) fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estimate> {
+    let window = engine.meter().sections;
+    let section_s = real(u128::from(window.window().as_ps())) / 1e12 / real(bytes.len() as u128);
+    let section = |bytes: &u64| Ratio { sum: real(u128::from(*bytes) * 8), over: section_s };
+    let all = engine.is_done() && engine.now() > window.start();
+    let over = if all { bytes.len() } else { window.over(engine.now()) };
+    Estimate::of_sections(&bytes[..over].iter().map(section).collect::<Vec<_>>())
+}
+
+/// A share, where there is something to share.
+pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| real(u128::from(part)) / real(u128::from(whole)))
+}
+
+/// An instant in nanoseconds.
+pub(super) const fn ns(time: Time) -> u64 {
+    time.as_ps() / 1_000
+}
