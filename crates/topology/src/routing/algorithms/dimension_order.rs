@@ -29,10 +29,10 @@
 
 use super::choices::Choices;
 use super::error::RouteError;
-use super::rule::{AlgorithmParameters, Form, Rule};
+use super::rule::{AlgorithmParameters, RouteTask, Rule};
 use super::shortest_path::onward;
 use crate::routing::paths::graph::SwitchGraph;
-use crate::{Fabric, Grid, NodeId};
+use crate::{Grid, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,12 +57,8 @@ pub enum Ties {
 }
 
 impl AlgorithmParameters for DimensionOrder {
-    fn rule<'a>(
-        &'a self,
-        fabric: &'a Fabric,
-        graph: &'a SwitchGraph,
-        _: Form,
-    ) -> Result<Rule<'a>, RouteError> {
+    fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError> {
+        let RouteTask { fabric, graph, .. } = task;
         let grid = Grid::recognise(fabric)?;
         Ok(Rule::by_choices(move |destination| toward(graph, &grid, self.ties, destination)))
     }

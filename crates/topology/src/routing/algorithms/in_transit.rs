@@ -34,7 +34,7 @@ use super::fall_backs::fall_backs;
 use super::orientation::{Orientation, SpanningTree};
 use super::phases::{self, is_turn};
 use super::root::Root;
-use super::rule::{AlgorithmParameters, Form, Rule};
+use super::rule::{AlgorithmParameters, RouteTask, Rule};
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
@@ -82,12 +82,8 @@ impl Default for InTransit {
 }
 
 impl AlgorithmParameters for InTransit {
-    fn rule<'a>(
-        &'a self,
-        fabric: &'a Fabric,
-        graph: &'a SwitchGraph,
-        _: Form,
-    ) -> Result<Rule<'a>, RouteError> {
+    fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError> {
+        let RouteTask { fabric, graph, .. } = task;
         Ok(Rule::by_whole_paths(move || routes(fabric, graph, self)))
     }
 

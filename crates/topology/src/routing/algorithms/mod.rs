@@ -56,7 +56,7 @@ use crate::Fabric;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::Routes;
 use crate::routing::paths::switch_tables::SwitchTables;
-use rule::Rule;
+use rule::{RouteTask, Rule};
 
 /// Routes every pair of endpoints of `fabric`. Pairs that no cables join have no route, which is
 /// no error.
@@ -67,7 +67,7 @@ pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Route
         return Err(RouteError::TooLarge { switches, endpoints });
     }
     let graph = SwitchGraph::new(fabric);
-    match (algorithm.parameters().rule(fabric, &graph, form)?, form) {
+    match (algorithm.parameters().rule(RouteTask { fabric, graph: &graph, form })?, form) {
         (Rule::Choices(toward), Form::Source) => {
             Ok(Routes::Source(assignment::source_routes(fabric, &graph, toward)))
         }
@@ -86,7 +86,8 @@ pub fn route_to_switches(
     algorithm: &Algorithm,
 ) -> Result<SwitchTables, RouteError> {
     let graph = SwitchGraph::new(fabric);
-    match algorithm.parameters().rule(fabric, &graph, Form::Table)? {
+    let task = RouteTask { fabric, graph: &graph, form: Form::Table };
+    match algorithm.parameters().rule(task)? {
         Rule::Choices(toward) => Ok(assignment::switch_tables(fabric, &graph, toward)),
         Rule::WholePaths(_) => Err(source_form_only(algorithm)),
     }

@@ -18,15 +18,18 @@ pub enum Form {
     Table,
 }
 
+/// What is to be routed.
+#[derive(Clone, Copy)]
+pub(super) struct RouteTask<'a> {
+    pub(super) fabric: &'a Fabric,
+    pub(super) graph: &'a SwitchGraph,
+    pub(super) form: Form,
+}
+
 /// The parameters of an algorithm. Their doc comments are what users read as help.
 pub(super) trait AlgorithmParameters {
-    /// How paths are found on a fabric, for routes of this form.
-    fn rule<'a>(
-        &'a self,
-        fabric: &'a Fabric,
-        graph: &'a SwitchGraph,
-        form: Form,
-    ) -> Result<Rule<'a>, RouteError>;
+    /// How paths are found.
+    fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError>;
 
     /// Whether all endpoints of a switch are reached by the same paths.
     fn shares_paths(&self) -> bool {

@@ -16,9 +16,9 @@
 
 use super::choices::{Choice, Choices, State};
 use super::error::RouteError;
-use super::rule::{AlgorithmParameters, Form, Rule};
+use super::rule::{AlgorithmParameters, RouteTask, Rule};
+use crate::NodeId;
 use crate::routing::paths::graph::{Hop, SwitchGraph};
-use crate::{Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,12 +28,8 @@ use serde::{Deserialize, Serialize};
 pub struct ShortestPath {}
 
 impl AlgorithmParameters for ShortestPath {
-    fn rule<'a>(
-        &'a self,
-        _: &'a Fabric,
-        graph: &'a SwitchGraph,
-        _: Form,
-    ) -> Result<Rule<'a>, RouteError> {
+    fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError> {
+        let RouteTask { graph, .. } = task;
         Ok(Rule::by_choices(|destination| toward(graph, destination)))
     }
 }

@@ -31,7 +31,7 @@ use super::error::RouteError;
 use super::orientation::{Orientation, SpanningTree};
 use super::phases::{self, PHASES};
 use super::root::Root;
-use super::rule::{AlgorithmParameters, Form, Rule};
+use super::rule::{AlgorithmParameters, RouteTask, Rule};
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, Fabric, NodeId};
@@ -72,12 +72,8 @@ impl Default for SimpleRoutes {
 }
 
 impl AlgorithmParameters for SimpleRoutes {
-    fn rule<'a>(
-        &'a self,
-        fabric: &'a Fabric,
-        graph: &'a SwitchGraph,
-        _: Form,
-    ) -> Result<Rule<'a>, RouteError> {
+    fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError> {
+        let RouteTask { fabric, graph, .. } = task;
         Ok(Rule::by_whole_paths(move || routes(fabric, graph, self)))
     }
 

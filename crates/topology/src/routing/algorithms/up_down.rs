@@ -40,10 +40,10 @@ use super::error::RouteError;
 use super::orientation::{Orientation, SpanningTree};
 use super::phases;
 use super::root::Root;
-use super::rule::{AlgorithmParameters, Form, Rule};
+use super::rule::{AlgorithmParameters, Form, RouteTask, Rule};
 use super::shortest_path::onward;
+use crate::NodeId;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
-use crate::{Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -59,12 +59,8 @@ pub struct UpDown {
 }
 
 impl AlgorithmParameters for UpDown {
-    fn rule<'a>(
-        &'a self,
-        fabric: &'a Fabric,
-        graph: &'a SwitchGraph,
-        form: Form,
-    ) -> Result<Rule<'a>, RouteError> {
+    fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError> {
+        let RouteTask { fabric, graph, form } = task;
         let orientation = Orientation::new(fabric, graph, &self.root, self.tree)?;
         Ok(Rule::by_choices(move |destination| match form {
             Form::Source => toward_by_source(graph, &orientation, destination),

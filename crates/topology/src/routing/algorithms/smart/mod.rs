@@ -34,7 +34,7 @@ mod turns;
 use super::assignment;
 use super::error::RouteError;
 use super::orientation::Orientation;
-use super::rule::{AlgorithmParameters, Form, Rule};
+use super::rule::{AlgorithmParameters, RouteTask, Rule};
 use super::up_down;
 use super::up_down::UpDown;
 use crate::Fabric;
@@ -53,12 +53,8 @@ use turns::TurnIndex;
 pub struct Smart {}
 
 impl AlgorithmParameters for Smart {
-    fn rule<'a>(
-        &'a self,
-        fabric: &'a Fabric,
-        graph: &'a SwitchGraph,
-        _: Form,
-    ) -> Result<Rule<'a>, RouteError> {
+    fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError> {
+        let RouteTask { fabric, graph, .. } = task;
         Ok(Rule::by_whole_paths(move || routes(fabric, graph)))
     }
 }
