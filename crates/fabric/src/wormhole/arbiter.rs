@@ -1,4 +1,4 @@
-//! The arbiter of an output: who requests it, and whose turn is next.
+//! The arbiter of an output: who requests it, and who is granted it next: round robin.
 //!
 //! ```text
 //!   level 1   ports 3, 6      a grant goes to the highest level that has a request,
@@ -20,7 +20,7 @@ pub(crate) struct Arbiter {
 /// Those of one level.
 #[derive(Clone, Debug)]
 struct Level {
-    turn: RoundRobin,
+    round_robin: RoundRobin,
     /// A bit a port, where a switch has no more than 64.
     few: [u64; 1],
     /// The same for a switch with more; else empty.
@@ -48,7 +48,7 @@ impl Arbiter {
         }
     }
 
-    /// Chooses the port whose turn it is among those that request at the highest level, and takes it out.
+    /// Chooses, round robin, among the ports that request at the highest level, and takes it out.
     pub(crate) fn grant(&mut self) -> Option<usize> {
         let higher = self.above.iter_mut().rev().find_map(Level::grant);
         let port = higher.or_else(|| self.lowest.grant())?;
@@ -61,13 +61,13 @@ impl Level {
     fn new(ports: usize) -> Self {
         let words = if ports <= 64 { 0 } else { ports.div_ceil(64) };
         let many = vec![0; words].into_boxed_slice();
-        Self { turn: RoundRobin::new(ports), few: [0], many }
+        Self { round_robin: RoundRobin::new(ports), few: [0], many }
     }
 
     #[inline]
     fn grant(&mut self) -> Option<usize> {
         let words = if self.many.is_empty() { &self.few } else { &*self.many };
-        let port = self.turn.serve(&Ready::alike(words))?;
+        let port = self.round_robin.serve(&Ready::alike(words))?;
         self.flip(port, false);
         Some(port)
     }

@@ -66,7 +66,7 @@ impl Run {
 }
 
 /// The starts of a channel's flits, known and predicted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     /// Runs in order; those before `begin` are forgotten.
     runs: Vec<Run>,
@@ -83,13 +83,7 @@ impl Schedule {
     const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
-        Self {
-            runs: Vec::with_capacity(2 * Self::RUNS_EXPECTED),
-            begin: 0,
-            end: 0,
-            sum: 0,
-            summed: 0,
-        }
+        Self { runs: Vec::with_capacity(2 * Self::RUNS_EXPECTED), ..Self::default() }
     }
 
     /// The runs that are held.

@@ -64,7 +64,7 @@ impl Switches {
         match self.wormhole.routing_delay.as_ps() {
             0 => self.request(network, channel),
             delay => {
-                network.clock.schedule(network.clock.now() + delay, Event::Request { channel })
+                network.clock.schedule(network.clock.now() + delay, Event::Request { channel });
             }
         }
     }
@@ -86,6 +86,8 @@ impl Switches {
     // Phase 5: arbitrate.
 
     /// Arbitrates in phase 5 of this instant: now, if nothing else is to happen before.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub(crate) fn arbitrate_soon(&mut self, network: &mut Network, output: ChannelId) {
         if network.links.is_held(output) || self.arbiters[output.index()].is_idle() {
             return;
@@ -113,6 +115,6 @@ impl Switches {
             ..read
         };
         let ready = network.clock.now() + self.wormhole.setup_delay.as_ps();
-        network.links.begin(&mut network.clock, &network.worms, output, next, ready);
+        network.begin(output, next, ready);
     }
 }

@@ -31,9 +31,9 @@ impl Simulation {
         if output.busy_until > self.now {
             return;
         }
-        let heard = Fabric::reverse(channel);
-        if let Some(symbol) = self.inputs[heard.index()].as_ref().and_then(Input::pending) {
-            self.send_control(heard, symbol);
+        let about = Fabric::reverse(channel);
+        if let Some(symbol) = self.inputs[about.index()].as_ref().and_then(Input::pending) {
+            self.send_control(about, symbol);
         } else if output.stopped_since.is_none() {
             match self.endpoint_of[channel.index()] {
                 Some(endpoint) => self.send_from_host(endpoint, channel),

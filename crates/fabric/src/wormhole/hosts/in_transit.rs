@@ -52,10 +52,7 @@ impl Hosts {
         let Some(mut taken) = in_transit.host.take_in(worm, 0, bytes, head, now) else {
             return false;
         };
-        if !taken.is_spilled {
-            let pool_bytes = in_transit.host.pool_bytes();
-            self.endpoints.collector_mut().on_pool(endpoint, pool_bytes);
-        } else {
+        if taken.is_spilled {
             self.endpoints.collector_mut().on_spilled(endpoint, now);
             match network.links.tail_arrival(channel, worm) {
                 Some(tail) => {
@@ -63,6 +60,9 @@ impl Hosts {
                 }
                 None => in_transit.spilled = Some((worm, taken)),
             }
+        } else {
+            let pool_bytes = in_transit.host.pool_bytes();
+            self.endpoints.collector_mut().on_pool(endpoint, pool_bytes);
         }
         if let Some(ready) = taken.ready {
             self.send_on_from(network, channel, ready);
@@ -122,7 +122,7 @@ impl Hosts {
         self.endpoints.collector_mut().on_reinjected(endpoint, now, now.since(ready));
         network.links.feed_on(channel, worm, worm.first + mark, network.clock.now());
         let next = Incoming { flits: worm.flits - mark, position: worm.position + 1, ..worm };
-        network.links.begin(&mut network.clock, &network.worms, channel, next, now.as_ps());
+        network.begin(channel, next, now.as_ps());
         true
     }
 }

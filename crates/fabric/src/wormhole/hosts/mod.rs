@@ -202,12 +202,6 @@ impl Hosts {
         let worm = Worm::new(&self.plan, packet, node);
         let flits = worm.flits(&self.wormhole);
         let worm = network.worms.insert(worm);
-        network.links.begin(
-            &mut network.clock,
-            &network.worms,
-            channel,
-            Incoming { worm, first: 0, flits, position: 0 },
-            now,
-        );
+        network.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, now);
     }
 }

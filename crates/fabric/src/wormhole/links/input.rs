@@ -29,11 +29,14 @@ pub(super) enum Head {
     Open,
 }
 
-/// What an input port belongs to.
+/// What is at the end of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Owner {
+pub(crate) enum End {
+    /// An input port of a switch.
     Switch,
-    /// One that stops its sender while a worm finds no room in its pool.
+    /// The port of a host that stops its sender while a worm finds no room in its pool.
+    Port,
+    /// A host that takes in all that comes, and has no input.
     Host,
 }
 
@@ -41,7 +44,7 @@ pub(super) enum Owner {
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(super) slack: SlackBuffer,
-    pub(super) owner: Owner,
+    pub(super) end: End,
     pub(super) head: Head,
     /// The worm whose header was read.
     pub(super) current: Option<Incoming>,
@@ -63,10 +66,10 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(super) fn new(slack: SlackBuffer, owner: Owner) -> Self {
+    pub(super) fn new(slack: SlackBuffer, end: End) -> Self {
         Self {
             slack,
-            owner,
+            end,
             head: Head::Idle,
             current: None,
             incoming: VecDeque::with_capacity(4),
@@ -81,7 +84,7 @@ impl Input {
 
     /// Whether it is the port of a host.
     pub(super) fn is_at_host(&self) -> bool {
-        self.owner == Owner::Host
+        self.end == End::Port
     }
 
     /// The worm whose header was read.

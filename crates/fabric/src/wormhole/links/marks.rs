@@ -62,8 +62,8 @@ impl Links {
         let Some(time) = crossing else { return };
         // While a STOP is on its way the sender's flits are still predicted to come, which the STOP will
         // cut and look here again: what lies beyond its arrival is not worth an event.
-        let heard_by = now + sender.latency + 2 * sender.flit;
-        if input.wants_stop && sender.stopped_since.is_none() && time > heard_by {
+        let stop_arrives = now + sender.latency + 2 * sender.flit;
+        if input.wants_stop && sender.stopped_since.is_none() && time > stop_arrives {
             return;
         }
         if self.input_mut(channel).emit_at.replace(time) != Some(time) {

@@ -30,7 +30,8 @@ use ejection::Ejection;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{Plan, WhenFull};
 use gingham_topology::ChannelId;
-use input::{Head, Input, Owner};
+pub(crate) use input::End;
+use input::{Head, Input};
 use sender::{Left, Sender};
 
 /// All channels of a network.
@@ -52,17 +53,6 @@ pub(crate) struct Links {
     touched: Vec<ChannelId>,
 }
 
-/// What is at the end of a channel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    /// An input port of a switch.
-    Switch,
-    /// The port of a host that stops its sender while a worm finds no room in its pool.
-    Port,
-    /// A host that takes in all that comes.
-    Host,
-}
-
 impl Links {
     /// The idle channels of a plan.
     pub(crate) fn new(plan: &Plan) -> Self {
@@ -76,8 +66,8 @@ impl Links {
         };
         let input = |channel| {
             let is_switch = plan.is_switch(plan.ends(channel).target.node);
-            let owner = if is_switch { Owner::Switch } else { Owner::Host };
-            Some(Input::new(plan.channel(channel).slack?, owner))
+            let end = if is_switch { End::Switch } else { End::Port };
+            Some(Input::new(plan.channel(channel).slack?, end))
         };
         Self {
             senders: plan.channels.iter().map(Sender::new).collect(),
@@ -110,11 +100,7 @@ impl Links {
 
     /// What is at the end of a channel.
     pub(crate) fn end(&self, channel: ChannelId) -> End {
-        match &self.inputs[channel.index()] {
-            None => End::Host,
-            Some(input) if input.is_at_host() => End::Port,
-            Some(_) => End::Switch,
-        }
+        self.inputs[channel.index()].as_ref().map_or(End::Host, |input| input.end)
     }
 
     /// Gives `channel` to a worm, whose first flit may start at `ready`.
@@ -139,6 +125,8 @@ impl Links {
 
     /// The worm that comes next out of `channel`, if its head is there and is to be read: another one is not before it, and
     /// where hosts take in all that comes it is in transit.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub(crate) fn read_head(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
         let input = &mut self.inputs[channel.index()];
         let incoming = match input {
@@ -187,7 +175,7 @@ impl Links {
         feeder.feeds = None;
         let input = self.inputs[channel.index()].as_mut().filter(|input| !input.is_at_host())?;
         input.close(input.taken + left.flits, left.sum);
-        feeder.forget_before(input.taken);
+        feeder.schedule.forget_before(input.taken);
         Some(channel)
     }
 
@@ -207,9 +195,8 @@ impl Links {
         if input.is_at_host() {
             return self.gone_from_port(channel, now);
         }
-        let output = self.senders[channel.index()].feeds;
-        let sent = |output: ChannelId| self.senders[output.index()].sent_by(now);
-        input.taken + output.map_or(0, sent)
+        let Some(output) = self.senders[channel.index()].feeds else { return input.taken };
+        input.taken + self.senders[output.index()].sent_by(now)
     }
 
     /// Checks that no buffer overflows and no schedule runs ahead of its feeder; for tests. Slow.

@@ -31,7 +31,7 @@ pub(crate) struct Left {
 }
 
 /// The sending end of a channel. Times in picoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
     /// Time of one flit.
     pub(super) flit: u64,
@@ -74,19 +74,7 @@ impl Sender {
             flit,
             latency: flit + plan.delay.as_ps(),
             schedule: Schedule::new(),
-            worm: None,
-            worm_first: 0,
-            left: 0,
-            feeder: None,
-            feeder_first: 0,
-            feeds: None,
-            ready: 0,
-            in_transit: false,
-            delivered: false,
-            control_until: 0,
-            stopped_since: None,
-            touched: false,
-            release_at: None,
+            ..Self::default()
         }
     }
 
@@ -113,6 +101,8 @@ impl Sender {
     }
 
     /// Flits of the worm that start at `time` or before.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub(super) fn sent_by(&self, time: u64) -> u64 {
         self.schedule.started_by(time).saturating_sub(self.worm_first)
     }
