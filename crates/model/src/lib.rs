@@ -24,6 +24,7 @@ mod plan;
 mod policing;
 mod reassembly;
 mod segmentation;
+mod simulation;
 mod slack;
 mod switching;
 pub mod traffic;
@@ -50,6 +51,7 @@ pub use plan::{
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use reassembly::{Arrival, AssemblyId, Reassembly};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
+pub use simulation::Simulation;
 pub use slack::{SlackBuffer, SlackError};
 pub use switching::{FlowControl, Switching};
 pub use waits::{Status, Wait, WaitCycle};

@@ -30,9 +30,8 @@ pub use verdict::Verdict;
 
 use crate::compile::Compiled;
 use crate::error::DeadlockReport;
-use crate::run::Simulation;
 use gingham_model::measure::RunReport;
-use gingham_model::{Delivery, Plan, Status};
+use gingham_model::{Delivery, Plan, Simulation, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -74,7 +73,7 @@ pub struct Record {
 #[derive(Debug)]
 struct RunView<'a> {
     compiled: &'a Compiled,
-    simulation: &'a Simulation,
+    simulation: &'a dyn Simulation,
     report: RunReport<'a>,
 }
 
@@ -93,7 +92,7 @@ impl RunView<'_> {
 
 impl Record {
     /// The record of a run, or its summary alone, which takes a small part of the time.
-    pub(crate) fn new(compiled: &Compiled, simulation: &Simulation, with_tables: bool) -> Self {
+    pub(crate) fn new(compiled: &Compiled, simulation: &dyn Simulation, with_tables: bool) -> Self {
         let view = RunView { compiled, simulation, report: simulation.collector().report() };
         let window = view.report.window();
         let classes = classes::summaries(&view);
