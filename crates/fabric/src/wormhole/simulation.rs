@@ -16,7 +16,6 @@ use std::sync::Arc;
 /// A wormhole run by runs of flits.
 #[derive(Debug)]
 pub(crate) struct Simulation {
-    plan: Arc<Plan>,
     network: Network,
     switches: Switches,
     hosts: Hosts,
@@ -80,9 +79,9 @@ impl Simulation {
         );
         let mut clock = Clock::new();
         hosts.start_sources(&mut clock);
-        let switches = Switches::new(Arc::clone(&plan), wormhole);
+        let switches = Switches::new(plan, wormhole);
         let network = Network { clock, links, worms: Worms::default() };
-        Self { plan, network, switches, hosts, events: 0 }
+        Self { network, switches, hosts, events: 0 }
     }
 
     fn handle(&mut self, event: Event) {

@@ -5,7 +5,7 @@
 //!                          └─► keys of other kinds are refused
 //! ```
 
-use super::Gathered;
+use super::gathered::Gathered;
 use super::lanes::{self, LaneFigures};
 use crate::catalogue::refuse_foreign;
 use crate::error::LabError;

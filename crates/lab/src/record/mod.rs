@@ -62,7 +62,7 @@ pub struct Record {
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<String>,
-    /// The channels of the circle of waits, with their lanes where there are several, if the run deadlocked.
+    /// The channels of the cycle of waits, with their lanes where there are several, if the run deadlocked.
     pub deadlock: Vec<String>,
     /// A row each message, class, link and so on; empty in a summary.
     #[serde(skip)]
