@@ -1,7 +1,6 @@
 //! The engine: what moves flits, fast.
 //!
 //! ```text
-//!   simulation    a run of either switching kind, as whoever runs it sees it
 //!   wormhole/     runs of flits, with events where something changes
 //!   lanes/        virtual lanes, tick by tick
 //! ```
@@ -9,9 +8,15 @@
 //! Invariants: every delivery happens at the picosecond at which the oracle has it; the engine never imports the oracle.
 
 mod lanes;
-mod simulation;
 mod wormhole;
 
-pub use lanes::Simulation as LaneSimulation;
-pub use simulation::Simulation;
-pub use wormhole::Simulation as WormholeSimulation;
+use gingham_model::{Plan, Simulation, Switching};
+use std::sync::Arc;
+
+/// A run of `plan`, at time zero.
+pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
+    match plan.switching.clone() {
+        Switching::Wormhole(wormhole) => Box::new(wormhole::Simulation::new(plan, wormhole)),
+        Switching::VirtualLanes(pipeline) => Box::new(lanes::Simulation::new(plan, pipeline)),
+    }
+}

@@ -2,9 +2,7 @@
 
 use crate::compile::Compiled;
 use crate::record::{Names, Record, Table, estimate_of, message_table};
-use gingham_kernel::Time;
-use gingham_model::measure::Collector;
-use gingham_model::{ClassId, Delivery, KeptMessages, Plan, Status};
+use gingham_model::{ClassId, KeptMessages, Plan, Simulation, Status};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -19,55 +17,13 @@ pub enum Engine {
     Oracle,
 }
 
-/// A simulation by one engine or the other.
-#[derive(Clone, Debug)]
-pub(crate) enum Simulation {
-    Fast(Box<gingham_fabric::Simulation>),
-    Oracle(Box<gingham_oracle::Simulation>),
-}
-
-/// Hands a call on to whichever engine runs.
-macro_rules! each {
-    ($self:expr, $simulation:ident => $call:expr) => {
-        match $self {
-            Self::Fast($simulation) => $call,
-            Self::Oracle($simulation) => $call,
+impl Engine {
+    /// A run of `plan`, at time zero.
+    fn start(self, plan: Arc<Plan>) -> Box<dyn Simulation> {
+        match self {
+            Self::Fast => gingham_fabric::start(plan),
+            Self::Oracle => gingham_oracle::start(plan),
         }
-    };
-}
-
-impl Simulation {
-    fn new(plan: &Arc<Plan>, engine: Engine) -> Self {
-        match engine {
-            Engine::Fast => Self::Fast(Box::new(gingham_fabric::Simulation::new(Arc::clone(plan)))),
-            Engine::Oracle => {
-                Self::Oracle(Box::new(gingham_oracle::Simulation::new(Arc::clone(plan))))
-            }
-        }
-    }
-
-    fn advance(&mut self, events_max: u64) {
-        each!(self, simulation => simulation.advance(events_max));
-    }
-
-    pub(crate) fn status(&self) -> &Status {
-        each!(self, simulation => simulation.status())
-    }
-
-    pub(crate) fn now(&self) -> Time {
-        each!(self, simulation => simulation.now())
-    }
-
-    fn events(&self) -> u64 {
-        each!(self, simulation => simulation.events())
-    }
-
-    pub(crate) fn collector(&self) -> &Collector {
-        each!(self, simulation => simulation.collector())
-    }
-
-    fn take_messages(&mut self) -> Vec<Delivery> {
-        each!(self, simulation => simulation.take_messages())
     }
 }
 
@@ -91,17 +47,17 @@ pub struct Progress {
 const WINDOW_SHARE: f64 = 0.99;
 
 /// A run under way.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Run {
     compiled: Compiled,
-    simulation: Simulation,
+    simulation: Box<dyn Simulation>,
     names: Names,
 }
 
 impl Run {
     /// A run at time zero.
     pub fn new(compiled: Compiled, engine: Engine) -> Self {
-        let simulation = Simulation::new(&compiled.plan, engine);
+        let simulation = engine.start(Arc::clone(&compiled.plan));
         let names = Names::of(&compiled.plan);
         Self { compiled, simulation, names }
     }
@@ -163,12 +119,12 @@ impl Run {
 
     /// What was measured, at the end or at an interruption.
     pub fn record(&self) -> Record {
-        Record::new(&self.compiled, &self.simulation, true)
+        Record::new(&self.compiled, &*self.simulation, true)
     }
 
     /// The same without its tables.
     pub fn summary(&self) -> Record {
-        Record::new(&self.compiled, &self.simulation, false)
+        Record::new(&self.compiled, &*self.simulation, false)
     }
 
     /// Whether every message is kept, so that somebody must take them.

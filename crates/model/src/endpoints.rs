@@ -108,7 +108,7 @@ impl Endpoints {
         &self.collector
     }
 
-    /// The same, for what hosts on the way tell it.
+    /// The same, for what in-transit hosts tell it.
     pub fn collector_mut(&mut self) -> &mut Collector {
         &mut self.collector
     }
@@ -260,7 +260,7 @@ impl Endpoints {
         } else {
             assert!(
                 in_flight == 0 || has_events,
-                "messages are left, nothing can happen, and no circle of waits explains it"
+                "messages are left, nothing can happen, and no cycle of waits explains it"
             );
         }
         self.set_checkpoint();

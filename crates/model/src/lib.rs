@@ -13,17 +13,22 @@
 //! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
 
 mod adapter;
+mod bare_names;
+mod channel;
 mod endpoints;
+mod ids;
 mod in_transit;
 mod lanes;
 pub mod measure;
 mod message;
 mod packet;
+mod path;
 mod path_choice;
 mod plan;
 mod policing;
 mod reassembly;
 mod segmentation;
+mod simulation;
 mod slack;
 mod switching;
 pub mod traffic;
@@ -31,25 +36,25 @@ mod waits;
 mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
+pub use channel::ChannelPlan;
 pub use endpoints::{Due, Endpoints};
+pub use ids::{AssemblyId, ClassId, MessageId};
 pub use in_transit::{
     EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
     WhenPoolFull,
 };
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
-pub use message::{Delivery, Message, MessageId};
+pub use message::{Delivery, Message};
 pub use packet::{Packet, Priority};
+pub use path::{PathLength, PathSet};
 pub use path_choice::{
     AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,
-    PathSet,
 };
-pub use plan::{
-    ChannelPlan, ClassId, ClassPlan, Ends, KeptMessages, MeasurePlan, PathLength, Plan, Quantity,
-    StopPlan,
-};
+pub use plan::{ClassPlan, Ends, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
-pub use reassembly::{Arrival, AssemblyId, Reassembly};
+pub use reassembly::{Arrival, Reassembly};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
+pub use simulation::Simulation;
 pub use slack::{SlackBuffer, SlackError};
 pub use switching::{FlowControl, Switching};
 pub use waits::{Status, Wait, WaitCycle};

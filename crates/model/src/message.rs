@@ -1,13 +1,8 @@
 //! Messages: what a host wants to send, and what became of it.
 
-use crate::{ClassId, Conformance};
-use gingham_kernel::{Span, Time, id_type};
+use crate::{ClassId, Conformance, MessageId};
+use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
-
-id_type!(
-    /// A message, in order of creation.
-    MessageId
-);
 
 /// A message as its source created it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +34,7 @@ pub struct Delivery {
     pub delivered: Time,
     /// Switches that this packet traversed; one that it came back to counts again.
     pub hops: u16,
-    /// Hosts on the way that took it in and sent it on.
+    /// In-transit hosts that took it in and sent it on.
     pub in_transit_hosts: u16,
     /// Packets that it travelled as.
     pub packets: u32,

@@ -2,39 +2,15 @@
 
 use crate::traffic::SourcePlan;
 use crate::{
-    InTransitPlan, LanePlan, PathChoice, PathSet, PolicingPlan, Priority, SegmentationPlan,
-    SlackBuffer, Switching,
+    ChannelPlan, ClassId, InTransitPlan, LanePlan, PathChoice, PathLength, PathSet, PolicingPlan,
+    Priority, SegmentationPlan, Switching, WhenFull,
 };
-use gingham_kernel::{Span, Time, id_type};
-use gingham_topology::routing::{KeptPath, LaneSet, Onward, Routes, VcClass};
+use gingham_kernel::{Span, Time};
+use gingham_topology::routing::{LaneSet, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-
-id_type!(
-    /// A traffic class, in the order of the scenario.
-    ClassId
-);
-
-/// One direction of a cable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ChannelPlan {
-    /// Time of one flit.
-    pub flit: Span,
-    /// Propagation delay.
-    pub delay: Span,
-    /// The slack buffer at its end; `None` where a host takes in all that comes, and in networks of virtual lanes.
-    pub slack: Option<SlackBuffer>,
-}
-
-impl ChannelPlan {
-    /// Time of a byte in picoseconds, where so many travel in a flit.
-    #[expect(clippy::cast_precision_loss, reason = "flit times are small")]
-    pub fn byte_ps(&self, flit_bytes: u32) -> f64 {
-        self.flit.as_ps() as f64 / f64::from(flit_bytes)
-    }
-}
 
 /// Where a channel begins and ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,28 +19,6 @@ pub struct Ends {
     pub source: PortRef,
     /// The receiving port.
     pub target: PortRef,
-}
-
-/// What a packet comes through on its path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PathLength {
-    /// Switches; one that it comes back to counts again. None where one cable joins source and destination.
-    pub switches: usize,
-    /// Hosts that take it in and send it on.
-    pub in_transit_hosts: usize,
-}
-
-impl From<Onward<'_>> for PathLength {
-    fn from(onward: Onward<'_>) -> Self {
-        let in_transit_hosts = usize::from(onward.in_transit_hosts);
-        Self { switches: onward.switches(), in_transit_hosts }
-    }
-}
-
-impl From<KeptPath> for PathLength {
-    fn from(path: KeptPath) -> Self {
-        Self { switches: path.switches(), in_transit_hosts: path.in_transit_hosts() }
-    }
 }
 
 /// A traffic class.
@@ -303,6 +257,23 @@ impl Plan {
     /// The highest priority of any class.
     pub fn highest_priority(&self) -> Priority {
         self.classes.iter().map(|class| class.priority).max().unwrap_or_default()
+    }
+
+    /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not where a host takes in
+    /// all that comes.
+    pub fn has_buffer(&self, channel: ChannelId) -> bool {
+        let is_held = self.is_switch(self.ends(channel).target.node)
+            || self.in_transit.when_full == WhenFull::Stop;
+        self.switching.has_buffer(self.channel(channel), is_held)
+    }
+
+    /// What the buffer at the end of a channel holds, that of all lanes together; nothing where a host takes in all that comes.
+    pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
+        if self.has_buffer(channel) {
+            self.switching.buffer_flits(self.channel(channel))
+        } else {
+            0
+        }
     }
 
     /// Timing and buffer of a channel.

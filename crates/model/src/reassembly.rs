@@ -11,13 +11,8 @@
 //! Invariant: an assembly is open exactly from the start of its message's first packet to the arrival of the last
 //! payload byte, so that the number of a closed one can be used again.
 
-use crate::{Conformance, Delivery, Message};
-use gingham_kernel::{Time, id_type};
-
-id_type!(
-    /// A message under way; reused once it was delivered.
-    AssemblyId
-);
+use crate::{AssemblyId, Conformance, Delivery, Message};
+use gingham_kernel::Time;
 
 /// A packet that has arrived whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +23,7 @@ pub struct Arrival {
     pub wire_bytes: u64,
     /// Switches that it traversed; one that it came back to counts again.
     pub hops: u16,
-    /// Hosts on the way that took it in and sent it on.
+    /// In-transit hosts that took it in and sent it on.
     pub in_transit_hosts: u16,
     /// Its first flit to reach the destination had arrived whole.
     pub head_arrived: Time,

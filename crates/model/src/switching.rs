@@ -12,9 +12,8 @@
 //! A kind is a variant of [`Switching`], and everything that differs from kind to kind is asked here. No match has a
 //! wildcard: a new kind compiles once it has answered every question.
 
-use crate::{ChannelPlan, PathLength, PipelinePlan, Plan, WhenFull, WormholePlan};
+use crate::{ChannelPlan, PathLength, PipelinePlan, WormholePlan};
 use gingham_kernel::Span;
-use gingham_topology::ChannelId;
 use std::sync::Arc;
 
 /// The switching kind of a fabric: one kind a run.
@@ -113,34 +112,19 @@ impl Switching {
         }
     }
 
-    /// What the buffer at the end of a channel holds, that of all lanes together, where there is one.
-    fn buffer_flits(&self, channel: &ChannelPlan) -> u32 {
+    /// Whether there is a buffer at the end of a channel; `is_held` says whether what takes its flits there may hold them back.
+    pub(crate) fn has_buffer(&self, channel: &ChannelPlan, is_held: bool) -> bool {
+        match self {
+            Self::Wormhole(_) => channel.slack.is_some(),
+            Self::VirtualLanes(_) => is_held,
+        }
+    }
+
+    /// What that buffer holds, that of all lanes together, where there is one.
+    pub(crate) fn buffer_flits(&self, channel: &ChannelPlan) -> u32 {
         match self {
             Self::Wormhole(_) => channel.slack.map_or(0, |slack| slack.capacity),
             Self::VirtualLanes(pipeline) => pipeline.depths_flits.iter().sum(),
-        }
-    }
-}
-
-impl Plan {
-    /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not where a host takes in
-    /// all that comes.
-    pub fn has_buffer(&self, channel: ChannelId) -> bool {
-        match &self.switching {
-            Switching::Wormhole(_) => self.channel(channel).slack.is_some(),
-            Switching::VirtualLanes(_) => {
-                self.is_switch(self.ends(channel).target.node)
-                    || self.in_transit.when_full == WhenFull::Stop
-            }
-        }
-    }
-
-    /// What the buffer at the end of a channel holds, that of all lanes together; nothing where a host takes in all that comes.
-    pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
-        if self.has_buffer(channel) {
-            self.switching.buffer_flits(self.channel(channel))
-        } else {
-            0
         }
     }
 }

@@ -30,7 +30,7 @@ pub enum Status {
     Deadlocked(WaitCycle),
 }
 
-/// A circle of inputs, each waiting for the next and the last for the first, named by the channels
+/// A cycle of inputs, each waiting for the next and the last for the first, named by the channels
 /// that end there, and their lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitCycle {
@@ -72,7 +72,7 @@ impl Wait {
 }
 
 impl WaitCycle {
-    /// A circle within the knot of `waits`, if there is a knot: who waits, in ascending order, and for
+    /// A cycle within the knot of `waits`, if there is a knot: who waits, in ascending order, and for
     /// what. Whoever is not among them goes on.
     ///
     /// Time and memory grow with the number of waits, times its logarithm.
@@ -90,15 +90,15 @@ impl WaitCycle {
         while !std::mem::replace(&mut visited[member], true) {
             member = onward(member);
         }
-        let mut circle = vec![member];
+        let mut cycle = vec![member];
         let mut next = onward(member);
         while next != member {
-            circle.push(next);
+            cycle.push(next);
             next = onward(next);
         }
-        let lowest = (0..circle.len()).min_by_key(|index| circle[*index]).unwrap_or(0);
-        circle.rotate_left(lowest);
-        Some(Self { buffers: circle.into_iter().map(|at| waits[at].0).collect() })
+        let lowest = (0..cycle.len()).min_by_key(|index| cycle[*index]).unwrap_or(0);
+        cycle.rotate_left(lowest);
+        Some(Self { buffers: cycle.into_iter().map(|at| waits[at].0).collect() })
     }
 }
 
@@ -164,18 +164,18 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_no_circle() {
+    fn a_chain_is_no_cycle() {
         assert_eq!(cycle(&[all(&[1]), all(&[2]), Wait::NONE, all(&[2])]), None);
     }
 
     #[test]
-    fn a_circle_is_found_behind_a_chain_and_named_from_its_lowest() {
+    fn a_cycle_is_found_behind_a_chain_and_named_from_its_lowest() {
         let waits = [all(&[4]), Wait::NONE, all(&[3]), all(&[5]), all(&[3]), all(&[2])];
         assert_eq!(cycle(&waits), Some(vec![2, 3, 5]));
     }
 
     #[test]
-    fn a_circle_with_a_way_out_is_no_deadlock() {
+    fn a_cycle_with_a_way_out_is_no_deadlock() {
         // 0 -> 1 -> 2 -> 0, but 1 may also go on by 3, which waits for nothing.
         let with_way_out = [all(&[1]), any(&[2, 3]), all(&[0]), Wait::NONE];
         assert_eq!(cycle(&with_way_out), None);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_for_any_of_nobody_is_for_ever_but_no_circle_of_ours() {
+    fn a_wait_for_any_of_nobody_is_for_ever_but_no_cycle_of_ours() {
         // Nobody can serve party 0: only a bug could make such a wait, and it must not pass unnoticed.
         let result = std::panic::catch_unwind(|| cycle(&[any(&[])]));
         assert!(result.is_err());

@@ -5,15 +5,33 @@
 //! picosecond.
 //!
 //! ```text
-//!   Plan ─► Simulation ─ by the kind of switch ─┬► wormhole    slack buffers, STOP and GO
-//!                                                └► lanes       virtual lanes with credits
+//!   Plan ─► start ─ by the kind of switch ─┬► wormhole    slack buffers, STOP and GO
+//!                                          └► lanes       virtual lanes with credits
 //! ```
 //!
 //! Each kind is a module that shares nothing with the others but `gingham-model`. The oracle never imports an engine,
 //! and no engine the oracle.
 
-pub mod lanes;
-mod simulation;
-pub mod wormhole;
+mod lanes;
+mod wormhole;
 
-pub use simulation::Simulation;
+use gingham_kernel::Time;
+use gingham_model::{Plan, Switching};
+use std::sync::Arc;
+
+/// A run, flit by flit, of a plan.
+pub trait Simulation: gingham_model::Simulation {
+    /// When the next event happens.
+    fn next_time(&self) -> Option<Time>;
+
+    /// Schedules the events of each instant in a random order from now on, which must change nothing.
+    fn shuffle_scheduling(&mut self, seed: u64);
+}
+
+/// A run of `plan`, at time zero.
+pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
+    match plan.switching.clone() {
+        Switching::Wormhole(wormhole) => Box::new(wormhole::Simulation::new(plan, wormhole)),
+        Switching::VirtualLanes(pipeline) => Box::new(lanes::Simulation::new(plan, pipeline)),
+    }
+}

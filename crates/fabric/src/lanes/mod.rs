@@ -51,4 +51,4 @@ mod waits;
 mod wide;
 mod worms;
 
-pub use simulation::Simulation;
+pub(crate) use simulation::Simulation;

@@ -10,14 +10,14 @@ use crate::lanes::network::Network;
 use crate::lanes::waits::Waits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::Time;
-use gingham_model::measure::{ChannelCount, Collector};
-use gingham_model::{Crossbar, Delivery, Due, Endpoints, PipelinePlan, Plan, Status};
+use gingham_model::measure::ChannelCount;
+use gingham_model::{Crossbar, Due, Endpoints, PipelinePlan, Plan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
 /// A run over virtual lanes, tick by tick.
-#[derive(Clone, Debug)]
-pub struct Simulation {
+#[derive(Debug)]
+pub(crate) struct Simulation {
     context: Context,
     network: Network,
     hosts: Hosts,
@@ -25,9 +25,51 @@ pub struct Simulation {
     counts: Vec<ChannelCount>,
 }
 
+impl gingham_model::Simulation for Simulation {
+    fn step(&mut self) {
+        let (event_ps, tick_ps) = self.context.clock.next();
+        if event_ps.min(tick_ps) >= self.context.endpoints.checkpoint().as_ps() {
+            self.checkpoint(event_ps.min(tick_ps));
+        } else if event_ps <= tick_ps {
+            let event = self.context.clock.next_event();
+            self.handle(event);
+        } else {
+            self.context.clock.go_to(tick_ps);
+            self.step_tick();
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_ps(self.context.clock.now())
+    }
+
+    fn events(&self) -> u64 {
+        self.context.clock.events()
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        &self.context.endpoints
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        &mut self.context.endpoints
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        let now = self.context.clock.now();
+        let count = |channel| self.count(channel, now + 1, now);
+        ChannelId::first(self.counts.len()).map(count).collect()
+    }
+
+    /// Checks that the credits of every lane are somewhere, and that its sets say what is so.
+    fn assert_invariants(&self) {
+        self.waits().assert_invariants();
+    }
+}
+
 impl Simulation {
     /// A run of `plan`, at time zero.
-    pub fn new(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Self {
+    pub(crate) fn new(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Self {
         let layout = Layout::new(&plan);
         let endpoints = Endpoints::new(Arc::clone(&plan));
         let indices = plan.channels.len().max(endpoints.source_count());
@@ -52,71 +94,6 @@ impl Simulation {
             }
         }
         simulation
-    }
-
-    /// Simulates at least so many events, if there are; moves of flits are events, and a tick is done as a whole. The size of a
-    /// call never changes a result.
-    pub fn advance(&mut self, events_max: u64) -> &Status {
-        let end = self.events().saturating_add(events_max);
-        while self.events() < end && self.context.endpoints.is_running() {
-            self.step();
-        }
-        self.status()
-    }
-
-    /// How far the run has come.
-    pub fn status(&self) -> &Status {
-        self.context.endpoints.status()
-    }
-
-    /// The current instant.
-    pub fn now(&self) -> Time {
-        Time::from_ps(self.context.clock.now())
-    }
-
-    /// What was counted so far.
-    pub fn collector(&self) -> &Collector {
-        self.context.endpoints.collector()
-    }
-
-    /// Events handled so far, moves of flits among them.
-    pub fn events(&self) -> u64 {
-        self.context.clock.events()
-    }
-
-    /// The plan being run.
-    pub fn plan(&self) -> &Plan {
-        &self.context.plan
-    }
-
-    /// Empties the buffer of a run that keeps all messages, in order of delivery.
-    pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.context.endpoints.take_messages()
-    }
-
-    /// Counts by channel since time zero, this instant included.
-    pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        let now = self.context.clock.now();
-        let count = |channel| self.count(channel, now + 1, now);
-        ChannelId::first(self.counts.len()).map(count).collect()
-    }
-
-    /// Checks that the credits of every lane are somewhere, and that its sets say what is so; for tests. Slow.
-    pub fn assert_invariants(&self) {
-        self.waits().assert_invariants();
-    }
-
-    fn step(&mut self) {
-        let (event_ps, tick_ps) = self.context.clock.next();
-        if event_ps.min(tick_ps) >= self.context.endpoints.checkpoint().as_ps() {
-            self.checkpoint(event_ps.min(tick_ps));
-        } else if event_ps <= tick_ps {
-            let event = self.context.clock.next_event();
-            self.handle(event);
-        } else {
-            self.context.clock.go_to(tick_ps);
-            self.step_tick();
-        }
     }
 
     fn handle(&mut self, event: Event) {

@@ -33,4 +33,4 @@ mod simulation;
 mod switches;
 mod worm;
 
-pub use simulation::Simulation;
+pub(crate) use simulation::Simulation;

@@ -8,88 +8,21 @@ use crate::wormhole::network::Network;
 use crate::wormhole::switches::Switches;
 use crate::wormhole::worm::Worms;
 use gingham_kernel::Time;
-use gingham_model::measure::{ChannelCount, Collector};
-use gingham_model::{Delivery, Due, Plan, Status, WormholePlan};
+use gingham_model::measure::ChannelCount;
+use gingham_model::{Due, Endpoints, Plan, WormholePlan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
 /// A wormhole run by runs of flits.
-#[derive(Clone, Debug)]
-pub struct Simulation {
-    plan: Arc<Plan>,
+#[derive(Debug)]
+pub(crate) struct Simulation {
     network: Network,
     switches: Switches,
     hosts: Hosts,
     events: u64,
 }
 
-impl Simulation {
-    /// A run of `plan`, at time zero.
-    pub fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
-        let links = Links::new(&plan);
-        let mut hosts = Hosts::new(Arc::clone(&plan), wormhole, links.may_go_on());
-        assert!(
-            plan.channels.len().max(hosts.endpoints().source_count()) <= INDEX_MAX,
-            "an event holds 28 bits of index"
-        );
-        let mut clock = Clock::new();
-        hosts.start_sources(&mut clock);
-        let switches = Switches::new(Arc::clone(&plan), wormhole);
-        let network = Network { clock, links, worms: Worms::default() };
-        Self { plan, network, switches, hosts, events: 0 }
-    }
-
-    /// Simulates at most `events_max` events. The size of a call never changes a result.
-    pub fn advance(&mut self, events_max: u64) -> &Status {
-        for _ in 0..events_max {
-            if !self.hosts.endpoints().is_running() {
-                break;
-            }
-            self.step();
-        }
-        self.hosts.endpoints().status()
-    }
-
-    /// How far the run has come.
-    pub fn status(&self) -> &Status {
-        self.hosts.endpoints().status()
-    }
-
-    /// The current instant.
-    pub fn now(&self) -> Time {
-        self.network.clock.time()
-    }
-
-    /// What was counted so far.
-    pub fn collector(&self) -> &Collector {
-        self.hosts.endpoints().collector()
-    }
-
-    /// Events handled so far.
-    pub fn events(&self) -> u64 {
-        self.events
-    }
-
-    /// The plan being run.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Empties the buffer of a run that keeps all messages, in order of delivery.
-    pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.hosts.endpoints_mut().take_messages()
-    }
-
-    /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
-    pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.network.links.channel_counts(self.network.clock.now())
-    }
-
-    /// Checks that no buffer overflows and no schedule runs ahead of its feeder; for tests. Slow.
-    pub fn assert_invariants(&self) {
-        self.network.links.assert_invariants(self.network.clock.now());
-    }
-
+impl gingham_model::Simulation for Simulation {
     fn step(&mut self) {
         let next = self.network.clock.peek();
         if self.network.links.has_changes()
@@ -107,6 +40,48 @@ impl Simulation {
         } else {
             self.checkpoint();
         }
+    }
+
+    fn now(&self) -> Time {
+        self.network.clock.time()
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        self.hosts.endpoints()
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        self.hosts.endpoints_mut()
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.network.links.channel_counts(self.network.clock.now())
+    }
+
+    /// Checks that no buffer overflows and no schedule runs ahead of its feeder.
+    fn assert_invariants(&self) {
+        self.network.links.assert_invariants(self.network.clock.now());
+    }
+}
+
+impl Simulation {
+    /// A run of `plan`, at time zero.
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
+        let links = Links::new(&plan);
+        let mut hosts = Hosts::new(Arc::clone(&plan), wormhole, links.may_go_on());
+        assert!(
+            plan.channels.len().max(hosts.endpoints().source_count()) <= INDEX_MAX,
+            "an event holds 28 bits of index"
+        );
+        let mut clock = Clock::new();
+        hosts.start_sources(&mut clock);
+        let switches = Switches::new(plan, wormhole);
+        let network = Network { clock, links, worms: Worms::default() };
+        Self { network, switches, hosts, events: 0 }
     }
 
     fn handle(&mut self, event: Event) {

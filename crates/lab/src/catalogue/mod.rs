@@ -6,8 +6,10 @@
 //! made from there. `support` says what a switching kind is.
 
 mod concepts;
+mod keys;
 mod support;
 
+pub(crate) use keys::refuse_foreign;
 pub use support::{KINDS, Kind, Support};
 
 use crate::scenario::Scenario;
@@ -59,7 +61,9 @@ pub struct ExampleFile {
 
 /// JSON Schema of scenarios, for editors and reference pages.
 pub fn scenario_schema() -> Value {
-    schema_of::<Scenario>()
+    let mut schema = schema_of::<Scenario>();
+    keys::note_owners(&mut schema);
+    schema
 }
 
 /// Every name.

@@ -12,7 +12,7 @@
 //! Invariants: the tables lead from every host to every other on its island, and no packet that a class
 //! sends is dropped for want of a lane.
 
-use super::Gathered;
+use super::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{Routing, ScenarioSource};
 use crate::subnet_files::Subnet;

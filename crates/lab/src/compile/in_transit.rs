@@ -1,7 +1,7 @@
 //! In-transit hosts: their figures.
 
-use super::Gathered;
 use super::cables::{DELAY_MAX, RATE_MIN};
+use super::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{InTransit, Parameters, ScenarioSource};
 use gingham_model::{InTransitParameters, InTransitPlan, WhenPoolFull};

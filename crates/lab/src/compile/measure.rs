@@ -3,7 +3,6 @@
 //! What can never come true is refused here with its key, rather than found out after hours: a
 //! rule that no run of this length could meet, a percentile that its messages could not carry.
 
-use super::TIME_MAX;
 use crate::error::LabError;
 use crate::scenario::{PERCENTILES_DEFAULT, ScenarioSource, Stop};
 use gingham_input::InputError;
@@ -12,6 +11,9 @@ use gingham_model::traffic::{MessagePlan, SourcePlan};
 use gingham_model::{ClassPlan, MeasurePlan, Quantity, StopPlan};
 use gingham_topology::EndpointId;
 use std::ops::Range;
+
+/// The longest run: far below what 64 bits of picoseconds hold, with room for what is in flight.
+pub(super) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
 /// Sections of a run that lasts its whole time.
 const SECTIONS: u64 = 64;

@@ -3,6 +3,7 @@
 mod arbiters;
 mod cables;
 mod classes;
+mod gathered;
 mod imported;
 mod in_transit;
 mod lanes;
@@ -16,17 +17,14 @@ pub(crate) use measure::quantity_name;
 
 use crate::error::LabError;
 use crate::scenario::{self, Parameters, ScenarioSource};
+use gathered::Gathered;
 use gingham_input::FileRead;
-use gingham_kernel::Span;
 use gingham_model::Plan;
 use gingham_topology::Finding;
 use gingham_topology::routing::{Proof, RouteSet};
 use network::{Kind, Links};
 use paths::Paths;
 use std::sync::Arc;
-
-/// The longest run: far below what 64 bits of picoseconds hold, with room for what is in flight.
-const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
 /// A plan, and what a reader of its results should know.
 #[derive(Clone, Debug)]
@@ -45,13 +43,6 @@ pub struct Compiled {
     pub proof: Proof,
     /// The files that were read, with their digests; the scenario's own stands elsewhere.
     pub files: Vec<FileRead>,
-}
-
-/// What a compilation collects beside its plan.
-#[derive(Default)]
-struct Gathered {
-    notes: Vec<String>,
-    files: Vec<FileRead>,
 }
 
 /// Compiles a scenario. Routes that could deadlock are refused unless `allow_deadlock`.

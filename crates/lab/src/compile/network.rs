@@ -5,12 +5,11 @@
 //!                          └─► keys of other kinds are refused
 //! ```
 
-use super::Gathered;
+use super::gathered::Gathered;
 use super::lanes::{self, LaneFigures};
+use crate::catalogue::refuse_foreign;
 use crate::error::LabError;
-use crate::scenario::{
-    Parameters, Preset, ScenarioSource, SwitchingParameters, WormholeParameters,
-};
+use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
 use gingham_kernel::Bytes;
 use gingham_model::{ChannelPlan, Plan, Scheduler, Switching, WormholePlan};
 use gingham_topology::{EndpointId, Fabric};
@@ -36,9 +35,9 @@ impl Kind {
         gathered: &mut Gathered,
     ) -> Result<Self, LabError> {
         let overhead_bytes = overhead_bytes(source, parameters)?;
+        refuse_foreign(source, &parameters.switching)?;
         match &parameters.switching {
             SwitchingParameters::Wormhole(wormhole) => {
-                refuse_lanes(source)?;
                 let plan = wormhole_plan(source, parameters, wormhole, overhead_bytes)?;
                 let lanes = LaneFigures::of(source, 1, [(); 2].map(|()| Scheduler::default()))?;
                 let held_bytes = lanes.by_class().iter().map(|_| wormhole.slack.capacity.into());
@@ -46,7 +45,6 @@ impl Kind {
                 Ok(Self { switching: Switching::Wormhole(plan), lanes, held_bytes })
             }
             SwitchingParameters::VirtualLanes(of) => {
-                refuse_wormhole(source)?;
                 let (plan, lanes) = lanes::plan(source, parameters, of, overhead_bytes, gathered)?;
                 let held_bytes = lanes.by_class().iter().map(|of| lanes::lane_bytes(&plan, *of));
                 let held_bytes = held_bytes.collect();
@@ -113,65 +111,6 @@ fn wormhole_plan(
         mark_bytes,
         arbitration: parameters.arbitration,
     })
-}
-
-/// Refuses keys of wormhole networks in one of virtual lanes.
-fn refuse_wormhole(source: &ScenarioSource) -> Result<(), LabError> {
-    let network = &source.scenario.network;
-    let header = network.header.unwrap_or_default();
-    let written = [
-        (
-            "routing_delay",
-            network.routing_delay.is_some(),
-            "a switch takes network.lanes.routing_cycles to find an output",
-        ),
-        (
-            "setup_delay",
-            network.setup_delay.is_some(),
-            "its five stages take the place of a set-up delay",
-        ),
-        (
-            "slack",
-            network.slack.is_some(),
-            "its buffers are those of the lanes, network.lanes.depth",
-        ),
-        ("header.route_bytes", header.route_bytes.is_some(), "the head flit carries the route"),
-        ("header.mark_bytes", header.mark_bytes.is_some(), "the head flit carries the marks"),
-    ];
-    let Some((key, _, why)) = written.into_iter().find(|(_, is_written, _)| *is_written) else {
-        return Ok(());
-    };
-    let preset = network.preset.name();
-    let message = format!(
-        "belongs to wormhole networks, and the preset {preset} is one of virtual lanes, where {why}: leave it out"
-    );
-    Err(source.refuse(&format!("network.{key}"), message).into())
-}
-
-/// Refuses keys of virtual lanes in a wormhole network.
-fn refuse_lanes(source: &ScenarioSource) -> Result<(), LabError> {
-    let network = &source.scenario.network;
-    let in_network = network.lanes.first_written().map(|key| format!("network.lanes.{key}"));
-    let in_class = source.scenario.traffic.iter().enumerate().find_map(|(index, class)| {
-        let written =
-            [("lanes", class.lanes.is_some()), ("service_level", class.service_level.is_some())];
-        let (key, _) = written.into_iter().find(|(_, is_written)| *is_written)?;
-        Some(format!("traffic.{index}.{key}"))
-    });
-    let routing = &source.scenario.routing;
-    let in_routing = [
-        ("routing.lane_tables", routing.lane_tables.is_some()),
-        ("routing.service_levels", routing.service_levels.is_some()),
-    ];
-    let in_routing = in_routing.into_iter().find(|(_, is_written)| *is_written);
-    let in_routing = in_routing.map(|(key, _)| key.to_owned());
-    let Some(key) = in_network.or(in_class).or(in_routing) else { return Ok(()) };
-    let [preset, other] = [network.preset, Preset::Yum1600].map(Preset::name);
-    let message = format!(
-        "belongs to networks of virtual lanes, and the preset {preset} is a wormhole network without lanes: say \
-         network.preset = \"{other}\", or leave it out"
-    );
-    Err(source.refuse(&key, message).into())
 }
 
 /// The channels of a fabric, and what they are parts of.

@@ -10,7 +10,8 @@
 //! of both meet in the same buffers.
 
 use super::classes::payload;
-use super::{Gathered, imported};
+use super::gathered::Gathered;
+use super::imported;
 use crate::error::{DeadlockReport, LabError};
 use crate::scenario::{AlternativePaths, ScenarioSource};
 use gingham_model::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};

@@ -30,9 +30,8 @@ pub use verdict::Verdict;
 
 use crate::compile::Compiled;
 use crate::error::DeadlockReport;
-use crate::run::Simulation;
 use gingham_model::measure::RunReport;
-use gingham_model::{Delivery, Plan, Status};
+use gingham_model::{Delivery, Plan, Simulation, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -63,7 +62,7 @@ pub struct Record {
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<String>,
-    /// The channels of the circle of waits, with their lanes where there are several, if the run deadlocked.
+    /// The channels of the cycle of waits, with their lanes where there are several, if the run deadlocked.
     pub deadlock: Vec<String>,
     /// A row each message, class, link and so on; empty in a summary.
     #[serde(skip)]
@@ -74,7 +73,7 @@ pub struct Record {
 #[derive(Debug)]
 struct RunView<'a> {
     compiled: &'a Compiled,
-    simulation: &'a Simulation,
+    simulation: &'a dyn Simulation,
     report: RunReport<'a>,
 }
 
@@ -93,7 +92,7 @@ impl RunView<'_> {
 
 impl Record {
     /// The record of a run, or its summary alone, which takes a small part of the time.
-    pub(crate) fn new(compiled: &Compiled, simulation: &Simulation, with_tables: bool) -> Self {
+    pub(crate) fn new(compiled: &Compiled, simulation: &dyn Simulation, with_tables: bool) -> Self {
         let view = RunView { compiled, simulation, report: simulation.collector().report() };
         let window = view.report.window();
         let classes = classes::summaries(&view);

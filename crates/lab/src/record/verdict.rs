@@ -176,7 +176,7 @@ fn deadlocked(packets: &str, channels: &[String]) -> String {
     let named = channels[..channels.len().min(CHANNELS_NAMED)].join(", ");
     let rest = if channels.len() > CHANNELS_NAMED { ", ..." } else { "" };
     format!(
-        "{} {packets} wait for each other in a circle ({named}{rest}): choose routes that are proven \
+        "{} {packets} wait for each other in a cycle ({named}{rest}): choose routes that are proven \
          free of deadlock, such as routing.algorithm = up-down",
         channels.len()
     )

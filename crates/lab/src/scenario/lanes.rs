@@ -102,37 +102,6 @@ impl Default for LaneParameters {
 }
 
 impl Lanes {
-    /// The first key that is written.
-    pub(crate) fn first_written(&self) -> Option<&'static str> {
-        let Self {
-            count,
-            depth,
-            flit,
-            forwarding,
-            output_depth,
-            routing_cycles,
-            crossbar,
-            datelines,
-            crossbar_input,
-            link_output,
-            adapter_port,
-        } = self;
-        let written = [
-            ("count", count.is_some()),
-            ("depth", depth.is_some()),
-            ("flit", flit.is_some()),
-            ("forwarding", forwarding.is_some()),
-            ("output_depth", output_depth.is_some()),
-            ("routing_cycles", routing_cycles.is_some()),
-            ("crossbar", crossbar.is_some()),
-            ("datelines", datelines.is_some()),
-            ("crossbar_input", crossbar_input.is_some()),
-            ("link_output", link_output.is_some()),
-            ("adapter_port", adapter_port.is_some()),
-        ];
-        written.into_iter().find_map(|(key, is_written)| is_written.then_some(key))
-    }
-
     /// A preset's figures with the departures applied.
     pub(super) fn over(&self, preset: &LaneParameters) -> LaneParameters {
         let of = |given: &Option<Scheduler>, preset: &Scheduler| {

@@ -19,12 +19,12 @@ pub struct Network {
     pub cable_length: Option<Length>,
     /// Propagation delay of one metre of cable; the preset's unless given.
     pub delay_per_metre: Option<Span>,
-    /// From reading a header to the request for its output; the preset's unless given. Only in wormhole networks.
+    /// From reading a header to the request for its output; the preset's unless given.
     pub routing_delay: Option<Span>,
-    /// From the grant of an output to its first flit; the preset's unless given. Only in wormhole networks.
+    /// From the grant of an output to its first flit; the preset's unless given.
     pub setup_delay: Option<Span>,
     /// Input buffer of every switch port, in flits, used exactly as given; the preset's, grown
-    /// where a cable needs more, unless given. Only in wormhole networks.
+    /// where a cable needs more, unless given.
     pub slack: Option<SlackBuffer>,
     /// Bytes beside the payload; the preset's unless given.
     pub header: Option<Header>,
@@ -32,8 +32,7 @@ pub struct Network {
     pub arbitration: Arbitration,
     /// What hosts do with packets that are to go on.
     pub in_transit: InTransit,
-    /// Lanes, crossbar and schedulers; the preset's unless given. Only in networks of virtual lanes, such as preset
-    /// yum-1600.
+    /// Lanes, crossbar and schedulers; the preset's unless given.
     pub lanes: Lanes,
 }
 
@@ -41,15 +40,14 @@ pub struct Network {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Header {
-    /// Whether the packet carries one route byte a switch, consumed there; the preset's unless given. Only in wormhole
-    /// networks.
+    /// Whether the packet carries one route byte a switch, consumed there; the preset's unless given.
     pub route_bytes: Option<bool>,
     /// Type bytes before the payload; the preset's unless given.
     pub type_bytes: Option<Bytes>,
     /// Trailer bytes (checksum) after the payload; the preset's unless given.
     pub trailer_bytes: Option<Bytes>,
     /// Bytes before the rest of the route of each in-transit host, which tell it that the packet goes on and how much of
-    /// it is left; dropped there; the preset's unless given. Only in wormhole networks.
+    /// it is left; dropped there; the preset's unless given.
     pub mark_bytes: Option<Bytes>,
 }
 

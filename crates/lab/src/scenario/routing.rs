@@ -20,10 +20,10 @@ pub struct Routing {
     /// opensm-lfts.dump or opensm.fdbs; the path is relative to the scenario.
     pub tables: Option<String>,
     /// Tables from service level to lane, in place of `traffic.*.lanes`: opensm-sl2vl.dump, a file from smpquery
-    /// sl2vl, or opensm.conf. Only in networks of virtual lanes.
+    /// sl2vl, or opensm.conf.
     pub lane_tables: Option<String>,
     /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file from saquery -p; level
-    /// 0 for all unless given. Only in networks of virtual lanes.
+    /// 0 for all unless given.
     pub service_levels: Option<String>,
 }
 

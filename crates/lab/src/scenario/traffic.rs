@@ -33,10 +33,10 @@ pub struct TrafficClass {
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: i64,
-    /// Lanes on which its packets may go, each on any of them; all but 15 unless given. Only in networks of virtual lanes.
+    /// Lanes on which its packets may go, each on any of them; all but 15 unless given.
     pub lanes: Option<Vec<i64>>,
     /// Service level of its packets, from 0 to 15, from which tables make lanes (`routing.lane_tables`); that which
-    /// the tables give each pair of hosts unless given. Only in networks of virtual lanes.
+    /// the tables give each pair of hosts unless given.
     #[schemars(range(min = 0, max = 15))]
     pub service_level: Option<i64>,
     /// How hosts cut messages into packets.

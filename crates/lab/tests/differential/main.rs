@@ -15,7 +15,8 @@ use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::measure::ChannelCount;
 use gingham_model::{
-    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Plan, Status, Switching, WhenFull,
+    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Plan, Simulation, Status, Switching,
+    WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::BTreeMap;
@@ -35,32 +36,29 @@ struct Outcome {
     collector: String,
 }
 
-macro_rules! outcome {
-    ($simulation:expr) => {{
-        let mut simulation = $simulation;
-        let mut deliveries = Vec::new();
-        // In pieces, because the size of a call must not matter.
-        while *simulation.advance(1_009) == Status::Running {
-            simulation.assert_invariants();
-            deliveries.extend(simulation.take_messages());
-        }
+fn outcome(mut simulation: Box<dyn Simulation>) -> Outcome {
+    let mut deliveries = Vec::new();
+    // In pieces, because the size of a call must not matter.
+    while *simulation.advance(1_009) == Status::Running {
+        simulation.assert_invariants();
         deliveries.extend(simulation.take_messages());
-        Outcome {
-            status: simulation.status().clone(),
-            end: simulation.now(),
-            deliveries,
-            counts: simulation.channel_counts(),
-            collector: format!("{:?}", simulation.collector()),
-        }
-    }};
+    }
+    deliveries.extend(simulation.take_messages());
+    Outcome {
+        status: simulation.status().clone(),
+        end: simulation.now(),
+        deliveries,
+        counts: simulation.channel_counts(),
+        collector: format!("{:?}", simulation.collector()),
+    }
 }
 
 /// The first difference between engine and oracle, if there is one.
 fn difference(plan: &Plan) -> Option<String> {
     let measure = MeasurePlan { messages: KeptMessages::All, ..plan.measure };
     let plan = &Arc::new(Plan { measure, ..plan.clone() });
-    let oracle = outcome!(gingham_oracle::Simulation::new(Arc::clone(plan)));
-    let engine = outcome!(gingham_fabric::Simulation::new(Arc::clone(plan)));
+    let oracle = outcome(gingham_oracle::start(Arc::clone(plan)));
+    let engine = outcome(gingham_fabric::start(Arc::clone(plan)));
     differ("status", &[oracle.status], &[engine.status])
         .or_else(|| differ("delivery", &oracle.deliveries, &engine.deliveries))
         .or_else(|| differ("channel", &oracle.counts, &engine.counts))
@@ -170,7 +168,7 @@ fn random_scenarios_end_in_every_way_and_are_policed() {
     let (mut endings, mut policed) = (BTreeMap::new(), [0_u32; 3]);
     for seed in 0..300 {
         let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
-        let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+        let mut simulation = gingham_fabric::start(Arc::clone(&plan));
         let status = simulation.advance(u64::MAX).clone();
         let (collector, end) = (simulation.collector(), simulation.now());
         let ending = match status {
@@ -201,8 +199,7 @@ fn random_scenarios_cut_messages_and_overtake() {
     for seed in 0..300 {
         let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
         let measure = MeasurePlan { messages: KeptMessages::All, ..plan.measure };
-        let mut simulation =
-            gingham_fabric::Simulation::new(Arc::new(Plan { measure, ..(*plan).clone() }));
+        let mut simulation = gingham_fabric::start(Arc::new(Plan { measure, ..(*plan).clone() }));
         simulation.advance(u64::MAX);
         let found = simulation.take_messages();
         let Switching::Wormhole(wormhole) = plan.switching else { panic!("wormhole") };
@@ -236,7 +233,7 @@ fn random_scenarios_meet_all_that_in_transit_hosts_do() {
     let mut reached = BTreeMap::new();
     for seed in 0..300 {
         let plan = compile(&Case::in_transit(seed).source(), true).unwrap().plan;
-        let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+        let mut simulation = gingham_fabric::start(Arc::clone(&plan));
         let is_knot = matches!(simulation.advance(u64::MAX), Status::Deadlocked(_));
         let collector = simulation.collector().report();
         let hosts =

@@ -17,7 +17,7 @@ fn random_virtual_lanes_are_of_every_kind() {
     let mut reached: BTreeMap<String, u32> = BTreeMap::new();
     for seed in 0..300 {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
-        let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+        let mut simulation = gingham_fabric::start(Arc::clone(&plan));
         let status = simulation.advance(u64::MAX).clone();
         let delivered = simulation.collector().delivered_messages();
         let lanes = &plan.lanes;
@@ -64,7 +64,7 @@ fn random_virtual_lanes_lead_through_hosts() {
     let mut reached = BTreeMap::new();
     for seed in 0..300 {
         let plan = compile(&Case::lanes_in_transit(seed).source(), true).unwrap().plan;
-        let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+        let mut simulation = gingham_fabric::start(Arc::clone(&plan));
         let is_knot = matches!(simulation.advance(u64::MAX), Status::Deadlocked(_));
         let stops = plan.in_transit.when_full == WhenFull::Stop;
         let collector = simulation.collector().report();

@@ -21,7 +21,7 @@ pub(crate) fn plan(text: &str) -> Plan {
 /// What was counted in a run of a plan with another seed.
 pub(crate) fn run(plan: &Plan, seed: u64) -> Collector {
     let plan = Plan { seed, ..plan.clone() };
-    let mut simulation = gingham_fabric::Simulation::new(Arc::new(plan));
+    let mut simulation = gingham_fabric::start(Arc::new(plan));
     assert_ne!(*simulation.advance(u64::MAX), Status::Running);
     simulation.collector().clone()
 }

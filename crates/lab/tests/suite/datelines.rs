@@ -41,8 +41,8 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
 
 /// How a run ends, in engine and oracle.
 fn ends_as(compiled: &Compiled) -> Status {
-    let mut engine = gingham_fabric::Simulation::new(compiled.plan.clone());
-    let mut oracle = gingham_oracle::Simulation::new(compiled.plan.clone());
+    let mut engine = gingham_fabric::start(compiled.plan.clone());
+    let mut oracle = gingham_oracle::start(compiled.plan.clone());
     let status = engine.advance(u64::MAX).clone();
     assert_eq!(*oracle.advance(u64::MAX), status);
     status

@@ -99,8 +99,8 @@ fn a_ring_runs_on_the_lanes_that_opensm_gave() {
 #[test]
 fn packets_arrive_on_the_imported_lanes() {
     let compiled = compiled(RING, &[("stop.time", "2 us"), ("measure.messages", "all")]);
-    let mut engine = gingham_fabric::Simulation::new(compiled.plan.clone());
-    let mut oracle = gingham_oracle::Simulation::new(compiled.plan);
+    let mut engine = gingham_fabric::start(compiled.plan.clone());
+    let mut oracle = gingham_oracle::start(compiled.plan);
     assert_eq!(*engine.advance(u64::MAX), Status::Finished);
     assert_eq!(*oracle.advance(u64::MAX), Status::Finished);
     let delivered = oracle.take_messages();

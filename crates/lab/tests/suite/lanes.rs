@@ -29,12 +29,12 @@ fn compiled(text: &str) -> Compiled {
 
 /// The deliveries of a run that keeps all messages, on which both engines agree.
 fn run(plan: &Arc<Plan>) -> Vec<Delivery> {
-    let mut oracle = gingham_oracle::Simulation::new(Arc::clone(plan));
+    let mut oracle = gingham_oracle::start(Arc::clone(plan));
     while *oracle.advance(10_007) == Status::Running {
         oracle.assert_invariants();
     }
     oracle.assert_invariants();
-    let mut engine = gingham_fabric::Simulation::new(Arc::clone(plan));
+    let mut engine = gingham_fabric::start(Arc::clone(plan));
     engine.advance(u64::MAX);
     engine.assert_invariants();
     let found = engine.take_messages();
@@ -373,7 +373,7 @@ fn long_messages_go_by_way_of_hosts_where_their_path_says_so() {
         let text = text.replace("lanes.count", &format!("{when_full}\nlanes.count"));
         // A full host that stops its senders may close a circle, which this load never does.
         let plan = compile(&source(&text).unwrap(), true).unwrap().plan;
-        let mut simulation = gingham_oracle::Simulation::new(Arc::clone(&plan));
+        let mut simulation = gingham_oracle::start(Arc::clone(&plan));
         simulation.advance(u64::MAX);
         let found = simulation.take_messages();
         let hosts_on = |delivery: &Delivery| {
@@ -402,7 +402,7 @@ fn a_drained_network_has_delivered_every_byte_in_whole_flits() {
         "network = { preset = \"yum-1600\", header = { type_bytes = \"2 B\" }, lanes = { count = 2, depth = [3, 7] } }\n"
     );
     let plan = compiled(&text).plan;
-    let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+    let mut simulation = gingham_fabric::start(Arc::clone(&plan));
     assert_eq!(simulation.advance(u64::MAX), &Status::Drained);
     simulation.assert_invariants();
     let found = simulation.take_messages();
@@ -425,7 +425,7 @@ fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
          traffic = [{{ hosts = [\"h0\"], arrivals = \"backlogged\", length.fixed = \"{bytes} B\" }}]\n"
     );
     let plan = compiled(&text).plan;
-    let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+    let mut simulation = gingham_fabric::start(Arc::clone(&plan));
     simulation.advance(u64::MAX);
     let other = plan.fabric.endpoint_channel(plan.fabric.endpoint_ids().last().unwrap());
     let last = Fabric::reverse(other);

@@ -55,7 +55,7 @@ fn deliveries(settings: &[(&str, &str)]) -> (Arc<Plan>, Vec<Delivery>) {
     let plan = compile(&source(settings), false).unwrap().plan;
     let measure = MeasurePlan { messages: KeptMessages::All, ..plan.measure };
     let plan = Arc::new(Plan { measure, ..(*plan).clone() });
-    let mut simulation = gingham_fabric::Simulation::new(Arc::clone(&plan));
+    let mut simulation = gingham_fabric::start(Arc::clone(&plan));
     simulation.advance(u64::MAX);
     let found = simulation.take_messages();
     (plan, found)

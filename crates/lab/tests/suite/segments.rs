@@ -23,9 +23,9 @@ fn compiled(text: &str) -> Compiled {
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan =
         compiled(&format!("measure.messages = \"all\"\nstop.warm_up = \"0 ps\"\n{text}")).plan;
-    let mut oracle = gingham_oracle::Simulation::new(Arc::clone(&plan));
+    let mut oracle = gingham_oracle::start(Arc::clone(&plan));
     oracle.advance(u64::MAX);
-    let mut engine = gingham_fabric::Simulation::new(plan);
+    let mut engine = gingham_fabric::start(plan);
     engine.advance(u64::MAX);
     let found = engine.take_messages();
     assert_eq!(found, oracle.take_messages());

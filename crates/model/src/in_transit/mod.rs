@@ -55,7 +55,7 @@ pub enum WhenPoolFull {
     /// It is taken into the memory of the host, and sent on from there once all of it has come.
     #[default]
     Spill,
-    /// It waits in the input of the adapter, which stops its sender. Hosts are then links of circles in which
+    /// It waits in the input of the adapter, which stops its sender. Hosts are then links of cycles in which
     /// packets wait for each other for ever, and routes are proven with them.
     Stop,
 }

@@ -5,7 +5,8 @@
 //!
 //! Invariant: no source sends to its own host.
 
-use super::{Weighted, accept_bare_names};
+use super::Weighted;
+use crate::bare_names::accept_bare_names;
 use gingham_kernel::Stream;
 use gingham_topology::EndpointId;
 use schemars::JsonSchema;

@@ -15,7 +15,7 @@
 //!
 //! Invariant: a message is created only within an on period, its beginning included.
 
-use super::arrivals::{Ticks, later, whole_ps};
+use super::ticks::{Ticks, later, whole_ps};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 
 /// How the lengths of periods are distributed around their means.

@@ -31,4 +31,4 @@ mod send;
 mod simulation;
 mod waits;
 
-pub use simulation::Simulation;
+pub(crate) use simulation::Simulation;

@@ -6,14 +6,14 @@ use crate::lanes::host_state::{InTransit, OutgoingPacket};
 use crate::lanes::journey::Journeys;
 use crate::lanes::ports::{Input, Output};
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
-use gingham_model::measure::{ChannelCount, Collector};
-use gingham_model::{Delivery, Due, Endpoints, PipelinePlan, Plan, Status};
+use gingham_model::measure::ChannelCount;
+use gingham_model::{Due, Endpoints, PipelinePlan, Plan};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
 /// A run over virtual lanes, flit by flit.
-#[derive(Clone, Debug)]
-pub struct Simulation {
+#[derive(Debug)]
+pub(crate) struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) lane_plan: Arc<PipelinePlan>,
     pub(crate) clock: Clock,
@@ -44,9 +44,49 @@ pub struct Simulation {
     shuffle: Option<Stream>,
 }
 
+impl gingham_model::Simulation for Simulation {
+    fn step(&mut self) {
+        self.step();
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        &mut self.endpoints
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.counts_until(self.now)
+    }
+
+    fn assert_invariants(&self) {
+        self.assert_invariants();
+    }
+}
+
+impl crate::Simulation for Simulation {
+    fn next_time(&self) -> Option<Time> {
+        self.queue.next_time()
+    }
+
+    fn shuffle_scheduling(&mut self, seed: u64) {
+        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
+    }
+}
+
 impl Simulation {
     /// A run of `plan`, a plan of virtual lanes, at time zero.
-    pub fn new(plan: Arc<Plan>, lane_plan: Arc<PipelinePlan>) -> Self {
+    pub(crate) fn new(plan: Arc<Plan>, lane_plan: Arc<PipelinePlan>) -> Self {
         let lanes = &plan.lanes;
         let channels = || ChannelId::first(plan.channels.len());
         let levels = lane_plan.arbitration.level(plan.highest_priority()) + 1;
@@ -91,60 +131,6 @@ impl Simulation {
         simulation
     }
 
-    /// The same run with the events of each instant scheduled in a random order, which must
-    /// change nothing.
-    #[must_use]
-    pub fn with_shuffled_scheduling(mut self, seed: u64) -> Self {
-        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
-        self
-    }
-
-    /// Simulates at most `events_max` events. The size of a call never changes a result.
-    pub fn advance(&mut self, events_max: u64) -> &Status {
-        for _ in 0..events_max {
-            if !self.endpoints.is_running() {
-                break;
-            }
-            self.step();
-        }
-        self.endpoints.status()
-    }
-
-    /// How far the run has come.
-    pub fn status(&self) -> &Status {
-        self.endpoints.status()
-    }
-
-    /// The current instant.
-    pub fn now(&self) -> Time {
-        self.now
-    }
-
-    /// When the next event happens.
-    pub fn next_time(&self) -> Option<Time> {
-        self.queue.next_time()
-    }
-
-    /// Events handled so far.
-    pub fn events(&self) -> u64 {
-        self.events
-    }
-
-    /// What was counted so far.
-    pub fn collector(&self) -> &Collector {
-        self.endpoints.collector()
-    }
-
-    /// Empties the buffer of a run that keeps all messages, in order of delivery.
-    pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.endpoints.take_messages()
-    }
-
-    /// Counts by channel since time zero, this instant included.
-    pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts_until(self.now)
-    }
-
     /// Counts by channel of all that has happened, with what stands in lane buffers counted up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
         let mut counts = self.counts.clone();
@@ -155,13 +141,8 @@ impl Simulation {
         counts
     }
 
-    /// The plan being run.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
     /// Checks conservation and order; for tests, after any event. Slow.
-    pub fn assert_invariants(&self) {
+    fn assert_invariants(&self) {
         let mut on_wire = vec![vec![0; self.plan.lanes.count.into()]; self.outputs.len()];
         let mut to_hosts = 0;
         for event in self.queue.iter() {

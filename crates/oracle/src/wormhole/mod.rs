@@ -23,4 +23,4 @@ mod switch;
 mod waits;
 mod worm;
 
-pub use simulation::Simulation;
+pub(crate) use simulation::Simulation;

@@ -6,14 +6,14 @@ use crate::wormhole::input::{Input, Output};
 use crate::wormhole::worm::Worms;
 use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
-use gingham_model::measure::{ChannelCount, Collector};
-use gingham_model::{Delivery, Due, Endpoints, Plan, Status, WormholePlan};
+use gingham_model::measure::ChannelCount;
+use gingham_model::{Due, Endpoints, Plan, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
 /// A wormhole run, flit by flit.
-#[derive(Clone, Debug)]
-pub struct Simulation {
+#[derive(Debug)]
+pub(crate) struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) wormhole: WormholePlan,
     pub(crate) queue: EventQueue<Event>,
@@ -41,9 +41,49 @@ pub struct Simulation {
     pub(crate) shuffle: Option<Stream>,
 }
 
+impl gingham_model::Simulation for Simulation {
+    fn step(&mut self) {
+        self.step();
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        &mut self.endpoints
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.counts_until(self.now)
+    }
+
+    fn assert_invariants(&self) {
+        self.assert_invariants();
+    }
+}
+
+impl crate::Simulation for Simulation {
+    fn next_time(&self) -> Option<Time> {
+        self.queue.next_time()
+    }
+
+    fn shuffle_scheduling(&mut self, seed: u64) {
+        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
+    }
+}
+
 impl Simulation {
     /// A run of `plan`, at time zero.
-    pub fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
@@ -77,60 +117,6 @@ impl Simulation {
         simulation
     }
 
-    /// The same run with the events of each instant scheduled in a random order, which must
-    /// change nothing.
-    #[must_use]
-    pub fn with_shuffled_scheduling(mut self, seed: u64) -> Self {
-        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
-        self
-    }
-
-    /// Simulates at most `events_max` events. The size of a call never changes a result.
-    pub fn advance(&mut self, events_max: u64) -> &Status {
-        for _ in 0..events_max {
-            if !self.endpoints.is_running() {
-                break;
-            }
-            self.step();
-        }
-        self.endpoints.status()
-    }
-
-    /// How far the run has come.
-    pub fn status(&self) -> &Status {
-        self.endpoints.status()
-    }
-
-    /// The current instant.
-    pub fn now(&self) -> Time {
-        self.now
-    }
-
-    /// When the next event happens.
-    pub fn next_time(&self) -> Option<Time> {
-        self.queue.next_time()
-    }
-
-    /// Events handled so far.
-    pub fn events(&self) -> u64 {
-        self.events
-    }
-
-    /// What was counted so far.
-    pub fn collector(&self) -> &Collector {
-        self.endpoints.collector()
-    }
-
-    /// Empties the buffer of a run that keeps all messages, in order of delivery.
-    pub fn take_messages(&mut self) -> Vec<Delivery> {
-        self.endpoints.take_messages()
-    }
-
-    /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
-    pub fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts_until(self.now)
-    }
-
     /// Counts by channel of all that has happened, with a stop that lasts still and what stands in a
     /// buffer counted up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
@@ -144,13 +130,8 @@ impl Simulation {
         counts
     }
 
-    /// The plan being run.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
     /// Checks conservation and order; for tests, after any event. Slow.
-    pub fn assert_invariants(&self) {
+    fn assert_invariants(&self) {
         let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
         let on_wire = self.queue.iter().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
         let in_transit: usize = self.hosts.iter().map(Host::flits).sum();

@@ -13,7 +13,7 @@ use gingham_model::{
     MeasurePlan, PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan, Switching,
     WhenFull, WormholePlan,
 };
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use gingham_topology::routing::{Algorithm, Form, Routes, SourceRoutes, UpDown, route};
 use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeId, NodeKind};
 use std::sync::Arc;
@@ -190,7 +190,7 @@ pub(crate) fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
 /// The first `count` deliveries, in order of delivery, with the invariants checked after every
 /// event.
 pub(crate) fn deliveries(plan: Plan, count: usize) -> Vec<Delivery> {
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     let mut found = Vec::new();
     while found.len() < count {
         simulation.advance(1);

@@ -24,7 +24,7 @@ mod turns;
 use common::{along, in_transit, quiet_plan, row};
 use gingham_model::Plan;
 use gingham_model::measure::TransitReport;
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use gingham_topology::EndpointId;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ fn over_h1() -> Plan {
 
 /// What a host did until the end of a run of `plan`.
 fn measured(plan: Plan, host: usize) -> TransitReport {
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     simulation.collector().report().transit(EndpointId::new(host))
 }

@@ -7,7 +7,7 @@ use super::common::{
 use super::{DETECTION, measured, over_h1};
 use gingham_kernel::Time;
 use gingham_model::{Plan, Status};
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use gingham_topology::{ChannelId, FabricBuilder, Guid, NodeKind};
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn a_long_worm_that_waits_stops_its_sender_until_it_has_room() {
     let into = channel(&plan.fabric, "s0", "h1");
     let stories: Vec<_> = deliveries(plan.clone(), 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 840, 1_130), (3, 0, 1_590, 1_880)]);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let count = simulation.channel_counts()[into.index()];
     assert_eq!((count.stops, count.stopped_ps), (1, 240));
@@ -113,7 +113,7 @@ fn ring(pool_bytes: u64, lengths: [u32; 3]) -> Plan {
 }
 
 fn ends_as(plan: &Plan) -> Status {
-    let mut simulation = Simulation::new(Arc::new(plan.clone()));
+    let mut simulation = start(Arc::new(plan.clone()));
     while *simulation.advance(50) == Status::Running {
         simulation.assert_invariants();
     }
@@ -166,7 +166,7 @@ fn who_waits_for_a_worm_that_is_not_ready_yet_waits_for_nobody() {
     let mut plan = ring(104, [8, 5, 100]);
     stopping(&mut plan);
     plan.stop = stop_at(64 * 2_500);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     while simulation.now() < Time::from_ps(2_600) {
         assert_eq!(*simulation.advance(1), Status::Running);
     }

@@ -4,7 +4,7 @@ use crate::common::{channel, deliveries, row, story};
 use crate::packets::by_message;
 use crate::{lane_plan, lanes, packets};
 use gingham_kernel::{Span, Time};
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use gingham_topology::routing::LaneSet;
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn an_output_lane_without_room_holds_the_crossbar() {
     let out = channel(&plan.fabric, "s0", "h1");
     crate::common::cable_flit(&mut plan, out, 50);
     packets(&mut plan, 0, 1, &[(0, 12)]);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     while simulation.now() < Time::from_ps(200) {
         simulation.advance(1);
         simulation.assert_invariants();
@@ -91,7 +91,7 @@ fn lane_buffers_are_as_full_as_told() {
     packets(&mut plan, 0, 1, &[(0, 3)]);
     plan.stop = crate::common::stop_at(1_000);
     let into = channel(&plan.fabric, "h0", "s0");
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let counts = simulation.channel_counts();
     // There at 40, 50 and 60, and crossed at 70, 80 and 90: 30 ps each.
@@ -111,7 +111,7 @@ fn a_flit_counts_from_the_instant_at_which_it_begins() {
     let out = channel(&plan.fabric, "h0", "s0");
     crate::common::cable_flit(&mut plan, out, 14);
     packets(&mut plan, 0, 1, &[(0, 3)]);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     let mut seen = Vec::new();
     while simulation.next_time() < Some(Time::from_ps(40)) {
         simulation.advance(1);

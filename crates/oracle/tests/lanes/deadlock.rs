@@ -3,7 +3,7 @@
 use crate::common::{along, backlogged, channel, in_transit, row, stop_at};
 use crate::{lane_plan, lanes, on_lanes, packets};
 use gingham_model::{Plan, Status, WhenFull};
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use gingham_topology::generate::{Generator, Torus};
 use gingham_topology::routing::{
     Algorithm, Buffer, Datelines, DimensionOrder, Form, LaneSet, Lanes, route,
@@ -30,7 +30,7 @@ fn circle(count: u8, flits: u32) -> Plan {
 }
 
 fn ends_as(plan: &Plan) -> (Status, u64) {
-    let mut simulation = Simulation::new(Arc::new(plan.clone()));
+    let mut simulation = start(Arc::new(plan.clone()));
     let status = simulation.advance(u64::MAX).clone();
     simulation.assert_invariants();
     (status, simulation.collector().delivered_messages())

@@ -8,7 +8,7 @@ use gingham_model::{
     Conformance, Delivery, Excess, Granularity, PolicingPlan, Priority, REFILL_BYTES,
     SegmentationPlan,
 };
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use gingham_topology::routing::LaneSet;
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ fn a_backlogged_class_creates_the_next_when_the_last_begins() {
     // The cycle is that of the fastest channel, 10 ps.
     backlogged(&mut plan, 0, 1, 32);
     plan.stop = stop_at(1_000);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let mut found = simulation.take_messages();
     found.sort_by_key(|delivery| delivery.message.id);
@@ -149,7 +149,7 @@ fn a_backlogged_class_of_single_flits_fills_every_tick() {
     backlogged(&mut plan, 0, 1, 16);
     // Each packet makes the next one when it begins. There is one a tick as long as there are credits: ten of them.
     plan.stop = stop_at(600);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let mut found = simulation.take_messages();
     found.sort_by_key(|delivery| delivery.message.id);

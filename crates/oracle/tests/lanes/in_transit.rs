@@ -17,7 +17,7 @@ use crate::{lane_plan, lanes, on_lanes, packets};
 use gingham_kernel::Span;
 use gingham_model::measure::TransitReport;
 use gingham_model::{Plan, Status, WhenFull};
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn over_h1(count: u8, pool_bytes: u64) -> Plan {
 /// What h1 counted in 10,000 ps.
 fn measured(mut plan: Plan) -> TransitReport {
     plan.stop = stop_at(10_000);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     simulation.assert_invariants();
     simulation.collector().report().transit(EndpointId::new(1))
@@ -229,7 +229,7 @@ fn a_full_lane_buffer_of_a_host_holds_the_switch() {
     plan.in_transit.programming = Span::from_ps(2_000);
     packets(&mut plan, 0, 2, &[(0, 4), (0, 4)]);
     plan.stop = stop_at(1_500);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     simulation.assert_invariants();
     let fabric = &simulation.plan().fabric;
@@ -250,6 +250,6 @@ fn a_packet_for_which_there_is_room_from_the_next_tick_on_waits_for_nobody() {
     crate::common::cable_flit(&mut plan, cable, 13);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     plan.stop = stop_at(7 * 64);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     assert_eq!(*simulation.advance(u64::MAX), Status::Drained);
 }

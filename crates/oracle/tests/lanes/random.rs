@@ -13,7 +13,7 @@ use gingham_model::{
     Arbitration, ClassPlan, Crossbar, Excess, Granularity, Plan, PolicingPlan, Priority,
     REFILL_BYTES, Scheduler, SegmentationPlan, Status, Switching, WhenFull,
 };
-use gingham_oracle::Simulation;
+use gingham_oracle::{Simulation, start};
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{Algorithm, Form, InTransit, LaneSet, Lanes, VcClass, route};
@@ -143,7 +143,7 @@ fn random_transit_plan(seed: u64) -> Plan {
     plan
 }
 
-fn outcome(mut simulation: Simulation, call: u64) -> Vec<(usize, u64, u64, u64)> {
+fn outcome(simulation: &mut dyn Simulation, call: u64) -> Vec<(usize, u64, u64, u64)> {
     while *simulation.advance(call) == Status::Running {}
     assert_eq!(*simulation.status(), Status::Finished);
     let mut records = simulation.take_messages();
@@ -157,7 +157,7 @@ fn flits_and_credits_are_conserved_after_every_event() {
     for seed in 0..8 {
         let mut plan = if seed < 4 { random_plan(seed, 3) } else { random_transit_plan(seed) };
         plan.stop = stop_at(3_000);
-        let mut simulation = Simulation::new(Arc::new(plan));
+        let mut simulation = start(Arc::new(plan));
         while *simulation.advance(1) == Status::Running {
             simulation.assert_invariants();
         }
@@ -171,9 +171,10 @@ fn flits_and_credits_are_conserved_after_every_event() {
 fn the_order_of_scheduling_changes_no_bit() {
     for seed in 0..16 {
         let plan = Arc::new(random_plan(seed, 3));
-        let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
-        let shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
-        assert_eq!(straight, outcome(shuffled, 17), "seed {seed}");
+        let straight = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
+        let mut shuffled = start(plan);
+        shuffled.shuffle_scheduling(seed);
+        assert_eq!(straight, outcome(&mut *shuffled, 17), "seed {seed}");
     }
 }
 
@@ -182,11 +183,11 @@ fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
     let (mut reinjected, mut spilled) = (0, 0);
     for seed in 0..12 {
         let plan = Arc::new(random_transit_plan(seed));
-        let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
-        let mut shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
+        let straight = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
+        let mut shuffled = start(plan);
+        shuffled.shuffle_scheduling(seed);
         shuffled.advance(1);
-        assert_eq!(straight, outcome(shuffled.clone(), 23), "seed {seed}");
-        shuffled.advance(u64::MAX);
+        assert_eq!(straight, outcome(&mut *shuffled, 23), "seed {seed}");
         for host in shuffled.plan().fabric.endpoint_ids() {
             let measured = shuffled.collector().report().transit(host);
             reinjected += measured.reinjected_packets;

@@ -3,7 +3,7 @@
 use crate::common::{backlogged, deliveries, quiet_plan, row, stop_at, story, wormhole};
 use gingham_kernel::{Span, Time};
 use gingham_model::{ClassId, Status};
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use std::sync::Arc;
 
 #[test]
@@ -52,7 +52,7 @@ fn a_thousand_bytes_against_a_hundred_share_a_link_ten_to_one() {
     backlogged(&mut plan, 1, 2, 100);
     plan.stop = stop_at(20_480_000);
     plan.stop.warm_up = Some(Time::from_ps(1_000_000));
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     assert_eq!(*simulation.advance(u64::MAX), Status::Finished);
     let measured = simulation.collector().report();
     let bytes = [0, 1].map(|class| measured.class(ClassId::new(class)).delivered.bytes);

@@ -6,7 +6,7 @@ use crate::common::{backlogged, quiet_plan, stop_at};
 use gingham_kernel::Span;
 use gingham_model::Plan;
 use gingham_model::Status;
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use gingham_topology::generate::{Generator, Ring};
 use gingham_topology::routing::{Algorithm, Form, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
@@ -26,7 +26,7 @@ fn ring(algorithm: &Algorithm, bytes: u32) -> Plan {
 }
 
 fn ends_as(plan: Plan) -> (Status, u64) {
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     let status = simulation.advance(u64::MAX).clone();
     simulation.assert_invariants();
     (status, simulation.collector().delivered_messages())
@@ -56,7 +56,7 @@ fn a_deadlock_is_found_after_the_window_too() {
     // Nothing is blocked yet when the window closes: the heads arrive at 35.
     plan.stop = stop_at(20);
     plan.stop.follow = Span::from_ps(10_000_000);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     let status = simulation.advance(u64::MAX);
     assert!(matches!(status, Status::Deadlocked(_)), "ended as {status:?}");
     // The first search after the worms have met: a 64th of the longest run.
@@ -66,7 +66,7 @@ fn a_deadlock_is_found_after_the_window_too() {
 #[test]
 fn a_deadlock_is_the_same_whatever_the_size_of_a_call() {
     let algorithm = Algorithm::ShortestPath(ShortestPath {});
-    let mut simulation = Simulation::new(Arc::new(ring(&algorithm, 500)));
+    let mut simulation = start(Arc::new(ring(&algorithm, 500)));
     while *simulation.advance(7) == Status::Running {}
     assert_eq!(*simulation.status(), ends_as(ring(&algorithm, 500)).0);
 }

@@ -3,7 +3,7 @@
 use crate::common::{backlogged, quiet_plan, row, stop_at};
 use gingham_kernel::{Span, Time};
 use gingham_model::{Plan, Status};
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use std::sync::Arc;
 
 /// Five-flit worms over one switch, from `h0` to `h1`. They leave the host back to back; each is held at the
@@ -18,7 +18,7 @@ fn plan(stop_ps: u64, follow_ps: u64) -> Plan {
 
 /// Status, last instant, delivered messages, messages left.
 fn end_of(plan: Plan) -> (Status, u64, u64, u64) {
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     let status = simulation.advance(u64::MAX).clone();
     simulation.assert_invariants();
     let collector = simulation.collector();

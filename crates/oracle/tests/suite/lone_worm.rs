@@ -4,7 +4,7 @@ use crate::common::{
     DELAY, FLIT, SETUP, backlogged, channel, deliveries, quiet_plan, row, story, wormhole,
 };
 use gingham_kernel::{Span, Time};
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use std::sync::Arc;
 
 #[test]
@@ -37,7 +37,7 @@ fn occupancy_is_the_area_under_the_fill() {
         wormhole(&mut plan, |wormhole| wormhole.route_bytes = route_bytes);
         backlogged(&mut plan, 0, 1, 5);
         let (into, out) = (channel(&plan.fabric, "h0", "s0"), channel(&plan.fabric, "s0", "h1"));
-        let mut simulation = Simulation::new(Arc::new(plan));
+        let mut simulation = start(Arc::new(plan));
         while simulation.now() < Time::from_ps(175) {
             simulation.advance(1);
         }

@@ -7,7 +7,7 @@ use gingham_model::{
     ClassId, Conformance, Delivery, Excess, Plan, PolicingPlan, Priority, REFILL_BYTES,
     SegmentationPlan, Status,
 };
-use gingham_oracle::Simulation;
+use gingham_oracle::start;
 use std::sync::Arc;
 
 /// Half a link of 10 ps a byte.
@@ -151,7 +151,7 @@ fn dropped_messages_take_no_tokens_and_leave_nothing_to_wait_for() {
     scheduled(&mut plan, 0, 1, &[(0, 8), (10, 8), (120, 8), (160, 8)]);
     police(&mut plan, 0, TOKEN, Excess::Drop);
     plan.stop = stop_at(1_000_000);
-    let mut simulation = Simulation::new(Arc::new(plan));
+    let mut simulation = start(Arc::new(plan));
     while *simulation.advance(1) == Status::Running {
         simulation.assert_invariants();
     }

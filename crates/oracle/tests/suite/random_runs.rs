@@ -7,7 +7,7 @@ use crate::common::{SLACK, in_transit, quiet_plan, spilling, stop_at, story, wor
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
 use gingham_model::{Arbitration, ClassPlan, Plan, Priority, SegmentationPlan, Status, WhenFull};
-use gingham_oracle::Simulation;
+use gingham_oracle::{Simulation, start};
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{Algorithm, Form, InTransit, route};
@@ -90,7 +90,7 @@ fn random_transit_plan(seed: u64) -> Plan {
     plan
 }
 
-fn outcome(mut simulation: Simulation, call: u64) -> Vec<(usize, u64, u64, u64)> {
+fn outcome(simulation: &mut dyn Simulation, call: u64) -> Vec<(usize, u64, u64, u64)> {
     while *simulation.advance(call) == Status::Running {}
     assert_eq!(*simulation.status(), Status::Finished);
     let mut records = simulation.take_messages();
@@ -102,7 +102,7 @@ fn outcome(mut simulation: Simulation, call: u64) -> Vec<(usize, u64, u64, u64)>
 #[test]
 fn flits_are_conserved_after_every_event() {
     for seed in 0..6 {
-        let mut simulation = Simulation::new(Arc::new(random_plan(seed)));
+        let mut simulation = start(Arc::new(random_plan(seed)));
         while *simulation.advance(1) == Status::Running {
             simulation.assert_invariants();
         }
@@ -115,9 +115,10 @@ fn flits_are_conserved_after_every_event() {
 fn the_order_of_scheduling_changes_no_bit() {
     for seed in 0..12 {
         let plan = Arc::new(random_plan(seed));
-        let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
-        let shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
-        assert_eq!(straight, outcome(shuffled, u64::MAX));
+        let straight = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
+        let mut shuffled = start(plan);
+        shuffled.shuffle_scheduling(seed);
+        assert_eq!(straight, outcome(&mut *shuffled, u64::MAX));
     }
 }
 
@@ -125,7 +126,7 @@ fn the_order_of_scheduling_changes_no_bit() {
 fn flits_are_conserved_over_in_transit_hosts_and_no_pool_overflows() {
     let (mut reinjected, mut spilled) = (0, 0);
     for seed in 0..8 {
-        let mut simulation = Simulation::new(Arc::new(random_transit_plan(seed)));
+        let mut simulation = start(Arc::new(random_transit_plan(seed)));
         while *simulation.advance(1) == Status::Running {
             simulation.assert_invariants();
         }
@@ -142,15 +143,16 @@ fn flits_are_conserved_over_in_transit_hosts_and_no_pool_overflows() {
 fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
     for seed in 0..16 {
         let plan = Arc::new(random_transit_plan(seed));
-        let straight = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
-        let shuffled = Simulation::new(plan).with_shuffled_scheduling(seed);
-        assert_eq!(straight, outcome(shuffled, 23));
+        let straight = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
+        let mut shuffled = start(plan);
+        shuffled.shuffle_scheduling(seed);
+        assert_eq!(straight, outcome(&mut *shuffled, 23));
     }
 }
 
 #[test]
 fn the_size_of_a_call_changes_no_bit() {
     let plan = Arc::new(random_plan(99));
-    let whole = outcome(Simulation::new(Arc::clone(&plan)), u64::MAX);
-    assert_eq!(whole, outcome(Simulation::new(plan), 17));
+    let whole = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
+    assert_eq!(whole, outcome(&mut *start(plan), 17));
 }

@@ -5,7 +5,7 @@
 //! to port are not supported. Slots of lanes that the network does not have are passed over, as ports do [IBA 7.6.9].
 
 use super::Reader;
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::subnet_files::{LoadedArbitration, arbitration_of};
 use gingham_input::FileRead;

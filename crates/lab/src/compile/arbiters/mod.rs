@@ -14,7 +14,7 @@ mod served;
 pub(super) use notes::note;
 pub(super) use served::check as check_served;
 
-use super::Gathered;
+use super::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{LaneParameters, ScenarioSource};
 use gingham_model::scheduler::Fault;

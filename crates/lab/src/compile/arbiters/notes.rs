@@ -1,7 +1,7 @@
 //! What of arbiters surprises: a link that has nothing to choose from, rates that no cable carries.
 
 use super::Place;
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use gingham_kernel::Rate;
 use gingham_model::{Crossbar, PipelinePlan, Plan, Scheduler};
 use gingham_topology::ChannelId;

@@ -125,7 +125,7 @@ impl<'a> Unserved<'a> {
                     rule.onward(&self.plan.fabric, vc_class, dateline_class, incoming, outgoing);
                 Place::LinkOutput
             } else {
-                let host = self.plan.fabric.endpoint_at(begins).expect("a host on the way");
+                let host = self.plan.fabric.endpoint_at(begins).expect("an in-transit host");
                 (here, dateline_class) = (rule.first(host, vc_class), DatelineClass(0));
                 Place::AdapterPort
             };

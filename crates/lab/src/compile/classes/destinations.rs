@@ -1,7 +1,7 @@
 //! Where the hosts of a class send to.
 
 use super::Place;
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_model::traffic::{
     ArrivalPlan, DestinationPlan, Destinations, GridShift, HotSpot, Permutation, derangement,

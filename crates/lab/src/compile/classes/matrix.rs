@@ -11,7 +11,7 @@ use super::Place;
 use super::arrivals::{is_too_much, shown_limit};
 use super::destinations::Aim;
 use super::sheet::Sheet;
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, Weighted};
 use gingham_topology::EndpointId;

@@ -24,7 +24,7 @@ mod sheet;
 pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
 
-use super::Gathered;
+use super::gathered::Gathered;
 use super::network::Links;
 use crate::error::LabError;
 use crate::scenario::{Parameters, ScenarioSource, TrafficClass};
@@ -68,8 +68,7 @@ fn note_levels(parameters: &Parameters, classes: &[ClassPlan], gathered: &mut Ga
     let first = classes[0].priority;
     let is_one = classes.iter().all(|class| class.priority == first);
     if is_one && parameters.arbitration == Arbitration::StrictPriority {
-        let note =
-            "switches go by priority, but all classes have the same: outputs go to inputs in turn";
+        let note = "switches go by priority, but all classes have the same: outputs go to inputs round robin";
         gathered.notes.push(note.to_owned());
     }
 }

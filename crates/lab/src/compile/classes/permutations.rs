@@ -8,7 +8,7 @@
 
 use super::Place;
 use super::destinations::Aim;
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_model::traffic::{GridPlaces, GridShift, Permutation};
 use gingham_topology::Grid;

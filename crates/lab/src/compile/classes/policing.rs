@@ -2,7 +2,8 @@
 
 use super::Place;
 use super::lengths::payload;
-use crate::compile::{Gathered, TIME_MAX};
+use crate::compile::gathered::Gathered;
+use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
 use crate::scenario::{Excess, Policing, ScenarioSource};
 use gingham_input::InputError;

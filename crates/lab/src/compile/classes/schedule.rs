@@ -11,7 +11,7 @@
 
 use super::Place;
 use super::lengths::{payload, payload_message};
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_kernel::Time;
 use gingham_model::traffic::{Draft, MessagePlan, Scheduled, SourcePlan};

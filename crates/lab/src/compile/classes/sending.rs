@@ -2,7 +2,7 @@
 
 use super::Place;
 use super::lengths::payload;
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_kernel::Bytes;
 use gingham_model::{Priority, Segmentation, SegmentationPlan};

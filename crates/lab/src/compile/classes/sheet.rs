@@ -7,7 +7,7 @@
 //! A sheet is read row by row; errors stand at the row at hand, and at the header before the first.
 
 use super::Place;
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 use gingham_input::{FileRead, InputError};

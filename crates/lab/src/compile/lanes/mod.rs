@@ -18,7 +18,8 @@ mod section;
 
 pub(super) use pipeline::{check, lane_bytes, plan};
 
-use super::{Gathered, imported};
+use super::gathered::Gathered;
+use super::imported;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use classes::ClassLanes;

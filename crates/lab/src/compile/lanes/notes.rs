@@ -9,7 +9,7 @@
 //! A lane carries the full rate of its channel if it has a place for every flit that begins in that time.
 
 use super::section::DEPTH_MAX;
-use crate::compile::Gathered;
+use crate::compile::gathered::Gathered;
 use crate::compile::longest::{longest_anywhere, sent_as};
 use gingham_kernel::Span;
 use gingham_model::{ChannelPlan, ClassPlan, PipelinePlan, Plan, WhenFull};

@@ -2,8 +2,8 @@
 
 use super::section::Section;
 use super::{LaneFigures, limits, notes, rooms};
-use crate::compile::Gathered;
 use crate::compile::arbiters::{self, Among, Arbiters};
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{LaneParameters, Parameters, ScenarioSource};
 use gingham_kernel::Span;

@@ -27,7 +27,7 @@ pub use surplus_round_robin::SurplusRoundRobin;
 pub use virtual_clock::{LaneRate, VirtualClock};
 pub use weighted_round_robin::WeightedRoundRobin;
 
-use crate::traffic::accept_bare_names;
+use crate::bare_names::accept_bare_names;
 use gingham_fairq::{Arbiter, Ready, SchedulerError};
 use gingham_kernel::Bytes;
 use gingham_topology::routing::{LANES_MAX, LaneSet};

@@ -1,0 +1,146 @@
+//! Keys of a scenario that have a meaning in networks of some switching kinds only: what refuses them elsewhere, and what the
+//! reference says of them.
+
+use super::KINDS;
+use crate::error::LabError;
+use crate::scenario::{ScenarioSource, SwitchingParameters};
+use serde_json::Value;
+
+/// Networks that have a key.
+struct Owners {
+    /// By kind, in the order of [`KINDS`].
+    kinds: [bool; KINDS.len()],
+    called: &'static str,
+    /// What to do about such a key elsewhere.
+    cure: &'static str,
+}
+
+const WORMHOLE: Owners =
+    Owners { kinds: [true, false], called: "wormhole networks", cure: "leave it out" };
+
+const LANES: Owners = Owners {
+    kinds: [false, true],
+    called: "networks of virtual lanes",
+    cure: "say network.preset = \"yum-1600\", or leave it out",
+};
+
+/// Keys of one table of a scenario.
+struct Section {
+    /// Its path, `*` being any place in a list.
+    path: &'static str,
+    owners: Owners,
+    /// Each with what stands for it in other networks, if anything does.
+    keys: &'static [(&'static str, &'static str)],
+}
+
+const SECTIONS: [Section; 5] = [
+    Section {
+        path: "network",
+        owners: WORMHOLE,
+        keys: &[
+            ("routing_delay", "a switch takes network.lanes.routing_cycles to find an output"),
+            ("setup_delay", "its five stages take the place of a set-up delay"),
+            ("slack", "its buffers are those of the lanes, network.lanes.depth"),
+        ],
+    },
+    Section {
+        path: "network.header",
+        owners: WORMHOLE,
+        keys: &[
+            ("route_bytes", "the head flit carries the route"),
+            ("mark_bytes", "the head flit carries the marks"),
+        ],
+    },
+    Section {
+        path: "network.lanes",
+        owners: LANES,
+        keys: &[
+            ("count", ""),
+            ("depth", ""),
+            ("flit", ""),
+            ("forwarding", ""),
+            ("output_depth", ""),
+            ("routing_cycles", ""),
+            ("crossbar", ""),
+            ("datelines", ""),
+            ("crossbar_input", ""),
+            ("link_output", ""),
+            ("adapter_port", ""),
+        ],
+    },
+    Section { path: "traffic.*", owners: LANES, keys: &[("lanes", ""), ("service_level", "")] },
+    Section {
+        path: "routing",
+        owners: LANES,
+        keys: &[("lane_tables", ""), ("service_levels", "")],
+    },
+];
+
+/// Refuses the first key that networks of the scenario's kind do not have.
+pub(crate) fn refuse_foreign(
+    source: &ScenarioSource,
+    switching: &SwitchingParameters,
+) -> Result<(), LabError> {
+    let kind = KINDS.iter().position(|kind| kind.name == switching.kind());
+    let kind = kind.expect("every kind stands in the catalogue");
+    for section in SECTIONS.iter().filter(|section| !section.owners.kinds[kind]) {
+        let places = match section.path.strip_suffix(".*") {
+            Some(list) => {
+                (0..source.scenario.traffic.len()).map(|index| format!("{list}.{index}")).collect()
+            }
+            None => vec![section.path.to_owned()],
+        };
+        for place in places {
+            let path = |key: &str| format!("{place}.{key}");
+            let is_written = |(key, _): &&(&str, &str)| source.tree.get(&path(key)).is_some();
+            let Some((key, instead)) = section.keys.iter().find(is_written) else { continue };
+            let instead = match *instead {
+                "" => String::new(),
+                _ => format!(", where {instead}"),
+            };
+            let message = format!(
+                "belongs to {}, and the preset {} is {}{instead}: {}",
+                section.owners.called,
+                source.scenario.network.preset.name(),
+                switching.called(),
+                section.owners.cure
+            );
+            return Err(source.refuse(&path(key), message).into());
+        }
+    }
+    Ok(())
+}
+
+/// Says in the schema of scenarios which keys only some networks have: of a whole table, where all its keys are such.
+pub(super) fn note_owners(schema: &mut Value) {
+    for Section { path, owners, keys } in &SECTIONS {
+        let note = |of: &mut Value| {
+            let meaning = of["description"].as_str().unwrap_or_default();
+            of["description"] = format!("{meaning} Only in {}.", owners.called).into();
+        };
+        let mut section = &mut *schema;
+        for step in path.split('.') {
+            section =
+                if step == "*" { &mut section["items"] } else { &mut section["properties"][step] };
+        }
+        if section["properties"].as_object().is_some_and(|all| all.len() == keys.len()) {
+            note(section);
+        } else {
+            keys.iter().for_each(|(key, _)| note(&mut section["properties"][*key]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::scenario_schema;
+
+    #[test]
+    fn every_key_of_lanes_is_of_networks_with_lanes() {
+        let network = &scenario_schema()["properties"]["network"]["properties"];
+        let lanes = network["lanes"]["description"].as_str().unwrap();
+        assert!(lanes.ends_with(" Only in networks of virtual lanes."), "{lanes}");
+        let slack = network["slack"]["description"].as_str().unwrap();
+        assert!(slack.ends_with(" Only in wormhole networks."), "{slack}");
+    }
+}

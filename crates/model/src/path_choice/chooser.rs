@@ -1,0 +1,132 @@
+//! The choice as one endpoint makes it, packet by packet.
+
+use super::{Contention, ContentionPlan, PathChoice};
+use crate::{PathSet, Plan};
+use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_topology::EndpointId;
+
+/// The choice as one endpoint makes it.
+#[derive(Clone, Debug, Default)]
+pub struct PathChooser {
+    state: State,
+}
+
+#[derive(Clone, Debug, Default)]
+enum State {
+    #[default]
+    Only,
+    ByLength {
+        below_bytes: u32,
+    },
+    AtRandom {
+        alternative: f64,
+        stream: Box<Stream>,
+    },
+    ByContention {
+        plan: ContentionPlan,
+        now: Contention,
+    },
+}
+
+impl PathChooser {
+    /// The chooser of an endpoint, before it has sent anything.
+    pub fn new(plan: &Plan, endpoint: EndpointId) -> Self {
+        let state = match plan.path_choice {
+            PathChoice::Only => State::Only,
+            PathChoice::ByLength { below_bytes } => State::ByLength { below_bytes },
+            PathChoice::AtRandom { alternative } => {
+                let name = plan.fabric.endpoint_name(endpoint);
+                let stream = Stream::new(plan.seed, &name, Purpose::PathChoice);
+                State::AtRandom { alternative, stream: Box::new(stream) }
+            }
+            PathChoice::ByContention(plan) => {
+                State::ByContention { plan, now: Contention::default() }
+            }
+        };
+        Self { state }
+    }
+
+    /// The path set of a packet that starts now, of a message with so much payload.
+    pub fn choose(&mut self, message_bytes: u32) -> PathSet {
+        let takes_alternative = match &mut self.state {
+            State::Only => false,
+            State::ByLength { below_bytes } => message_bytes >= *below_bytes,
+            State::AtRandom { alternative, stream } => stream.unit() < *alternative,
+            State::ByContention { now, .. } => return now.path_set,
+        };
+        if takes_alternative { PathSet::Alternative } else { PathSet::Primary }
+    }
+
+    /// A local packet of so many flits has left the host; what that made of the contention coefficient, if there is one.
+    pub fn on_left(
+        &mut self,
+        started: Time,
+        left: Time,
+        flits: u64,
+        flit: Span,
+    ) -> Option<Contention> {
+        let State::ByContention { plan, now } = &mut self.state else { return None };
+        now.on_left(plan, left.since(started), flit * flits);
+        Some(*now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chooser(state: State) -> PathChooser {
+        PathChooser { state }
+    }
+
+    #[test]
+    fn the_length_of_the_message_decides_from_the_limit_on() {
+        let mut chooser = chooser(State::ByLength { below_bytes: 64 });
+        let of = [1, 63, 64, 65].map(|bytes| chooser.choose(bytes));
+        assert_eq!(
+            of,
+            [PathSet::Primary, PathSet::Primary, PathSet::Alternative, PathSet::Alternative]
+        );
+    }
+
+    #[test]
+    fn without_an_alternative_set_there_is_nothing_to_choose() {
+        let mut only = PathChooser::default();
+        assert_eq!([1, 4_096].map(|bytes| only.choose(bytes)), [PathSet::Primary; 2]);
+        let left = only.on_left(Time::ZERO, Time::from_ps(100), 1, Span::from_ps(1));
+        assert_eq!(left, None, "nobody asks how long a packet took");
+    }
+
+    fn alternatives(alternative: f64, name: &str, packets: u32) -> u32 {
+        let stream = Box::new(Stream::new(1, name, Purpose::PathChoice));
+        let mut chooser = chooser(State::AtRandom { alternative, stream });
+        let drawn = (0..packets).filter(|_| chooser.choose(32) == PathSet::Alternative).count();
+        u32::try_from(drawn).unwrap()
+    }
+
+    #[test]
+    fn the_alternative_set_is_drawn_as_often_as_asked() {
+        for (alternative, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
+            let (packets, drawn) = (40_000, f64::from(alternatives(alternative, name, 40_000)));
+            // Four standard deviations of the binomial distribution: one seed in 16,000 lies beyond.
+            let (mean, deviation) = (
+                alternative * f64::from(packets),
+                (f64::from(packets) * alternative * (1.0 - alternative)).sqrt(),
+            );
+            assert!(
+                (drawn - mean).abs() < 4.0 * deviation,
+                "{drawn} of {packets} at {alternative}"
+            );
+        }
+        assert_ne!(
+            alternatives(0.5, "h0", 40_000),
+            alternatives(0.5, "h1", 40_000),
+            "coins of one host"
+        );
+    }
+
+    #[test]
+    fn none_and_all_are_exact() {
+        assert_eq!([alternatives(0.0, "h0", 10_000), alternatives(1.0, "h0", 10_000)], [0, 10_000]);
+    }
+}

@@ -1,0 +1,60 @@
+//! A run of a plan as whoever runs it sees it: the same of every switching kind, fast or flit by flit.
+
+use crate::measure::{ChannelCount, Collector};
+use crate::{Delivery, Endpoints, Plan, Status};
+use gingham_kernel::Time;
+use std::fmt::Debug;
+
+/// A run of a plan.
+pub trait Simulation: Debug + Send + Sync {
+    /// Does what is to be done next: an event or several at once, the end of a section, a deadlock check.
+    fn step(&mut self);
+
+    /// The current instant.
+    fn now(&self) -> Time;
+
+    /// Events handled so far.
+    fn events(&self) -> u64;
+
+    /// Everything but what moves flits.
+    fn endpoints(&self) -> &Endpoints;
+
+    /// The same, to be changed.
+    fn endpoints_mut(&mut self) -> &mut Endpoints;
+
+    /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
+    fn channel_counts(&self) -> Vec<ChannelCount>;
+
+    /// Checks what must always hold; for tests, after any event. Slow.
+    fn assert_invariants(&self);
+
+    /// Simulates until so many more events are handled, if there are; a few more may be where some are handled at once. The
+    /// size of a call never changes a result.
+    fn advance(&mut self, events: u64) -> &Status {
+        let end = self.events().saturating_add(events);
+        while self.events() < end && self.endpoints().is_running() {
+            self.step();
+        }
+        self.status()
+    }
+
+    /// How far the run has come.
+    fn status(&self) -> &Status {
+        self.endpoints().status()
+    }
+
+    /// What was counted so far.
+    fn collector(&self) -> &Collector {
+        self.endpoints().collector()
+    }
+
+    /// The plan being run.
+    fn plan(&self) -> &Plan {
+        self.endpoints().plan()
+    }
+
+    /// Empties the buffer of a run that keeps all messages, in order of delivery.
+    fn take_messages(&mut self) -> Vec<Delivery> {
+        self.endpoints_mut().take_messages()
+    }
+}

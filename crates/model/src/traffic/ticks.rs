@@ -1,0 +1,52 @@
+//! Equally spaced instants, and rounding to whole picoseconds.
+
+use gingham_kernel::{Stream, Time};
+
+/// Equally spaced instants: the k-th is phase + round(k x interval), so that nothing adds up.
+#[derive(Clone, Debug)]
+pub(super) struct Ticks {
+    phase_ps: u64,
+    interval_ps: f64,
+    count: u64,
+}
+
+impl Ticks {
+    pub(super) fn new(phase_ps: u64, interval_ps: f64) -> Self {
+        Self { phase_ps, interval_ps, count: 0 }
+    }
+
+    /// Ticks whose phase is uniform within one interval.
+    pub(super) fn with_random_phase(interval_ps: f64, stream: &mut Stream) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "non-negative; a phase beyond 64 bits saturates past the end of any run"
+        )]
+        let phase_ps = (stream.unit() * interval_ps) as u64;
+        Self::new(phase_ps, interval_ps)
+    }
+
+    /// The next instant in picoseconds from the start.
+    pub(super) fn next(&mut self) -> u64 {
+        #[expect(clippy::cast_precision_loss, reason = "2^53 messages are beyond any run")]
+        let since = self.count as f64 * self.interval_ps;
+        self.count += 1;
+        self.phase_ps.saturating_add(whole_ps(since))
+    }
+}
+
+/// The instant `ps` later, or the last there is.
+pub(super) fn later(time: Time, ps: u64) -> Time {
+    Time::from_ps(time.as_ps().saturating_add(ps))
+}
+
+/// The nearest whole number of picoseconds.
+pub(super) fn whole_ps(ps: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "non-negative; what is beyond 64 bits saturates past the end of any run"
+    )]
+    let whole = (ps + 0.5).floor() as u64;
+    whole.min(u64::MAX / 4)
+}
