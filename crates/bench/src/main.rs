@@ -52,7 +52,7 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let source = ScenarioSource::load(scenario.as_ref(), &overrides).map_err(|e| e.to_string())?;
     let compiled = compile(&source, false).map_err(|error| error.to_string())?;
     let hosts = compiled.plan.classes.iter().map(|class| class.sources.len()).sum::<usize>();
-    let cycle_ps = compiled.plan.switching.cycle().map(|cycle| cycle.as_ps());
+    let cycle_ps = compiled.plan.switching.cycle_ps();
     let mut run = Run::new(compiled, engine.unwrap_or_default());
     if engine.is_none() {
         return Ok(json!({ "hosts": hosts }).to_string());

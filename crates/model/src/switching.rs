@@ -13,7 +13,6 @@
 //! wildcard: a new kind compiles once it has answered every question.
 
 use crate::{ChannelPlan, PathLength, PipelinePlan, WormholePlan};
-use gingham_kernel::Span;
 use std::sync::Arc;
 
 /// The switching kind of a fabric: one kind a run.
@@ -43,11 +42,11 @@ impl Switching {
         }
     }
 
-    /// The cycle of all switches, where they tick.
-    pub fn cycle(&self) -> Option<Span> {
+    /// The cycle of all switches in picoseconds, where they tick.
+    pub fn cycle_ps(&self) -> Option<u64> {
         match self {
             Self::Wormhole(_) => None,
-            Self::VirtualLanes(pipeline) => Some(pipeline.cycle),
+            Self::VirtualLanes(pipeline) => Some(pipeline.cycle.as_ps()),
         }
     }
 

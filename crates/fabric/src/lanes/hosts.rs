@@ -26,7 +26,7 @@ use gingham_topology::{ChannelId, EndpointId};
 pub(crate) struct Hosts {
     first_port: usize,
     /// By host port, from the first on.
-    hosts: Vec<Host>,
+    ports: Vec<Host>,
     /// Those of adapters.
     arbiters: Arbiters,
     /// Whether these are the default, and nothing that waits for tokens, or for credits for a whole packet, has to be asked for.
@@ -105,14 +105,14 @@ impl Hosts {
             }
         };
         let channels = layout.channels()[layout.first_host..].iter().flatten().copied();
-        let hosts: Vec<Host> = channels.map(host).collect();
-        let arbiters = Arbiters::new(&plan.lanes.adapter_port, plan, lanes, hosts.len());
+        let ports: Vec<Host> = channels.map(host).collect();
+        let arbiters = Arbiters::new(&plan.lanes.adapter_port, plan, lanes, ports.len());
         let has_policing = plan.classes.iter().any(|class| class.policing.is_some());
         Self {
             first_port: layout.first_host,
             is_plain: arbiters.are_default && !has_policing && lanes.cut_through.is_empty(),
             arbiters,
-            hosts,
+            ports,
             has_policing,
             looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
         }
@@ -120,12 +120,12 @@ impl Hosts {
 
     #[inline]
     fn host(&self, port: usize) -> &Host {
-        &self.hosts[port - self.first_port]
+        &self.ports[port - self.first_port]
     }
 
     #[inline]
     fn host_mut(&mut self, port: usize) -> &mut Host {
-        &mut self.hosts[port - self.first_port]
+        &mut self.ports[port - self.first_port]
     }
 
     // What happens between ticks.

@@ -110,7 +110,9 @@ impl Switches {
     /// Flits that are due are in their lane buffers; they are seen from the next tick on.
     pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
         if self.are_tracked() {
-            due.iter().for_each(|lane| self.arbiters.track_arrival(*lane as usize, tick));
+            for lane in due {
+                self.arbiters.track_arrival(*lane as usize, tick);
+            }
         }
         let routed = tick + 1 + self.routing_cycles;
         let (ports, crossing) = (&mut self.ports[..], &mut self.crossing.words[..]);
