@@ -3,7 +3,9 @@
 
 use super::KINDS;
 use crate::error::LabError;
-use crate::scenario::{ScenarioSource, SwitchingParameters};
+use crate::scenario::{Scenario, ScenarioSource, SwitchingParameters};
+use gingham_input::Tree;
+use gingham_results::schema_of;
 use serde_json::Value;
 
 /// Networks that have a key.
@@ -29,8 +31,32 @@ struct Section {
     /// Its path, `*` being any place in a list.
     path: &'static str,
     owners: Owners,
-    /// Each with what stands for it in other networks, if anything does.
+    /// Each with what stands for it in other networks, if anything does; where none is named, all of the table.
     keys: &'static [(&'static str, &'static str)],
+}
+
+impl Section {
+    /// The path of the first of its keys that is written in the table at `place`, and what stands for it in other networks.
+    fn first_written(&self, tree: &Tree, place: &str) -> Option<(String, &'static str)> {
+        tree.get(place)?;
+        let path_if_written = |key: &str| {
+            let path = format!("{place}.{key}");
+            tree.get(&path).is_some().then_some(path)
+        };
+        if self.keys.is_empty() {
+            let mut schema = schema_of::<Scenario>();
+            let keys = table_of(&mut schema, self.path)["properties"].as_object()?;
+            return keys.keys().find_map(|key| path_if_written(key)).map(|path| (path, ""));
+        }
+        self.keys.iter().find_map(|(key, instead)| Some((path_if_written(key)?, *instead)))
+    }
+}
+
+/// The schema of a table of a scenario.
+fn table_of<'a>(schema: &'a mut Value, path: &str) -> &'a mut Value {
+    path.split('.').fold(schema, |table, step| {
+        if step == "*" { &mut table["items"] } else { &mut table["properties"][step] }
+    })
 }
 
 const SECTIONS: [Section; 5] = [
@@ -51,23 +77,7 @@ const SECTIONS: [Section; 5] = [
             ("mark_bytes", "the head flit carries the marks"),
         ],
     },
-    Section {
-        path: "network.lanes",
-        owners: LANES,
-        keys: &[
-            ("count", ""),
-            ("depth", ""),
-            ("flit", ""),
-            ("forwarding", ""),
-            ("output_depth", ""),
-            ("routing_cycles", ""),
-            ("crossbar", ""),
-            ("datelines", ""),
-            ("crossbar_input", ""),
-            ("link_output", ""),
-            ("adapter_port", ""),
-        ],
-    },
+    Section { path: "network.lanes", owners: LANES, keys: &[] },
     Section { path: "traffic.*", owners: LANES, keys: &[("lanes", ""), ("service_level", "")] },
     Section {
         path: "routing",
@@ -91,10 +101,10 @@ pub(crate) fn refuse_foreign(
             None => vec![section.path.to_owned()],
         };
         for place in places {
-            let path = |key: &str| format!("{place}.{key}");
-            let is_written = |(key, _): &&(&str, &str)| source.tree.get(&path(key)).is_some();
-            let Some((key, instead)) = section.keys.iter().find(is_written) else { continue };
-            let instead = match *instead {
+            let Some((key, instead)) = section.first_written(&source.tree, &place) else {
+                continue;
+            };
+            let instead = match instead {
                 "" => String::new(),
                 _ => format!(", where {instead}"),
             };
@@ -105,29 +115,24 @@ pub(crate) fn refuse_foreign(
                 switching.called(),
                 section.owners.cure
             );
-            return Err(source.refuse(&path(key), message).into());
+            return Err(source.refuse(&key, message).into());
         }
     }
     Ok(())
 }
 
-/// Says in the schema of scenarios which keys only some networks have: of a whole table, where all its keys are such.
+/// Says in the schema of scenarios which keys only some networks have: of a table, where all its keys are such.
 pub(super) fn note_owners(schema: &mut Value) {
     for Section { path, owners, keys } in &SECTIONS {
         let note = |of: &mut Value| {
             let meaning = of["description"].as_str().unwrap_or_default();
             of["description"] = format!("{meaning} Only in {}.", owners.called).into();
         };
-        let mut section = &mut *schema;
-        for step in path.split('.') {
-            section =
-                if step == "*" { &mut section["items"] } else { &mut section["properties"][step] };
+        let table = table_of(schema, path);
+        if keys.is_empty() {
+            note(table);
         }
-        if section["properties"].as_object().is_some_and(|all| all.len() == keys.len()) {
-            note(section);
-        } else {
-            keys.iter().for_each(|(key, _)| note(&mut section["properties"][*key]));
-        }
+        keys.iter().for_each(|(key, _)| note(&mut table["properties"][*key]));
     }
 }
 
