@@ -201,6 +201,11 @@ impl Adapter {
         group.occupied |= 1 << priority.level();
     }
 
+    /// Whether it may hold something back although the link is free.
+    pub fn may_hold_back(&self) -> bool {
+        !self.policers.is_empty()
+    }
+
     /// The lanes of each group of queues, in ascending order.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = LaneSet> {
         self.groups.iter().map(|group| group.lanes)
@@ -252,7 +257,7 @@ impl Adapter {
         while let Some(level) = untried.checked_ilog2() {
             let level = level as usize;
             let allowed =
-                if self.policers.is_empty() { now } else { self.allowed_at(group, level, now) };
+                if self.may_hold_back() { self.allowed_at(group, level, now) } else { now };
             if allowed <= now {
                 return Ok(level);
             }

@@ -18,7 +18,7 @@ use crate::lanes::network::Network;
 use crate::lanes::worms::{InTransitId, Worm, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Endpoints, Next, PathChoice, PipelinePlan, Plan, Turn};
+use gingham_model::{Adapter, Endpoints, Next, PathChoice, PipelinePlan, Plan, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// All hosts.
@@ -31,8 +31,8 @@ pub(crate) struct Hosts {
     arbiters: Arbiters,
     /// Whether these are the default, and nothing that waits for tokens, or for credits for a whole packet, has to be asked for.
     is_plain: bool,
-    /// Whether any class is policed.
-    has_policing: bool,
+    /// Whether any adapter may hold something back although its link is free.
+    may_hold_back: bool,
     /// Whether hosts choose paths by how long their packets took to leave.
     looks_at_contention: bool,
 }
@@ -107,13 +107,13 @@ impl Hosts {
         let channels = layout.channels()[layout.first_host..].iter().flatten().copied();
         let ports: Vec<Host> = channels.map(host).collect();
         let arbiters = Arbiters::new(&plan.lanes.adapter_port, plan, lanes, ports.len());
-        let has_policing = plan.classes.iter().any(|class| class.policing.is_some());
+        let may_hold_back = endpoints.adapters.iter().any(Adapter::may_hold_back);
         Self {
             first_port: layout.first_host,
-            is_plain: arbiters.are_default && !has_policing && lanes.cut_through.is_empty(),
+            is_plain: arbiters.are_default && !may_hold_back && lanes.cut_through.is_empty(),
             arbiters,
             ports,
-            has_policing,
+            may_hold_back,
             looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
         }
     }
@@ -325,7 +325,7 @@ impl Hosts {
             let sender = &mut self.host_mut(port).lanes[lane];
             (sender.head, sender.in_transit) = (head, next.in_transit);
         }
-        if fitting == 0 && self.has_policing {
+        if fitting == 0 && self.may_hold_back {
             // One of a higher priority and fewer flits may find its tokens before this one its credits.
             links.ready.insert(port);
         }
