@@ -1,4 +1,4 @@
-//! Strict priority: the highest level that has an eligible queue, in turn among its queues.
+//! Strict priority: the highest level that has an eligible queue, round robin among its queues.
 //!
 //! ```text
 //!   level 1   queues 3, 6      the highest level that has one eligible is served,

@@ -1,7 +1,7 @@
 //! A timing wheel: the event queue for runs of millions of events.
 //!
 //! ```text
-//!   time >> shift    current │ next slots, a circle of 4,096 with a bit each │ far
+//!   time >> shift    current │ next slots, a ring of 4,096 with a bit each │ far
 //!                    sorted  │ unsorted lists                                │ a heap
 //! ```
 //!

@@ -43,7 +43,7 @@ const CURE_FULL: &str = "while in-transit hosts take packets in there is no such
                          (network.in_transit.when_full = \"spill\"), or allow it (--allow-deadlock)";
 
 /// The same for routes and lanes that a subnet manager decided on.
-const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every circle, and name its tables, \
+const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every cycle, and name its tables, \
                              lane tables and service levels together, or allow it (--allow-deadlock)";
 
 /// The same where the routes themselves are sound on dateline classes.
@@ -52,7 +52,7 @@ const CURE_DATELINES: &str = "share the lanes of each class out among dateline c
 
 /// The same where datelines do not help: classes have one lane, or share some, so that one's dateline classes are not another's, or the
 /// routes turn in ways for which datelines are not made.
-const CURE_SHARED_LANES: &str = "datelines break the circles of dimension-order routes if every class has at least two lanes, and any two \
+const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least two lanes, and any two \
                            classes all of them in common or none (traffic.*.lanes): give them such lanes, or allow it \
                            (--allow-deadlock)";
 

@@ -19,7 +19,7 @@ mod sending;
 mod subnet_files;
 
 pub use catalogue::{
-    Entry, ExampleFile, KINDS, Kind, KindSupport, Support, catalogue, scenario_schema,
+    Entry, ExampleFile, KINDS, KindSupport, Support, SwitchingKind, catalogue, scenario_schema,
 };
 pub use compile::{Compiled, compile};
 pub use error::{DeadlockReport, LabError};

@@ -5,13 +5,14 @@ use gingham_lab::load_fabric;
 use gingham_topology::check::{self, Summary};
 use gingham_topology::format::{self, Format};
 use gingham_topology::generate::Generator;
-use gingham_topology::{Cable, Fabric as CoreFabric, Finding, Node, PortRef, Severity};
+use gingham_topology::{Cable, Fabric as CoreFabric, Node, PortRef};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::finding::{FindingRow, finding_rows};
 use crate::patience::interruptible;
 use crate::routes::{Request, Routes};
 use crate::{error, json as convert};
@@ -25,8 +26,6 @@ pub(crate) struct Fabric {
     file: String,
 }
 
-/// Line, severity, kind, text.
-pub(crate) type FindingRow = (Option<u32>, &'static str, &'static str, String);
 /// Kind, name, GUID, description, number of ports.
 type NodeRow = (&'static str, String, Option<String>, String, u16);
 /// Two ends, each a node's index and a port; speed; length in millimetres.
@@ -158,22 +157,4 @@ fn summary_json(summary: &Summary) -> Value {
         "switch_diameter": summary.switch_diameter,
         "mean_switches_passed": summary.mean_switches_passed,
     })
-}
-
-fn finding_rows(findings: &[Finding]) -> Vec<FindingRow> {
-    findings.iter().map(finding_row).collect()
-}
-
-pub(crate) fn finding_row(finding: &Finding) -> FindingRow {
-    let severity = match finding.kind.severity() {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-    };
-    (finding.line, severity, finding.kind.name(), finding.text.clone())
-}
-
-/// The file formats that fabrics are read from and written to.
-#[pyfunction]
-pub(crate) fn formats() -> Vec<FormatRow> {
-    Format::ALL.map(|format| (format.name(), format.extensions(), format.is_readable())).into()
 }

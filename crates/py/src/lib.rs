@@ -14,6 +14,7 @@
 
 mod error;
 mod fabric;
+mod finding;
 mod json;
 mod patience;
 mod queueing;

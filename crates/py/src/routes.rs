@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-use crate::fabric::finding_row;
+use crate::finding::finding_row;
 use crate::patience::interruptible;
 use crate::{error, json as convert};
 
@@ -37,7 +37,7 @@ pub(crate) enum Decided {
 }
 
 /// File, line, severity, kind, text.
-type FindingRow = (String, Option<u32>, &'static str, &'static str, String);
+type FileFindingRow = (String, Option<u32>, &'static str, &'static str, String);
 
 /// What a request for routes consists of.
 #[derive(Debug, serde::Deserialize)]
@@ -254,7 +254,7 @@ impl Routes {
     }
 
     /// What the files had to say beside the routes.
-    fn findings(&self) -> Vec<FindingRow> {
+    fn findings(&self) -> Vec<FileFindingRow> {
         let row = |(file, finding): &(String, Finding)| {
             let (line, severity, kind, text) = finding_row(finding);
             (file.clone(), line, severity, kind, text)

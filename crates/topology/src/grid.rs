@@ -10,7 +10,7 @@
 //! Nothing is taken on trust. The numbers in a switch's description (its name, where it has no
 //! description) are its coordinates, counted from the smallest number at that position; then the
 //! cables must agree: every cable between switches joins neighbours in exactly one dimension,
-//! all neighbours are joined, and of the cables that close a dimension to circles there are all
+//! all neighbours are joined, and of the cables that close a dimension to rings there are all
 //! or none. Parallel cables between neighbours are lawful. A grid that was generated and a grid
 //! that was read from a file pass the same test.
 //!
@@ -95,9 +95,9 @@ pub enum GridError {
         /// The dimension, from 0.
         dimension: usize,
     },
-    /// A dimension of which some lines are closed to circles and some are not.
+    /// A dimension of which some lines are closed to rings and some are not.
     #[error(
-        "dimension {dimension} closes to a circle from {closed} and does not from {open}; \
+        "dimension {dimension} closes to a ring from {closed} and does not from {open}; \
          all of its lines must be alike"
     )]
     HalfClosed {
@@ -129,7 +129,7 @@ impl Grid {
         &self.dimensions
     }
 
-    /// Whether each dimension closes to circles. A dimension of size 2 or less never does: its
+    /// Whether each dimension closes to rings. A dimension of size 2 or less never does: its
     /// ends are neighbours already.
     pub fn wraps(&self) -> &[bool] {
         &self.wraps

@@ -20,14 +20,14 @@ id_type!(
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) flits: u32,
-    /// Switches and hosts on the way that its head has come to, but for the last.
+    /// Switches and in-transit hosts that its head has come to, but for the last.
     pub(crate) position: u16,
     /// How far it has come in its dateline classes.
     pub(crate) dateline_class: DatelineClass,
     /// Its path, where it is chosen at its source.
     path: Option<KeptPath>,
     length: PathLength,
-    /// When its first flit began at its host, or at the last host on the way.
+    /// When its first flit began at its host, or at the last in-transit host.
     pub(crate) began_ps: u64,
     /// When its first flit had arrived whole at its destination.
     pub(crate) head_arrived_ps: u64,

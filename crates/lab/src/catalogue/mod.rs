@@ -10,7 +10,7 @@ mod keys;
 mod support;
 
 pub(crate) use keys::refuse_foreign;
-pub use support::{KINDS, Kind, Support};
+pub use support::{KINDS, Support, SwitchingKind};
 
 use crate::scenario::Scenario;
 use concepts::{CONCEPTS, Concept, FILES};

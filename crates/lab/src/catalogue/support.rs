@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// A way in which switches pass on packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Kind {
+pub struct SwitchingKind {
     /// The name.
     pub name: &'static str,
     /// What it is, in a sentence or two.
@@ -26,15 +26,15 @@ pub struct Kind {
 }
 
 /// Every switching kind, in the order in which the cells of a line are given.
-pub const KINDS: [Kind; 2] = [
-    Kind {
+pub const KINDS: [SwitchingKind; 2] = [
+    SwitchingKind {
         name: "wormhole",
         summary: "A packet moves flit by flit and may stretch over several switches; small slack \
                   buffers hold its sender with STOP and GO.",
         source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
         example: "network.preset = \"myrinet-1280\"",
     },
-    Kind {
+    SwitchingKind {
         name: "virtual-lanes",
         summary: "A channel has up to 16 lanes, each with a buffer of its own for which its sender has credits; packets \
                   on different lanes share the channel flit by flit, and the lanes of a switch its crossbar.",

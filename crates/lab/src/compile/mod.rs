@@ -22,7 +22,7 @@ use gingham_input::FileRead;
 use gingham_model::Plan;
 use gingham_topology::Finding;
 use gingham_topology::routing::{Proof, RouteSet};
-use network::{Kind, Links};
+use network::{Links, NetworkKind};
 use paths::Paths;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
-    let kind = Kind::of(source, &parameters, &mut gathered)?;
+    let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
     let imported = imported::imported(source, &fabric, &mut gathered)?;
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &fabric, imported.routes, &mut gathered)?;

@@ -1,7 +1,7 @@
 //! The switching kind of a network: what a preset decides, and which keys it makes meaningless.
 //!
 //! ```text
-//!   network.preset ──► Parameters ──► Kind: the plan of its switches, and what is known of lanes before there are routes
+//!   network.preset ──► Parameters ──► NetworkKind: the plan of its switches, and what is known of lanes before there are routes
 //!                          └─► keys of other kinds are refused
 //! ```
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
 /// The switching kind, as far as it is known without a fabric.
-pub(super) struct Kind {
+pub(super) struct NetworkKind {
     /// Without what channels decide on.
     pub(super) switching: Switching,
     pub(super) lanes: LaneFigures,
@@ -27,7 +27,7 @@ pub(super) struct Kind {
     pub(super) held_bytes: Vec<u64>,
 }
 
-impl Kind {
+impl NetworkKind {
     /// The kind that the preset decides on, with its figures checked.
     pub(super) fn of(
         source: &ScenarioSource,
@@ -120,7 +120,7 @@ pub(super) struct Links<'a> {
     /// By channel.
     pub(super) channels: &'a [ChannelPlan],
     pub(super) parameters: &'a Parameters,
-    pub(super) kind: &'a Kind,
+    pub(super) kind: &'a NetworkKind,
 }
 
 impl Links<'_> {

@@ -1,6 +1,6 @@
 //! Numbers in advice: rounded as a person would.
 
-use super::RunView;
+use super::view::RunView;
 use gingham_model::Status;
 
 /// More than what is needed by the estimate, because the estimate has an error of its own.

@@ -1,8 +1,9 @@
 //! What each traffic class offered, what the network took, and how long that took.
 
+use super::Verdict;
 use super::load::{Capacity, bytes_per_ps};
 use super::verdict::{self, Asked};
-use super::{RunView, Verdict};
+use super::view::RunView;
 use gingham_kernel::Span;
 use gingham_model::measure::{ClassReport, Estimate, Percentile};
 use gingham_model::{ClassId, Excess, Quantity};

@@ -1,7 +1,7 @@
 //! Latencies by their size and everything by its time: the tables that pictures are drawn from.
 
-use super::RunView;
 use super::load::Capacity;
+use super::view::RunView;
 use gingham_model::ClassId;
 use gingham_model::measure::{Bar, Step};
 use gingham_results::{Builder, Table};

@@ -1,6 +1,6 @@
 //! What in-transit hosts did, and what hosts made of the network that they send into.
 
-use super::RunView;
+use super::view::RunView;
 use gingham_model::measure::{ContentionStep, TransitReport};
 use gingham_results::{Builder, Table};
 use gingham_topology::EndpointId;

@@ -1,6 +1,6 @@
 //! One row a channel.
 
-use super::RunView;
+use super::view::RunView;
 use gingham_model::measure::{ChannelReport, Estimate};
 use gingham_model::{ChannelPlan, FlowControl, Plan};
 use gingham_results::{Builder, Table};

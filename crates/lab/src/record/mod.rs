@@ -17,8 +17,8 @@ mod links;
 mod load;
 mod messages;
 mod nodes;
-
 mod verdict;
+mod view;
 
 pub(crate) use classes::estimate_of;
 pub use classes::{ClassSummary, PercentileSummary};
@@ -29,12 +29,11 @@ pub(crate) use messages::Names;
 pub use verdict::Verdict;
 
 use crate::compile::Compiled;
-use crate::error::DeadlockReport;
-use gingham_model::measure::RunReport;
-use gingham_model::{Delivery, Plan, Simulation, Status};
+use gingham_model::{Delivery, Plan, Simulation};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use view::RunView;
 
 /// Everything that a run leaves behind.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -67,27 +66,6 @@ pub struct Record {
     /// A row each message, class, link and so on; empty in a summary.
     #[serde(skip)]
     pub tables: Vec<Table>,
-}
-
-/// A run as it stands, and what its collector says of it.
-#[derive(Debug)]
-struct RunView<'a> {
-    compiled: &'a Compiled,
-    simulation: &'a dyn Simulation,
-    report: RunReport<'a>,
-}
-
-impl RunView<'_> {
-    fn plan(&self) -> &Plan {
-        &self.compiled.plan
-    }
-
-    fn deadlock(&self) -> Vec<String> {
-        match self.simulation.status() {
-            Status::Deadlocked(cycle) => DeadlockReport::of_run(self.plan(), cycle).lines,
-            Status::Running | Status::Finished | Status::Drained => Vec::new(),
-        }
-    }
 }
 
 impl Record {

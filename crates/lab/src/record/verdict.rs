@@ -1,8 +1,9 @@
 //! Verdicts: what a run's numbers are worth, why, and what to do next.
 
+use super::ClassSummary;
 use super::advice::{self, percent, two_digits_below};
 use super::classes::estimate_of;
-use super::{ClassSummary, RunView};
+use super::view::RunView;
 use crate::compile::quantity_name;
 use crate::error::DeadlockReport;
 use gingham_kernel::Time;

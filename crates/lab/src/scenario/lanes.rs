@@ -31,17 +31,17 @@ pub struct Lanes {
     /// How many flits cross a switch in a cycle; the preset's unless given.
     pub crossbar: Option<Crossbar>,
     /// Whether the lanes of a class are shared out among dateline classes, of which a packet takes a higher one when it crosses a
-    /// dateline, so that circles of switches are free of deadlock. Unless given they are where dimension-order routing
+    /// dateline, so that rings of switches are free of deadlock. Unless given they are where dimension-order routing
     /// needs it and every class has enough lanes.
     #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
     #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
 network.lanes.datelines = true"#))]
     pub datelines: Option<bool>,
-    /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar; in turn unless given.
+    /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar; round robin unless given.
     pub crossbar_input: Option<Scheduler>,
-    /// How an output of a switch chooses the lane that sends on its cable; in turn unless given.
+    /// How an output of a switch chooses the lane that sends on its cable; round robin unless given.
     pub link_output: Option<Scheduler>,
-    /// How an adapter chooses the lane that sends on its cable; in turn unless given.
+    /// How an adapter chooses the lane that sends on its cable; round robin unless given.
     pub adapter_port: Option<Scheduler>,
 }
 

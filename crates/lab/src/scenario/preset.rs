@@ -32,7 +32,7 @@ pub enum Preset {
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Myrinet1280,
     /// Virtual lanes at 1.6 Gbit/s as Yum et al. 2002 model them: 200 MB/s, cables of 10 m, 16 lanes of 10 flits of
-    /// 16 B, five stages of 80 ns, a multiplexed crossbar, everything in turn.
+    /// 16 B, five stages of 80 ns, a multiplexed crossbar, round robin everywhere.
     #[serde(rename = "yum-1600")]
     #[schemars(extend("x-source" = "Yum et al. 2002, sections 3.1 and 4; cables of 10 m are ours"))]
     Yum1600,

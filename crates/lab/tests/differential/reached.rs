@@ -58,7 +58,7 @@ fn random_virtual_lanes_are_of_every_kind() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// And here, what hosts on the way do over lanes.
+/// And here, what in-transit hosts do over lanes.
 #[test]
 fn random_virtual_lanes_lead_through_hosts() {
     let mut reached = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Paths that no routing algorithm gives: over any hosts on the way, however many.
+//! Paths that no routing algorithm gives: over any in-transit hosts, however many.
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_model::{ClassPlan, PathLength, Plan, Switching, WhenFull};

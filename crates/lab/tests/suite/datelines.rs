@@ -1,4 +1,4 @@
-//! Circles of virtual lanes: what the proof says of them is what happens.
+//! Cycles of virtual lanes: what the proof says of them is what happens.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -9,9 +9,9 @@ use gingham_topology::Proof;
 use gingham_topology::routing::Buffer;
 use std::path::Path;
 
-/// Five switches in a circle, each of whose hosts always has a packet for the second next one: longer than the lanes
+/// Five switches in a ring, each of whose hosts always has a packet for the second next one: longer than the lanes
 /// that it comes through.
-const CIRCLE: &str = r#"
+const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
 hosts_per_switch = 1
@@ -35,7 +35,7 @@ time = "300 us"
 fn compiled(settings: &[(&str, &str)]) -> Compiled {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let overrides = Overrides::texts(settings.iter().map(own).collect());
-    let source = ScenarioSource::parse("circle.toml", CIRCLE, Path::new("."), &overrides).unwrap();
+    let source = ScenarioSource::parse("ring.toml", RING, Path::new("."), &overrides).unwrap();
     compile(&source, true).unwrap()
 }
 
@@ -48,7 +48,7 @@ fn ends_as(compiled: &Compiled) -> Status {
     status
 }
 
-/// The circle of waits of a run whose proof has a cycle.
+/// The cycle of waits of a run whose proof has a cycle.
 fn deadlocked(settings: &[(&str, &str)]) -> WaitCycle {
     let compiled = compiled(settings);
     assert!(matches!(compiled.proof, Proof::Cycle { .. }), "{settings:?}");
@@ -62,7 +62,7 @@ fn deadlocked(settings: &[(&str, &str)]) -> WaitCycle {
 fn a_circle_on_one_lane_deadlocks_and_so_it_does_on_two() {
     let fabric = &compiled(&[]).plan.fabric;
     let one = deadlocked(&[]).buffers;
-    // What comes round the circle waits for the packet of a host that took the way on, and that for what comes round before it.
+    // What comes round the ring waits for the packet of a host that took the way on, and that for what comes round before it.
     let is_round = |input: &&Buffer| {
         let ends = [fabric.source(input.channel), fabric.target(input.channel)];
         ends.iter().all(|end| fabric.node(end.node).is_switch())

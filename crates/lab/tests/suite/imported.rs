@@ -149,7 +149,7 @@ fn without_its_lanes_the_ring_can_deadlock() {
 
 #[test]
 fn a_class_may_send_on_a_level_of_its_own() {
-    // All pairs on one lane close the circle.
+    // All pairs on one lane close the cycle.
     let compiled = result(RING, &[("traffic.0.service_level", "9")], true).unwrap();
     assert_eq!(compiled.plan.classes[0].vc_class, Some(VcClass(9)));
     // SL 9 runs on lane 1.

@@ -14,7 +14,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Engine, Record, Run, Table, compile};
 use std::path::Path;
 
-/// Five switches in a circle with a host each; the hosts of s4 and s2 are h4 and h2.
+/// Five switches in a ring with a host each; the hosts of s4 and s2 are h4 and h2.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -216,7 +216,7 @@ fn a_host_that_shares_its_way_sees_twice_the_time() {
 
 #[test]
 fn segments_by_hops_are_those_of_the_longer_path() {
-    // Seven switches in a circle: from s5 to s3 by s4 and its host, over four switches, or by s6, s0, s1 and s2, over six.
+    // Seven switches in a ring: from s5 to s3 by s4 and its host, over four switches, or by s6, s0, s1 and s2, over six.
     // 150 B are one packet of 6 x 25 B, and two of at most 4 x 25 B.
     let segmentation = "{ adaptive = \"25 B\" }";
     let traffic = format!(

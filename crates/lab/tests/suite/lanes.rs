@@ -371,7 +371,7 @@ fn long_messages_go_by_way_of_hosts_where_their_path_says_so() {
     let stop = "in_transit = { when_full = \"stop\", pool = \"64 KiB\" }";
     for when_full in ["", "in_transit.pool = \"400 B\"", stop] {
         let text = text.replace("lanes.count", &format!("{when_full}\nlanes.count"));
-        // A full host that stops its senders may close a circle, which this load never does.
+        // A full host that stops its senders may close a cycle, which this load never does.
         let plan = compile(&source(&text).unwrap(), true).unwrap().plan;
         let mut simulation = gingham_oracle::start(Arc::clone(&plan));
         simulation.advance(u64::MAX);

@@ -10,7 +10,7 @@ use gingham_model::{ContentionPlan, PathChoice, PathSet, Switching, WhenFull};
 use gingham_topology::Fabric;
 use std::path::Path;
 
-/// Four switches in a circle, two hosts each; 160 MB/s.
+/// Four switches in a ring, two hosts each; 160 MB/s.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 4
@@ -185,7 +185,7 @@ fn a_path_set_that_nobody_uses_is_noted() {
 
 #[test]
 fn two_sets_that_are_free_alone_may_deadlock_together() {
-    // Up*/down* with the roots s0 and s2 of the circle: a path of each turns at one of them, where the other never does.
+    // Up*/down* with the roots s0 and s2 of the ring: a path of each turns at one of them, where the other never does.
     let root = |name| format!("{{ up-down = {{ root = {{ named = \"{name}\" }} }} }}");
     for name in ["s0", "s1"] {
         compiled(&[("routing.algorithm", &root(name))]);
@@ -269,7 +269,7 @@ fn hosts_have_an_input_buffer_where_they_may_stop() {
 
 #[test]
 fn hosts_that_stop_when_full_are_part_of_the_proof() {
-    // A ring of five turns up again at s3 alone: its hosts break the circle while they take packets in.
+    // A ring of five turns up again at s3 alone: its hosts break the cycle while they take packets in.
     let ring = [
         ("topology.generate.ring.switches", "5"),
         ("topology.generate.ring.hosts_per_switch", "1"),
@@ -287,7 +287,7 @@ fn hosts_that_stop_when_full_are_part_of_the_proof() {
     assert!(!compile(&source(&stops), true).unwrap().proof.is_free(), "allowed");
 }
 
-/// Five switches in a circle, of which s3 has no host and each other has one.
+/// Five switches in a ring, of which s3 has no host and each other has one.
 const WITHOUT_A_HOST: &str = "{ inline = '''
 switch = [{ name = \"s0\" }, { name = \"s1\" }, { name = \"s2\" }, { name = \"s3\" }, { name = \"s4\" }]
 host = [{ name = \"h0\" }, { name = \"h1\" }, { name = \"h2\" }, { name = \"h4\" }]
@@ -300,7 +300,7 @@ cable = [
 
 #[test]
 fn pairs_that_go_a_longer_way_are_named_with_the_switch_where_a_host_is_missing() {
-    // From the root s0 the circle falls both ways to s2 and s3, s2 above s3: between s4 and s2 the way by s3 goes down, and
+    // From the root s0 the ring falls both ways to s2 and s3, s2 above s3: between s4 and s2 the way by s3 goes down, and
     // then up, where nobody could take a packet in.
     let found = notes(&[("topology", WITHOUT_A_HOST), ("routing.algorithm", "in-transit")]);
     assert!(

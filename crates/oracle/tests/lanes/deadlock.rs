@@ -10,7 +10,7 @@ use gingham_topology::routing::{
 };
 use std::sync::Arc;
 
-/// A circle of five switches with a host each, on which nobody sends yet: who sends one or two switches onwards turns the same way as all.
+/// A ring of five switches with a host each, on which nobody sends yet: who sends one or two switches onwards turns the same way as all.
 fn quiet_circle(count: u8) -> Plan {
     let torus = Torus { dimensions: vec![5], hosts_per_switch: 1 };
     let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
@@ -20,7 +20,7 @@ fn quiet_circle(count: u8) -> Plan {
 }
 
 /// The same with every host sending packets of so many flits two switches onwards.
-fn circle(count: u8, flits: u32) -> Plan {
+fn ring(count: u8, flits: u32) -> Plan {
     let mut plan = quiet_circle(count);
     for host in 0..5 {
         backlogged(&mut plan, host, (host + 2) % 5, 16 * flits);
@@ -36,7 +36,7 @@ fn ends_as(plan: &Plan) -> (Status, u64) {
     (status, simulation.collector().delivered_messages())
 }
 
-/// The buffers of the circle, if the run ends in one.
+/// The buffers of the ring, if the run ends in one.
 fn knot(plan: &Plan) -> Vec<Buffer> {
     match ends_as(plan) {
         (Status::Deadlocked(cycle), _) => cycle.buffers,
@@ -51,25 +51,25 @@ fn onward(plan: &Plan, from: usize) -> Buffer {
 
 #[test]
 fn on_one_lane_long_packets_wait_for_each_other_for_ever() {
-    let plan = circle(1, 100);
+    let plan = ring(1, 100);
     assert_eq!(ends_as(&plan).1, 0, "every packet blocks at its second switch");
     // The head in the lane buffer from s0 to s1 waits for the lane to s2, which h1's packet holds at s1. Its input lane waits for
     // the full lane buffer from s1 to s2. And so on around.
-    let circle = knot(&plan);
+    let ring = knot(&plan);
     let from_host =
         |n: usize| -> Buffer { channel(&plan.fabric, &format!("h{n}-0"), &format!("s{n}")).into() };
     let around: Vec<Buffer> =
         (0..5).flat_map(|n| [onward(&plan, n), from_host((n + 1) % 5)]).collect();
-    let start = around.iter().position(|buffer| *buffer == circle[0]).unwrap();
+    let start = around.iter().position(|buffer| *buffer == ring[0]).unwrap();
     let expected: Vec<_> = (0..10).map(|step| around[(start + step) % 10]).collect();
-    assert_eq!(circle, expected);
+    assert_eq!(ring, expected);
 }
 
 #[test]
 fn any_free_lane_is_a_way_out_until_none_is_left() {
     // On lanes of 3 flits each host has begun a packet on either lane at 3, and by 9 they hold both lanes of the way onwards. The heads
     // of the first ask at the next switch at 14: both are held there.
-    let mut plan = circle(2, 100);
+    let mut plan = ring(2, 100);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     let of_both: Vec<u8> = knot(&plan).iter().map(|buffer| buffer.lane).collect();
     assert!(of_both.len() >= 10, "{of_both:?}");
@@ -78,7 +78,7 @@ fn any_free_lane_is_a_way_out_until_none_is_left() {
 
 #[test]
 fn datelines_untie_it() {
-    let mut plan = circle(2, 100);
+    let mut plan = ring(2, 100);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     let datelines = Datelines::new(&plan.fabric).unwrap();
     plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
@@ -89,7 +89,7 @@ fn datelines_untie_it() {
 
 #[test]
 fn classes_on_lanes_of_their_own_know_nothing_of_a_knot() {
-    let mut plan = circle(2, 100);
+    let mut plan = ring(2, 100);
     backlogged(&mut plan, 0, 1, 160);
     let bound = [LaneSet::one(0); 5].into_iter().chain([LaneSet::one(1)]);
     on_lanes(&mut plan, &bound.collect::<Vec<_>>());
@@ -102,7 +102,7 @@ fn classes_on_lanes_of_their_own_know_nothing_of_a_knot() {
 #[test]
 fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
     // Packets of 8 on lanes of 10 with virtual cut-through: one fits, and each waits for the credits of the next buffer.
-    let mut plan = circle(1, 8);
+    let mut plan = ring(1, 8);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
     let mut found = knot(&plan);
     found.sort_unstable();
@@ -110,7 +110,7 @@ fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
     expected.sort_unstable();
     assert_eq!(found, expected);
     // On two lanes with datelines nobody waits for ever.
-    let mut plan = circle(2, 8);
+    let mut plan = ring(2, 8);
     let datelines = Datelines::new(&plan.fabric).unwrap();
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
     plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
@@ -134,9 +134,9 @@ fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
     packets(&mut plan, 0, 3, &[(0, 40); 4]);
     packets(&mut plan, 3, 0, &[(0, 40); 4]);
     plan.stop = stop_at(100_000);
-    let circle = knot(&plan);
+    let ring = knot(&plan);
     let on = |from, to| Buffer::from(channel(&plan.fabric, from, to));
-    assert!(circle.contains(&on("s0", "h1")) && circle.contains(&on("s0", "h2")), "{circle:?}");
+    assert!(ring.contains(&on("s0", "h1")) && ring.contains(&on("s0", "h2")), "{ring:?}");
     // With room for all of them there is no knot.
     plan.in_transit.pool_bytes = 16 * 40 * 8;
     assert_eq!(ends_as(&plan).0, Status::Drained);
@@ -151,7 +151,7 @@ fn who_waits_for_credits_that_are_on_their_way_waits_for_nobody() {
         packets(&mut plan, host, (host + 2) % 5, &[(0, 5)]);
     }
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
-    // The first are on the links of the circle from 8 to 12, there from 12 to 16, and leave them from 15 to 19, so that their
+    // The first are on the links of the ring from 8 to 12, there from 12 to 16, and leave them from 15 to 19, so that their
     // credits count from 19 to 23. The second are there from 19 on and ask at 21, all at once. All places of the next
     // buffer are taken or on their way back: they are given the lane at 23. At 215 it is looked who waits for whom.
     plan.stop = stop_at(215 * 64);

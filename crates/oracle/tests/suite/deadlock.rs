@@ -37,8 +37,8 @@ fn long_worms_on_a_ring_wait_for_each_other_for_ever() {
     let (status, delivered) = ends_as(ring(&Algorithm::ShortestPath(ShortestPath {}), 500));
     let Status::Deadlocked(cycle) = status else { panic!("ended as {status:?}") };
     assert_eq!(delivered, 0, "every worm blocks at its second switch");
-    // Each link in the circle: the input waits for an output that leads to the next switch or is
-    // held for it; the circle visits all five switches.
+    // Each link in the cycle: the input waits for an output that leads to the next switch or is
+    // held for it; the cycle visits all five switches.
     assert!(cycle.buffers.len() >= 5, "{cycle:?}");
 }
 

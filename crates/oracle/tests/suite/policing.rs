@@ -181,7 +181,7 @@ fn a_backlogged_class_sends_at_the_rate() {
 fn waiting_for_tokens_is_no_deadlock() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
-    // 6 tokens take 300 us, of a run of 1 ms in which a circle of waits is looked for 64 times.
+    // 6 tokens take 300 us, of a run of 1 ms in which a cycle of waits is looked for 64 times.
     police(&mut plan, 0, 50_000_000, Excess::Delay);
     assert_eq!(entered(&deliveries(plan, 2)), [0, 300_000_000]);
 }

@@ -57,7 +57,7 @@ pub enum Generator {
     /// One switch with all hosts on it.
     #[schemars(extend("x-source" = "textbook", "x-example" = "star = { hosts = 3 }"))]
     Star(Star),
-    /// Switches in a circle.
+    /// Switches in a ring.
     #[schemars(extend("x-source" = "textbook", "x-example" = "ring = { switches = 4 }"))]
     Ring(Ring),
     /// A grid of switches with open edges.

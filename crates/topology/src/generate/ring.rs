@@ -1,4 +1,4 @@
-//! A ring: switches in a circle, the smallest fabric that can deadlock.
+//! A ring: switches in a ring, the smallest fabric that can deadlock.
 //!
 //! ```text
 //!   ┌─ s0 ── s1 ── s2 ── s3 ─┐
@@ -17,11 +17,11 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Switches in a circle.
+/// Switches in a ring.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ring {
-    /// Number of switches in the circle, from 1 (two are joined by one cable).
+    /// Number of switches in the ring, from 1 (two are joined by one cable).
     #[schemars(range(min = 1))]
     pub switches: u32,
     /// Number of hosts on each switch, from 1.

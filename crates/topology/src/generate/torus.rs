@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   dimensions = [2, 3]      ┌────────────────────────┐
-//!                            └─ s0-0 ── s0-1 ── s0-2 ─┘     a row of 3 closes to a circle;
+//!                            └─ s0-0 ── s0-1 ── s0-2 ─┘     a row of 3 closes to a ring;
 //!                                │       │       │          a column of 2 is one cable
 //!                            ┌─ s1-0 ── s1-1 ── s1-2 ─┐
 //!                            └────────────────────────┘

@@ -1,4 +1,4 @@
-//! Lanes of classes, with datelines and without: what the proof says of circles and tori, and that it speaks of the
+//! Lanes of classes, with datelines and without: what the proof says of rings and tori, and that it speaks of the
 //! very sets that `onward` gives hop by hop.
 
 use crate::support::{FORMS, any_plan, generated, pairs, ring, routed, shortest_path};
@@ -86,10 +86,10 @@ fn a_cycle_on_lanes_has_words() {
 fn torus_dependencies(k: usize) -> usize {
     // Ways are shortest, and go up where both are equally long.
     let [up, down] = [k / 2, (k - 1) / 2];
-    // In one circle and direction k - 2 turns on dateline class 0, one up to dateline class 1, and on that all turns of the longest
+    // In one ring and direction k - 2 turns on dateline class 0, one up to dateline class 1, and on that all turns of the longest
     // way that begins with the channel that crosses.
     let within = (k - 1 + up - 1) + (k - 1 + down - 1);
-    // A way ends in any channel of a circle: k - 1 on dateline class 0, and all channels of that longest way on dateline class 1. From
+    // A way ends in any channel of a ring: k - 1 on dateline class 0, and all channels of that longest way on dateline class 1. From
     // there it enters the next dimension in either direction.
     let ends = (k - 1 + up) + (k - 1 + down);
     2 * k * within + k * ends * 2
@@ -127,7 +127,7 @@ fn meshes_and_small_circles_have_one_layer() {
         let datelines = Datelines::new(fabric).unwrap();
         ChannelId::first(fabric.channel_count()).filter(|c| datelines.is_crossed_by(*c)).count()
     };
-    // Both directions of each circle of four; those of three have none.
+    // Both directions of each ring of four; those of three have none.
     assert_eq!(crossing(&torus(&[4, 3])), 2 * 3);
     assert_eq!(crossing(&torus(&[4, 5])), 2 * (4 + 5));
 }

@@ -85,14 +85,14 @@ fn loads(fabric: &Fabric, algorithm: &Algorithm) -> Vec<usize> {
 #[test]
 fn alternating_ties_share_the_load_evenly() {
     for k in [4, 8, 12] {
-        // Every line of the circle's switches sends into each of its k channels.
+        // Every line of the ring's switches sends into each of its k channels.
         let fabric = torus(&[k, k]);
         let k = k as usize;
         let expected = [k * k * (k - 2) / 8, k * k * (k + 2) / 8];
         assert_eq!(loads(&fabric, &dimension_order()), expected);
         assert_eq!(loads(&fabric, &alternating()), [k * k * k / 8]);
     }
-    // In a circle of 6 ways of 1 and 2 load each channel with 3, and of the ties that go up from 0, 2 and 4 for
+    // In a ring of 6 ways of 1 and 2 load each channel with 3, and of the ties that go up from 0, 2 and 4 for
     // three channels each, some channels have 1 and the others 2.
     assert_eq!(loads(&torus(&[6, 6]), &alternating()), [6 * (3 + 1), 6 * (3 + 2)]);
 }

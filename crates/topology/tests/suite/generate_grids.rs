@@ -138,7 +138,7 @@ fn a_dimension_is_closed_as_a_whole_or_not_at_all() {
     let names = ["s0-0", "s0-1", "s0-2", "s1-0", "s1-1", "s1-2"];
     let mesh = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)];
     let half = refusal(&names, &[&mesh[..], &[(2, 0)]].concat()).to_string();
-    let expected = "dimension 1 closes to a circle from s0-2 and does not from s1-2; all of its \
+    let expected = "dimension 1 closes to a ring from s0-2 and does not from s1-2; all of its \
                     lines must be alike";
     assert_eq!(half, expected);
     let whole = switches(&names, &[&mesh[..], &[(2, 0), (5, 3)]].concat());

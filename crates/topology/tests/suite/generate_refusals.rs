@@ -131,8 +131,8 @@ fn every_parameter_is_described_in_one_sentence() {
       switches: Number of switches in a row between the two hosts, from 0 (a direct cable) to 999,998.
     Star: One switch with all hosts on it.
       hosts: Number of hosts on the switch, from 1 to 65,535.
-    Ring: Switches in a circle.
-      switches: Number of switches in the circle, from 1 (two are joined by one cable).
+    Ring: Switches in a ring.
+      switches: Number of switches in the ring, from 1 (two are joined by one cable).
       hosts_per_switch: Number of hosts on each switch, from 1.
     Mesh: A grid of switches with open edges.
       dimensions: Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.

@@ -24,7 +24,7 @@ use gingham_topology::subnet::PortKind;
 
 /// Where an arbiter stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum ArbiterPlace {
     /// At the input ports of a multiplexed crossbar.
     CrossbarInput,
     /// At the output ports of a switch.
@@ -33,7 +33,7 @@ enum Place {
     AdapterPort,
 }
 
-impl Place {
+impl ArbiterPlace {
     const fn key(self) -> &'static str {
         match self {
             Self::CrossbarInput => "network.lanes.crossbar_input",
@@ -80,16 +80,16 @@ impl Arbiters {
     ) -> Result<Self, LabError> {
         let mut plan = |place, scheduler| Reader { source, place, among }.plan(scheduler, gathered);
         Ok(Self {
-            crossbar_input: plan(Place::CrossbarInput, &lanes.crossbar_input)?,
-            link_output: plan(Place::LinkOutput, &lanes.link_output)?,
-            adapter_port: plan(Place::AdapterPort, &lanes.adapter_port)?,
+            crossbar_input: plan(ArbiterPlace::CrossbarInput, &lanes.crossbar_input)?,
+            link_output: plan(ArbiterPlace::LinkOutput, &lanes.link_output)?,
+            adapter_port: plan(ArbiterPlace::AdapterPort, &lanes.adapter_port)?,
         })
     }
 }
 
 struct Reader<'a> {
     source: &'a ScenarioSource,
-    place: Place,
+    place: ArbiterPlace,
     among: Among,
 }
 
@@ -118,7 +118,7 @@ impl Reader<'_> {
         let refuse = |message: &str| Err(self.source.refuse(self.place.key(), message).into());
         let Among { count, cut_through, crossbar, .. } = self.among;
         if crossbar == Crossbar::Full
-            && self.place == Place::CrossbarInput
+            && self.place == ArbiterPlace::CrossbarInput
             && *scheduler != Scheduler::default()
         {
             return refuse(

@@ -1,6 +1,6 @@
 //! What of arbiters surprises: a link that has nothing to choose from, rates that no cable carries.
 
-use super::Place;
+use super::ArbiterPlace;
 use crate::compile::gathered::Gathered;
 use gingham_kernel::Rate;
 use gingham_model::{Crossbar, PipelinePlan, Plan, Scheduler};
@@ -14,9 +14,9 @@ pub(in crate::compile) fn note(plan: &Plan, pipeline: &PipelinePlan, gathered: &
     gathered.notes.extend(idle_link(plan, pipeline));
     let lanes = &plan.lanes;
     let places = [
-        (Place::CrossbarInput, &pipeline.crossbar_input),
-        (Place::LinkOutput, &lanes.link_output),
-        (Place::AdapterPort, &lanes.adapter_port),
+        (ArbiterPlace::CrossbarInput, &pipeline.crossbar_input),
+        (ArbiterPlace::LinkOutput, &lanes.link_output),
+        (ArbiterPlace::AdapterPort, &lanes.adapter_port),
     ];
     let notes = places.map(|(place, arbiter)| over_reserved(plan, place, arbiter));
     gathered.notes.extend(notes.into_iter().flatten());
@@ -46,12 +46,12 @@ fn idle_link(plan: &Plan, pipeline: &PipelinePlan) -> Option<String> {
 }
 
 /// Virtual clock that reserves more than there is.
-fn over_reserved(plan: &Plan, place: Place, scheduler: &Scheduler) -> Option<String> {
+fn over_reserved(plan: &Plan, place: ArbiterPlace, scheduler: &Scheduler) -> Option<String> {
     let Scheduler::VirtualClock(clock) = scheduler else { return None };
     let rates = clock.rates.iter().filter_map(|rate| rate.bytes_per_second());
     let reserved = rates.fold(0_u64, |sum, rate| sum.saturating_add(rate.get()));
     let slowest =
-        channels(plan, place != Place::AdapterPort).map(|it| plan.channel(it).flit).max()?;
+        channels(plan, place != ArbiterPlace::AdapterPort).map(|it| plan.channel(it).flit).max()?;
     let flit = u64::from(plan.switching.flit_bytes()) * SECOND_PS;
     let carried = (flit + slowest.as_ps() / 2) / slowest.as_ps();
     (reserved > carried && carried > 0).then(|| {

@@ -4,7 +4,7 @@
 //!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter of the place ever serves
 //! ```
 
-use super::Place;
+use super::ArbiterPlace;
 use crate::compile::longest::{destinations, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
@@ -48,12 +48,12 @@ pub(in crate::compile) fn check(
 /// The lanes of each place that have no turn.
 struct Unserved<'a> {
     plan: &'a Plan,
-    places: [(Place, LaneSet); 3],
+    places: [(ArbiterPlace, LaneSet); 3],
 }
 
 /// A pair whose packets come to a lane without a turn.
 struct Found {
-    place: Place,
+    place: ArbiterPlace,
     lane: u8,
     from: EndpointId,
     to: EndpointId,
@@ -63,9 +63,9 @@ impl<'a> Unserved<'a> {
     fn of(plan: &'a Plan, pipeline: &PipelinePlan) -> Self {
         let lanes = &plan.lanes;
         let places = [
-            (Place::CrossbarInput, &pipeline.crossbar_input),
-            (Place::LinkOutput, &lanes.link_output),
-            (Place::AdapterPort, &lanes.adapter_port),
+            (ArbiterPlace::CrossbarInput, &pipeline.crossbar_input),
+            (ArbiterPlace::LinkOutput, &lanes.link_output),
+            (ArbiterPlace::AdapterPort, &lanes.adapter_port),
         ];
         let without = |served: LaneSet| LaneSet::from_bits(!served.bits());
         let places = places.map(|(place, arbiter)| (place, without(arbiter.served(lanes.count))));
@@ -73,14 +73,15 @@ impl<'a> Unserved<'a> {
     }
 
     /// One of these lanes that has no turn somewhere.
-    fn any(&self, used: LaneSet) -> Option<(Place, u8)> {
-        let lane =
-            |(place, without): &(Place, LaneSet)| Some((*place, (used & *without).lowest()?));
+    fn any(&self, used: LaneSet) -> Option<(ArbiterPlace, u8)> {
+        let lane = |(place, without): &(ArbiterPlace, LaneSet)| {
+            Some((*place, (used & *without).lowest()?))
+        };
         self.places.iter().find_map(lane)
     }
 
     /// The same at one place.
-    fn at(&self, place: Place, used: LaneSet) -> Option<(Place, u8)> {
+    fn at(&self, place: ArbiterPlace, used: LaneSet) -> Option<(ArbiterPlace, u8)> {
         let (_, without) = self.places.iter().find(|(of, _)| *of == place)?;
         Some((place, (used & *without).lowest()?))
     }
@@ -107,27 +108,27 @@ impl<'a> Unserved<'a> {
         path: &[ChannelId],
         from: EndpointId,
         vc_class: VcClass,
-    ) -> Option<(Place, u8)> {
+    ) -> Option<(ArbiterPlace, u8)> {
         let rule = &self.plan.lanes.allowed;
         let mut here = rule.first(from, vc_class);
         let mut dateline_class = DatelineClass(0);
-        if let Some(found) = self.at(Place::AdapterPort, here) {
+        if let Some(found) = self.at(ArbiterPlace::AdapterPort, here) {
             return Some(found);
         }
         for hop in path.windows(2) {
             let &[incoming, outgoing] = hop else { unreachable!("windows of two") };
             let begins = self.plan.ends(outgoing).source;
             let place = if self.plan.is_switch(begins.node) {
-                if let Some(found) = self.at(Place::CrossbarInput, here) {
+                if let Some(found) = self.at(ArbiterPlace::CrossbarInput, here) {
                     return Some(found);
                 }
                 (here, dateline_class) =
                     rule.onward(&self.plan.fabric, vc_class, dateline_class, incoming, outgoing);
-                Place::LinkOutput
+                ArbiterPlace::LinkOutput
             } else {
                 let host = self.plan.fabric.endpoint_at(begins).expect("an in-transit host");
                 (here, dateline_class) = (rule.first(host, vc_class), DatelineClass(0));
-                Place::AdapterPort
+                ArbiterPlace::AdapterPort
             };
             if let Some(found) = self.at(place, here) {
                 return Some(found);

@@ -1,6 +1,6 @@
 //! When a class sends: its start and stop, its load, and its arrival process.
 
-use super::Place;
+use super::context::ClassContext;
 use crate::error::LabError;
 use gingham_kernel::{Span, Time};
 use gingham_model::traffic::{
@@ -32,7 +32,7 @@ pub(super) fn shown_limit(load: f64) -> f64 {
     (load * scale).floor() / scale
 }
 
-impl Place<'_> {
+impl ClassContext<'_> {
     /// From its start to its stop.
     pub(super) fn active(&self) -> Result<Range<Time>, LabError> {
         let (start, end) = (self.class.start.unwrap_or(Span::ZERO), self.source.scenario.stop.time);

@@ -1,6 +1,6 @@
 //! Where the hosts of a class send to.
 
-use super::Place;
+use super::context::ClassContext;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_model::traffic::{
@@ -31,7 +31,7 @@ impl Aim {
 
 const UNREACHABLE: &str = "can reach no destination";
 
-impl Place<'_> {
+impl ClassContext<'_> {
     /// The aim of each host.
     pub(super) fn aims(
         &self,

@@ -1,6 +1,6 @@
 //! Hosts: by pattern, by name, and which of them can reach each other.
 
-use super::Place;
+use super::context::ClassContext;
 use crate::error::LabError;
 use gingham_input::InputError;
 use gingham_model::traffic::OtherHosts;
@@ -99,7 +99,7 @@ impl Hosts {
     }
 }
 
-impl Place<'_> {
+impl ClassContext<'_> {
     /// The endpoints whose hosts send, in canonical order.
     pub(super) fn sending_hosts(&self) -> Result<Vec<EndpointId>, LabError> {
         let patterns = self.class.hosts.as_deref().unwrap_or_default();

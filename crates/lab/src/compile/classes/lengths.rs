@@ -1,6 +1,6 @@
 //! How long the messages of a class are.
 
-use super::Place;
+use super::context::ClassContext;
 use super::sheet::Sheet;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
@@ -18,7 +18,7 @@ pub(super) fn payload_message(bytes: u64) -> String {
     format!("a message has from 1 B to 1024 MiB of payload, not {}", Bytes(bytes))
 }
 
-impl Place<'_> {
+impl ClassContext<'_> {
     pub(super) fn lengths(&self, gathered: &mut Gathered) -> Result<LengthPlan, LabError> {
         let Some(lengths) = &self.class.length else {
             let message =

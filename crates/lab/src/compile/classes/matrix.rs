@@ -7,8 +7,8 @@
 //!      h2      0    0    0
 //! ```
 
-use super::Place;
 use super::arrivals::{is_too_much, shown_limit};
+use super::context::ClassContext;
 use super::destinations::Aim;
 use super::sheet::Sheet;
 use crate::compile::gathered::Gathered;
@@ -31,7 +31,7 @@ impl Row {
     }
 }
 
-impl Place<'_> {
+impl ClassContext<'_> {
     pub(super) fn matrix(
         &self,
         hosts: &[EndpointId],

@@ -11,6 +11,7 @@
 //! user might not expect stands in a note.
 
 mod arrivals;
+mod context;
 mod destinations;
 mod hosts;
 mod lengths;
@@ -27,15 +28,14 @@ pub(super) use policing::check_packets;
 use super::gathered::Gathered;
 use super::network::Links;
 use crate::error::LabError;
-use crate::scenario::{Parameters, ScenarioSource, TrafficClass};
+use crate::scenario::{Parameters, ScenarioSource};
+use context::ClassContext;
 use destinations::Aim;
 use gingham_input::InputError;
 use gingham_model::traffic::{Arrivals, SourcePlan};
 use gingham_model::{Arbitration, ClassPlan};
-use gingham_topology::Fabric;
 use hosts::Hosts;
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
 /// The traffic classes of a scenario.
 pub(super) fn classes(
@@ -50,13 +50,14 @@ pub(super) fn classes(
     let hosts = Hosts::of(links.fabric);
     let mut classes = Vec::new();
     for (index, class) in written.iter().enumerate() {
-        let place = Place { source, links, fabric: links.fabric, hosts: &hosts, index, class };
+        let context =
+            ClassContext { source, links, fabric: links.fabric, hosts: &hosts, index, class };
         if written[..index].iter().any(|earlier| earlier.name == class.name) {
             let message =
                 format!("two classes are called `{}`; each needs a name of its own", class.name);
-            return Err(place.error("name", message).into());
+            return Err(context.error("name", message).into());
         }
-        classes.push(place.compile(gathered)?);
+        classes.push(context.compile(gathered)?);
     }
     note_levels(links.parameters, &classes, gathered);
     policing::note_held_up(&classes, gathered);
@@ -73,30 +74,7 @@ fn note_levels(parameters: &Parameters, classes: &[ClassPlan], gathered: &mut Ga
     }
 }
 
-/// One class, where it stands, and what it is compiled against.
-struct Place<'a> {
-    source: &'a ScenarioSource,
-    links: Links<'a>,
-    fabric: &'a Fabric,
-    hosts: &'a Hosts,
-    index: usize,
-    class: &'a TrafficClass,
-}
-
-impl Place<'_> {
-    /// The dotted path of one of its keys.
-    fn path(&self, key: &str) -> String {
-        format!("traffic.{}.{key}", self.index)
-    }
-
-    fn error(&self, key: &str, message: impl Display) -> InputError {
-        InputError::at(&self.source.tree, &self.path(key), message)
-    }
-
-    fn note(&self, gathered: &mut Gathered, text: impl Display) {
-        gathered.notes.push(format!("class `{}`: {text}", self.class.name));
-    }
-
+impl ClassContext<'_> {
     fn compile(&self, gathered: &mut Gathered) -> Result<ClassPlan, LabError> {
         let active = self.active()?;
         let sources = match &self.class.arrivals {

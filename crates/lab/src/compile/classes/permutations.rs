@@ -6,7 +6,7 @@
 //!   the fabric's grid  cell = the switch; the place among the hosts of a switch stays
 //! ```
 
-use super::Place;
+use super::context::ClassContext;
 use super::destinations::Aim;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
@@ -15,7 +15,7 @@ use gingham_topology::Grid;
 use gingham_topology::{EndpointId, NodeId};
 use std::collections::BTreeMap;
 
-impl Place<'_> {
+impl ClassContext<'_> {
     pub(super) fn permuted(
         &self,
         hosts: &[EndpointId],

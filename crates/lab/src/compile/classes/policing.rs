@@ -1,6 +1,6 @@
 //! How much of a class a host may send: rates become times, names classes, and what could never be sent is refused.
 
-use super::Place;
+use super::context::ClassContext;
 use super::lengths::payload;
 use crate::compile::gathered::Gathered;
 use crate::compile::measure::TIME_MAX;
@@ -14,7 +14,7 @@ use gingham_model::{
 };
 use std::collections::BTreeSet;
 
-impl Place<'_> {
+impl ClassContext<'_> {
     /// How a class with these sources is policed.
     pub(super) fn policing(
         &self,

@@ -9,7 +9,7 @@
 //! These are columns of the table of messages that a run leaves, so that a run can be replayed.
 //! Columns in any order; further ones are ignored.
 
-use super::Place;
+use super::context::ClassContext;
 use super::lengths::{payload, payload_message};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
@@ -19,7 +19,7 @@ use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-impl Place<'_> {
+impl ClassContext<'_> {
     /// The sources of a schedule, in canonical order.
     pub(super) fn scheduled(
         &self,

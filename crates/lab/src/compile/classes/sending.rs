@@ -1,13 +1,13 @@
 //! How hosts send the messages of a class: priority and segmentation.
 
-use super::Place;
+use super::context::ClassContext;
 use super::lengths::payload;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_kernel::Bytes;
 use gingham_model::{Priority, Segmentation, SegmentationPlan};
 
-impl Place<'_> {
+impl ClassContext<'_> {
     pub(super) fn priority(&self) -> Result<Priority, LabError> {
         let written = self.class.priority;
         u8::try_from(written).ok().and_then(Priority::new).ok_or_else(|| {

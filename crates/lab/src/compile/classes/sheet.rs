@@ -6,7 +6,7 @@
 //!
 //! A sheet is read row by row; errors stand at the row at hand, and at the header before the first.
 
-use super::Place;
+use super::context::ClassContext;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
@@ -25,7 +25,7 @@ pub(super) struct Sheet {
     line: u64,
 }
 
-impl Place<'_> {
+impl ClassContext<'_> {
     /// Opens the file that stands under a key of the class, and writes down that it was read.
     pub(super) fn open_sheet(
         &self,

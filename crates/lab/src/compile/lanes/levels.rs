@@ -13,7 +13,7 @@ pub(super) fn of_classes(
     let by_tables = decides_on_lanes(&source.scenario.routing);
     if by_tables && source.scenario.network.lanes.datelines == Some(true) {
         let message = "tables decide on lanes (routing.lane_tables, routing.service_levels), and they have their own way to \
-                       break circles: leave datelines out";
+                       break cycles: leave datelines out";
         return Err(refuse("network.lanes.datelines", message.to_owned()));
     }
     let mut levels = Vec::new();

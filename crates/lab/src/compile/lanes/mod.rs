@@ -101,7 +101,7 @@ impl LaneFigures {
         })?;
         if datelines.dateline_classes() < CLASSES {
             if asked.is_some() {
-                let note = "no dimension closes to circles of four switches or more, so that network.lanes.datelines \
+                let note = "no dimension closes to rings of four switches or more, so that network.lanes.datelines \
                             changes nothing";
                 gathered.notes.push(note.to_owned());
             }
@@ -133,7 +133,7 @@ impl LaneFigures {
             _ => "the lanes of each class are",
         };
         format!(
-            "{whose} shared out among two dateline classes, the lower half up to the dateline of a circle of switches and the upper \
+            "{whose} shared out among two dateline classes, the lower half up to the dateline of a ring of switches and the upper \
              half behind it, so that dimension-order routes are free of deadlock (network.lanes.datelines)"
         )
     }

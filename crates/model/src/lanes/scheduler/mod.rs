@@ -167,7 +167,7 @@ schedulers! {
     /// What came first to its place, whatever its lane.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     FirstComeFirstServed,
-    /// The highest level of which a lane can send, and in turn among its lanes; lower levels may starve.
+    /// The highest level of which a lane can send, and round robin among its lanes; lower levels may starve.
     #[schemars(extend("x-source" = "textbook", "x-example" = "{ strict-priority = { levels = [0, 1] } }"))]
     StrictPriority,
     /// InfiniBand's tables of high and of low priority, with a limit on high priority and lane 15 above all;

@@ -1,4 +1,4 @@
-//! Strict priority: the highest level first, in turn among its lanes.
+//! Strict priority: the highest level first, round robin among its lanes.
 
 use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane};
 use schemars::JsonSchema;

@@ -1,13 +1,13 @@
-//! Datelines: where packets change lanes so that the circles of a torus close no cycle.
+//! Datelines: where packets change lanes so that the rings of a torus close no cycle.
 //!
 //! ```text
-//!   a circle of five, upwards            lanes of a VC class     0 1 | 2 3
+//!   a ring of five, upwards            lanes of a VC class     0 1 | 2 3
 //!                    dateline                                   dateline class 0 | dateline class 1
 //!   s0 ─► s1 ─► s2 ─► s3 ─► s4 ═► s0
 //!   from s3 to s1:    dateline class 0 ║ dateline class 1 ─► dateline class 1
 //! ```
 //!
-//! In each dimension that closes to circles, the channels between the last switch and the first are
+//! In each dimension that closes to rings, the channels between the last switch and the first are
 //! its dateline, in both directions. A packet is on dateline class 0 when it enters a dimension, on dateline class 1 from the
 //! channel on that crosses the dateline of that dimension, and on dateline class 0 again in the next dimension. On
 //! dateline class 0 nobody goes on past the dateline and on dateline class 1 a shortest way ends before it comes
@@ -15,7 +15,7 @@
 //! dimension-order routing sees to it. Other routes may turn in other ways, so whether they are
 //! free of deadlock is for the proof to say.
 //!
-//! Circles of three switches need none: no shortest way takes two of their channels in a row.
+//! Rings of three switches need none: no shortest way takes two of their channels in a row.
 //! In dimensions without a dateline, and on cables of hosts, a packet may use all its lanes.
 //!
 //! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
@@ -27,10 +27,10 @@
 use super::set::{DatelineClass, LaneSet};
 use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
 
-/// The largest circle on which no shortest way takes two channels in a row.
+/// The largest ring on which no shortest way takes two channels in a row.
 const FREE_CIRCLE_MAX: u32 = 3;
 
-/// A channel that lies on no circle with a dateline.
+/// A channel that lies on no ring with a dateline.
 const OUTSIDE: u8 = u8::MAX;
 
 /// The datelines of a fabric whose switches are a grid.
@@ -54,7 +54,7 @@ impl Datelines {
     /// Layers where there are datelines.
     pub const CLASSES: usize = 2;
 
-    /// The datelines of a mesh or torus; none if no dimension closes to circles of four or more.
+    /// The datelines of a mesh or torus; none if no dimension closes to rings of four or more.
     ///
     /// # Errors
     /// The first switch or cable that fits into no grid.
@@ -66,11 +66,11 @@ impl Datelines {
         let needs_one = |dimension: &usize| {
             grid.wraps()[*dimension] && grid.dimensions()[*dimension] > FREE_CIRCLE_MAX
         };
-        let circles: Vec<usize> = (0..grid.dimensions().len()).filter(needs_one).collect();
+        let rings: Vec<usize> = (0..grid.dimensions().len()).filter(needs_one).collect();
         let place = |channel: ChannelId| {
             let [from, to] = [fabric.source(channel).node, fabric.target(channel).node];
             let are_switches = [from, to].iter().all(|node| fabric.node(*node).is_switch());
-            are_switches.then(|| place(grid, &circles, from, to)).flatten().unwrap_or(OUTSIDE)
+            are_switches.then(|| place(grid, &rings, from, to)).flatten().unwrap_or(OUTSIDE)
         };
         Self { places: ChannelId::first(fabric.channel_count()).map(place).collect() }
     }
@@ -106,16 +106,16 @@ impl Datelines {
 }
 
 /// The place of the channel from one switch to another; `None` outside of the dimensions with datelines.
-fn place(grid: &Grid, circles: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
+fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
-    let number = circles.iter().position(|dimension| {
+    let number = rings.iter().position(|dimension| {
         let [a, b] = coordinates(dimension);
         a != b
     })?;
-    let [a, b] = coordinates(&circles[number]);
-    // Circles are of four or more, so neighbours that differ by more than one are first and last.
+    let [a, b] = coordinates(&rings[number]);
+    // Rings are of four or more, so neighbours that differ by more than one are first and last.
     let crosses = u8::from(a.abs_diff(b) > 1);
-    Some(2 * u8::try_from(number).expect("fewer circles than bits of a switch's number") + crosses)
+    Some(2 * u8::try_from(number).expect("fewer rings than bits of a switch's number") + crosses)
 }
 
 impl Shares {

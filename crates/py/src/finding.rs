@@ -1,0 +1,24 @@
+//! Findings as rows.
+
+use gingham_topology::{Finding, Severity};
+
+/// Line, severity, kind, text.
+pub(crate) type FindingRow = (Option<u32>, &'static str, &'static str, String);
+
+pub(crate) fn finding_rows(findings: &[Finding]) -> Vec<FindingRow> {
+    findings.iter().map(finding_row).collect()
+}
+
+pub(crate) fn finding_row(finding: &Finding) -> FindingRow {
+    let severity = match finding.kind.severity() {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+    };
+    (finding.line, severity, finding.kind.name(), finding.text.clone())
+}
+
+/// The file formats that fabrics are read from and written to.
+#[pyfunction]
+pub(crate) fn formats() -> Vec<FormatRow> {
+    Format::ALL.map(|format| (format.name(), format.extensions(), format.is_readable())).into()
+}
