@@ -12,7 +12,7 @@
 //! A kind is a variant of [`Switching`], and everything that differs from kind to kind is asked here. No match has a
 //! wildcard: a new kind compiles once it has answered every question.
 
-use crate::{ChannelPlan, PathLength, PipelinePlan, WormholePlan};
+use crate::{ChannelPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
 use std::sync::Arc;
 
 /// The switching kind of a fabric: one kind a run.
@@ -55,6 +55,14 @@ impl Switching {
         match self {
             Self::Wormhole(_) => FlowControl::StopAndGo,
             Self::VirtualLanes(_) => FlowControl::Credits,
+        }
+    }
+
+    /// How an input port of a switch chooses among its lanes, where it has to.
+    pub fn crossbar_input(&self) -> Option<&Scheduler> {
+        match self {
+            Self::Wormhole(_) => None,
+            Self::VirtualLanes(pipeline) => Some(&pipeline.crossbar_input),
         }
     }
 

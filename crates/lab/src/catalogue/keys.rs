@@ -26,18 +26,23 @@ const LANES: Owners = Owners {
     cure: "say network.preset = \"yum-1600\", or leave it out",
 };
 
+/// By kind, in the order of [`KINDS`]: what stands for a key in its networks, if anything does.
+type Instead = [&'static str; KINDS.len()];
+
+const NOTHING: Instead = [""; KINDS.len()];
+
 /// Keys of one table of a scenario.
 struct Section {
     /// Its path, `*` being any place in a list.
     path: &'static str,
     owners: Owners,
-    /// Each with what stands for it in other networks, if anything does; where none is named, all of the table.
-    keys: &'static [(&'static str, &'static str)],
+    /// Each with what stands for it elsewhere; where none is named, all of the table.
+    keys: &'static [(&'static str, Instead)],
 }
 
 impl Section {
-    /// The path of the first of its keys that is written in the table at `place`, and what stands for it in other networks.
-    fn first_written(&self, tree: &Tree, place: &str) -> Option<(String, &'static str)> {
+    /// The path of the first of its keys that is written in the table at `place`, and what stands for it elsewhere.
+    fn first_written(&self, tree: &Tree, place: &str) -> Option<(String, Instead)> {
         tree.get(place)?;
         let path_if_written = |key: &str| {
             let path = format!("{place}.{key}");
@@ -46,7 +51,7 @@ impl Section {
         if self.keys.is_empty() {
             let mut schema = schema_of::<Scenario>();
             let keys = table_of(&mut schema, self.path)["properties"].as_object()?;
-            return keys.keys().find_map(|key| path_if_written(key)).map(|path| (path, ""));
+            return keys.keys().find_map(|key| path_if_written(key)).map(|path| (path, NOTHING));
         }
         self.keys.iter().find_map(|(key, instead)| Some((path_if_written(key)?, *instead)))
     }
@@ -64,25 +69,32 @@ const SECTIONS: [Section; 5] = [
         path: "network",
         owners: WORMHOLE,
         keys: &[
-            ("routing_delay", "a switch takes network.lanes.routing_cycles to find an output"),
-            ("setup_delay", "its five stages take the place of a set-up delay"),
-            ("slack", "its buffers are those of the lanes, network.lanes.depth"),
+            (
+                "routing_delay",
+                ["", "a switch takes network.lanes.routing_cycles to find an output"],
+            ),
+            ("setup_delay", ["", "its five stages take the place of a set-up delay"]),
+            ("slack", ["", "its buffers are those of the lanes, network.lanes.depth"]),
         ],
     },
     Section {
         path: "network.header",
         owners: WORMHOLE,
         keys: &[
-            ("route_bytes", "the head flit carries the route"),
-            ("mark_bytes", "the head flit carries the marks"),
+            ("route_bytes", ["", "the head flit carries the route"]),
+            ("mark_bytes", ["", "the head flit carries the marks"]),
         ],
     },
     Section { path: "network.lanes", owners: LANES, keys: &[] },
-    Section { path: "traffic.*", owners: LANES, keys: &[("lanes", ""), ("service_level", "")] },
+    Section {
+        path: "traffic.*",
+        owners: LANES,
+        keys: &[("lanes", NOTHING), ("service_level", NOTHING)],
+    },
     Section {
         path: "routing",
         owners: LANES,
-        keys: &[("lane_tables", ""), ("service_levels", "")],
+        keys: &[("lane_tables", NOTHING), ("service_levels", NOTHING)],
     },
 ];
 
@@ -104,9 +116,9 @@ pub(crate) fn refuse_foreign(
             let Some((key, instead)) = section.first_written(&source.tree, &place) else {
                 continue;
             };
-            let instead = match instead {
+            let instead = match instead[kind] {
                 "" => String::new(),
-                _ => format!(", where {instead}"),
+                words => format!(", where {words}"),
             };
             let message = format!(
                 "belongs to {}, and the preset {} is {}{instead}: {}",
@@ -138,7 +150,36 @@ pub(super) fn note_owners(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::catalogue::scenario_schema;
+
+    /// Keys that every network has.
+    const SHARED: [&str; 8] = [
+        "network.preset",
+        "network.link_rate",
+        "network.cable_length",
+        "network.delay_per_metre",
+        "network.arbitration",
+        "network.in_transit",
+        "network.header.type_bytes",
+        "network.header.trailer_bytes",
+    ];
+
+    #[test]
+    fn every_key_of_a_network_is_shared_or_has_owners() {
+        let mut schema = scenario_schema();
+        for path in ["network", "network.header"] {
+            let keys = table_of(&mut schema, path)["properties"].as_object().unwrap();
+            for name in keys.keys() {
+                let key = format!("{path}.{name}");
+                let is_owned = SECTIONS.iter().any(|section| {
+                    let is_named = section.keys.iter().any(|(owned, _)| owned == name);
+                    section.path == path && is_named || section.path == key
+                });
+                assert!(is_owned || SHARED.contains(&&*key), "{key}");
+            }
+        }
+    }
 
     #[test]
     fn every_key_of_lanes_is_of_networks_with_lanes() {

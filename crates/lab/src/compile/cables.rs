@@ -102,13 +102,9 @@ fn held_header(
 }
 
 fn check_delays(source: &ScenarioSource, parameters: &Parameters) -> Result<(), LabError> {
-    let [routing_delay, setup_delay] = switch_delays(parameters);
-    let delays = [
-        ("network.routing_delay", routing_delay),
-        ("network.setup_delay", setup_delay),
-        ("network.delay_per_metre", parameters.delay_per_metre),
-    ];
-    match delays.into_iter().find(|(_, delay)| *delay > DELAY_MAX) {
+    let of_cables = ("network.delay_per_metre", parameters.delay_per_metre);
+    let mut delays = switch_delays(parameters).into_iter().flatten().chain([of_cables]);
+    match delays.find(|(_, delay)| *delay > DELAY_MAX) {
         Some((key, delay)) => {
             let message = format!("a delay is at most {DELAY_MAX}, not {delay}");
             Err(InputError::at(&source.tree, key, message).into())
@@ -117,11 +113,14 @@ fn check_delays(source: &ScenarioSource, parameters: &Parameters) -> Result<(), 
     }
 }
 
-/// Routing and set-up delay of a switch, where it has such; cycles of routing are bounded elsewhere.
-fn switch_delays(parameters: &Parameters) -> [Span; 2] {
+/// Routing and set-up delay of a switch, each with its key, where it has such; cycles of routing are bounded elsewhere.
+fn switch_delays(parameters: &Parameters) -> Option<[(&'static str, Span); 2]> {
     match &parameters.switching {
-        SwitchingParameters::Wormhole(wormhole) => [wormhole.routing_delay, wormhole.setup_delay],
-        SwitchingParameters::VirtualLanes(_) => [Span::ZERO; 2],
+        SwitchingParameters::Wormhole(wormhole) => Some([
+            ("network.routing_delay", wormhole.routing_delay),
+            ("network.setup_delay", wormhole.setup_delay),
+        ]),
+        SwitchingParameters::VirtualLanes(_) => None,
     }
 }
 
@@ -144,16 +143,16 @@ fn check_cable(
         return Err(("network.cable_length", message));
     }
     let under_way = (length.propagation(parameters.delay_per_metre) * 2).div_ceil(flit);
-    let [routing_delay, setup_delay] = switch_delays(parameters);
-    let held = (routing_delay + setup_delay).div_ceil(flit);
+    let held = switch_delays(parameters)
+        .map(|[(key, routing), (_, setup)]| (key, (routing + setup).div_ceil(flit)));
     let InTransitParameters { detection, programming, .. } = parameters.in_transit;
     let held_by_host = (detection + programming).div_ceil(flit);
     let fills = [
-        ("network.cable_length", under_way),
-        ("network.routing_delay", held),
-        ("network.in_transit.detection", held_by_host),
+        Some(("network.cable_length", under_way)),
+        held,
+        Some(("network.in_transit.detection", held_by_host)),
     ];
-    for (key, flits) in fills {
+    for (key, flits) in fills.into_iter().flatten() {
         if flits > FLITS_MAX {
             let message =
                 format!("at {rate} it takes {flits} flits to fill this delay, beyond 2^30");

@@ -5,6 +5,7 @@
 //!                          └─► keys of other kinds are refused
 //! ```
 
+use super::arbiters;
 use super::gathered::Gathered;
 use super::lanes::{self, LaneFigures};
 use crate::catalogue::refuse_foreign;
@@ -73,9 +74,10 @@ pub(super) fn check(
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
     match &plan.switching {
-        Switching::Wormhole(_) => Ok(()),
-        Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered),
+        Switching::Wormhole(_) => {}
+        Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered)?,
     }
+    arbiters::check_served(source, plan)
 }
 
 fn overhead_bytes(source: &ScenarioSource, parameters: &Parameters) -> Result<u32, LabError> {
@@ -124,6 +126,17 @@ pub(super) struct Links<'a> {
 }
 
 impl Links<'_> {
+    /// The largest buffer of any channel in bytes, where they differ from channel to channel.
+    pub(super) fn largest_buffer_bytes(&self) -> Option<u64> {
+        match self.kind.switching {
+            Switching::Wormhole(_) => {
+                let slack = self.channels.iter().filter_map(|channel| channel.slack);
+                slack.map(|slack| slack.capacity.into()).max()
+            }
+            Switching::VirtualLanes(_) => None,
+        }
+    }
+
     /// Time of a byte on the cable of a host, in picoseconds.
     pub(super) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];

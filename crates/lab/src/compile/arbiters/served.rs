@@ -8,17 +8,13 @@ use super::ArbiterPlace;
 use crate::compile::longest::{destinations, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_model::{ClassPlan, PipelinePlan, Plan};
+use gingham_model::{ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// Refuses classes that may use lanes which an arbiter never serves.
-pub(in crate::compile) fn check(
-    source: &ScenarioSource,
-    plan: &Plan,
-    pipeline: &PipelinePlan,
-) -> Result<(), LabError> {
-    let unserved = Unserved::of(plan, pipeline);
+pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let unserved = Unserved::of(plan);
     for (index, class) in plan.classes.iter().enumerate() {
         // What a class may use at all, before its pairs are followed.
         let used = sent_as(plan, class).fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
@@ -60,15 +56,15 @@ struct Found {
 }
 
 impl<'a> Unserved<'a> {
-    fn of(plan: &'a Plan, pipeline: &PipelinePlan) -> Self {
+    fn of(plan: &'a Plan) -> Self {
         let lanes = &plan.lanes;
+        let without = |arbiter: &Scheduler| LaneSet::from_bits(!arbiter.served(lanes.count).bits());
+        let crossbar_input = plan.switching.crossbar_input();
         let places = [
-            (ArbiterPlace::CrossbarInput, &pipeline.crossbar_input),
-            (ArbiterPlace::LinkOutput, &lanes.link_output),
-            (ArbiterPlace::AdapterPort, &lanes.adapter_port),
+            (ArbiterPlace::CrossbarInput, crossbar_input.map_or(LaneSet::EMPTY, without)),
+            (ArbiterPlace::LinkOutput, without(&lanes.link_output)),
+            (ArbiterPlace::AdapterPort, without(&lanes.adapter_port)),
         ];
-        let without = |served: LaneSet| LaneSet::from_bits(!served.bits());
-        let places = places.map(|(place, arbiter)| (place, without(arbiter.served(lanes.count))));
         Self { plan, places }
     }
 

@@ -47,12 +47,8 @@ impl ClassContext<'_> {
 
     /// Where cables need more than the network's buffer there is more than one capacity to choose from.
     fn note_grown_buffers(&self, counted: u64, gathered: &mut Gathered) {
-        let capacities = self
-            .links
-            .channels
-            .iter()
-            .filter_map(|channel| Some(u64::from(channel.slack?.capacity)));
-        let Some(largest) = capacities.max().filter(|largest| *largest > counted) else { return };
+        let largest = self.links.largest_buffer_bytes();
+        let Some(largest) = largest.filter(|largest| *largest > counted) else { return };
         self.note(
             gathered,
             format!(

@@ -58,7 +58,6 @@ pub(in crate::compile) fn check(
 ) -> Result<(), LabError> {
     limits::check(source, plan, pipeline.cycle)?;
     rooms::check(source, plan, pipeline)?;
-    arbiters::check_served(source, plan, pipeline)?;
     notes::note(plan, pipeline, gathered);
     arbiters::note(plan, pipeline, gathered);
     Ok(())
