@@ -93,7 +93,7 @@ def test_for_programs_an_error_is_one_object_whatever_went_wrong(
         (["run", "torus", "--sede", "3"], 2, {"key": "--sede", "nearest": "--seed"}),
         (["run", "torus", "--seed", "x"], 2, {"key": "--seed"}),
         (["run", "torus", "-o", "ring.toml/x"], 6, {"file": None}),
-        (["explain", "laod"], 2, {"key": "laod", "nearest": "traffic.0.load"}),
+        (["explain", "laod"], 2, {"key": "laod", "nearest": "load"}),
         (["fabric", "info", "rign.toml"], 2, {"file": "rign.toml"}),
         (["fabric", "info", "ring.toml"], 2, {"file": "ring.toml"}),
         (["route", "ring.toml", "--algorithm", "up-dwn"], 2, {"key": "--algorithm"}),

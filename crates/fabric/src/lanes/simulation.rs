@@ -11,7 +11,7 @@ use crate::lanes::waits::Waits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Crossbar, Due, Endpoints, PipelinePlan, Plan};
+use gingham_model::{Crossbar, Due, Endpoints, PipelinePlan, Plan, Status};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -26,17 +26,12 @@ pub(crate) struct Simulation {
 }
 
 impl gingham_model::Simulation for Simulation {
-    fn step(&mut self) {
-        let (event_ps, tick_ps) = self.context.clock.next();
-        if event_ps.min(tick_ps) >= self.context.endpoints.checkpoint().as_ps() {
-            self.checkpoint(event_ps.min(tick_ps));
-        } else if event_ps <= tick_ps {
-            let event = self.context.clock.next_event();
-            self.handle(event);
-        } else {
-            self.context.clock.go_to(tick_ps);
-            self.step_tick();
+    fn advance(&mut self, events: u64) -> &Status {
+        let end = self.events().saturating_add(events);
+        while self.events() < end && self.endpoints().is_running() {
+            self.step();
         }
+        self.status()
     }
 
     fn now(&self) -> Time {
@@ -94,6 +89,19 @@ impl Simulation {
             }
         }
         simulation
+    }
+
+    fn step(&mut self) {
+        let (event_ps, tick_ps) = self.context.clock.next();
+        if event_ps.min(tick_ps) >= self.context.endpoints.checkpoint().as_ps() {
+            self.checkpoint(event_ps.min(tick_ps));
+        } else if event_ps <= tick_ps {
+            let event = self.context.clock.next_event();
+            self.handle(event);
+        } else {
+            self.context.clock.go_to(tick_ps);
+            self.step_tick();
+        }
     }
 
     fn handle(&mut self, event: Event) {

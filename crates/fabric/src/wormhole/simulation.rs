@@ -9,7 +9,7 @@ use crate::wormhole::switches::Switches;
 use crate::wormhole::worm::Worms;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, Plan, WormholePlan};
+use gingham_model::{Due, Endpoints, Plan, Status, WormholePlan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -23,23 +23,12 @@ pub(crate) struct Simulation {
 }
 
 impl gingham_model::Simulation for Simulation {
-    fn step(&mut self) {
-        let next = self.network.clock.peek();
-        if self.network.links.has_changes()
-            && next.is_none_or(|(time, event)| {
-                time > self.network.clock.now() || event.is_last_phase()
-            })
-        {
-            return self.network.links.predict_crossings(&mut self.network.clock);
+    fn advance(&mut self, events: u64) -> &Status {
+        let end = self.events().saturating_add(events);
+        while self.events() < end && self.endpoints().is_running() {
+            self.step();
         }
-        let checkpoint = self.hosts.endpoints().checkpoint().as_ps();
-        if next.is_some_and(|(time, _)| time < checkpoint) {
-            let event = self.network.clock.next_event();
-            self.events += 1;
-            self.handle(event);
-        } else {
-            self.checkpoint();
-        }
+        self.status()
     }
 
     fn now(&self) -> Time {
@@ -82,6 +71,25 @@ impl Simulation {
         let switches = Switches::new(plan, wormhole);
         let network = Network { clock, links, worms: Worms::default() };
         Self { network, switches, hosts, events: 0 }
+    }
+
+    fn step(&mut self) {
+        let next = self.network.clock.peek();
+        if self.network.links.has_changes()
+            && next.is_none_or(|(time, event)| {
+                time > self.network.clock.now() || event.is_last_phase()
+            })
+        {
+            return self.network.links.predict_crossings(&mut self.network.clock);
+        }
+        let checkpoint = self.hosts.endpoints().checkpoint().as_ps();
+        if next.is_some_and(|(time, _)| time < checkpoint) {
+            let event = self.network.clock.next_event();
+            self.events += 1;
+            self.handle(event);
+        } else {
+            self.checkpoint();
+        }
     }
 
     fn handle(&mut self, event: Event) {

@@ -7,7 +7,7 @@ use crate::lanes::journey::Journeys;
 use crate::lanes::ports::{Input, Output};
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, PipelinePlan, Plan};
+use gingham_model::{Due, Endpoints, PipelinePlan, Plan, Status};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -45,8 +45,12 @@ pub(crate) struct Simulation {
 }
 
 impl gingham_model::Simulation for Simulation {
-    fn step(&mut self) {
-        self.step();
+    fn advance(&mut self, events: u64) -> &Status {
+        let end = self.events().saturating_add(events);
+        while self.events() < end && self.endpoints().is_running() {
+            self.step();
+        }
+        self.status()
     }
 
     fn now(&self) -> Time {

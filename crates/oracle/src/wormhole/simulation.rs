@@ -7,7 +7,7 @@ use crate::wormhole::worm::Worms;
 use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, Plan, WormholePlan};
+use gingham_model::{Due, Endpoints, Plan, Status, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
@@ -42,8 +42,12 @@ pub(crate) struct Simulation {
 }
 
 impl gingham_model::Simulation for Simulation {
-    fn step(&mut self) {
-        self.step();
+    fn advance(&mut self, events: u64) -> &Status {
+        let end = self.events().saturating_add(events);
+        while self.events() < end && self.endpoints().is_running() {
+            self.step();
+        }
+        self.status()
     }
 
     fn now(&self) -> Time {
