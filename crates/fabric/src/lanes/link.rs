@@ -32,17 +32,10 @@ impl Network {
         if !state.is_common() {
             return self.traverse_uncommon(port, context, tick);
         }
-        let (lanes, is_to_host) = (state.can_send(), state.is(TO_HOST));
-        let there = tick + u64::from(state.latency);
-        if lanes == 0 {
-            return;
-        }
-        let lane = self.links.serve_round_robin(port, lanes);
-        let is_waited_for = self.links.take(port, lane);
+        let is_to_host = state.is(TO_HOST);
+        let Some((lane, is_waited_for)) = self.links.traverse(port, tick) else { return };
         if is_to_host {
             self.eject(port, lane, context.clock.now(), context);
-        } else {
-            self.links.launch(port, lane, there);
         }
         if is_waited_for {
             self.make_room(port, lane);

@@ -89,6 +89,23 @@ const _: () = assert!(
 );
 
 impl LinkPort {
+    /// A flit leaves an output lane of such a depth. Returns whether an input lane waits for the room.
+    #[inline]
+    fn take(&mut self, output: &mut OutputLane, lane: usize, depth: u16) -> bool {
+        let was_full = output.fill == depth;
+        output.fill -= 1;
+        self.filled &= !(u16::from(output.fill == 0) << lane);
+        was_full && self.held >> lane & 1 == 1
+    }
+
+    /// The channel takes a flit, which takes a credit.
+    #[inline]
+    fn spend_credit(&mut self, output: &mut OutputLane, lane: usize) {
+        output.credit -= 1;
+        self.credited &= !(u16::from(output.credit == 0) << lane);
+        self.flits += 1;
+    }
+
     fn new(plan: &Plan, lanes: &PipelinePlan, layout: &Layout, port: usize) -> Self {
         let empty = Self { open: u16::MAX, after: u16::MAX, ..Self::default() };
         let Some(channel) = layout.channels()[port] else { return empty };
@@ -269,12 +286,7 @@ impl Links {
     /// A flit leaves an output lane. Returns whether an input lane waits for the room.
     #[inline]
     pub(crate) fn take(&mut self, port: usize, lane: usize) -> bool {
-        let state = &mut self.ports[port];
-        let output = &mut self.lanes[port << SHIFT | lane];
-        let was_full = output.fill == self.depths[lane];
-        output.fill -= 1;
-        state.filled &= !(u16::from(output.fill == 0) << lane);
-        was_full && state.held >> lane & 1 == 1
+        self.ports[port].take(&mut self.lanes[port << SHIFT | lane], lane, self.depths[lane])
     }
 
     // The channel.
@@ -283,10 +295,7 @@ impl Links {
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
         let state = &mut self.ports[port];
-        let output = &mut self.lanes[port << SHIFT | lane];
-        output.credit -= 1;
-        state.credited &= !(u16::from(output.credit == 0) << lane);
-        state.flits += 1;
+        state.spend_credit(&mut self.lanes[port << SHIFT | lane], lane);
         if state.can_send() != 0 {
             self.ready.insert(port);
         }
@@ -296,6 +305,30 @@ impl Links {
         } else {
             self.arrivals.push(there, to);
         }
+    }
+
+    /// A common channel takes a flit of its next lane, round robin, if any can send: says which, and whether an input lane waits for
+    /// the room. Where the channel ends at a host that takes in all that comes, [`Self::eject`] is to follow.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
+    #[inline(always)]
+    pub(crate) fn traverse(&mut self, port: usize, tick: u64) -> Option<(usize, bool)> {
+        let state = &mut self.ports[port];
+        let lanes = state.can_send();
+        if lanes == 0 {
+            return None;
+        }
+        let lane = round_robin(lanes, &mut state.after);
+        let output = &mut self.lanes[port << SHIFT | lane];
+        let is_waited_for = state.take(output, lane, self.depths[lane]);
+        if !state.is(TO_HOST) {
+            state.spend_credit(output, lane);
+            let (there, to) = (tick + u64::from(state.latency), state.peer_lane(lane));
+            if state.can_send() != 0 {
+                self.ready.insert(port);
+            }
+            self.arrivals.push(there, to);
+        }
+        Some((lane, is_waited_for))
     }
 
     /// A flit is on its way to a host that takes in all that comes: to which input lane.

@@ -59,6 +59,8 @@ impl Links {
     }
 
     /// Counts of a channel: of what started at `last_start` or before, with what lasts counted up to `end`.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every channel")]
+    #[inline(always)]
     fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
         let sender = &self.senders[channel.index()];
         let (started, arrived) = if sender.is_silent_from(end) {
