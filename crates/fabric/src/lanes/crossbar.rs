@@ -218,15 +218,19 @@ impl Network {
     #[inline(always)]
     pub(crate) fn traverse_switch(&mut self, port: usize, lane: usize, tick: u64) {
         let from = port << SHIFT | lane;
-        let state = self.switches.port(port);
-        let (base, credit) = (state.base as usize, state.credit_lane as usize | lane);
-        let counts = tick + u64::from(state.credit_latency);
+        let state = self.switches.port_mut(port);
         let input = self.buffers.leave(from);
-        let (to, is_tail) = (base + usize::from(input.out), input.left == 0);
-        let is_empty = input.present == 0;
+        let (to, is_tail) = (state.base as usize + usize::from(input.out), input.left == 0);
         let is_full = self.links.put(to);
-        self.switches.cross((port, lane), to >> SHIFT, is_empty, is_full, tick);
-        self.links.send_credit(credit, counts);
+        let crosses_on = state.cross(lane, input.present == 0, is_full, tick);
+        #[expect(clippy::cast_possible_truncation, reason = "a switch has fewer than 2^16 ports")]
+        let input = (port - (state.base as usize >> SHIFT)) as u16;
+        let counts = tick + u64::from(state.credit_latency);
+        self.links.send_credit(state.credit_lane as usize | lane, counts);
+        if crosses_on {
+            self.switches.crossing.insert(port);
+        }
+        self.switches.match_output(to >> SHIFT, input);
         if is_tail || self.is_tracked {
             self.note_crossing(from, to, tick, is_tail);
         }

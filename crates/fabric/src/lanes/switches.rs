@@ -53,6 +53,16 @@ pub(crate) struct SwitchPort {
 const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
 
 impl SwitchPort {
+    /// A flit crosses: it leaves the buffer of its input lane empty or not, and its output lane full or not. Returns whether
+    /// another can.
+    #[inline]
+    pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
+        self.occupancy = self.occupancy.wrapping_add(tick);
+        self.sendable &= !(u16::from(is_empty) << lane);
+        self.full |= u16::from(is_full) << lane;
+        self.can_cross() != 0
+    }
+
     /// Lanes that can cross.
     #[inline]
     pub(crate) const fn can_cross(&self) -> u16 {
@@ -166,26 +176,16 @@ impl Switches {
         self.crossing.insert(lane >> SHIFT);
     }
 
-    /// A flit crosses to an output port: it leaves the buffer of its input lane empty or not, and its output lane full or not.
+    /// The same, to be changed.
     #[inline]
-    pub(crate) fn cross(
-        &mut self,
-        (port, lane): (usize, usize),
-        output: usize,
-        is_empty: bool,
-        is_full: bool,
-        tick: u64,
-    ) {
-        let state = &mut self.ports[port];
-        state.occupancy = state.occupancy.wrapping_add(tick);
-        state.sendable &= !(u16::from(is_empty) << lane);
-        state.full |= u16::from(is_full) << lane;
-        if state.can_cross() != 0 {
-            self.crossing.insert(port);
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "a switch has fewer than 2^16 ports")]
-        let pointer = (port - (state.base as usize >> SHIFT)) as u16 + 1;
-        self.ports[output].pointer = pointer;
+    pub(crate) fn port_mut(&mut self, port: usize) -> &mut SwitchPort {
+        &mut self.ports[port]
+    }
+
+    /// An output port is matched with an input port, by its number in the switch: the next one is first from now on.
+    #[inline]
+    pub(crate) fn match_output(&mut self, output: usize, input: u16) {
+        self.ports[output].pointer = input + 1;
     }
 
     /// The lane of an input port that is served, of some that could cross.
