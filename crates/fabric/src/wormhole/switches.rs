@@ -55,12 +55,8 @@ impl Switches {
         let Some(incoming) = network.links.read_head(channel, network.clock.now()) else { return };
         let node = || self.ports[channel.index()].node;
         let output = network.worms.get(incoming.worm).output(&self.plan, incoming.position, node);
-        network.links.input_mut(channel).route(
-            output,
-            self.wormhole.route_bytes,
-            network.clock.now(),
-        );
-        network.links.note_change(channel);
+        let is_stripped = self.wormhole.route_bytes;
+        network.links.route(channel, output, is_stripped, network.clock.now());
         match self.wormhole.routing_delay.as_ps() {
             0 => self.request(network, channel),
             delay => {

@@ -112,8 +112,11 @@ impl Links {
         worm: Incoming,
         ready: u64,
     ) {
-        self.touch(channel);
-        let first = self.senders[channel.index()].begin(&worm, ready);
+        let sender = &mut self.senders[channel.index()];
+        if !std::mem::replace(&mut sender.touched, true) {
+            self.touched.push(channel);
+        }
+        let first = sender.begin(&worm, ready);
         let worm = Incoming { first, ..worm };
         if let Some(input) = self.inputs[channel.index()].as_mut() {
             input.incoming.push_back(worm);
@@ -145,6 +148,23 @@ impl Links {
             input.current = Some(worm);
         }
         Some(worm)
+    }
+
+    /// The worm that was read at the end of `channel`, a switch's, goes to `output`; its first flit was stripped `now`, if it was.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn route(
+        &mut self,
+        channel: ChannelId,
+        output: ChannelId,
+        is_stripped: bool,
+        now: u64,
+    ) {
+        let input = self.inputs[channel.index()].as_mut().expect("a switch input");
+        input.route(output, is_stripped, now);
+        if !std::mem::replace(&mut input.changed, true) {
+            self.changed.push(channel);
+        }
     }
 
     /// The worm at the head of the input at the end of `channel` is sent on at `output`, which it holds from now on.
