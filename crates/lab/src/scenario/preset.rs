@@ -92,14 +92,6 @@ impl SwitchingParameters {
             Self::VirtualLanes(_) => "virtual-lanes",
         }
     }
-
-    /// What a network of the kind is called beside one of another.
-    pub const fn called(&self) -> &'static str {
-        match self {
-            Self::Wormhole(_) => "a wormhole network without lanes",
-            Self::VirtualLanes(_) => "one of virtual lanes",
-        }
-    }
 }
 
 impl Preset {
