@@ -92,6 +92,7 @@ pub(super) fn check(
         Switching::Wormhole(_) => {}
         Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered)?,
     }
+    arbiters::note_over_reserved(plan, gathered);
     arbiters::check_served(source, plan)
 }
 

@@ -88,7 +88,7 @@ impl Network {
                     SwitchingParameters::Wormhole(self.wormhole_over(&preset))
                 }
                 SwitchingParameters::VirtualLanes(preset) => {
-                    SwitchingParameters::VirtualLanes(Box::new(self.lanes.over(&preset)))
+                    SwitchingParameters::VirtualLanes(Box::new(self.lanes.pipeline_over(&preset)))
                 }
             },
         }

@@ -11,7 +11,7 @@
 //! 16 lanes of 10 flits). The marks 56 and 40, two type bytes, one checksum byte and two bytes before an in-transit host are
 //! ours, from memory of Myrinet's documents; cables of 10 m under Yum et al. are ours.
 
-use super::LaneParameters;
+use super::PipelineParameters;
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_model::{Arbitration, InTransitParameters, SlackBuffer};
 use schemars::JsonSchema;
@@ -66,7 +66,7 @@ pub enum SwitchingParameters {
     /// Wormhole with slack buffers, STOP and GO.
     Wormhole(WormholeParameters),
     /// Virtual lanes with credits.
-    VirtualLanes(Box<LaneParameters>),
+    VirtualLanes(Box<PipelineParameters>),
 }
 
 /// What only wormhole networks have.
