@@ -158,3 +158,9 @@ fn summary_json(summary: &Summary) -> Value {
         "mean_switches_passed": summary.mean_switches_passed,
     })
 }
+
+/// The file formats that fabrics are read from and written to.
+#[pyfunction]
+pub(crate) fn formats() -> Vec<FormatRow> {
+    Format::ALL.map(|format| (format.name(), format.extensions(), format.is_readable())).into()
+}

@@ -16,9 +16,3 @@ pub(crate) fn finding_row(finding: &Finding) -> FindingRow {
     };
     (finding.line, severity, finding.kind.name(), finding.text.clone())
 }
-
-/// The file formats that fabrics are read from and written to.
-#[pyfunction]
-pub(crate) fn formats() -> Vec<FormatRow> {
-    Format::ALL.map(|format| (format.name(), format.extensions(), format.is_readable())).into()
-}

@@ -20,8 +20,8 @@ use crate::{error, json as convert};
 #[derive(Debug)]
 pub(crate) struct Routes {
     pub(crate) fabric: Arc<Fabric>,
-    /// For each LID offset.
-    pub(crate) routes: Vec<CoreRoutes>,
+    /// The routes of each LID offset.
+    pub(crate) by_offset: Vec<CoreRoutes>,
     lanes: Option<Lanes>,
     ejection: Ejection,
     pub(crate) decided: Decided,
@@ -130,21 +130,21 @@ impl Routes {
     ) -> Self {
         let set = RouteSet { routes: &routes, lanes: lanes.as_ref(), ejection };
         let proof = prove(&fabric, set);
-        Self { fabric, routes, lanes, ejection, decided, proof, findings }
+        Self { fabric, by_offset: routes, lanes, ejection, decided, proof, findings }
     }
 
     fn set(&self) -> RouteSet<'_> {
-        RouteSet { routes: &self.routes, lanes: self.lanes.as_ref(), ejection: self.ejection }
+        RouteSet { routes: &self.by_offset, lanes: self.lanes.as_ref(), ejection: self.ejection }
     }
 
     /// The first path of every pair.
     fn first(&self) -> &CoreRoutes {
-        &self.routes[0]
+        &self.by_offset[0]
     }
 
     /// Whether any path visits an in-transit host.
     fn visits_hosts(&self) -> bool {
-        self.routes.iter().any(CoreRoutes::has_in_transit_hosts)
+        self.by_offset.iter().any(CoreRoutes::has_in_transit_hosts)
     }
 
     /// The switches at which shortest paths would need a host to turn, and that have none.
@@ -239,7 +239,7 @@ impl Routes {
 
     /// How many alternatives a pair has at most.
     fn alternatives(&self) -> usize {
-        self.routes.len()
+        self.by_offset.len()
     }
 
     /// The lanes on which packets travel between switches.
@@ -266,8 +266,8 @@ impl Routes {
     fn faults(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| {
             let mut faults = Vec::new();
-            for (number, routes) in self.routes.iter().enumerate() {
-                let of = match self.routes.len() {
+            for (number, routes) in self.by_offset.iter().enumerate() {
+                let of = match self.by_offset.len() {
                     1 => String::new(),
                     count => format!(" [path {} of {count}]", number + 1),
                 };

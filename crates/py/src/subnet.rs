@@ -51,7 +51,7 @@ impl Routes {
             }
         };
         let lids = Lids::of(fabric).map_err(|refused| error::refusal(py, refused))?;
-        py.detach(|| write_tables(fabric, &lids, &self.routes, &to_switches))
+        py.detach(|| write_tables(fabric, &lids, &self.by_offset, &to_switches))
             .map_err(|refused| error::refusal(py, refused))
     }
 }

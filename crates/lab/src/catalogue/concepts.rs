@@ -3,7 +3,7 @@
 //! ```text
 //!   name       what kind of names they are
 //!   schema     of the enum whose variants they are
-//!   support    under each switching kind, in the order of `KINDS`
+//!   support    under a switching kind, by its features
 //!   example    keys of a scenario, as TOML, with a pair of braces where the value of a variant goes
 //! ```
 //!
@@ -12,8 +12,9 @@
 //! given. What an example leaves open is that of a 4x4 torus whose hosts send 64-byte messages
 //! (`tests/test_catalogue.py`, which runs every example).
 
-use super::KINDS;
+use super::support::Feature;
 use super::support::Support::{self, Meaningless, Refused, Works};
+use super::support::SwitchingKind;
 use crate::scenario::{Excess, Forwarding, Lanes, Preset};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use gingham_model::{Arbitration, Choose, Crossbar, Scheduler, Segmentation};
@@ -23,14 +24,12 @@ use gingham_topology::routing::Algorithm;
 use schemars::JsonSchema;
 use serde_json::Value;
 
-type Supports = [Support; KINDS.len()];
-
 /// A kind of names.
 pub(super) struct Concept {
     pub(super) name: &'static str,
     pub(super) schema: fn() -> Value,
-    /// That of a name.
-    pub(super) support: fn(&str) -> Supports,
+    /// That of a name under a kind.
+    pub(super) support: fn(&str, &SwitchingKind) -> Support,
     pub(super) example: &'static str,
 }
 
@@ -42,8 +41,8 @@ pub(super) const CONCEPTS: [Concept; 14] = [
     concept::<Choose>("path-choice", by_any, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
     concept::<Preset>("preset", by_its_own, "network.preset = {}"),
     concept::<Arbitration>("arbitration", by_any, "network.arbitration = {}"),
-    concept::<Crossbar>("crossbar", by_lanes, "network.lanes.crossbar = {}"),
-    concept::<Forwarding>("forwarding", by_lanes, "network.lanes.forwarding = {}"),
+    concept::<Crossbar>("crossbar", by_five_stages, "network.lanes.crossbar = {}"),
+    concept::<Forwarding>("forwarding", by_five_stages, "network.lanes.forwarding = {}"),
     Concept { name: "lanes", schema: datelines, support: by_lanes, example: "{}" },
     concept::<Scheduler>("scheduler", by_lanes, "\
 network.lanes.count = 2
@@ -74,7 +73,7 @@ policing = { rate = 0.2, burst = "256 B", excess = {} }"#),
 
 const fn concept<T: JsonSchema>(
     name: &'static str,
-    support: fn(&str) -> Supports,
+    support: fn(&str, &SwitchingKind) -> Support,
     example: &'static str,
 ) -> Concept {
     Concept { name, schema: schema_of::<T>, support, example }
@@ -87,20 +86,33 @@ fn datelines() -> Value {
     key
 }
 
-const fn by_any(_name: &str) -> Supports {
-    [Works, Works]
+const fn by_any(_name: &str, _kind: &SwitchingKind) -> Support {
+    Works
 }
 
 /// What is of lanes.
-const fn by_lanes(_name: &str) -> Supports {
-    [Refused { reason: "belongs to networks of virtual lanes" }, Works]
+fn by_lanes(_name: &str, kind: &SwitchingKind) -> Support {
+    of_lanes(Feature::Lanes, kind)
+}
+
+/// What is of the switch of five stages.
+fn by_five_stages(_name: &str, kind: &SwitchingKind) -> Support {
+    of_lanes(Feature::FiveStages, kind)
+}
+
+fn of_lanes(feature: Feature, kind: &SwitchingKind) -> Support {
+    if kind.has(feature) {
+        Works
+    } else {
+        Refused { reason: "belongs to networks of virtual lanes" }
+    }
 }
 
 /// A preset asks for a kind.
-fn by_its_own(name: &str) -> Supports {
+fn by_its_own(name: &str, kind: &SwitchingKind) -> Support {
     let preset = Preset::ALL.into_iter().find(|preset| preset.name() == name);
     let asked = preset.expect("a preset has its name").parameters().switching.kind();
-    KINDS.map(|kind| if kind.name == asked { Works } else { Meaningless })
+    if kind.name == asked { Works } else { Meaningless }
 }
 
 /// Files that examples read, by the name under which they do: (name, content).

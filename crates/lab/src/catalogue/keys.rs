@@ -2,47 +2,45 @@
 //! reference says of them.
 
 use super::KINDS;
+use super::support::Feature;
 use crate::error::LabError;
 use crate::scenario::{Scenario, ScenarioSource, SwitchingParameters};
 use gingham_input::Tree;
 use gingham_results::schema_of;
 use serde_json::Value;
 
-/// Networks that have a key.
-struct Owners {
-    /// By kind, in the order of [`KINDS`].
-    kinds: [bool; KINDS.len()],
-    called: &'static str,
-    /// What to do about such a key elsewhere.
-    cure: &'static str,
+impl Feature {
+    /// What networks that have it are called.
+    const fn owners(self) -> &'static str {
+        match self {
+            Self::SlackBuffers => "wormhole networks",
+            Self::Lanes | Self::FiveStages => "networks of virtual lanes",
+        }
+    }
+
+    /// What to do about a key of it elsewhere.
+    const fn cure(self) -> &'static str {
+        match self {
+            Self::SlackBuffers => "leave it out",
+            Self::Lanes | Self::FiveStages => "say network.preset = \"yum-1600\", or leave it out",
+        }
+    }
 }
-
-const WORMHOLE: Owners =
-    Owners { kinds: [true, false], called: "wormhole networks", cure: "leave it out" };
-
-const LANES: Owners = Owners {
-    kinds: [false, true],
-    called: "networks of virtual lanes",
-    cure: "say network.preset = \"yum-1600\", or leave it out",
-};
-
-/// By kind, in the order of [`KINDS`]: what stands for a key in its networks, if anything does.
-type Instead = [&'static str; KINDS.len()];
-
-const NOTHING: Instead = [""; KINDS.len()];
 
 /// Keys of one table of a scenario.
 struct Section {
     /// Its path, `*` being any place in a list.
     path: &'static str,
-    owners: Owners,
-    /// Each with what stands for it elsewhere; where none is named, all of the table.
-    keys: &'static [(&'static str, Instead)],
+    /// What networks have that have its keys.
+    feature: Feature,
+    /// Each with what stands for it in switches of five stages, if anything does; where none is named, all of the table.
+    keys: &'static [(&'static str, &'static str)],
 }
 
 impl Section {
-    /// The path of the first of its keys that is written in the table at `place`, and what stands for it elsewhere.
-    fn first_written(&self, tree: &Tree, place: &str) -> Option<(String, Instead)> {
+    /// The path of the first of its keys that is written in the table at `place`, and what stands for it in switches of five
+    /// stages.
+    fn first_written(&self, tree: &Tree, place: &str) -> Option<(String, &'static str)> {
         tree.get(place)?;
         let path_if_written = |key: &str| {
             let path = format!("{place}.{key}");
@@ -51,7 +49,7 @@ impl Section {
         if self.keys.is_empty() {
             let mut schema = schema_of::<Scenario>();
             let keys = table_of(&mut schema, self.path)["properties"].as_object()?;
-            return keys.keys().find_map(|key| path_if_written(key)).map(|path| (path, NOTHING));
+            return keys.keys().find_map(|key| path_if_written(key)).map(|path| (path, ""));
         }
         self.keys.iter().find_map(|(key, instead)| Some((path_if_written(key)?, *instead)))
     }
@@ -64,37 +62,47 @@ fn table_of<'a>(schema: &'a mut Value, path: &str) -> &'a mut Value {
     })
 }
 
-const SECTIONS: [Section; 5] = [
+const SECTIONS: [Section; 6] = [
     Section {
         path: "network",
-        owners: WORMHOLE,
+        feature: Feature::SlackBuffers,
         keys: &[
-            (
-                "routing_delay",
-                ["", "a switch takes network.lanes.routing_cycles to find an output"],
-            ),
-            ("setup_delay", ["", "its five stages take the place of a set-up delay"]),
-            ("slack", ["", "its buffers are those of the lanes, network.lanes.depth"]),
+            ("routing_delay", "a switch takes network.lanes.routing_cycles to find an output"),
+            ("setup_delay", "its five stages take the place of a set-up delay"),
+            ("slack", "its buffers are those of the lanes, network.lanes.depth"),
         ],
     },
     Section {
         path: "network.header",
-        owners: WORMHOLE,
+        feature: Feature::SlackBuffers,
         keys: &[
-            ("route_bytes", ["", "the head flit carries the route"]),
-            ("mark_bytes", ["", "the head flit carries the marks"]),
+            ("route_bytes", "the head flit carries the route"),
+            ("mark_bytes", "the head flit carries the marks"),
         ],
     },
-    Section { path: "network.lanes", owners: LANES, keys: &[] },
+    Section { path: "network.lanes", feature: Feature::Lanes, keys: &[] },
+    Section {
+        path: "network.lanes",
+        feature: Feature::FiveStages,
+        keys: &[
+            ("depth", ""),
+            ("flit", ""),
+            ("forwarding", ""),
+            ("output_depth", ""),
+            ("routing_cycles", ""),
+            ("crossbar", ""),
+            ("crossbar_input", ""),
+        ],
+    },
     Section {
         path: "traffic.*",
-        owners: LANES,
-        keys: &[("lanes", NOTHING), ("service_level", NOTHING)],
+        feature: Feature::Lanes,
+        keys: &[("lanes", ""), ("service_level", "")],
     },
     Section {
         path: "routing",
-        owners: LANES,
-        keys: &[("lane_tables", NOTHING), ("service_levels", NOTHING)],
+        feature: Feature::Lanes,
+        keys: &[("lane_tables", ""), ("service_levels", "")],
     },
 ];
 
@@ -103,9 +111,9 @@ pub(crate) fn refuse_foreign(
     source: &ScenarioSource,
     switching: &SwitchingParameters,
 ) -> Result<(), LabError> {
-    let kind = KINDS.iter().position(|kind| kind.name == switching.kind());
+    let kind = KINDS.iter().find(|kind| kind.name == switching.kind());
     let kind = kind.expect("every kind stands in the catalogue");
-    for section in SECTIONS.iter().filter(|section| !section.owners.kinds[kind]) {
+    for section in SECTIONS.iter().filter(|section| !kind.has(section.feature)) {
         let places = match section.path.strip_suffix(".*") {
             Some(list) => {
                 (0..source.scenario.traffic.len()).map(|index| format!("{list}.{index}")).collect()
@@ -116,16 +124,18 @@ pub(crate) fn refuse_foreign(
             let Some((key, instead)) = section.first_written(&source.tree, &place) else {
                 continue;
             };
-            let instead = match instead[kind] {
-                "" => String::new(),
-                words => format!(", where {words}"),
+            let instead = match instead {
+                words if !words.is_empty() && kind.has(Feature::FiveStages) => {
+                    format!(", where {words}")
+                }
+                _ => String::new(),
             };
             let message = format!(
                 "belongs to {}, and the preset {} is {}{instead}: {}",
-                section.owners.called,
+                section.feature.owners(),
                 source.scenario.network.preset.name(),
-                switching.called(),
-                section.owners.cure
+                kind.called,
+                section.feature.cure()
             );
             return Err(source.refuse(&key, message).into());
         }
@@ -133,18 +143,19 @@ pub(crate) fn refuse_foreign(
     Ok(())
 }
 
-/// Says in the schema of scenarios which keys only some networks have: of a table, where all its keys are such.
+/// Says in the schema of scenarios which keys only some networks have: of a table, where all its keys are such, and not again
+/// of its keys.
 pub(super) fn note_owners(schema: &mut Value) {
-    for Section { path, owners, keys } in &SECTIONS {
-        let note = |of: &mut Value| {
-            let meaning = of["description"].as_str().unwrap_or_default();
-            of["description"] = format!("{meaning} Only in {}.", owners.called).into();
-        };
+    for Section { path, feature, keys } in &SECTIONS {
+        let said = format!(" Only in {}.", feature.owners());
+        let meaning = |of: &Value| of["description"].as_str().unwrap_or_default().to_owned();
+        let note = |of: &mut Value| of["description"] = (meaning(of) + &said).into();
         let table = table_of(schema, path);
         if keys.is_empty() {
             note(table);
+        } else if !meaning(table).ends_with(&said) {
+            keys.iter().for_each(|(key, _)| note(&mut table["properties"][*key]));
         }
-        keys.iter().for_each(|(key, _)| note(&mut table["properties"][*key]));
     }
 }
 

@@ -107,14 +107,17 @@ fn entry(concept: &Concept, name: &str, variant: &Value, parameters: Value) -> E
         value => concept.example.replace("{}", &value),
     };
     let files = FILES.iter().filter(|(file, _)| example.contains(&format!("\"{file}\"")));
-    let supports = KINDS.iter().zip((concept.support)(name));
+    let under = |kind: &SwitchingKind| KindSupport {
+        kind: kind.name,
+        support: (concept.support)(name, kind),
+    };
     Entry {
         concept: concept.name,
         name: name.to_owned(),
         summary: text("description").unwrap_or_default().replace('\n', " "),
         source: text("x-source").unwrap_or_default(),
         parameters,
-        kinds: supports.map(|(kind, support)| KindSupport { kind: kind.name, support }).collect(),
+        kinds: KINDS.iter().map(under).collect(),
         files: files.map(|&(name, text)| ExampleFile { name, text }).collect(),
         example,
     }

@@ -7,8 +7,8 @@
 //!   a preset        works          meaningless
 //! ```
 //!
-//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]; every rule of support in `concepts` then lacks a
-//! cell and does not compile until it has one.
+//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]: its features decide on every cell of its column, and
+//! on the keys of a scenario that it has (`keys`).
 
 use serde::Serialize;
 
@@ -23,6 +23,30 @@ pub struct SwitchingKind {
     pub source: &'static str,
     /// Keys of a scenario, as TOML, that ask for it.
     pub example: &'static str,
+    /// What a network of the kind is called beside one of another.
+    #[serde(skip)]
+    pub(super) called: &'static str,
+    /// What its networks have that not all have.
+    #[serde(skip)]
+    pub(super) features: &'static [Feature],
+}
+
+impl SwitchingKind {
+    /// Whether its networks have something that not all have.
+    pub(super) fn has(&self, feature: Feature) -> bool {
+        self.features.contains(&feature)
+    }
+}
+
+/// What only networks of some kinds have, so that keys and mechanisms belong to these.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Feature {
+    /// Slack buffers, STOP and GO, and a route in front of the packet.
+    SlackBuffers,
+    /// Several lanes of a channel, each with credits.
+    Lanes,
+    /// Switches of five stages that move flits over lanes.
+    FiveStages,
 }
 
 /// Every switching kind, in the order in which the cells of a line are given.
@@ -33,6 +57,8 @@ pub const KINDS: [SwitchingKind; 2] = [
                   buffers hold its sender with STOP and GO.",
         source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
         example: "network.preset = \"myrinet-1280\"",
+        called: "a wormhole network without lanes",
+        features: &[Feature::SlackBuffers],
     },
     SwitchingKind {
         name: "virtual-lanes",
@@ -40,6 +66,8 @@ pub const KINDS: [SwitchingKind; 2] = [
                   on different lanes share the channel flit by flit, and the lanes of a switch its crossbar.",
         source: "Yum et al. 2002, section 3.1",
         example: "network.preset = \"yum-1600\"",
+        called: "one of virtual lanes",
+        features: &[Feature::Lanes, Feature::FiveStages],
     },
 ];
 

@@ -1,7 +1,8 @@
 //! Cables: rates and lengths become flit times, delays and slack buffers.
 
+use super::network::NetworkKind;
 use crate::error::LabError;
-use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
+use crate::scenario::{Parameters, ScenarioSource};
 use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};
 use gingham_model::{ChannelPlan, InTransitParameters, SlackBuffer, WhenPoolFull};
@@ -21,11 +22,12 @@ pub(super) fn channels(
     source: &ScenarioSource,
     fabric: &Fabric,
     parameters: &Parameters,
-    flit_bytes: u32,
+    kind: &NetworkKind,
     notes: &mut Vec<String>,
 ) -> Result<Vec<ChannelPlan>, LabError> {
     let network = &source.scenario.network;
-    check_delays(source, parameters)?;
+    let flit_bytes = kind.switching.flit_bytes();
+    check_delays(source, parameters, kind)?;
     let mut census = Census::default();
     let mut channels = Vec::with_capacity(fabric.channel_count());
     for channel in ChannelId::first(fabric.channel_count()) {
@@ -34,18 +36,13 @@ pub(super) fn channels(
         let rate = network.link_rate.or(told).unwrap_or(parameters.link_rate);
         let length = cable.length.unwrap_or(parameters.cable_length);
         let flit = rate.flit_time(flit_bytes.into());
-        check_cable(rate, length, flit.span, parameters).map_err(|(key, message)| {
+        check_cable(rate, length, flit.span, parameters, kind).map_err(|(key, message)| {
             let message = format!("on {}: {message}", fabric.channel_name(channel));
             InputError::at(&source.tree, key, message)
         })?;
         let delay = length.propagation(parameters.delay_per_metre);
-        let slack = match &parameters.switching {
-            SwitchingParameters::VirtualLanes(_) => None,
-            SwitchingParameters::Wormhole(wormhole) => {
-                let cable = Cable { channel, flit: flit.span, delay };
-                slack_buffer(source, fabric, cable, parameters, wormhole, &mut census)?
-            }
-        };
+        let cable = Cable { channel, flit: flit.span, delay };
+        let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
         census.see_rate(told.is_some_and(|told| told != parameters.link_rate), &flit);
         channels.push(ChannelPlan { flit: flit.span, delay, slack });
     }
@@ -61,27 +58,28 @@ struct Cable {
     delay: Span,
 }
 
-/// The slack buffer at the end of a channel of a wormhole network.
+/// The slack buffer at the end of a channel, where there is one.
 fn slack_buffer(
     source: &ScenarioSource,
     fabric: &Fabric,
     cable: Cable,
     parameters: &Parameters,
-    wormhole: &WormholeParameters,
+    kind: &NetworkKind,
     census: &mut Census,
 ) -> Result<Option<SlackBuffer>, LabError> {
     let Cable { channel, flit, delay } = cable;
-    let Some(held) = held_header(fabric, channel, parameters, wormhole) else { return Ok(None) };
+    let Some(smallest) = kind.slack else { return Ok(None) };
+    let Some(held) = held_header(fabric, channel, parameters, kind) else { return Ok(None) };
     let slack = match source.scenario.network.slack {
         Some(exact) => exact,
-        None => wormhole.slack.scaled(flit, delay, held),
+        None => smallest.scaled(flit, delay, held),
     };
     slack.check(flit, delay).map_err(|error| {
         let message = format!("on {}: {error}", fabric.channel_name(channel));
         InputError::at(&source.tree, "network.slack", message)
     })?;
     if fabric.node(fabric.target(channel).node).is_switch() {
-        census.see_buffer(slack, wormhole.slack);
+        census.see_buffer(slack, smallest);
     }
     Ok(Some(slack))
 }
@@ -91,19 +89,23 @@ fn held_header(
     fabric: &Fabric,
     channel: ChannelId,
     parameters: &Parameters,
-    wormhole: &WormholeParameters,
+    kind: &NetworkKind,
 ) -> Option<Span> {
     let InTransitParameters { detection, programming, when_full, .. } = parameters.in_transit;
     if fabric.node(fabric.target(channel).node).is_switch() {
-        Some(wormhole.routing_delay + wormhole.setup_delay)
+        header_delay(kind).map(|(_, delay)| delay)
     } else {
         (when_full == WhenPoolFull::Stop).then_some(detection + programming)
     }
 }
 
-fn check_delays(source: &ScenarioSource, parameters: &Parameters) -> Result<(), LabError> {
+fn check_delays(
+    source: &ScenarioSource,
+    parameters: &Parameters,
+    kind: &NetworkKind,
+) -> Result<(), LabError> {
     let of_cables = ("network.delay_per_metre", parameters.delay_per_metre);
-    let mut delays = switch_delays(parameters).into_iter().flatten().chain([of_cables]);
+    let mut delays = kind.switch_delays().into_iter().flatten().chain([of_cables]);
     match delays.find(|(_, delay)| *delay > DELAY_MAX) {
         Some((key, delay)) => {
             let message = format!("a delay is at most {DELAY_MAX}, not {delay}");
@@ -113,15 +115,9 @@ fn check_delays(source: &ScenarioSource, parameters: &Parameters) -> Result<(), 
     }
 }
 
-/// Routing and set-up delay of a switch, each with its key, where it has such; cycles of routing are bounded elsewhere.
-fn switch_delays(parameters: &Parameters) -> Option<[(&'static str, Span); 2]> {
-    match &parameters.switching {
-        SwitchingParameters::Wormhole(wormhole) => Some([
-            ("network.routing_delay", wormhole.routing_delay),
-            ("network.setup_delay", wormhole.setup_delay),
-        ]),
-        SwitchingParameters::VirtualLanes(_) => None,
-    }
+/// What a switch takes to pass on a header, with the key to change.
+fn header_delay(kind: &NetworkKind) -> Option<(&'static str, Span)> {
+    kind.switch_delays().map(|[(key, routing), (_, setup)]| (key, routing + setup))
 }
 
 /// Refuses what 64 bits of picoseconds or 32 bits of flits could not hold: the key to change and why.
@@ -130,6 +126,7 @@ fn check_cable(
     length: Length,
     flit: Span,
     parameters: &Parameters,
+    kind: &NetworkKind,
 ) -> Result<(), (&'static str, String)> {
     if rate < RATE_MIN {
         return Err((
@@ -143,8 +140,7 @@ fn check_cable(
         return Err(("network.cable_length", message));
     }
     let under_way = (length.propagation(parameters.delay_per_metre) * 2).div_ceil(flit);
-    let held = switch_delays(parameters)
-        .map(|[(key, routing), (_, setup)]| (key, (routing + setup).div_ceil(flit)));
+    let held = header_delay(kind).map(|(key, delay)| (key, delay.div_ceil(flit)));
     let InTransitParameters { detection, programming, .. } = parameters.in_transit;
     let held_by_host = (detection + programming).div_ceil(flit);
     let fills = [

@@ -69,8 +69,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
     imported::check_drops(source, &fabric, routes)?;
     let proof = paths::prove(source, &fabric, routes, allow_deadlock)?;
-    let flit_bytes = kind.switching.flit_bytes();
-    let channels = cables::channels(source, &fabric, &parameters, flit_bytes, &mut gathered.notes)?;
+    let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
     let classes = classes::classes(source, links, &mut gathered)?;

@@ -11,8 +11,8 @@ use super::lanes::{self, LaneFigures};
 use crate::catalogue::refuse_foreign;
 use crate::error::LabError;
 use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
-use gingham_kernel::Bytes;
-use gingham_model::{ChannelPlan, Plan, Scheduler, Switching, WormholePlan};
+use gingham_kernel::{Bytes, Span};
+use gingham_model::{ChannelPlan, Plan, Scheduler, SlackBuffer, Switching, WormholePlan};
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
@@ -26,6 +26,8 @@ pub(super) struct NetworkKind {
     pub(super) lanes: LaneFigures,
     /// By class: what one switch holds of a packet, in bytes.
     pub(super) held_bytes: Vec<u64>,
+    /// The smallest input buffer of a switch, where buffers grow with their cables.
+    pub(super) slack: Option<SlackBuffer>,
 }
 
 impl NetworkKind {
@@ -43,14 +45,27 @@ impl NetworkKind {
                 let lanes = LaneFigures::of(source, 1, [(); 2].map(|()| Scheduler::default()))?;
                 let held_bytes = lanes.by_class().iter().map(|_| wormhole.slack.capacity.into());
                 let held_bytes = held_bytes.collect();
-                Ok(Self { switching: Switching::Wormhole(plan), lanes, held_bytes })
+                let slack = Some(wormhole.slack);
+                Ok(Self { switching: Switching::Wormhole(plan), lanes, held_bytes, slack })
             }
             SwitchingParameters::VirtualLanes(of) => {
                 let (plan, lanes) = lanes::plan(source, parameters, of, overhead_bytes, gathered)?;
                 let held_bytes = lanes.by_class().iter().map(|of| lanes::lane_bytes(&plan, *of));
                 let held_bytes = held_bytes.collect();
-                Ok(Self { switching: Switching::VirtualLanes(Arc::new(plan)), lanes, held_bytes })
+                let switching = Switching::VirtualLanes(Arc::new(plan));
+                Ok(Self { switching, lanes, held_bytes, slack: None })
             }
+        }
+    }
+
+    /// Routing and set-up delay of a switch, each with its key, where it has such; cycles of routing are bounded elsewhere.
+    pub(super) fn switch_delays(&self) -> Option<[(&'static str, Span); 2]> {
+        match &self.switching {
+            Switching::Wormhole(wormhole) => Some([
+                ("network.routing_delay", wormhole.routing_delay),
+                ("network.setup_delay", wormhole.setup_delay),
+            ]),
+            Switching::VirtualLanes(_) => None,
         }
     }
 }
@@ -77,6 +92,7 @@ pub(super) fn check(
         Switching::Wormhole(_) => {}
         Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered)?,
     }
+    arbiters::note_over_reserved(plan, gathered);
     arbiters::check_served(source, plan)
 }
 

@@ -58,11 +58,23 @@ pub enum Forwarding {
     VirtualCutThrough,
 }
 
-/// Figures of virtual lanes.
+/// Figures of virtual lanes, whatever switches there are.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LaneParameters {
     /// Lanes of every channel.
     pub count: i64,
+    /// How an output of a switch chooses among its lanes.
+    pub link_output: Scheduler,
+    /// How an adapter chooses among its lanes.
+    pub adapter_port: Scheduler,
+}
+
+/// Figures of the switch of five stages and its lanes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PipelineParameters {
+    /// Its lanes.
+    #[serde(flatten)]
+    pub lanes: LaneParameters,
     /// Flits that the buffer of a lane holds at the end of a channel.
     pub depth: PerLane<i64>,
     /// What one flit carries.
@@ -77,17 +89,17 @@ pub struct LaneParameters {
     pub crossbar: Crossbar,
     /// How an input port of a switch chooses among its lanes.
     pub crossbar_input: Scheduler,
-    /// How an output of a switch chooses among its lanes.
-    pub link_output: Scheduler,
-    /// How an adapter chooses among its lanes.
-    pub adapter_port: Scheduler,
 }
 
-impl Default for LaneParameters {
+impl Default for PipelineParameters {
     /// Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128 bits, five stages, a multiplexed crossbar.
     fn default() -> Self {
         Self {
-            count: 16,
+            lanes: LaneParameters {
+                count: 16,
+                link_output: Scheduler::default(),
+                adapter_port: Scheduler::default(),
+            },
             depth: PerLane::All(10),
             flit: Bytes(16),
             forwarding: PerLane::All(Forwarding::Wormhole),
@@ -95,8 +107,6 @@ impl Default for LaneParameters {
             routing_cycles: 1,
             crossbar: Crossbar::Multiplexed,
             crossbar_input: Scheduler::default(),
-            link_output: Scheduler::default(),
-            adapter_port: Scheduler::default(),
         }
     }
 }
@@ -104,20 +114,24 @@ impl Default for LaneParameters {
 impl Lanes {
     /// A preset's figures with the departures applied.
     pub(super) fn over(&self, preset: &LaneParameters) -> LaneParameters {
-        let of = |given: &Option<Scheduler>, preset: &Scheduler| {
-            given.clone().unwrap_or_else(|| preset.clone())
-        };
         LaneParameters {
             count: self.count.unwrap_or(preset.count),
-            depth: self.depth.clone().unwrap_or_else(|| preset.depth.clone()),
+            link_output: self.link_output.as_ref().unwrap_or(&preset.link_output).clone(),
+            adapter_port: self.adapter_port.as_ref().unwrap_or(&preset.adapter_port).clone(),
+        }
+    }
+
+    /// The same of the switch of five stages.
+    pub(super) fn pipeline_over(&self, preset: &PipelineParameters) -> PipelineParameters {
+        PipelineParameters {
+            lanes: self.over(&preset.lanes),
+            depth: self.depth.as_ref().unwrap_or(&preset.depth).clone(),
             flit: self.flit.unwrap_or(preset.flit),
-            forwarding: self.forwarding.clone().unwrap_or_else(|| preset.forwarding.clone()),
+            forwarding: self.forwarding.as_ref().unwrap_or(&preset.forwarding).clone(),
             output_depth: self.output_depth.clone().or_else(|| preset.output_depth.clone()),
             routing_cycles: self.routing_cycles.unwrap_or(preset.routing_cycles),
             crossbar: self.crossbar.unwrap_or(preset.crossbar),
-            crossbar_input: of(&self.crossbar_input, &preset.crossbar_input),
-            link_output: of(&self.link_output, &preset.link_output),
-            adapter_port: of(&self.adapter_port, &preset.adapter_port),
+            crossbar_input: self.crossbar_input.as_ref().unwrap_or(&preset.crossbar_input).clone(),
         }
     }
 }

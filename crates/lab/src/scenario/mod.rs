@@ -33,7 +33,7 @@ mod traffic;
 
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
-pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane};
+pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Measure, Stop};
 pub use network::{Header, Network};

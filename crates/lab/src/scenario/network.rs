@@ -1,7 +1,6 @@
 //! The network section: a preset, and what departs from it.
 
-use super::preset::{Parameters, SwitchingParameters, WormholeParameters};
-use super::{InTransit, Lanes, Preset};
+use super::{InTransit, Lanes, Parameters, Preset};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_model::{Arbitration, SlackBuffer};
 use schemars::JsonSchema;
@@ -83,25 +82,7 @@ impl Network {
             trailer_bytes: header.trailer_bytes.unwrap_or(preset.trailer_bytes),
             arbitration: self.arbitration,
             in_transit: self.in_transit.over(&preset.in_transit),
-            switching: match preset.switching {
-                SwitchingParameters::Wormhole(preset) => {
-                    SwitchingParameters::Wormhole(self.wormhole_over(&preset))
-                }
-                SwitchingParameters::VirtualLanes(preset) => {
-                    SwitchingParameters::VirtualLanes(Box::new(self.lanes.over(&preset)))
-                }
-            },
-        }
-    }
-
-    fn wormhole_over(&self, preset: &WormholeParameters) -> WormholeParameters {
-        let header = self.header.unwrap_or_default();
-        WormholeParameters {
-            routing_delay: self.routing_delay.unwrap_or(preset.routing_delay),
-            setup_delay: self.setup_delay.unwrap_or(preset.setup_delay),
-            slack: self.slack.unwrap_or(preset.slack),
-            route_bytes: header.route_bytes.unwrap_or(preset.route_bytes),
-            mark_bytes: header.mark_bytes.unwrap_or(preset.mark_bytes),
+            switching: preset.switching.under(self),
         }
     }
 }

@@ -11,7 +11,7 @@
 //! 16 lanes of 10 flits). The marks 56 and 40, two type bytes, one checksum byte and two bytes before an in-transit host are
 //! ours, from memory of Myrinet's documents; cables of 10 m under Yum et al. are ours.
 
-use super::LaneParameters;
+use super::{Network, PipelineParameters};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_model::{Arbitration, InTransitParameters, SlackBuffer};
 use schemars::JsonSchema;
@@ -66,7 +66,7 @@ pub enum SwitchingParameters {
     /// Wormhole with slack buffers, STOP and GO.
     Wormhole(WormholeParameters),
     /// Virtual lanes with credits.
-    VirtualLanes(Box<LaneParameters>),
+    VirtualLanes(Box<PipelineParameters>),
 }
 
 /// What only wormhole networks have.
@@ -93,11 +93,26 @@ impl SwitchingParameters {
         }
     }
 
-    /// What a network of the kind is called beside one of another.
-    pub const fn called(&self) -> &'static str {
+    /// These figures of a preset with the departures of a network applied.
+    pub(super) fn under(&self, network: &Network) -> Self {
         match self {
-            Self::Wormhole(_) => "a wormhole network without lanes",
-            Self::VirtualLanes(_) => "one of virtual lanes",
+            Self::Wormhole(preset) => Self::Wormhole(preset.under(network)),
+            Self::VirtualLanes(preset) => {
+                Self::VirtualLanes(Box::new(network.lanes.pipeline_over(preset)))
+            }
+        }
+    }
+}
+
+impl WormholeParameters {
+    fn under(&self, network: &Network) -> Self {
+        let header = network.header.unwrap_or_default();
+        Self {
+            routing_delay: network.routing_delay.unwrap_or(self.routing_delay),
+            setup_delay: network.setup_delay.unwrap_or(self.setup_delay),
+            slack: network.slack.unwrap_or(self.slack),
+            route_bytes: header.route_bytes.unwrap_or(self.route_bytes),
+            mark_bytes: header.mark_bytes.unwrap_or(self.mark_bytes),
         }
     }
 }

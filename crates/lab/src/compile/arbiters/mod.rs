@@ -11,12 +11,12 @@ mod file;
 mod notes;
 mod served;
 
-pub(super) use notes::note;
+pub(super) use notes::{note_idle_link, note_over_reserved};
 pub(super) use served::check as check_served;
 
 use super::gathered::Gathered;
 use crate::error::LabError;
-use crate::scenario::{LaneParameters, ScenarioSource};
+use crate::scenario::{LaneParameters, PipelineParameters, ScenarioSource};
 use gingham_model::scheduler::Fault;
 use gingham_model::{Crossbar, Granularity, Scheduler};
 use gingham_topology::routing::LaneSet;
@@ -60,31 +60,37 @@ pub(super) struct Among {
     pub(super) flit_bytes: u32,
     /// Lanes with virtual cut-through.
     pub(super) cut_through: LaneSet,
-    /// How lanes share the crossbar.
-    pub(super) crossbar: Crossbar,
 }
 
-/// How the ports of a network choose.
-pub(super) struct Arbiters {
-    pub(super) crossbar_input: Scheduler,
-    pub(super) link_output: Scheduler,
-    pub(super) adapter_port: Scheduler,
+/// How link outputs and adapter ports choose, in any network with lanes.
+pub(super) fn ports(
+    source: &ScenarioSource,
+    lanes: &LaneParameters,
+    among: Among,
+    gathered: &mut Gathered,
+) -> Result<[Scheduler; 2], LabError> {
+    let mut plan = |place, scheduler| Reader { source, place, among }.plan(scheduler, gathered);
+    Ok([
+        plan(ArbiterPlace::LinkOutput, &lanes.link_output)?,
+        plan(ArbiterPlace::AdapterPort, &lanes.adapter_port)?,
+    ])
 }
 
-impl Arbiters {
-    pub(super) fn of(
-        source: &ScenarioSource,
-        lanes: &LaneParameters,
-        among: Among,
-        gathered: &mut Gathered,
-    ) -> Result<Self, LabError> {
-        let mut plan = |place, scheduler| Reader { source, place, among }.plan(scheduler, gathered);
-        Ok(Self {
-            crossbar_input: plan(ArbiterPlace::CrossbarInput, &lanes.crossbar_input)?,
-            link_output: plan(ArbiterPlace::LinkOutput, &lanes.link_output)?,
-            adapter_port: plan(ArbiterPlace::AdapterPort, &lanes.adapter_port)?,
-        })
+/// How the input ports of a switch of five stages choose, where something chooses there.
+pub(super) fn crossbar_input(
+    source: &ScenarioSource,
+    switch: &PipelineParameters,
+    among: Among,
+    gathered: &mut Gathered,
+) -> Result<Scheduler, LabError> {
+    let place = ArbiterPlace::CrossbarInput;
+    let written = &switch.crossbar_input;
+    if switch.crossbar == Crossbar::Full && *written != Scheduler::default() {
+        let message = "every lane has its own way into a full crossbar, so that nothing chooses there: leave the key out, or \
+                       say crossbar = \"multiplexed\"";
+        return Err(source.refuse(place.key(), message).into());
     }
+    Reader { source, place, among }.plan(written, gathered)
 }
 
 struct Reader<'a> {
@@ -115,22 +121,11 @@ impl Reader<'_> {
 
     /// Whether there can be such an arbiter at the place.
     fn check_place(&self, scheduler: &Scheduler) -> Result<(), LabError> {
-        let refuse = |message: &str| Err(self.source.refuse(self.place.key(), message).into());
-        let Among { count, cut_through, crossbar, .. } = self.among;
-        if crossbar == Crossbar::Full
-            && self.place == ArbiterPlace::CrossbarInput
-            && *scheduler != Scheduler::default()
-        {
-            return refuse(
-                "every lane has its own way into a full crossbar, so that nothing chooses there: leave the key out, or \
-                 say crossbar = \"multiplexed\"",
-            );
-        }
+        let Among { count, cut_through, .. } = self.among;
         if scheduler.facts().by == Granularity::Packet && cut_through != LaneSet::first_n(count) {
-            return refuse(
-                "by the packet, a packet that waits for credits would hold up the other lanes: let all lanes have \
-                 forwarding = \"virtual-cut-through\", or choose by = \"flit\" (not under infiniband)",
-            );
+            let message = "by the packet, a packet that waits for credits would hold up the other lanes: let all lanes \
+                           have forwarding = \"virtual-cut-through\", or choose by = \"flit\" (not under infiniband)";
+            return Err(self.source.refuse(self.place.key(), message).into());
         }
         Ok(())
     }

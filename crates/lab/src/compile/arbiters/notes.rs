@@ -9,16 +9,14 @@ use gingham_topology::ChannelId;
 /// Picoseconds of a second.
 const SECOND_PS: u64 = 1_000_000_000_000;
 
-/// Says what of the arbiters of a plan one might not expect.
-pub(in crate::compile) fn note(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
-    gathered.notes.extend(idle_link(plan, pipeline));
-    let lanes = &plan.lanes;
+/// Says where arbiters reserve more than there is.
+pub(in crate::compile) fn note_over_reserved(plan: &Plan, gathered: &mut Gathered) {
     let places = [
-        (ArbiterPlace::CrossbarInput, &pipeline.crossbar_input),
-        (ArbiterPlace::LinkOutput, &lanes.link_output),
-        (ArbiterPlace::AdapterPort, &lanes.adapter_port),
+        (ArbiterPlace::CrossbarInput, plan.switching.crossbar_input()),
+        (ArbiterPlace::LinkOutput, Some(&plan.lanes.link_output)),
+        (ArbiterPlace::AdapterPort, Some(&plan.lanes.adapter_port)),
     ];
-    let notes = places.map(|(place, arbiter)| over_reserved(plan, place, arbiter));
+    let notes = places.map(|(place, arbiter)| over_reserved(plan, place, arbiter?));
     gathered.notes.extend(notes.into_iter().flatten());
 }
 
@@ -30,19 +28,23 @@ fn channels(plan: &Plan, at_switches: bool) -> impl Iterator<Item = ChannelId> {
 
 /// The link output of a multiplexed crossbar gets a flit a cycle, and has next to nothing to choose from unless its
 /// cable is slower.
-fn idle_link(plan: &Plan, pipeline: &PipelinePlan) -> Option<String> {
+pub(in crate::compile) fn note_idle_link(
+    plan: &Plan,
+    pipeline: &PipelinePlan,
+    gathered: &mut Gathered,
+) {
     let lanes = &plan.lanes;
     let is_told = !matches!(lanes.link_output, Scheduler::RoundRobin(_)) && lanes.count > 1;
     let is_as_fast = |channel: ChannelId| plan.channel(channel).flit <= pipeline.cycle;
     let is_idle = is_told
         && pipeline.crossbar == Crossbar::Multiplexed
         && channels(plan, true).all(is_as_fast);
-    is_idle.then(|| {
-        "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are credits, for \
-         an output is given one flit a cycle and its cable takes one: say crossbar = \"full\", or how \
-         `network.lanes.crossbar_input` chooses"
-            .to_owned()
-    })
+    if is_idle {
+        let note = "behind a multiplexed crossbar `network.lanes.link_output` has nothing to choose from while there are \
+                    credits, for an output is given one flit a cycle and its cable takes one: say crossbar = \"full\", or \
+                    how `network.lanes.crossbar_input` chooses";
+        gathered.notes.push(note.to_owned());
+    }
 }
 
 /// Virtual clock that reserves more than there is.

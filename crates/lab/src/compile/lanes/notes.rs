@@ -16,15 +16,24 @@ use gingham_model::{ChannelPlan, ClassPlan, PipelinePlan, Plan, WhenFull};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
 
-/// Says what of the lanes of a plan one might not expect.
-pub(super) fn note(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
-    let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
-    let used = classes.fold(LaneSet::EMPTY, |all, of| all | of);
+/// Says which lanes are too shallow for the full rate.
+pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
+    let used = used(plan);
     let cut = |lane: &u8| pipeline.cut_through.contains(*lane);
     gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(|lane| !cut(lane)), 0));
     let packet_flits = longest_flits(plan, pipeline);
     gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(cut), packet_flits));
-    gathered.notes.extend(unused(plan.lanes.count, used));
+}
+
+/// Says which lanes nobody uses.
+pub(super) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
+    gathered.notes.extend(unused(plan.lanes.count, used(plan)));
+}
+
+/// The lanes of all classes.
+fn used(plan: &Plan) -> LaneSet {
+    let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
+    classes.fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
 /// The flits that a lane must hold so that by itself it carries the full rate of a channel within a packet; between two

@@ -2,10 +2,10 @@
 
 use super::section::Section;
 use super::{LaneFigures, limits, notes, rooms};
-use crate::compile::arbiters::{self, Among, Arbiters};
+use crate::compile::arbiters::{self, Among};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
-use crate::scenario::{LaneParameters, Parameters, ScenarioSource};
+use crate::scenario::{Parameters, PipelineParameters, ScenarioSource};
 use gingham_kernel::Span;
 use gingham_model::{PipelinePlan, Plan};
 use gingham_topology::routing::LaneSet;
@@ -14,19 +14,19 @@ use gingham_topology::routing::LaneSet;
 pub(in crate::compile) fn plan(
     source: &ScenarioSource,
     parameters: &Parameters,
-    lanes: &LaneParameters,
+    switch: &PipelineParameters,
     overhead_bytes: u32,
     gathered: &mut Gathered,
 ) -> Result<(PipelinePlan, LaneFigures), LabError> {
     let of = Section { source };
-    let count = of.count(lanes)?;
-    let depths_flits = of.depths("depth", &lanes.depth, count)?;
-    let output = lanes.output_depth.as_ref();
+    let count = of.count(&switch.lanes)?;
+    let depths_flits = of.depths("depth", &switch.depth, count)?;
+    let output = switch.output_depth.as_ref();
     let output = output.map(|output| of.depths("output_depth", output, count)).transpose()?;
-    let (flit_bytes, cut_through) = (of.flit_bytes(lanes)?, of.cut_through(lanes, count)?);
-    let among = Among { count, flit_bytes, cut_through, crossbar: lanes.crossbar };
-    let Arbiters { crossbar_input, link_output, adapter_port } =
-        Arbiters::of(source, lanes, among, gathered)?;
+    let (flit_bytes, cut_through) = (of.flit_bytes(switch)?, of.cut_through(switch, count)?);
+    let among = Among { count, flit_bytes, cut_through };
+    let crossbar_input = arbiters::crossbar_input(source, switch, among, gathered)?;
+    let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
     let pipeline = PipelinePlan {
         flit_bytes,
         overhead_bytes,
@@ -34,12 +34,12 @@ pub(in crate::compile) fn plan(
         depths_flits,
         output_depths_flits: output.unwrap_or(depths_flits),
         cut_through,
-        routing_cycles: of.routing_cycles(lanes)?,
-        crossbar: lanes.crossbar,
+        routing_cycles: of.routing_cycles(switch)?,
+        crossbar: switch.crossbar,
         arbitration: parameters.arbitration,
         crossbar_input,
     };
-    Ok((pipeline, LaneFigures::of(source, count, [link_output, adapter_port])?))
+    Ok((pipeline, LaneFigures::of(source, count, ports)?))
 }
 
 /// Payload that the shallowest of some lanes holds: what adaptive segments count for a switch.
@@ -58,7 +58,8 @@ pub(in crate::compile) fn check(
 ) -> Result<(), LabError> {
     limits::check(source, plan, pipeline.cycle)?;
     rooms::check(source, plan, pipeline)?;
-    notes::note(plan, pipeline, gathered);
-    arbiters::note(plan, pipeline, gathered);
+    notes::note_shallow(plan, pipeline, gathered);
+    notes::note_unused(plan, gathered);
+    arbiters::note_idle_link(plan, pipeline, gathered);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The numbers of `network.lanes`, and how their mistakes are told.
 
 use crate::error::LabError;
-use crate::scenario::{Forwarding, LaneParameters, PerLane, ScenarioSource};
+use crate::scenario::{Forwarding, LaneParameters, PerLane, PipelineParameters, ScenarioSource};
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 use std::ops::RangeInclusive;
 
@@ -68,13 +68,13 @@ impl Section<'_> {
         Ok(depths)
     }
 
-    pub(super) fn flit_bytes(&self, lanes: &LaneParameters) -> Result<u32, LabError> {
-        let bytes = u32::try_from(lanes.flit.0).ok();
+    pub(super) fn flit_bytes(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
+        let bytes = u32::try_from(switch.flit.0).ok();
         bytes.filter(|bytes| (1..=FLIT_MAX_BYTES).contains(bytes)).ok_or_else(|| {
             let message = format!(
                 "a flit carries from 1 B to {} KiB, not {}",
                 FLIT_MAX_BYTES >> 10,
-                lanes.flit
+                switch.flit
             );
             self.refuse("flit", message)
         })
@@ -88,16 +88,16 @@ impl Section<'_> {
 
     pub(super) fn cut_through(
         &self,
-        lanes: &LaneParameters,
+        switch: &PipelineParameters,
         count: u8,
     ) -> Result<LaneSet, LabError> {
-        let by_lane = (0..count).zip(self.by_lane("forwarding", &lanes.forwarding, count)?);
+        let by_lane = (0..count).zip(self.by_lane("forwarding", &switch.forwarding, count)?);
         let cut = by_lane.filter(|(_, forwarding)| *forwarding == Forwarding::VirtualCutThrough);
         Ok(cut.map(|(lane, _)| lane).collect())
     }
 
-    pub(super) fn routing_cycles(&self, lanes: &LaneParameters) -> Result<u32, LabError> {
+    pub(super) fn routing_cycles(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
         let rule = format!("a switch routes in from 0 to {ROUTING_CYCLES_MAX} cycles");
-        self.number("routing_cycles", lanes.routing_cycles, 0..=ROUTING_CYCLES_MAX, &rule)
+        self.number("routing_cycles", switch.routing_cycles, 0..=ROUTING_CYCLES_MAX, &rule)
     }
 }
