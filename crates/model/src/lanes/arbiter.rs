@@ -106,8 +106,8 @@ mod tests {
     use gingham_topology::routing::LaneSet;
     use proptest::prelude::*;
 
-    fn arbiter(scheduler: Scheduler, lanes: u8) -> LaneArbiter {
-        LaneArbiter::new(&scheduler, lanes)
+    fn arbiter(scheduler: &Scheduler, lanes: u8) -> LaneArbiter {
+        LaneArbiter::new(scheduler, lanes)
     }
 
     fn weighted(weights: Vec<u32>) -> Scheduler {
@@ -144,7 +144,7 @@ mod tests {
     proptest! {
         #[test]
         fn round_robin_over_bits_is_that_of_the_schedulers(sets in prop::collection::vec(0_u16.., 0..200)) {
-            let (mut ours, mut theirs) = (arbiter(Scheduler::default(), 16), RoundRobin::new(16));
+            let (mut ours, mut theirs) = (arbiter(&Scheduler::default(), 16), RoundRobin::new(16));
             for set in sets {
                 let expected = theirs.serve(&Ready::alike(&[u64::from(set)]));
                 prop_assert_eq!(ours.serve(set, &[]).map(usize::from), expected);
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn lanes_in_turn_and_past_the_last() {
-        let mut arbiter = arbiter(Scheduler::default(), 16);
+        let mut arbiter = arbiter(&Scheduler::default(), 16);
         let order = [0x8003, 0x8003, 0x8003, 0x8003, 0, 0x0001, 0x8001]
             .map(|eligible| arbiter.serve(eligible, &[]));
         assert_eq!(order, [Some(0), Some(1), Some(15), Some(0), None, Some(0), Some(15)]);
@@ -190,7 +190,7 @@ mod tests {
         let heads = [70, 10].map(|arrival_ps| Head { length_bytes: 10, arrival_ps });
         let reserved = LaneRate::Reserved(Rate::from_bytes_per_second(1_000_000_000_000));
         let first = [first_come(), strict(vec![1, 0]), clock(vec![reserved, LaneRate::BestEffort])]
-            .map(|scheduler| arbiter(scheduler, 2).serve(0b11, &heads));
+            .map(|scheduler| arbiter(&scheduler, 2).serve(0b11, &heads));
         assert_eq!(first, [1, 0, 0].map(Some));
     }
 
