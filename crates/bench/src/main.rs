@@ -1,9 +1,10 @@
-//! One row of the speed table: one scenario, one engine, one process, so that neither caches nor memory
-//! of one row help or hurt the next.
+//! One row of the speed table: one scenario, one engine, one process, so that neither caches nor
+//! memory of one row help or hurt the next.
 //!
-//! `gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]` simulates and prints one line of
-//! JSON. The engine `none` only sets up: what it costs is what the others cost before time zero. With
-//! `--bare` nothing is summed up after the run, so that counted instructions are those of the run.
+//! `gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]` simulates and prints one line
+//! of JSON. The engine `none` only sets up: what it costs is what the others cost before time zero.
+//! With `--bare` nothing is summed up after the run, so that counted instructions are those of the
+//! run.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ClassSummary, Engine, Run, compile};

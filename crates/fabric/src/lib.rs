@@ -5,7 +5,8 @@
 //!   lanes/        virtual lanes, tick by tick
 //! ```
 //!
-//! Invariants: every delivery happens at the picosecond at which the oracle has it; the engine never imports the oracle.
+//! Invariants: every delivery happens at the picosecond at which the oracle has it; the engine
+//! never imports the oracle.
 
 mod lanes;
 mod wormhole;

@@ -5,9 +5,9 @@
 //!   next round: deficit 200 + 500 = 700, head 300: deficit 400
 //! ```
 //!
-//! Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round robin", 1995, section
-//! 3, cited as \[SV94\] in Adiseshu, Parulkar and Varghese 1996. It looks at the head's length, so
-//! it cannot stripe.
+//! Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round robin", 1995,
+//! section 3, cited as \[SV94\] in Adiseshu, Parulkar and Varghese 1996. It looks at the head's
+//! length, so it cannot stripe.
 //!
 //! Invariants: a deficit is below the longest packet between turns, and zero for an idle queue; an
 //! eligible queue is served before the others have sent their quanta and a longest packet each.

@@ -6,9 +6,9 @@
 //! | [`Causal`] | what was sent, and nothing else: it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
 //! | [`Arbiter`] | who is eligible, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`TwoLevelTables`] |
 //!
-//! [`PassingOver`] makes an arbiter of a causal scheduler that works in rounds; weighted round robin
-//! is generalised round robin so adapted. What depends on the number of channels holds an array of
-//! `CAPACITY`, at most [`CHANNELS_MAX`].
+//! [`PassingOver`] makes an arbiter of a causal scheduler that works in rounds; weighted round
+//! robin is generalised round robin so adapted. What depends on the number of channels holds an
+//! array of `CAPACITY`, at most [`CHANNELS_MAX`].
 //!
 //! Invariants: `no_std`, no I/O, no allocation at all, no clock, no randomness of its own.
 

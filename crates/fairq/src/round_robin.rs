@@ -8,7 +8,8 @@
 //! Source: Flich et al. 2001, section IV-A ("assigned to waiting packets in a
 //! demand-slotted round-robin fashion"); Kwan et al. 1996, section 3.1.
 //!
-//! With everybody contending it is the causal round robin of Adiseshu, Parulkar and Varghese 1996, section 3.1.
+//! With everybody contending it is the causal round robin of Adiseshu, Parulkar and Varghese 1996,
+//! section 3.1.
 //!
 //! Invariant: among contenders with steady demand each wins once a round.
 

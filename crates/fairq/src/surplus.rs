@@ -17,8 +17,8 @@
 //! ahead the round jumps to the first of them. A channel that is behind is served until it has
 //! caught up; the round never goes back.
 //!
-//! Quanta change channel by channel, each at a round of its own; a channel whose quantum is 0 is out
-//! and gets no turn. The last one does not go out.
+//! Quanta change channel by channel, each at a round of its own; a channel whose quantum is 0 is
+//! out and gets no turn. The last one does not go out.
 //!
 //! Invariants: without foreign numbers, after `k` rounds a channel has sent at least `k` quanta and
 //! less than a longest packet more (the paper's theorem 3.2 allows a longest packet and two quanta
@@ -132,8 +132,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.set_standing(channel, standing)
     }
 
-    /// Whether this is a state that charges and standings can lead to, the standings of others being
-    /// fewer than so many rounds away.
+    /// Whether this is a state that charges and standings can lead to, the standings of others
+    /// being fewer than so many rounds away.
     pub fn is_sound(&self, rounds_max: u32) -> bool {
         let near = |round: Round| round.ahead_of(self.round).unsigned_abs() <= rounds_max;
         let sound = |(channel, standing): (usize, &Standing)| {

@@ -1,5 +1,5 @@
-//! InfiniBand's two tables: lanes of high and of low priority, each table with turns in proportion to
-//! weights, and a limit on what high priority may send while low priority waits.
+//! InfiniBand's two tables: lanes of high and of low priority, each table with turns in proportion
+//! to weights, and a limit on what high priority may send while low priority waits.
 //!
 //! ```text
 //!   queue 15  above all
@@ -8,21 +8,22 @@
 //!   limit 2: two times 4,096 bytes of high priority, then a packet of low priority, and so on
 //! ```
 //!
-//! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. The unit of the limit, 255 for no
-//! limit, 0 for a single packet, and that a slot of weight 0 is skipped, stand in OpenSM's manual too.
+//! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. The unit of the limit,
+//! 255 for no limit, 0 for a single packet, and that a slot of weight 0 is skipped, stand in
+//! OpenSM's manual too.
 //!
 //! What the texts leave open, and what we chose:
 //! - A packet costs its length in whole units, rounded up, and at least one.
-//! - A packet goes as long as anything is left of its slot's weight, or of the limit; what it takes beyond
-//!   is forgotten.
+//! - A packet goes as long as anything is left of its slot's weight, or of the limit; what it takes
+//!   beyond is forgotten.
 //! - The turn of a slot is over, too, when its queue cannot send; the rest of its weight is lost.
-//! - The limit counts while low priority has nothing to send as well. A packet of low priority gives
-//!   all of it back, also one that went because high priority had none.
+//! - The limit counts while low priority has nothing to send as well. A packet of low priority
+//!   gives all of it back, also one that went because high priority had none.
 //! - After queue 15 everything is as before it.
 //!
-//! Invariants: a queue with a slot that has a weight does not wait for ever while its table is served;
-//! low priority waits for the limit and less than a longest packet more, unless there is no limit. A queue
-//! without a weight in either table is never served.
+//! Invariants: a queue with a slot that has a weight does not wait for ever while its table is
+//! served; low priority waits for the limit and less than a longest packet more, unless there is no
+//! limit. A queue without a weight in either table is never served.
 
 use crate::error::check_count;
 use crate::{Arbiter, Ready, SchedulerError, Table};
@@ -70,15 +71,16 @@ pub struct Slot {
 pub struct TwoLevelTables {
     high: Turns,
     low: Turns,
-    /// What high priority may send once low priority has sent, in units of 64 bytes; none is any number.
+    /// What high priority may send once low priority has sent, in units of 64 bytes; none is any
+    /// number.
     limit_units: Option<i64>,
     /// What is left of that.
     left_units: i64,
 }
 
 impl TwoLevelTables {
-    /// Tables of slots for so many queues, at most 16, and the limit of high priority in units of 4,096 bytes:
-    /// 0 for a single packet, 255 for none.
+    /// Tables of slots for so many queues, at most 16, and the limit of high priority in units of
+    /// 4,096 bytes: 0 for a single packet, 255 for none.
     ///
     /// Queue 15 has no slot. One of the slots must have a weight.
     pub fn new(
@@ -218,7 +220,8 @@ mod tests {
         assert_eq!(arbiter.served(), 1 << 15 | 0b011);
     }
 
-    /// Packets of 65 bytes cost 2 units. Slot 0:3 has 3 -> 1 -> -1: two packets, and the one beyond is forgotten.
+    /// Packets of 65 bytes cost 2 units. Slot 0:3 has 3 -> 1 -> -1: two packets, and the one beyond
+    /// is forgotten.
     #[test]
     fn a_packet_goes_while_anything_is_left_of_the_weight() {
         let low = [slot(0, 3), slot(1, 1)];
@@ -236,8 +239,8 @@ mod tests {
         assert_eq!(order(&mut arbiter, 64, sets), [0, 1, 0, 0, 0, 1].map(Some));
     }
 
-    /// Limit 1 is 64 units; a packet of 2,048 bytes costs 32, one of 2,049 bytes 33: after two of either
-    /// it is low priority's turn. At 1,024 bytes, 16 units, it takes four.
+    /// Limit 1 is 64 units; a packet of 2,048 bytes costs 32, one of 2,049 bytes 33: after two of
+    /// either it is low priority's turn. At 1,024 bytes, 16 units, it takes four.
     #[test]
     fn high_priority_stops_at_its_limit() {
         let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();
@@ -248,8 +251,8 @@ mod tests {
         assert_eq!(order(&mut tables(), 1_024, [0b11; 8]), four);
     }
 
-    /// High priority alone uses its limit up and goes on; the first packet of low priority that comes is next,
-    /// and gives the limit back: 4,096 bytes are again two packets.
+    /// High priority alone uses its limit up and goes on; the first packet of low priority that
+    /// comes is next, and gives the limit back: 4,096 bytes are again two packets.
     #[test]
     fn the_limit_counts_while_low_priority_is_idle() {
         let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 1).unwrap();

@@ -4,8 +4,8 @@
 //!   file, text or record ──► Tree ──changes, one after the other──► Tree ──read, fill in──► S
 //! ```
 //!
-//! Each laboratory brings its type of scenario. Invariant: `scenario` is what `tree` says, and whatever is wrong
-//! with it can be told by the place in `tree`.
+//! Each laboratory brings its type of scenario. Invariant: `scenario` is what `tree` says, and
+//! whatever is wrong with it can be told by the place in `tree`.
 
 use crate::{InputError, Tree, digest, read};
 use serde::de::DeserializeOwned;
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// A type of scenario.
 pub trait Scenario: DeserializeOwned {
-    /// Says what holds where nothing was written and the answer depends on the rest, such as running names.
+    /// Says what holds where nothing was written and the answer depends on the rest, such as
+    /// running names.
     fn fill_in(&mut self);
 
     /// Refuses what is written with old names, before anything is read.

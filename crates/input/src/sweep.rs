@@ -5,8 +5,9 @@
 //!                  └─ scenario ──► Source of a laboratory
 //! ```
 //!
-//! Both laboratories are swept by files of one form, so what stands in them is read here, and what it means for a
-//! scenario is known to whoever makes the points. Keys that only some kinds of scenarios have are kept as `others`.
+//! Both laboratories are swept by files of one form, so what stands in them is read here, and what
+//! it means for a scenario is known to whoever makes the points. Keys that only some kinds of
+//! scenarios have are kept as `others`.
 //!
 //! Invariant: an axis has exactly one of the ways to say what it varies, and its values once.
 

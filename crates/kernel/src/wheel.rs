@@ -5,11 +5,11 @@
 //!                    sorted  │ unsorted lists                                │ a heap
 //! ```
 //!
-//! The slot of the present is sorted; slots of the near future are lists, found by their bits; what lies
-//! beyond one turn waits in a heap. The width of a slot follows the density of events, decided by
-//! counts alone, so that it is the same on any machine. The order is that of [`crate::EventQueue`]: by
-//! time, then by the event itself (G. Varghese and T. Lauck, "Hashed and Hierarchical Timing Wheels",
-//! IEEE/ACM ToN 5(6), 1997).
+//! The slot of the present is sorted; slots of the near future are lists, found by their bits; what
+//! lies beyond one turn waits in a heap. The width of a slot follows the density of events, decided
+//! by counts alone, so that it is the same on any machine. The order is that of
+//! [`crate::EventQueue`]: by time, then by the event itself (G. Varghese and T. Lauck, "Hashed and
+//! Hierarchical Timing Wheels", IEEE/ACM ToN 5(6), 1997).
 //!
 //! Invariant: events are scheduled at the time of the last event taken out, or later.
 

@@ -50,8 +50,8 @@ const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose l
 const CURE_DATELINES: &str = "share the lanes of each class out among dateline classes: network.lanes.datelines = true, which takes two lanes \
                               or more of every class (network.lanes.count, traffic.*.lanes), or allow it (--allow-deadlock)";
 
-/// The same where datelines do not help: classes have one lane, or share some, so that one's dateline classes are not another's, or the
-/// routes turn in ways for which datelines are not made.
+/// The same where datelines do not help: classes have one lane, or share some, so that one's
+/// dateline classes are not another's, or the routes turn in ways for which datelines are not made.
 const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least two lanes, and any two \
                            classes all of them in common or none (traffic.*.lanes): give them such lanes, or allow it \
                            (--allow-deadlock)";
@@ -61,7 +61,8 @@ const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order r
 pub struct DeadlockReport {
     /// What it means and what to do.
     pub summary: String,
-    /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane where there are several.
+    /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane where there are
+    /// several.
     pub channels: Vec<String>,
     /// One line a dependency: the cycle with an example of a route for each step.
     pub lines: Vec<String>,
@@ -123,7 +124,8 @@ fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     }
 }
 
-/// Whether routes that run on lanes of classes would be free of deadlock with a lane for each dateline class.
+/// Whether routes that run on lanes of classes would be free of deadlock with a lane for each
+/// dateline class.
 fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
     let Ok(datelines) = Datelines::new(fabric) else { return false };
     let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);

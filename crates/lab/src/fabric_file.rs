@@ -1,5 +1,5 @@
-//! Fabric files: one of the places where a path is opened (others: the scenario, the files beside it,
-//! and `subnet_files`).
+//! Fabric files: one of the places where a path is opened (others: the scenario, the files beside
+//! it, and `subnet_files`).
 
 use gingham_input::{InputError, digest, read};
 use gingham_topology::format::{self, Format, FormatError};

@@ -1,4 +1,5 @@
-//! Names that have new ones by now. None works any more; whoever meets one says what it is called now.
+//! Names that have new ones by now. None works any more; whoever meets one says what it is called
+//! now.
 
 use gingham_input::{InputError, Tree};
 use serde::Serialize;
@@ -7,7 +8,8 @@ use std::fmt;
 /// A name of scenarios, results or the command line that has a new one by now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct OldName {
-    /// What it names: `key` (of a scenario, a dotted path), `column` (of a table or summary) or `engine`.
+    /// What it names: `key` (of a scenario, a dotted path), `column` (of a table or summary) or
+    /// `engine`.
     pub what: &'static str,
     /// What it was called.
     pub old: &'static str,

@@ -30,8 +30,9 @@ impl Engine {
 /// How far a run has come, for a progress bar.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Share of the run that is done, from 0 to 1: by the rule that will end its window first, as far
-    /// as one can tell. It may go back a little where that rule is about the width of an interval.
+    /// Share of the run that is done, from 0 to 1: by the rule that will end its window first, as
+    /// far as one can tell. It may go back a little where that rule is about the width of an
+    /// interval.
     pub fraction: f64,
     /// Simulated time in picoseconds.
     pub now_ps: u64,
@@ -99,8 +100,8 @@ impl Run {
         WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
     }
 
-    /// Share of the time after which every interval is as narrow as `wanted`, if it shrinks with the root of
-    /// time; zero as long as a class has none.
+    /// Share of the time after which every interval is as narrow as `wanted`, if it shrinks with
+    /// the root of time; zero as long as a class has none.
     fn width_share(&self, wanted: f64) -> f64 {
         let plan = &self.compiled.plan;
         let measured = self.simulation.collector().report();
@@ -132,8 +133,8 @@ impl Run {
         self.compiled.plan.measure.messages == KeptMessages::All
     }
 
-    /// The messages delivered since the last call, in order of delivery, where all are kept; without
-    /// rows elsewhere.
+    /// The messages delivered since the last call, in order of delivery, where all are kept;
+    /// without rows elsewhere.
     pub fn take_messages(&mut self) -> Table {
         message_table(&self.names, &self.simulation.take_messages())
     }

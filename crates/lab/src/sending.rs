@@ -1,4 +1,5 @@
-//! How hosts send each class: its priority, and the longest payload of its packets by the length of the route.
+//! How hosts send each class: its priority, and the longest payload of its packets by the length of
+//! the route.
 
 use crate::compile::Compiled;
 use gingham_model::{ClassPlan, Plan, SegmentationPlan};
@@ -62,7 +63,8 @@ impl Compiled {
     }
 }
 
-/// How many switches the routes between hosts have. Hosts of one switch share their routes to all but each other.
+/// How many switches the routes between hosts have. Hosts of one switch share their routes to all
+/// but each other.
 fn route_lengths(plan: &Plan) -> BTreeSet<usize> {
     let fabric = &plan.fabric;
     let is_host =

@@ -67,8 +67,8 @@ fn segments_and_priorities_need_no_more() {
 
 #[test]
 fn a_long_worm_that_is_stopped_often_needs_no_more_memory_than_a_short_one() {
-    // 256 MiB from a fast cable into a slow one: a STOP and a GO every microsecond, and each GO predicts the
-    // rest of the worm anew.
+    // 256 MiB from a fast cable into a slow one: a STOP and a GO every microsecond, and each GO
+    // predicts the rest of the worm anew.
     let text = r#"
         topology.inline = '''
             [[cable]]

@@ -27,7 +27,8 @@ Each event is a line of JSON on the standard output: \"ready\" when both ends ar
 #[derive(Parser, Debug)]
 #[command(name = "gingham-linkemu", version, about, after_help = EXAMPLES, max_term_width = 110)]
 pub(crate) struct Arguments {
-    /// One end, NAMESPACE[:INTERFACE]: a name of `ip netns`, or a path such as /proc/123/ns/net; interface tap0
+    /// One end, NAMESPACE[:INTERFACE]: a name of `ip netns`, or a path such as /proc/123/ns/net;
+    /// interface tap0
     pub(crate) left: End,
     /// The other end
     pub(crate) right: End,
@@ -47,7 +48,8 @@ pub(crate) struct Arguments {
     /// The probability that a frame is lost, each by itself
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     loss: Probability,
-    /// Loss in bursts instead: the probabilities that a frame begins one, and ends one; all in a burst is lost
+    /// Loss in bursts instead: the probabilities that a frame begins one, and ends one; all in a
+    /// burst is lost
     #[arg(long, value_name = "BEGIN,END", conflicts_with = "loss")]
     bursts: Option<Bursts>,
     /// The probability that a bit is damaged
@@ -88,7 +90,8 @@ pub(crate) struct Arguments {
     /// The longest packet that the interfaces take, without Ethernet's header
     #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
     pub(crate) mtu: u16,
-    /// Root of all random numbers: with the same one the same frames are lost, by their running number
+    /// Root of all random numbers: with the same one the same frames are lost, by their running
+    /// number
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }

@@ -1,7 +1,8 @@
 //! An end of the link: a TAP interface in a network namespace.
 //!
-//! A TAP is made in the namespace in which `/dev/net/tun` is opened, so that the process goes there and comes back. An
-//! open TAP keeps its namespace alive: that its user has deleted it shows only where its name or path stood.
+//! A TAP is made in the namespace in which `/dev/net/tun` is opened, so that the process goes there
+//! and comes back. An open TAP keeps its namespace alive: that its user has deleted it shows only
+//! where its name or path stood.
 
 use crate::problem::Problem;
 use gingham_input::nearest;
@@ -100,7 +101,8 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Makes the interface, which is up and has no address. Panics if this process cannot come back from the namespace.
+    /// Makes the interface, which is up and has no address. Panics if this process cannot come back
+    /// from the namespace.
     pub(crate) fn new(end: &End, mtu: u16) -> Result<Self, Problem> {
         let namespace = Namespace::open(&end.namespace)?;
         let refused = |error: io::Error| Problem::Environment(refusal(end, &error));

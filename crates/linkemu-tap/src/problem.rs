@@ -1,4 +1,5 @@
-//! Why the program ends without having run: the user's words, or the machine. Exit codes are those of `gingham`.
+//! Why the program ends without having run: the user's words, or the machine. Exit codes are those
+//! of `gingham`.
 
 use std::process::ExitCode;
 

@@ -6,8 +6,8 @@
 //!   deliver what has arrived ──► take frames from both ends ──► wait (ppoll)
 //! ```
 //!
-//! A thread of its own for each way would gain nothing: the kernel's TAPs, not this loop, are what costs. The kernel wakes
-//! us to the nanosecond, not to its usual 50 us.
+//! A thread of its own for each way would gain nothing: the kernel's TAPs, not this loop, are what
+//! costs. The kernel wakes us to the nanosecond, not to its usual 50 us.
 
 use crate::arguments::Arguments;
 use crate::end::Tap;
@@ -125,7 +125,8 @@ impl Pump {
         let write = |frame: &[u8]| match tap.device.send(frame) {
             Ok(_) => Ok(true),
             Err(error) if is_gone(&error) => Err(error),
-            // An interface that is down, or a kernel without room: as on a cable, the frame is lost.
+            // An interface that is down, or a kernel without room: as on a cable, the frame is
+            // lost.
             Err(_) => Ok(false),
         };
         while let Some(taken) = way.deliver(self.clock.now(), write) {

@@ -2,8 +2,8 @@
 //!
 //! Time is an argument here as everywhere: the pump reads the clock.
 //!
-//! Invariants: frames leave in the order of their arrivals, which the model told when they were offered; a change of the
-//! rate happens at its instant, however late it is noticed.
+//! Invariants: frames leave in the order of their arrivals, which the model told when they were
+//! offered; a change of the rate happens at its instant, however late it is noticed.
 
 use crate::arguments::{Step, WayPlan};
 use gingham_kernel::{EventQueue, Span, Time};

@@ -37,8 +37,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel with nothing on it, at the start of time. `direction` is a stable name: its random numbers hang on it and
-    /// on the seed, and on no other channel.
+    /// A channel with nothing on it, at the start of time. `direction` is a stable name: its random
+    /// numbers hang on it and on the seed, and on no other channel.
     ///
     /// # Errors
     /// Parameters that make no sense: [`Parameters::check`].
@@ -59,10 +59,12 @@ impl Channel {
         })
     }
 
-    /// Offers the next packet, which has at least one byte. Panics if `now` is earlier than for the last one.
+    /// Offers the next packet, which has at least one byte. Panics if `now` is earlier than for the
+    /// last one.
     ///
-    /// A packet that is duplicated enters the queue twice, the copies one behind the other, as a link layer sends a packet again
-    /// whose acknowledgement it missed. Each copy finds room, is lost, damaged, and held back by itself.
+    /// A packet that is duplicated enters the queue twice, the copies one behind the other, as a
+    /// link layer sends a packet again whose acknowledgement it missed. Each copy finds room, is
+    /// lost, damaged, and held back by itself.
     pub fn offer(&mut self, now: Time, length_bytes: u32) -> Fate {
         assert!(now >= self.now, "packets are offered in the order of time");
         assert!(length_bytes > 0, "a packet has a byte");
@@ -79,15 +81,16 @@ impl Channel {
         Fate::of_copies(first, second)
     }
 
-    /// Bytes in the queue at `now`, what is left of the packet in service among them. Panics if `now` is earlier than the
-    /// last offer.
+    /// Bytes in the queue at `now`, what is left of the packet in service among them. Panics if
+    /// `now` is earlier than the last offer.
     pub fn backlog_bytes(&self, now: Time) -> u64 {
         assert!(now >= self.now, "what the queue held in the past is not kept");
         self.queue.backlog_bytes(now)
     }
 
-    /// From `now` on the queue is emptied at another rate, what waits in it first. What was offered before keeps the
-    /// time of arrival that was told; nothing overtakes it. Panics if `now` is earlier than the last offer.
+    /// From `now` on the queue is emptied at another rate, what waits in it first. What was offered
+    /// before keeps the time of arrival that was told; nothing overtakes it. Panics if `now` is
+    /// earlier than the last offer.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         assert!(now >= self.now, "a rate changes in the order of time");
         self.now = now;

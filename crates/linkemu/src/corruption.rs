@@ -1,8 +1,9 @@
 //! Which packets are damaged, and where.
 //!
-//! The bits before the first damaged one are a geometric number. It is drawn once a packet: if it falls within the packet,
-//! that bit is flipped, which happens with exactly 1 - (1 - e)^bits for an error rate of `e` a bit. Only the first damaged
-//! bit is told: one flipped bit is what the weakest checksum shall find.
+//! The bits before the first damaged one are a geometric number. It is drawn once a packet: if it
+//! falls within the packet, that bit is flipped, which happens with exactly 1 - (1 - e)^bits for an
+//! error rate of `e` a bit. Only the first damaged bit is told: one flipped bit is what the weakest
+//! checksum shall find.
 
 use crate::Probability;
 use crate::draws::{Draw, Draws};

@@ -5,12 +5,13 @@
 //!   key + (2 packet + copy + 1) x golden gamma ── mix ──► 64 random bits
 //! ```
 //!
-//! A generator that is asked in turn gives every later packet other numbers as soon as one packet more, or one more
-//! question about a packet, takes a number away. Here the third packet's numbers are the third packet's, whatever was
-//! asked before.
+//! A generator that is asked in turn gives every later packet other numbers as soon as one packet
+//! more, or one more question about a packet, takes a number away. Here the third packet's numbers
+//! are the third packet's, whatever was asked before.
 //!
-//! Source: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): its `n`th
-//! number is a function of its state at the start and of `n`, so that it can be asked for any of them at once.
+//! Source: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
+//! 2014): its `n`th number is a function of its state at the start and of `n`, so that it can be
+//! asked for any of them at once.
 
 use crate::Probability;
 use gingham_kernel::{Purpose, Stream};
@@ -54,14 +55,16 @@ impl Draws {
         probability.is_possible() && self.unit(draw) < probability.value()
     }
 
-    /// Uniform on 0..=`most`, but for `most` parts in 2^64: a hash cannot be asked again, as rejection would need.
+    /// Uniform on 0..=`most`, but for `most` parts in 2^64: a hash cannot be asked again, as
+    /// rejection would need.
     pub(crate) fn up_to(&self, most: u64, draw: Draw) -> u64 {
         let product = u128::from(self.bits(draw)) * (u128::from(most) + 1);
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
     }
 }
 
-/// The finaliser of SplitMix64: one to one, and each bit of what goes in flips half of what comes out.
+/// The finaliser of SplitMix64: one to one, and each bit of what goes in flips half of what comes
+/// out.
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -79,8 +82,9 @@ mod tests {
     #[test]
     fn bits_are_pinned_so_that_no_platform_or_upgrade_changes_them() {
         let draws = Draws::new(1, "pin", Purpose::Loss);
-        // Computed apart, in Python: hashlib's SHA-256, the published xoshiro256++ step, and SplitMix64 asked in turn
-        // (which from the state 1234567 gives the published 6457827717110365317).
+        // Computed apart, in Python: hashlib's SHA-256, the published xoshiro256++ step, and
+        // SplitMix64 asked in turn (which from the state 1234567 gives the published
+        // 6457827717110365317).
         let expected = [
             (draw(0, 0), 6_739_414_236_293_021_073),
             (draw(0, 1), 9_132_928_395_535_911_971),

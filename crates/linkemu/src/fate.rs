@@ -7,7 +7,8 @@ use gingham_kernel::Time;
 pub struct Arrival {
     /// When its last byte is there.
     pub at: Time,
-    /// The first of its bits that is damaged, counted from 0, the first byte's highest; none if it is intact.
+    /// The first of its bits that is damaged, counted from 0, the first byte's highest; none if it
+    /// is intact.
     pub flipped_bit: Option<u64>,
     /// Whether it was held back, so that later packets may have overtaken it.
     pub held_back: bool,
@@ -37,9 +38,11 @@ pub enum DropReason {
 pub enum Fate {
     /// One copy of it arrives.
     Arrives(Arrival),
-    /// It was duplicated, and both arrive: the packet and its duplicate, which is the later one unless the first was held back.
+    /// It was duplicated, and both arrive: the packet and its duplicate, which is the later one
+    /// unless the first was held back.
     ArrivesTwice(Arrival, Arrival),
-    /// It does not arrive; of a duplicated packet neither does, and the reason is that of the first.
+    /// It does not arrive; of a duplicated packet neither does, and the reason is that of the
+    /// first.
     Dropped(DropReason),
 }
 

@@ -1,7 +1,7 @@
 //! Which packets are lost: each by itself, or in the bad times of a channel.
 //!
-//! Invariant: the state that a packet finds depends on its number and on nothing else, so that a queue that drops,
-//! or a duplicate, changes nobody's loss.
+//! Invariant: the state that a packet finds depends on its number and on nothing else, so that a
+//! queue that drops, or a duplicate, changes nobody's loss.
 
 use crate::draws::{Draw, Draws};
 use crate::{Loss, Probability};
@@ -27,7 +27,8 @@ impl Losses {
         self.bad = false;
     }
 
-    /// The next packet comes: the state may change before it. Each is told once, in the order of numbers.
+    /// The next packet comes: the state may change before it. Each is told once, in the order of
+    /// numbers.
     pub(crate) fn next_packet(&mut self, packet: u64) {
         if let Loss::Bursts(bursts) = self.loss {
             let change = if self.bad { bursts.to_good } else { bursts.to_bad };

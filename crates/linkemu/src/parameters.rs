@@ -14,8 +14,9 @@
 //! # Ok::<(), gingham_linkemu::ParameterError>(())
 //! ```
 //!
-//! Source of the bursts: Gilbert, "Capacity of a burst-noise channel", BSTJ 39, 1960, and Elliott, "Estimates of error
-//! rates for codes on burst-noise channels", BSTJ 42, 1963; counted in packets, as network emulators do, not in bits.
+//! Source of the bursts: Gilbert, "Capacity of a burst-noise channel", BSTJ 39, 1960, and Elliott,
+//! "Estimates of error rates for codes on burst-noise channels", BSTJ 42, 1963; counted in packets,
+//! as network emulators do, not in bits.
 
 use crate::error::ParameterError;
 use crate::probability::Probability;
@@ -55,7 +56,8 @@ pub enum Loss {
     Bursts(GilbertElliott),
 }
 
-/// A channel that is in a good or a bad state, and may change it before each packet. It begins in the good one.
+/// A channel that is in a good or a bad state, and may change it before each packet. It begins in
+/// the good one.
 ///
 /// ```text
 ///                to_bad

@@ -6,13 +6,13 @@
 //!              └── backlog ──┘  at most `queue_bytes`, or the packet that is offered is not taken (tail drop)
 //! ```
 //!
-//! The backlog is in bytes that were not sent yet, so that a full queue is emptied in `queue_bytes / rate`, whatever the
-//! lengths of its packets. No packet is remembered: since it was idle last, the queue knows when that ended and
-//! how many bytes it took. From these the end of a packet is exact, and rounded up to a picosecond once: no error
-//! adds up over a long backlog.
+//! The backlog is in bytes that were not sent yet, so that a full queue is emptied in `queue_bytes
+//! / rate`, whatever the lengths of its packets. No packet is remembered: since it was idle last,
+//! the queue knows when that ended and how many bytes it took. From these the end of a packet is
+//! exact, and rounded up to a picosecond once: no error adds up over a long backlog.
 //!
-//! Invariants: the backlog never exceeds `queue_bytes`; the packets whose last byte leaves within any span `t` have at
-//! most `rate x t` bytes, and one packet.
+//! Invariants: the backlog never exceeds `queue_bytes`; the packets whose last byte leaves within
+//! any span `t` have at most `rate x t` bytes, and one packet.
 
 use crate::parameters::{PS_PER_SECOND, sending_ps};
 use gingham_kernel::{Rate, Span, Time};

@@ -1,22 +1,26 @@
-//! The sending half of a host's adapter: a queue a level of priority, and messages cut into packets.
+//! The sending half of a host's adapter: a queue a level of priority, and messages cut into
+//! packets.
 //!
 //! ```text
 //!   offered ─┬─► level 1   [ m4 ][ m7 ]              a turn:  the highest level that has something
 //!            └─► level 0   [ m2: 2 of 5 sent ][ m3 ]          the next segment of its first message
 //! ```
 //!
-//! Whoever sends asks for a turn each time the link is free. A level is first in, first out, and the segments of
-//! a message follow each other within it; between two of them a higher level may go, since a packet that has
-//! begun is never interrupted (Kwan et al. 1996, section 2: "non-preemptive priority").
+//! Whoever sends asks for a turn each time the link is free. A level is first in, first out, and
+//! the segments of a message follow each other within it; between two of them a higher level may
+//! go, since a packet that has begun is never interrupted (Kwan et al. 1996, section 2:
+//! "non-preemptive priority").
 //!
-//! A class that is policed has a bucket here ([`TokenBucket`]). Where excess is dropped or demoted a message is judged
-//! when it is created; where it is delayed every packet when its turn has come, and what waits for tokens holds up
-//! what is behind it in its level, but no other level.
+//! A class that is policed has a bucket here ([`TokenBucket`]). Where excess is dropped or demoted
+//! a message is judged when it is created; where it is delayed every packet when its turn has come,
+//! and what waits for tokens holds up what is behind it in its level, but no other level.
 //!
-//! Over virtual lanes packets that may leave on the same set of lanes have a group of queues to themselves, with levels of
-//! its own; whoever sends asks each group by its number. In a wormhole network there is but group 0.
+//! Over virtual lanes packets that may leave on the same set of lanes have a group of queues to
+//! themselves, with levels of its own; whoever sends asks each group by its number. In a wormhole
+//! network there is but group 0.
 //!
-//! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in order.
+//! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in
+//! order.
 
 mod waiting;
 
@@ -100,8 +104,8 @@ impl Adapter {
         Self::with_lanes(highest, &[LaneSet::one(0)])
     }
 
-    /// An adapter with nothing to send, for packets that may leave on these lanes, by their VC class. Packets of a
-    /// VC class without lanes are never offered.
+    /// An adapter with nothing to send, for packets that may leave on these lanes, by their VC
+    /// class. Packets of a VC class without lanes are never offered.
     fn with_lanes(highest: Priority, lanes: &[LaneSet]) -> Self {
         let mut sets = lanes.to_vec();
         sets.sort_unstable();
@@ -221,8 +225,8 @@ impl Adapter {
         self.groups[group].occupied != 0
     }
 
-    /// What it would send of a group `now`: what [`Self::take`] gives. A message that could go but for policing is delayed by
-    /// that from now on.
+    /// What it would send of a group `now`: what [`Self::take`] gives. A message that could go but
+    /// for policing is delayed by that from now on.
     pub fn next(&mut self, group: usize, now: Time) -> Next {
         match self.allowed_level(group, now) {
             Ok(level) => {
@@ -236,7 +240,8 @@ impl Adapter {
         }
     }
 
-    /// What it does with a link that is free `now`, of one group. The first packet of a message opens its assembly.
+    /// What it does with a link that is free `now`, of one group. The first packet of a message
+    /// opens its assembly.
     pub fn take(&mut self, group: usize, now: Time, reassembly: &mut Reassembly) -> Turn {
         let level = match self.allowed_level(group, now) {
             Ok(level) => level,
@@ -250,7 +255,8 @@ impl Adapter {
         Turn::Send(packet)
     }
 
-    /// The highest level of a group of which a packet may be sent; else the first instant at which one may, if any waits.
+    /// The highest level of a group of which a packet may be sent; else the first instant at which
+    /// one may, if any waits.
     fn allowed_level(&mut self, group: usize, now: Time) -> Result<usize, Option<Time>> {
         let mut untried = self.groups[group].occupied;
         let mut soonest: Option<Time> = None;
@@ -267,7 +273,8 @@ impl Adapter {
         Err(soonest)
     }
 
-    /// When the first packet of a level may be sent, and if that is later than `now`, that its message is delayed.
+    /// When the first packet of a level may be sent, and if that is later than `now`, that its
+    /// message is delayed.
     fn allowed_at(&mut self, group: usize, level: usize, now: Time) -> Time {
         let waiting = self.groups[group].levels[level].front_mut();
         let waiting = waiting.expect("something waits in this level");
@@ -300,8 +307,8 @@ impl Adapter {
         packet
     }
 
-    /// The tail of a packet of its own of `flits` flits, whose first started at `started`, has left at `left` by a link of that
-    /// flit time: what it makes of the network, if it looks at it.
+    /// The tail of a packet of its own of `flits` flits, whose first started at `started`, has left
+    /// at `left` by a link of that flit time: what it makes of the network, if it looks at it.
     pub fn on_left(
         &mut self,
         started: Time,
@@ -399,7 +406,8 @@ mod tests {
             let next = adapter.next(group, Time::ZERO);
             (next, adapter.take(group, Time::ZERO, &mut reassembly))
         };
-        // Bindings 2 and 0 share a group, in the order in which their messages came; VC class 1 has its own.
+        // Bindings 2 and 0 share a group, in the order in which their messages came; VC class 1 has
+        // its own.
         for (group, payload_bytes, vc_class) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
             let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
             assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });
@@ -408,7 +416,8 @@ mod tests {
         assert_eq!(next(0), (Next::Nothing, Turn::Nothing));
     }
 
-    /// An adapter of three classes, each of a level of its own or not, with the buckets of those that wait.
+    /// An adapter of three classes, each of a level of its own or not, with the buckets of those
+    /// that wait.
     #[derive(Clone, Debug)]
     struct Setting {
         levels: [u8; 3],
@@ -425,7 +434,8 @@ mod tests {
             .prop_map(|(levels, buckets)| Setting { levels, buckets })
     }
 
-    /// What was taken of a class, and when: what is there follows from all of it, by the definition.
+    /// What was taken of a class, and when: what is there follows from all of it, by the
+    /// definition.
     fn tokens((token_ps, burst): (u64, u32), taken: &[(u64, u32)], now: u64) -> u64 {
         let full = u64::from(burst) * token_ps;
         let (mut there, mut since) = (full, 0);
@@ -460,8 +470,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each turn is what the definition says: the highest level whose first packet finds its tokens, and if there
-        /// is none the first instant at which one does.
+        /// Each turn is what the definition says: the highest level whose first packet finds its
+        /// tokens, and if there is none the first instant at which one does.
         #[test]
         fn a_turn_goes_to_the_highest_level_that_may(
             setting in setting(),

@@ -10,7 +10,8 @@ pub struct ChannelPlan {
     pub flit: Span,
     /// Propagation delay.
     pub delay: Span,
-    /// The slack buffer at its end; `None` where a host takes in all that comes, and in networks of virtual lanes.
+    /// The slack buffer at its end; `None` where a host takes in all that comes, and in networks of
+    /// virtual lanes.
     pub slack: Option<SlackBuffer>,
 }
 

@@ -8,11 +8,12 @@
 //!                      deadlock check is it a deadlock, or the end?
 //! ```
 //!
-//! A simulation asks [`Endpoints::due`] before every event, and does what it says. Sections and deadlock checks lie between instants:
-//! a section that ends at `t` ends before anything of `t` happens, a check at `t` comes after all of it.
+//! A simulation asks [`Endpoints::due`] before every event, and does what it says. Sections and
+//! deadlock checks lie between instants: a section that ends at `t` ends before anything of `t`
+//! happens, a check at `t` comes after all of it.
 //!
-//! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver the same packets at the same
-//! instants leave the same collector.
+//! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver
+//! the same packets at the same instants leave the same collector.
 
 use crate::measure::{ChannelCount, Collector};
 use crate::traffic::Source;
@@ -34,7 +35,8 @@ pub enum Due {
     Event,
     /// Nothing more happens before this instant: it ends a section ([`Endpoints::end_section`]).
     SectionEnd(Time),
-    /// Nothing more happens up to this instant, itself included: a deadlock check ([`Endpoints::check_deadlock`]).
+    /// Nothing more happens up to this instant, itself included: a deadlock check
+    /// ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
 }
 
@@ -130,8 +132,8 @@ impl Endpoints {
         self.sources[source].endpoint()
     }
 
-    /// When a source creates its next message, if there is one and its instant is known. To be asked once at the
-    /// beginning, and by [`Self::arrive`] ever after.
+    /// When a source creates its next message, if there is one and its instant is known. To be
+    /// asked once at the beginning, and by [`Self::arrive`] ever after.
     pub fn await_arrival(&mut self, source: usize) -> Option<Time> {
         let next = self.sources[source].next_arrival()?;
         self.arrivals_pending += 1;
@@ -166,8 +168,8 @@ impl Endpoints {
 
     /// What an adapter begins to send of a group of its queues `now`, the link being free.
     ///
-    /// A backlogged class creates its next message at this same instant, although messages are created
-    /// before all else: nothing of this instant can depend on it any more.
+    /// A backlogged class creates its next message at this same instant, although messages are
+    /// created before all else: nothing of this instant can depend on it any more.
     pub fn take(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Turn {
         let turn = self.begin(endpoint, group, now);
         if let Turn::Send(packet) = &turn {
@@ -176,13 +178,14 @@ impl Endpoints {
         turn
     }
 
-    /// What an adapter begins to send of a group of its queues at `begins`, which may be later than the present
-    /// instant: [`Self::refill`] is to follow then.
+    /// What an adapter begins to send of a group of its queues at `begins`, which may be later than
+    /// the present instant: [`Self::refill`] is to follow then.
     pub fn begin(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
         self.adapters[endpoint.index()].take(group, begins, &mut self.reassembly)
     }
 
-    /// A packet of an endpoint's own begins `now`: a backlogged class creates its next message if it is the first of one.
+    /// A packet of an endpoint's own begins `now`: a backlogged class creates its next message if
+    /// it is the first of one.
     pub fn refill(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
         if !packet.is_first {
             return;
@@ -196,8 +199,8 @@ impl Endpoints {
         }
     }
 
-    /// The tail of a packet of an endpoint's own, of so many flits on a link of that flit time, has left `now`; its first flit
-    /// began at `began`.
+    /// The tail of a packet of an endpoint's own, of so many flits on a link of that flit time, has
+    /// left `now`; its first flit began at `began`.
     pub fn on_left(
         &mut self,
         endpoint: EndpointId,
@@ -223,7 +226,8 @@ impl Endpoints {
 
     // Sections, deadlock checks and the end.
 
-    /// Events before this instant happen without anything in between; it changes with deliveries, section ends and deadlock checks.
+    /// Events before this instant happen without anything in between; it changes with deliveries,
+    /// section ends and deadlock checks.
     pub fn checkpoint(&self) -> Time {
         self.checkpoint
     }
@@ -241,14 +245,15 @@ impl Endpoints {
         }
     }
 
-    /// A section has ended at the instant that was due: these are the counts of every channel over all time before.
+    /// A section has ended at the instant that was due: these are the counts of every channel over
+    /// all time before.
     pub fn end_section(&mut self, counts: &[ChannelCount]) {
         self.collector.on_section_end(counts);
         self.set_checkpoint();
     }
 
-    /// Everything up to `time` has happened: whether that is a deadlock, or the end. `has_events` says whether anything
-    /// is still to happen.
+    /// Everything up to `time` has happened: whether that is a deadlock, or the end. `has_events`
+    /// says whether anything is still to happen.
     pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
         self.next_check = self.check_after(time);
         let in_flight = self.collector.in_flight_messages();
@@ -266,7 +271,8 @@ impl Endpoints {
         self.set_checkpoint();
     }
 
-    /// Decides again up to when events may happen: the collector has changed its mind, or a checkpoint is over.
+    /// Decides again up to when events may happen: the collector has changed its mind, or a
+    /// checkpoint is over.
     fn set_checkpoint(&mut self) {
         let last = self.last_before_check();
         let section_end = self.collector.section_end().filter(|end| *end <= last);

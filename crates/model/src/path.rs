@@ -22,7 +22,8 @@ impl PathSet {
 /// What a packet comes through on its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PathLength {
-    /// Switches; one that it comes back to counts again. None where one cable joins source and destination.
+    /// Switches; one that it comes back to counts again. None where one cable joins source and
+    /// destination.
     pub switches: usize,
     /// Hosts that take it in and send it on.
     pub in_transit_hosts: usize,

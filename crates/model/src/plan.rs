@@ -47,7 +47,8 @@ impl ClassPlan {
         !self.sources.iter().any(SourcePlan::is_backlogged)
     }
 
-    /// The most payload of a packet in bytes; `switches` tells how many are on its route, where that matters.
+    /// The most payload of a packet in bytes; `switches` tells how many are on its route, where
+    /// that matters.
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
         let policed = self.policing.as_ref().map_or(u32::MAX, |policing| policing.longest_bytes);
         policed.min(self.segmentation.longest_bytes(switches))
@@ -145,7 +146,8 @@ pub struct Plan {
     pub seed: u64,
     /// The fabric.
     pub fabric: Fabric,
-    /// The paths that packets take: one or two sets of routes, both of source form if there are two.
+    /// The paths that packets take: one or two sets of routes, both of source form if there are
+    /// two.
     pub path_sets: Vec<Routes>,
     /// Which of them a packet takes.
     pub path_choice: PathChoice,
@@ -218,15 +220,16 @@ impl Plan {
         Some(path.channels().to_vec())
     }
 
-    /// Switches on the way between two endpoints, the most of any set; none where one cable joins them.
+    /// Switches on the way between two endpoints, the most of any set; none where one cable joins
+    /// them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
         let switches = |set| self.length_from(set, first, source, destination).switches;
         self.sets().map(switches).max().unwrap_or(0)
     }
 
-    /// What a packet comes through on the path of a set, where it is known that `first` is the node at the end
-    /// of the source's cable.
+    /// What a packet comes through on the path of a set, where it is known that `first` is the node
+    /// at the end of the source's cable.
     pub fn length_from(
         &self,
         set: PathSet,
@@ -247,7 +250,8 @@ impl Plan {
         }
     }
 
-    /// What a packet comes through on these channels, of which the first begins at the first switch.
+    /// What a packet comes through on these channels, of which the first begins at the first
+    /// switch.
     pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
         let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
         let switches = onward.iter().filter(from_switch).count();
@@ -259,15 +263,16 @@ impl Plan {
         self.classes.iter().map(|class| class.priority).max().unwrap_or_default()
     }
 
-    /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not where a host takes in
-    /// all that comes.
+    /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not
+    /// where a host takes in all that comes.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
         let is_held = self.is_switch(self.ends(channel).target.node)
             || self.in_transit.when_full == WhenFull::Stop;
         self.switching.has_buffer(self.channel(channel), is_held)
     }
 
-    /// What the buffer at the end of a channel holds, that of all lanes together; nothing where a host takes in all that comes.
+    /// What the buffer at the end of a channel holds, that of all lanes together; nothing where a
+    /// host takes in all that comes.
     pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
         if self.has_buffer(channel) {
             self.switching.buffer_flits(self.channel(channel))

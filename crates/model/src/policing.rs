@@ -9,14 +9,15 @@
 //!              conforming│ takes its tokens; excess takes none
 //! ```
 //!
-//! A token bucket, which begins full. What finds fewer tokens than it has bytes is **excess**: it waits for them,
-//! is dropped, or is sent as another class sends. The longest worm is bounded beside it.
+//! A token bucket, which begins full. What finds fewer tokens than it has bytes is **excess**: it
+//! waits for them, is dropped, or is sent as another class sends. The longest worm is bounded
+//! beside it.
 //!
-//! Source: Kwan et al. 1996, section 5: "a policing algorithm at each host that restricts the amount of high priority
-//! data that can be transmitted over some period of time", and "a limit on the high priority worm length". The
-//! bucket in the form of the generic cell rate algorithm, virtual scheduling (ITU-T I.371, 1993, annex 1): instead of
-//! a level that grows it keeps the one instant at which the bucket is full again, so that nothing is rounded
-//! but the rate, once.
+//! Source: Kwan et al. 1996, section 5: "a policing algorithm at each host that restricts the
+//! amount of high priority data that can be transmitted over some period of time", and "a limit on
+//! the high priority worm length". The bucket in the form of the generic cell rate algorithm,
+//! virtual scheduling (ITU-T I.371, 1993, annex 1): instead of a level that grows it keeps the one
+//! instant at which the bucket is full again, so that nothing is rounded but the rate, once.
 //!
 //! Invariant: what conforms in any interval of length `t` has at most `rate x t + burst` bytes.
 
@@ -74,7 +75,8 @@ impl PolicingPlan {
 
 /// A bucket of tokens, one for a byte.
 ///
-/// It counts time in parts, 2^16 to the picosecond, because a token flows in in a whole number of these.
+/// It counts time in parts, 2^16 to the picosecond, because a token flows in in a whole number of
+/// these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucket {
     token_parts: u64,
@@ -94,7 +96,8 @@ impl TokenBucket {
         bytes <= self.burst_bytes && self.parts_until(now, bytes) == 0
     }
 
-    /// The first instant, `now` or later, at which it holds so many bytes; no more than it can ever hold.
+    /// The first instant, `now` or later, at which it holds so many bytes; no more than it can ever
+    /// hold.
     pub fn holds_at(&self, now: Time, bytes: u32) -> Time {
         assert!(bytes <= self.burst_bytes, "a bucket never holds more than its burst");
         let wait_ps = self.parts_until(now, bytes).div_ceil(1 << REFILL_BITS);
@@ -107,8 +110,8 @@ impl TokenBucket {
         self.full_at_parts = self.full_at_parts.max(parts(now)) + self.cost_parts(bytes);
     }
 
-    /// Parts of time after `now` until it holds so many bytes: until the bucket is full again, less the time in
-    /// which tokens flow in that are not needed.
+    /// Parts of time after `now` until it holds so many bytes: until the bucket is full again, less
+    /// the time in which tokens flow in that are not needed.
     fn parts_until(&self, now: Time, bytes: u32) -> u128 {
         let until_full = self.full_at_parts.saturating_sub(parts(now));
         until_full.saturating_sub(self.cost_parts(self.burst_bytes - bytes))
@@ -166,7 +169,8 @@ mod tests {
         assert_eq!(bucket.holds_at(at(8), 3), at(15));
     }
 
-    /// The bucket told as its level: the tokens that are there, each as many parts of time as it takes to flow in.
+    /// The bucket told as its level: the tokens that are there, each as many parts of time as it
+    /// takes to flow in.
     struct Level {
         there: u128,
         since: u64,

@@ -5,11 +5,11 @@
 //!   open ── entered ──────────► payload left, packets, wire bytes ──► Delivery, closed
 //! ```
 //!
-//! A message that is not segmented goes the same way with one packet. Nothing here asks for the order of
-//! arrival: that of a message's packets is the fabric's affair, and paths may differ.
+//! A message that is not segmented goes the same way with one packet. Nothing here asks for the
+//! order of arrival: that of a message's packets is the fabric's affair, and paths may differ.
 //!
-//! Invariant: an assembly is open exactly from the start of its message's first packet to the arrival of the last
-//! payload byte, so that the number of a closed one can be used again.
+//! Invariant: an assembly is open exactly from the start of its message's first packet to the
+//! arrival of the last payload byte, so that the number of a closed one can be used again.
 
 use crate::{AssemblyId, Conformance, Delivery, Message};
 use gingham_kernel::Time;

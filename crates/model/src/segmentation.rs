@@ -7,9 +7,9 @@
 //!   by hops [80, 200]             80        200          200        the last for all longer ones
 //! ```
 //!
-//! Source: Kwan et al. 1996, sections 3.1 (fixed) and 3.2 (the adaptive rule `L = B h`: buffers of B bytes over h
-//! switches then hold a whole segment); section 5: the adapter "dynamically sets the maximum transfer unit based
-//! on the priority level of the message and its route".
+//! Source: Kwan et al. 1996, sections 3.1 (fixed) and 3.2 (the adaptive rule `L = B h`: buffers of
+//! B bytes over h switches then hold a whole segment); section 5: the adapter "dynamically sets the
+//! maximum transfer unit based on the priority level of the message and its route".
 //!
 //! The types without `Plan` in their name are what a scenario writes.
 //!
@@ -35,12 +35,12 @@ pub enum Segmentation {
     /// No packet carries more payload than this.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ fixed = "100 B" }"#))]
     Fixed(Bytes),
-    /// No packet carries more than this for each switch on its route; the capacity of the network's slack
-    /// buffers, if it is not given.
+    /// No packet carries more than this for each switch on its route; the capacity of the network's
+    /// slack buffers, if it is not given.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.2", "x-example" = r#"{ adaptive = "80 B" }"#))]
     Adaptive(Adaptive),
-    /// The most that a packet carries over one switch, two switches and so on; the last holds for all longer
-    /// routes.
+    /// The most that a packet carries over one switch, two switches and so on; the last holds for
+    /// all longer routes.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; a list of sizes is ours"))]
     #[schemars(extend("x-example" = r#"{ by-hops = ["80 B", "160 B", "240 B"] }"#))]
     ByHops(Vec<Bytes>),
@@ -68,8 +68,8 @@ pub enum SegmentationPlan {
 }
 
 impl SegmentationPlan {
-    /// The most payload of a packet in bytes; `switches` tells how many are on its route, where that matters.
-    /// Without a switch, on a cable between two hosts, it is as over one.
+    /// The most payload of a packet in bytes; `switches` tells how many are on its route, where
+    /// that matters. Without a switch, on a cable between two hosts, it is as over one.
     pub fn longest_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
         match self {
             Self::None => u32::MAX,

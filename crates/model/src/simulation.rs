@@ -1,4 +1,5 @@
-//! A run of a plan as whoever runs it sees it: the same of every switching kind, fast or flit by flit.
+//! A run of a plan as whoever runs it sees it: the same of every switching kind, fast or flit by
+//! flit.
 
 use crate::measure::{ChannelCount, Collector};
 use crate::{Delivery, Endpoints, Plan, Status};
@@ -7,8 +8,8 @@ use std::fmt::Debug;
 
 /// A run of a plan.
 pub trait Simulation: Debug + Send + Sync {
-    /// Simulates until so many more events are handled, if there are; a few more may be where some are handled at once. The
-    /// size of a call never changes a result.
+    /// Simulates until so many more events are handled, if there are; a few more may be where some
+    /// are handled at once. The size of a call never changes a result.
     fn advance(&mut self, events: u64) -> &Status;
 
     /// The current instant.
@@ -23,7 +24,8 @@ pub trait Simulation: Debug + Send + Sync {
     /// The same, to be changed.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
+    /// Counts by channel since time zero, this instant included, with a stop that lasts still
+    /// counted up to now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
     /// Checks what must always hold; for tests, after any event. Slow.

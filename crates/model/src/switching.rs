@@ -9,8 +9,8 @@
 //!   beside payload     route, marks, overhead  overhead, whole flits
 //! ```
 //!
-//! A kind is a variant of [`Switching`], and everything that differs from kind to kind is asked here. No match has a
-//! wildcard: a new kind compiles once it has answered every question.
+//! A kind is a variant of [`Switching`], and everything that differs from kind to kind is asked
+//! here. No match has a wildcard: a new kind compiles once it has answered every question.
 
 use crate::{ChannelPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
 use std::sync::Arc;
@@ -94,7 +94,8 @@ impl Switching {
     pub fn beside_payload_at_most(&self, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {
-                // No path comes to a switch more than four times: up and down, each once more from a host.
+                // No path comes to a switch more than four times: up and down, each once more from
+                // a host.
                 let hops = 4 * switches;
                 u64::from(wormhole.overhead_bytes) + hops * (1 + u64::from(wormhole.mark_bytes))
             }
@@ -104,8 +105,8 @@ impl Switching {
         }
     }
 
-    /// What a packet takes of the pool of the first in-transit host of a path of this length, behind its first
-    /// `switches`: its bytes there, less the mark.
+    /// What a packet takes of the pool of the first in-transit host of a path of this length,
+    /// behind its first `switches`: its bytes there, less the mark.
     pub fn bytes_at_host(&self, payload_bytes: u32, length: PathLength, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {
@@ -119,7 +120,8 @@ impl Switching {
         }
     }
 
-    /// Whether there is a buffer at the end of a channel; `is_held` says whether what takes its flits there may hold them back.
+    /// Whether there is a buffer at the end of a channel; `is_held` says whether what takes its
+    /// flits there may hold them back.
     pub(crate) fn has_buffer(&self, channel: &ChannelPlan, is_held: bool) -> bool {
         match self {
             Self::Wormhole(_) => channel.slack.is_some(),

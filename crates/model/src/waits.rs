@@ -4,16 +4,17 @@
 //!   all of: a ─► b, c    a goes on when b and c have         any of: a ─► b, c    when one has
 //! ```
 //!
-//! A party that waits for nothing goes on. One that waits for all of some parties goes on once every one of
-//! them can, one that waits for any of them once one can. Whoever is left when nobody more can be
-//! found to go on will never move: the knot (Holt, "Some Deadlock Properties of Computer Systems", ACM
-//! Computing Surveys 4(3), 1972). A cycle of waits is therefore a deadlock only where no member has
-//! another way out, and one cycle inside the knot is what a report shows.
+//! A party that waits for nothing goes on. One that waits for all of some parties goes on once
+//! every one of them can, one that waits for any of them once one can. Whoever is left when nobody
+//! more can be found to go on will never move: the knot (Holt, "Some Deadlock Properties of
+//! Computer Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is therefore a deadlock
+//! only where no member has another way out, and one cycle inside the knot is what a report shows.
 //!
-//! In a wormhole network a party is an input, and waits for at most one other: its request is held by
-//! that input's worm, or its output is stopped by that input's full buffer, and the STOP is announced,
-//! heard and still wanted. Under virtual lanes a party is an input lane, whose head may go on by any of several
-//! lanes: it waits for any of those who hold these, or fill the buffers at their ends.
+//! In a wormhole network a party is an input, and waits for at most one other: its request is held
+//! by that input's worm, or its output is stopped by that input's full buffer, and the STOP is
+//! announced, heard and still wanted. Under virtual lanes a party is an input lane, whose head may
+//! go on by any of several lanes: it waits for any of those who hold these, or fill the buffers at
+//! their ends.
 
 use gingham_topology::routing::Buffer;
 
@@ -72,8 +73,8 @@ impl Wait {
 }
 
 impl WaitCycle {
-    /// A cycle within the knot of `waits`, if there is a knot: who waits, in ascending order, and for
-    /// what. Whoever is not among them goes on.
+    /// A cycle within the knot of `waits`, if there is a knot: who waits, in ascending order, and
+    /// for what. Whoever is not among them goes on.
     ///
     /// Time and memory grow with the number of waits, times its logarithm.
     pub fn find(waits: &[(Buffer, Wait)]) -> Option<Self> {
@@ -192,7 +193,8 @@ mod tests {
 
     #[test]
     fn a_wait_for_any_of_nobody_is_for_ever_but_no_cycle_of_ours() {
-        // Nobody can serve party 0: only a bug could make such a wait, and it must not pass unnoticed.
+        // Nobody can serve party 0: only a bug could make such a wait, and it must not pass
+        // unnoticed.
         let result = std::panic::catch_unwind(|| cycle(&[any(&[])]));
         assert!(result.is_err());
     }

@@ -13,8 +13,8 @@ pub enum Arbitration {
     #[default]
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1; Flich et al. 2001, section IV-A"))]
     RoundRobin,
-    /// A packet of a higher priority first, and round robin among those of the same; a packet that is being sent
-    /// is never interrupted.
+    /// A packet of a higher priority first, and round robin among those of the same; a packet that
+    /// is being sent is never interrupted.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 4"))]
     #[schemars(extend("x-example" = r#"network.arbitration = "strict-priority"
 [[traffic]]

@@ -1,4 +1,5 @@
-//! What is always true of an adapter and of what puts its packets together: against a list, and in any order.
+//! What is always true of an adapter and of what puts its packets together: against a list, and in
+//! any order.
 
 #![allow(clippy::unwrap_used, reason = "a case that cannot be set up has failed")]
 
@@ -41,7 +42,8 @@ fn message(id: usize, payload_bytes: u32) -> Message {
 /// A message as the list knows it: its level, number, payload that is left, and longest packet.
 type Listed = (u8, usize, u32, u32);
 
-/// The definition: of all that wait, the highest level, and there the first created; it sends all it may.
+/// The definition: of all that wait, the highest level, and there the first created; it sends all
+/// it may.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();

@@ -9,8 +9,8 @@
 //!                                          └► lanes       virtual lanes with credits
 //! ```
 //!
-//! Each kind is a module that shares nothing with the others but `gingham-model`. The oracle never imports an engine,
-//! and no engine the oracle.
+//! Each kind is a module that shares nothing with the others but `gingham-model`. The oracle never
+//! imports an engine, and no engine the oracle.
 
 mod lanes;
 mod wormhole;
@@ -24,7 +24,8 @@ pub trait Simulation: gingham_model::Simulation {
     /// When the next event happens.
     fn next_time(&self) -> Option<Time>;
 
-    /// Schedules the events of each instant in a random order from now on, which must change nothing.
+    /// Schedules the events of each instant in a random order from now on, which must change
+    /// nothing.
     fn shuffle_scheduling(&mut self, seed: u64);
 }
 

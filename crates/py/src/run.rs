@@ -97,8 +97,8 @@ impl Simulation {
     }
 
     /// What was measured so far: the summary, and the tables as (name, columns), a column being
-    /// (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers (`"u64"`) or
-    /// reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
+    /// (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers (`"u64"`)
+    /// or reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
         Ok((convert::to_python(py, &record)?, tables::rows(py, &record.tables)?))

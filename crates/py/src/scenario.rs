@@ -1,4 +1,5 @@
-//! Scenarios of both laboratories: a class each, because a Python class has no type parameters, made by one macro.
+//! Scenarios of both laboratories: a class each, because a Python class has no type parameters,
+//! made by one macro.
 
 use gingham_input::{Change, InputError, Overrides, Source};
 use pyo3::prelude::*;
@@ -33,7 +34,8 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, Source::parse(name, text, Path::new(folder), &none))
             }
 
-            /// The scenario with values set at dotted paths, then texts, then values again, then another seed.
+            /// The scenario with values set at dotted paths, then texts, then values again, then
+            /// another seed.
             #[pyo3(signature = (*, first=None, settings=Vec::new(), values=None, seed=None))]
             fn changed(
                 &self,
@@ -49,8 +51,8 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, self.inner.with(&Overrides { changes, seed }))
             }
 
-            /// The scenario of a record: what `resolved` said, paths in it being relative to `folder`, with
-            /// the digest of the file that it once came from.
+            /// The scenario of a record: what `resolved` said, paths in it being relative to
+            /// `folder`, with the digest of the file that it once came from.
             #[staticmethod]
             fn restore(
                 py: Python<'_>,

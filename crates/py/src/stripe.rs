@@ -57,8 +57,8 @@ impl StripeSimulation {
         convert::to_python(py, &record)
     }
 
-    /// What was measured so far: the summary, and the tables as (name, columns), columns as those of
-    /// `Simulation.record`.
+    /// What was measured so far: the summary, and the tables as (name, columns), columns as those
+    /// of `Simulation.record`.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
         Ok((convert::to_python(py, &record)?, tables::rows(py, &record.tables)?))

@@ -5,18 +5,19 @@
 //!   batches    |     1     |   2   |   3   | ...       what is left over joins the first batch
 //! ```
 //!
-//! Every mean of a run is a ratio of sums: latency over messages, bytes over time. With sums `S_i` over
-//! `N_i` in batch `i` of `k`, the mean is `R = sum S / sum N` and
+//! Every mean of a run is a ratio of sums: latency over messages, bytes over time. With sums `S_i`
+//! over `N_i` in batch `i` of `k`, the mean is `R = sum S / sum N` and
 //!
 //! ```text
 //!   half-width = t x sqrt( sum (S_i - R N_i)^2 / (k - 1) / k ) / mean(N),   t for k - 1 degrees of freedom
 //! ```
 //!
-//! the ratio estimator of sampling theory (Cochran, "Sampling Techniques", 3rd ed., 1977, section 6.4) applied
-//! to batches that are long enough to be nearly independent (Law, "Simulation Modeling and Analysis", 5th ed.,
-//! section 9.5.3). Where they are not, the residuals `S_i - R N_i` of neighbours go together: with a
-//! positive lag-1 correlation `r` the half-width grows by `sqrt((1 + r) / (1 - r))` (Tafazzoli, Steiger and Wilson,
-//! "N-Skart", IEEE Transactions on Automatic Control 56(2), 2011). Batches without a message say nothing and do not count.
+//! the ratio estimator of sampling theory (Cochran, "Sampling Techniques", 3rd ed., 1977, section
+//! 6.4) applied to batches that are long enough to be nearly independent (Law, "Simulation Modeling
+//! and Analysis", 5th ed., section 9.5.3). Where they are not, the residuals `S_i - R N_i` of
+//! neighbours go together: with a positive lag-1 correlation `r` the half-width grows by `sqrt((1 +
+//! r) / (1 - r))` (Tafazzoli, Steiger and Wilson, "N-Skart", IEEE Transactions on Automatic Control
+//! 56(2), 2011). Batches without a message say nothing and do not count.
 
 use crate::student_t;
 
@@ -69,7 +70,8 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// Sections in groups of equal size, those left over in the first; groups over nothing are left out.
+/// Sections in groups of equal size, those left over in the first; groups over nothing are left
+/// out.
 fn batches(sections: &[Ratio]) -> Vec<Ratio> {
     let size = (sections.len() / BATCHES_MIN).max(1);
     let (first, rest) = sections.split_at(sections.len() % size);
@@ -129,7 +131,8 @@ mod tests {
     #[test]
     fn a_ratio_weighs_batches_by_what_they_hold() {
         // Nineteen batches of one message at 10, one of 19 messages at 12: (190 + 228) / 38 = 11.
-        // Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380; 380 / 19 / 20 = 1; mean(N) = 1.9.
+        // Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380; 380 / 19 / 20 = 1; mean(N) =
+        // 1.9.
         let mut sections = each([10.0; 19], 1.0);
         sections.push(Ratio { sum: 228.0, over: 19.0 });
         let estimate = Estimate::of_sections(&sections).unwrap();
@@ -139,8 +142,8 @@ mod tests {
 
     #[test]
     fn batches_that_go_together_widen_the_interval() {
-        // Ten at 90, then ten at 110: of 19 products of neighbours 18 are +100 and one is -100, of 20 squares
-        // all are 100, so that r = 17 / 20 and the interval grows by sqrt(37 / 3).
+        // Ten at 90, then ten at 110: of 19 products of neighbours 18 are +100 and one is -100, of
+        // 20 squares all are 100, so that r = 17 / 20 and the interval grows by sqrt(37 / 3).
         let sections = each((0..20).map(|index| if index < 10 { 90.0 } else { 110.0 }), 1.0);
         let half_width = Estimate::of_sections(&sections).unwrap().half_width.unwrap();
         let expected = 2.093_024_054_408_263 * (100.0_f64 / 19.0).sqrt() * (37.0_f64 / 3.0).sqrt();

@@ -7,9 +7,9 @@
 //!   n even:   sin a (1 + 1/2 cos²a + (1·3)/(2·4) cos⁴a + ... + (1·3···(n-3))/(2·4···(n-2)) cos^(n-2) a)
 //! ```
 //!
-//! (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4); the point where it is 95 %
-//! is found by halving. Beyond a thousand degrees the expansion around the normal distribution (26.7.5) is
-//! exact to ten digits.
+//! (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4); the point
+//! where it is 95 % is found by halving. Beyond a thousand degrees the expansion around the normal
+//! distribution (26.7.5) is exact to ten digits.
 
 use std::f64::consts::FRAC_2_PI;
 
@@ -97,8 +97,8 @@ mod tests {
         assert!((student_t(u32::MAX) - NORMAL).abs() < 1e-9);
     }
 
-    /// The chance of a t between `-end` and `end`: Student's density in `a`, where `t = sqrt(n) tan a`, is
-    /// `cos^(n-1) a` but for a constant (Simpson's rule).
+    /// The chance of a t between `-end` and `end`: Student's density in `a`, where `t = sqrt(n) tan
+    /// a`, is `cos^(n-1) a` but for a constant (Simpson's rule).
     fn density_integral(end: f64, degrees: f64) -> f64 {
         let below = |angle: f64| {
             let steps = 20_000_u32;

@@ -4,8 +4,8 @@
 //!   rows ──Builder──► columns: name │ unit │ meaning │ values
 //! ```
 //!
-//! Where rows are also objects of a summary (`fields`), a field is a column: its name, its doc comment as the meaning, and
-//! its unit as an extension of its schema, `x-unit`.
+//! Where rows are also objects of a summary (`fields`), a field is a column: its name, its doc
+//! comment as the meaning, and its unit as an extension of its schema, `x-unit`.
 //!
 //! A table without rows still has its columns: that is how the reference page is made.
 
@@ -192,7 +192,8 @@ fn value_of(row: &impl Serialize) -> Value {
     serde_json::to_value(row).expect("our own types serialize")
 }
 
-/// The doc comment of a field, as the columns of other tables are told: on one line, and no sentence of its own.
+/// The doc comment of a field, as the columns of other tables are told: on one line, and no
+/// sentence of its own.
 fn meaning_of(field: &Value) -> String {
     let told = field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
     let (first, rest) = told.split_at(told.chars().next().map_or(0, char::len_utf8));

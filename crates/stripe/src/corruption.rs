@@ -1,8 +1,8 @@
 //! Self-stabilisation: every word of either end is written over, and order is exact again in time.
 //!
-//! The bound, as the specification of the protocol has it: twice the sum of the wait, the late markers
-//! that are put up with, the wait for a reset, two round trips, and the longest pause between resets
-//! that are asked for.
+//! The bound, as the specification of the protocol has it: twice the sum of the wait, the late
+//! markers that are put up with, the wait for a reset, two round trips, and the longest pause
+//! between resets that are asked for.
 
 #[path = "../tests/protocol/pair.rs"]
 #[allow(
@@ -38,7 +38,8 @@ pub(crate) fn index(words: &mut dyn FnMut() -> u64) -> usize {
     usize::try_from(words()).unwrap_or(usize::MAX)
 }
 
-/// Whether a part is written over: where all are, one that is found and ends in a reset hides the others.
+/// Whether a part is written over: where all are, one that is found and ends in a reset hides the
+/// others.
 pub(crate) fn is_hit(words: &mut dyn FnMut() -> u64) -> bool {
     words().is_multiple_of(2)
 }

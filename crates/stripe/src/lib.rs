@@ -8,7 +8,8 @@
 //!   packets go as they are; now and then a marker says what the next packet of a channel is
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5: logical reception, markers, resets.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5: logical reception, markers,
+//! resets.
 //!
 //! | channels | the ends | what holds, as long as the skew is below the wait and within the buffers |
 //! |---|---|---|
@@ -21,10 +22,10 @@
 //! | any | [`SenderOptions::credits`] | nothing is lost for want of room |
 //! | any | any | nothing waits longer than the waits; both ends start anew where one was told to, restarted, or found the other out of step |
 //!
-//! In `tests/guarantees` each row is a test. Where order is guaranteed, a sender that restarts begins in
-//! a later epoch, for instance one from a clock. In quasi-FIFO no byte is added to a packet of data, in
-//! guaranteed order the twelve of a [`Tag`]: channels tell packets from [`Message`]s by other means, an
-//! Ethernet type or a port.
+//! In `tests/guarantees` each row is a test. Where order is guaranteed, a sender that restarts
+//! begins in a later epoch, for instance one from a clock. In quasi-FIFO no byte is added to a
+//! packet of data, in guaranteed order the twelve of a [`Tag`]: channels tell packets from
+//! [`Message`]s by other means, an Ethernet type or a port.
 //!
 //! Time is nanoseconds from whatever origin the caller likes ([`Instant`]); nothing here reads a
 //! clock, sends or receives. `handle_*` takes, `poll_*` gives, `now` is an argument and never goes
@@ -63,7 +64,8 @@ pub use tag::{TAG_BYTES, Tag};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, WireError};
 
-/// The most packets for which any option can ask to have room: a million, of each channel where it is of channels.
+/// The most packets for which any option can ask to have room: a million, of each channel where it
+/// is of channels.
 pub const PACKETS_MAX: usize = 1 << 20;
 
 /// A set of channels as a word, a bit each.

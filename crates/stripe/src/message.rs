@@ -10,8 +10,8 @@
 //! A marker describes its channel entirely, so whatever went wrong there, the next one puts right.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5. The paper resets after a crash and
-//! leaves the how open; epochs are ours: whatever belongs to an earlier one is discarded. So is what a
-//! marker says beside the number, and what the receiver reports.
+//! leaves the how open; epochs are ours: whatever belongs to an earlier one is discarded. So is
+//! what a marker says beside the number, and what the receiver reports.
 
 use gingham_fairq::{Round, Standing};
 
@@ -156,8 +156,8 @@ pub struct Report {
     /// So many packets may be sent on the channel, modulo 2^32: those that are in flight no longer
     /// and those for which its buffer has room.
     pub limit_packets: u32,
-    /// Packets that are in flight no longer, come or lost, modulo 2^32: the sender's own count in the
-    /// last marker, and what came since.
+    /// Packets that are in flight no longer, come or lost, modulo 2^32: the sender's own count in
+    /// the last marker, and what came since.
     pub accounted_packets: u32,
     /// Their bytes.
     pub accounted_bytes: u64,

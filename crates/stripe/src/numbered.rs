@@ -21,8 +21,8 @@ pub trait Numbered: Causal + Clone {
     /// All that is known of a channel: what a marker says.
     fn standing(&self, channel: usize) -> Standing;
 
-    /// This is all there is to know of a channel; the turn moves on if it is out or ahead of the round.
-    /// The last channel does not go out.
+    /// This is all there is to know of a channel; the turn moves on if it is out or ahead of the
+    /// round. The last channel does not go out.
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError>;
 
     /// A channel has another quantum from a round on that it has not reached yet.

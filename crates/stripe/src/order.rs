@@ -6,19 +6,20 @@
 //!   held    20  21  22, the marker behind 21                   19 is waited for, at most the wait
 //! ```
 //!
-//! It stands before a receiver of guaranteed order, one for each channel that may reorder or duplicate: what it
-//! gives out is in order, with gaps, as on a channel that loses. Packets go by their number on the
-//! channel, markers by how many packets they count before them. Everything else goes through at once.
+//! It stands before a receiver of guaranteed order, one for each channel that may reorder or
+//! duplicate: what it gives out is in order, with gaps, as on a channel that loses. Packets go by
+//! their number on the channel, markers by how many packets they count before them. Everything else
+//! goes through at once.
 //!
-//! A reset to an epoch that is over, or that goes on, may be a straggler or a duplicate; or the sender has
-//! restarted and forgotten. It is given out, and believed, only after a quarter of a second in which
-//! nothing of the present epoch has come.
+//! A reset to an epoch that is over, or that goes on, may be a straggler or a duplicate; or the
+//! sender has restarted and forgotten. It is given out, and believed, only after a quarter of a
+//! second in which nothing of the present epoch has come.
 //!
-//! Source: RFC 1990, section 4.1, gives up a fragment once later ones have come on every link; with a channel that
-//! reorders no later one proves anything, and only time does.
+//! Source: RFC 1990, section 4.1, gives up a fragment once later ones have come on every link; with
+//! a channel that reorders no later one proves anything, and only time does.
 //!
-//! Invariants: numbers given out rise within an epoch; nothing is held for longer than the wait, nor more than
-//! the options say; no allocation after set-up.
+//! Invariants: numbers given out rise within an epoch; nothing is held for longer than the wait,
+//! nor more than the options say; no allocation after set-up.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -30,7 +31,8 @@ use crate::{Discard, Discards, Epoch, Instant, Kind, Marker, Message, OptionsErr
 /// After so many late markers in a row the number of the next packet is not believed.
 const LATE_IN_A_ROW_MAX: u32 = 4;
 
-/// So long nothing of the present epoch comes where the sender has forgotten it: longer than between markers.
+/// So long nothing of the present epoch comes where the sender has forgotten it: longer than
+/// between markers.
 const ODD_WAIT: Duration = Duration::from_millis(250);
 
 /// Markers that are held at once.
@@ -146,7 +148,8 @@ impl<P> ChannelOrder<P> {
         self.held + usize::from(self.far.is_some())
     }
 
-    /// A packet has come, not a copy: those go to the receiver as they come. Poll until there is nothing before the next.
+    /// A packet has come, not a copy: those go to the receiver as they come. Poll until there is
+    /// nothing before the next.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -327,8 +330,8 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Gives up the numbers up to the next that is held or marked, if something has waited too long or
-    /// needs room.
+    /// Gives up the numbers up to the next that is held or marked, if something has waited too long
+    /// or needs room.
     fn give_up(&mut self, now: Instant) -> Option<()> {
         self.oldest = self.found_oldest();
         let is_over = self.oldest?.after(self.options.wait) <= now;

@@ -10,10 +10,10 @@
 //!   first for longer than the wait
 //! ```
 //!
-//! A marker is read when it comes to the head of its buffer. One for a turn that is over cannot come
-//! of loss: it is taken, the channel served until it has caught up, the round never goes back; after
-//! a few in a row on a channel the receiver asks for a reset. One too far off is not taken, and asks
-//! at once.
+//! A marker is read when it comes to the head of its buffer. One for a turn that is over cannot
+//! come of loss: it is taken, the channel served until it has caught up, the round never goes back;
+//! after a few in a row on a channel the receiver asks for a reset. One too far off is not taken,
+//! and asks at once.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The wait, what is done with late
 //! and far markers, and epochs are ours: the paper waits for ever and leaves resets open.

@@ -10,12 +10,12 @@
 //! ```
 //!
 //! The first number says where the packet belongs, the second what the channel lost before it. A
-//! repair (R) is a copy of a packet that was lost: it names the channel on which that went, and both
-//! numbers are that packet's.
+//! repair (R) is a copy of a packet that was lost: it names the channel on which that went, and
+//! both numbers are that packet's.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4, has the guaranteed variant with a sequence
-//! number; the number of the channel is that of RFC 1990's links turned round: there each link's last
-//! number of the bundle proves a loss, here a channel does by itself and at once.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4, has the guaranteed variant with a
+//! sequence number; the number of the channel is that of RFC 1990's links turned round: there each
+//! link's last number of the bundle proves a loss, here a channel does by itself and at once.
 //!
 //! Invariant: what is parsed and written again is the same twelve bytes.
 

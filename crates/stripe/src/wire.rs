@@ -20,7 +20,8 @@
 //!
 //! The lowest flag says that the fields called coming are there; where they are not, they are zero.
 //! Links have checks of their own; the one here keeps what passes them by from becoming a
-//! scheduler's state. Bytes after the message are padding (Ethernet has at least 46) and are not read.
+//! scheduler's state. Bytes after the message are padding (Ethernet has at least 46) and are not
+//! read.
 //!
 //! Invariants: what is parsed and written again is the same bytes; any bytes give a message or a
 //! [`WireError`].

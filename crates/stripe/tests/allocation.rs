@@ -1,5 +1,5 @@
-//! Nothing is allocated for a packet, a marker or a report once both ends are set up, in either order, with credits, tags
-//! and repairs.
+//! Nothing is allocated for a packet, a marker or a report once both ends are set up, in either
+//! order, with credits, tags and repairs.
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
@@ -117,8 +117,8 @@ impl Ends {
 
 /// Fails if packets allocate, after 2,000 others, or if fewer of 22,000 come than these.
 ///
-/// The count is of the whole process, in which the harness has a thread, too: it is done with allocating long before the
-/// last stretch of packets.
+/// The count is of the whole process, in which the harness has a thread, too: it is done with
+/// allocating long before the last stretch of packets.
 fn allocates_nothing(what: &str, mut ends: Ends, lost_of: u32, least: u32) {
     ends.run(2_000, lost_of);
     let stretch = |ends: &mut Ends| {

@@ -79,7 +79,8 @@ fn a_gap_is_waited_for_no_longer_than_the_wait() {
     });
 }
 
-/// Four numbers at once: 6 makes room by giving up 0 and 2, and everything behind what it gives up goes.
+/// Four numbers at once: 6 makes room by giving up 0 and 2, and everything behind what it gives up
+/// goes.
 #[test]
 fn what_is_too_far_ahead_makes_room() {
     let mut order = order(4);
@@ -112,7 +113,8 @@ fn a_reset_begins_an_epoch_and_old_ones_are_over() {
     assert_eq!((packet(&mut order, 4, 0), drain(&mut order, 4)), (Ok(()), vec![Ok(0)]));
 }
 
-/// A straggler is forgotten when something of the present epoch comes; a sender that forgot sends nothing else.
+/// A straggler is forgotten when something of the present epoch comes; a sender that forgot sends
+/// nothing else.
 #[test]
 fn a_reset_out_of_season_is_given_out_if_nothing_else_comes() {
     let mut order = order(256);
@@ -156,7 +158,8 @@ fn an_epoch_behind_is_believed_if_nothing_else_comes() {
     assert_eq!(drain(&mut order, 251), [Ok(10)]);
 }
 
-/// A marker from the end of time counts no packet more than those that follow: the fourth of them is believed.
+/// A marker from the end of time counts no packet more than those that follow: the fourth of them
+/// is believed.
 #[test]
 fn a_wrong_time_is_got_over() {
     let mut order = order(256);
@@ -184,7 +187,8 @@ fn percent(percent: u32) -> Probability {
 }
 
 proptest! {
-    /// What is held back for less than the wait comes in order; nothing comes twice; without loss all comes.
+    /// What is held back for less than the wait comes in order; nothing comes twice; without loss
+    /// all comes.
     #[test]
     fn a_channel_that_reorders_and_duplicates_becomes_one_that_loses_at_most(
         seed: u64, held_back in 0_u32..=30, duplicated in 0_u32..=30, lost in 0_u32..=50,

@@ -1,8 +1,8 @@
 //! What routing a random irregular fabric costs.
 //!
-//! `gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)` joins so many switches at random, each with
-//! so many ports, of which so many have hosts, routes it, and prints one line of JSON. Peak
-//! memory is the process's; it holds the fabric as well.
+//! `gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)` joins so many
+//! switches at random, each with so many ports, of which so many have hosts, routes it, and prints
+//! one line of JSON. Peak memory is the process's; it holds the fabric as well.
 //!
 //! | mode | routes |
 //! |---|---|

@@ -1,7 +1,8 @@
 //! What a packet costs at both ends of a stripe over 8 channels.
 //!
-//! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed)` prints one line of JSON. Packets come in batches, and
-//! each batch with all the skew that it can have: what went last comes first, channel by channel.
+//! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed)` prints one line of JSON.
+//! Packets come in batches, and each batch with all the skew that it can have: what went last comes
+//! first, channel by channel.
 //!
 //! | mode | what is done for each packet |
 //! |---|---|

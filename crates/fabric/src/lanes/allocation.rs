@@ -5,11 +5,12 @@
 //!                                      is granted the first, round robin, of those lanes ──► holds it, may cross next tick
 //! ```
 //!
-//! An output allocates when something changed for it: a head makes a request, a lane of it is released, or credits came where
-//! a whole packet needs them. What it grants, and to whom, depends on no other output, for a head requests one output alone.
+//! An output allocates when something changed for it: a head makes a request, a lane of it is
+//! released, or credits came where a whole packet needs them. What it grants, and to whom, depends
+//! on no other output, for a head requests one output alone.
 //!
-//! The worm goes into the queue of the next input lane as the lane is granted: worms come out of an output lane
-//! in the order in which it was held.
+//! The worm goes into the queue of the next input lane as the lane is granted: worms come out of an
+//! output lane in the order in which it was held.
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::{NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};

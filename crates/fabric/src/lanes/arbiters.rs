@@ -62,7 +62,8 @@ impl Arbiters {
         arrival.map_or(0, |tick| tick * self.cycle_ps)
     }
 
-    /// What an arbiter sees of a packet of so many flits, or of one of them, that came at an instant.
+    /// What an arbiter sees of a packet of so many flits, or of one of them, that came at an
+    /// instant.
     pub(crate) fn head(&self, flits: u32, arrival_ps: u64) -> Head {
         let flits = if self.are_by_packet { flits } else { 1 };
         Head { length_bytes: flits * self.flit_bytes, arrival_ps }

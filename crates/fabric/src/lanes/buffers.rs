@@ -63,8 +63,8 @@ impl Buffers {
         }
     }
 
-    /// The last flit of the first worm of a lane has left. Returns whether flits of the next one are
-    /// in the buffer.
+    /// The last flit of the first worm of a lane has left. Returns whether flits of the next one
+    /// are in the buffer.
     pub(crate) fn next_worm(&mut self, lane: usize) -> bool {
         let next = self.queues.pop(lane);
         let input = &mut self.lanes[lane];

@@ -1,4 +1,5 @@
-//! What hosts and switches share: the plan, the clock, the endpoints of messages, and the worms under way.
+//! What hosts and switches share: the plan, the clock, the endpoints of messages, and the worms
+//! under way.
 
 use crate::lanes::clock::Clock;
 use crate::lanes::layout::Layout;

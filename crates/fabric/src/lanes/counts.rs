@@ -1,7 +1,8 @@
 //! Counts: what every channel carried, and how full lane buffers were.
 //!
-//! A flit that is there from tick a to tick d, in which it leaves, adds d - a cycles to the occupancy of its channel; one that
-//! is still there the time since a. The sum of the d less that of the a is kept as flits come and go.
+//! A flit that is there from tick a to tick d, in which it leaves, adds d - a cycles to the
+//! occupancy of its channel; one that is still there the time since a. The sum of the d less that
+//! of the a is kept as flits come and go.
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;

@@ -1,4 +1,5 @@
-//! Stage 4: switch allocation, then switch traversal from input lanes to the output lanes that they hold.
+//! Stage 4: switch allocation, then switch traversal from input lanes to the output lanes that they
+//! hold.
 //!
 //! ```text
 //!   input port 0   lanes 1, 3 ─► outputs 2, 4        output 4 grants one of its input ports, round robin;
@@ -6,12 +7,13 @@
 //!   input port 3   lane 2     ─► output 0            nobody more can be matched
 //! ```
 //!
-//! The allocator is separable, output first, and iterated: every output that is not matched grants one input port, round
-//! robin; every input port that was granted chooses one of its lanes to those outputs, by its arbiter; again, until an
-//! iteration matches nobody. The pointer of an output moves when it is matched, in whichever iteration.
+//! The allocator is separable, output first, and iterated: every output that is not matched grants
+//! one input port, round robin; every input port that was granted chooses one of its lanes to those
+//! outputs, by its arbiter; again, until an iteration matches nobody. The pointer of an output
+//! moves when it is matched, in whichever iteration.
 //!
-//! Where no two input ports request the same output everybody is granted, so that each input port serves one of its
-//! lanes and all is done: most ticks of most switches are so.
+//! Where no two input ports request the same output everybody is granted, so that each input port
+//! serves one of its lanes and all is done: most ticks of most switches are so.
 //!
 //! Source: Yum et al. 2002, section 3.1; the allocator is ours (`docs/concepts/timing.md`).
 
@@ -56,7 +58,8 @@ impl Network {
         }
     }
 
-    /// A switch of at most 64 ports, from `first` on, of which these may have a lane that can cross.
+    /// A switch of at most 64 ports, from `first` on, of which these may have a lane that can
+    /// cross.
     #[inline]
     fn allocate_switch(&mut self, first: usize, inputs: u64, tick: u64) {
         if inputs.is_power_of_two() {
@@ -138,8 +141,8 @@ impl Network {
         self.traverse_switch(port, lane, tick);
     }
 
-    /// Where each of some input ports requests one output alone, one iteration is enough: each output serves the input that
-    /// it grants.
+    /// Where each of some input ports requests one output alone, one iteration is enough: each
+    /// output serves the input that it grants.
     #[inline]
     fn match_by_output(&mut self, first: usize, mut inputs: u64, tick: u64) {
         while inputs != 0 {
@@ -213,7 +216,8 @@ impl Network {
         Some(output)
     }
 
-    /// Switch traversal: the first flit of an input lane crosses into the output lane that it holds, and its credit goes back.
+    /// Switch traversal: the first flit of an input lane crosses into the output lane that it
+    /// holds, and its credit goes back.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse_switch(&mut self, port: usize, lane: usize, tick: u64) {
@@ -247,7 +251,8 @@ impl Network {
         }
     }
 
-    /// A tail has crossed: the output lane may be granted to another, and the next worm comes to the head of the input lane.
+    /// A tail has crossed: the output lane may be granted to another, and the next worm comes to
+    /// the head of the input lane.
     fn release(&mut self, from: usize, to: usize, tick: u64) {
         self.buffers.hold(from, NONE);
         self.switches.disconnect(from);

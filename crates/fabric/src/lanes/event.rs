@@ -1,7 +1,8 @@
 //! What happens between ticks, at any picosecond, in the order of an instant.
 //!
-//! An event is one word, kind first, so that comparing two is comparing numbers: those of an instant are in the order of
-//! their kinds, then of channels or sources. A tick comes after all events of its instant.
+//! An event is one word, kind first, so that comparing two is comparing numbers: those of an
+//! instant are in the order of their kinds, then of channels or sources. A tick comes after all
+//! events of its instant.
 
 use crate::lanes::worms::{InTransitId, WormId};
 use gingham_topology::ChannelId;
@@ -11,7 +12,8 @@ use gingham_topology::ChannelId;
 pub(crate) enum Event {
     /// A source creates a message.
     Create { source: usize },
-    /// A packet began on a host's channel, after the tick that took its first flit: what that brings about.
+    /// A packet began on a host's channel, after the tick that took its first flit: what that
+    /// brings about.
     Begin { channel: ChannelId, worm: WormId },
     /// The same of a packet in transit.
     Reinject { channel: ChannelId, packet: InTransitId },

@@ -29,7 +29,8 @@ pub(crate) struct Hosts {
     ports: Vec<Host>,
     /// Those of adapters.
     arbiters: Arbiters,
-    /// Whether these are the default, and nothing that waits for tokens, or for credits for a whole packet, has to be asked for.
+    /// Whether these are the default, and nothing that waits for tokens, or for credits for a whole
+    /// packet, has to be asked for.
     is_plain: bool,
     /// Whether any adapter may hold something back although its link is free.
     may_hold_back: bool,
@@ -262,7 +263,8 @@ impl Hosts {
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// The lanes of a host on which a packet may begin at an instant, if so many others could go on.
+    /// The lanes of a host on which a packet may begin at an instant, if so many others could go
+    /// on.
     fn lanes_to_begin(
         &mut self,
         port: usize,
@@ -326,13 +328,15 @@ impl Hosts {
             (sender.head, sender.in_transit) = (head, next.in_transit);
         }
         if fitting == 0 && self.may_hold_back {
-            // One of a higher priority and fewer flits may find its tokens before this one its credits.
+            // One of a higher priority and fewer flits may find its tokens before this one its
+            // credits.
             links.ready.insert(port);
         }
         fitting
     }
 
-    /// The next packet of a group of a host, if one may begin at an instant: one in transit before those of the host's own.
+    /// The next packet of a group of a host, if one may begin at an instant: one in transit before
+    /// those of the host's own.
     #[inline(never)]
     fn next_of(
         &mut self,

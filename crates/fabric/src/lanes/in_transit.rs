@@ -1,8 +1,9 @@
 //! In-transit hosts: packets that a host takes in and sends on, flit by flit.
 //!
-//! [`InTransitHost`] says which packets have room, when each is ready and which goes next; here is what comes to it. A host
-//! that takes in all that comes has no lane buffers: its flits are counted as they come, by packet. One that stops its
-//! senders has, and reads them at the beginning of a tick, before its own link takes a flit.
+//! [`InTransitHost`] says which packets have room, when each is ready and which goes next; here is
+//! what comes to it. A host that takes in all that comes has no lane buffers: its flits are counted
+//! as they come, by packet. One that stops its senders has, and reads them at the beginning of a
+//! tick, before its own link takes a flit.
 //!
 //! Source: Flich et al. 2001, section III; `docs/concepts/timing.md` says when things happen.
 
@@ -25,7 +26,8 @@ pub(crate) struct InTransit {
     /// Whether hosts stop their senders.
     pub(crate) stops: bool,
     first_port: usize,
-    /// By host port, from the first on; empty where no path visits a host and none stops its senders.
+    /// By host port, from the first on; empty where no path visits a host and none stops its
+    /// senders.
     hosts: Vec<InTransitPort>,
     packets: Vec<InTransitPacket>,
     free: Vec<InTransitId>,
@@ -44,7 +46,8 @@ pub(crate) struct InTransitPort {
     pub(crate) heads: [EjectionHead; LANES],
     /// By lane: the packet in transit whose flits come.
     receiving: [InTransitId; LANES],
-    /// Ticks at which flits left the lane buffers, less those at which they were there; it may wrap.
+    /// Ticks at which flits left the lane buffers, less those at which they were there; it may
+    /// wrap.
     pub(crate) occupancy: u64,
 }
 
@@ -151,7 +154,8 @@ impl InTransit {
         InTransitId::new(self.packets.len() - 1)
     }
 
-    /// A flit of a worm that goes on has left a switch, and will have arrived at a host that takes in all that comes.
+    /// A flit of a worm that goes on has left a switch, and will have arrived at a host that takes
+    /// in all that comes.
     pub(crate) fn reassemble(
         &mut self,
         lane: usize,
@@ -174,7 +178,8 @@ impl InTransit {
         }
     }
 
-    /// The first flit of a packet has come, at `head`: it gets room in the pool, or goes by the memory of the host.
+    /// The first flit of a packet has come, at `head`: it gets room in the pool, or goes by the
+    /// memory of the host.
     pub(crate) fn take_in(
         &mut self,
         id: InTransitId,
@@ -301,7 +306,8 @@ impl InTransit {
         }
     }
 
-    /// What can leave the lane buffers of a host does, as long as the pool has room for a packet that waits.
+    /// What can leave the lane buffers of a host does, as long as the pool has room for a packet
+    /// that waits.
     fn read_lanes(
         &mut self,
         port: usize,

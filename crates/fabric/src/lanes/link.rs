@@ -5,7 +5,8 @@
 //!                  credited  0 1 1 1 ┴► round robin ─► a flit, a credit less ─► the input lane of the peer, latency later
 //! ```
 //!
-//! A channel into a host ends the way of a worm: nothing but its first and its last flit is looked at.
+//! A channel into a host ends the way of a worm: nothing but its first and its last flit is looked
+//! at.
 
 use crate::lanes::context::Context;
 use crate::lanes::event::Event;

@@ -48,7 +48,8 @@ pub(crate) struct Links {
     /// By port, if any channel is slow: when it is free, in picoseconds.
     free_ps: Vec<u64>,
     arbiters: Arbiters,
-    /// By output lane, if arbiters are not the default: flits of its packets that were not sent, in order.
+    /// By output lane, if arbiters are not the default: flits of its packets that were not sent, in
+    /// order.
     packets: Vec<VecDeque<u32>>,
 }
 
@@ -59,7 +60,8 @@ pub(crate) struct LinkPort {
     pub(crate) flits: u64,
     /// The port at the other end of the cable.
     pub(crate) peer: u32,
-    /// Ticks from that at which the channel takes a flit to that at which it is there; for a slow one, of its delay and one more.
+    /// Ticks from that at which the channel takes a flit to that at which it is there; for a slow
+    /// one, of its delay and one more.
     pub(crate) latency: u32,
     pub(crate) filled: u16,
     pub(crate) credited: u16,
@@ -89,7 +91,8 @@ const _: () = assert!(
 );
 
 impl LinkPort {
-    /// A flit leaves an output lane of such a depth. Returns whether an input lane waits for the room.
+    /// A flit leaves an output lane of such a depth. Returns whether an input lane waits for the
+    /// room.
     #[inline]
     fn take(&mut self, output: &mut OutputLane, lane: usize, depth: u16) -> bool {
         let was_full = output.fill == depth;
@@ -254,7 +257,8 @@ impl Links {
         self.credits.push(tick, lane);
     }
 
-    /// An input lane of the switch, by its number there, holds an output lane, and is promised so many credits of it.
+    /// An input lane of the switch, by its number there, holds an output lane, and is promised so
+    /// many credits of it.
     pub(crate) fn hold(&mut self, lane: usize, holder: u16, promised: u16) {
         self.lanes[lane].holder = holder;
         self.lanes[lane].unpromised -= promised;
@@ -291,7 +295,8 @@ impl Links {
 
     // The channel.
 
-    /// A flit that takes a credit is on its way to the input lane at the other end, and is there at a tick.
+    /// A flit that takes a credit is on its way to the input lane at the other end, and is there at
+    /// a tick.
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) {
         let state = &mut self.ports[port];
@@ -307,8 +312,9 @@ impl Links {
         }
     }
 
-    /// A common channel takes a flit of its next lane, round robin, if any can send: says which, and whether an input lane waits for
-    /// the room. Where the channel ends at a host that takes in all that comes, [`Self::eject`] is to follow.
+    /// A common channel takes a flit of its next lane, round robin, if any can send: says which,
+    /// and whether an input lane waits for the room. Where the channel ends at a host that takes in
+    /// all that comes, [`Self::eject`] is to follow.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse(&mut self, port: usize, tick: u64) -> Option<(usize, bool)> {
@@ -341,7 +347,8 @@ impl Links {
         state.peer_lane(lane)
     }
 
-    /// When a flit that the channel of a port takes at `tick` begins, in picoseconds, if it may take one.
+    /// When a flit that the channel of a port takes at `tick` begins, in picoseconds, if it may
+    /// take one.
     #[inline]
     pub(crate) fn begin_flit(&self, port: usize, tick: u64, clock: &Clock) -> Option<u64> {
         if !self.ports[port].is(SLOW) {
@@ -368,7 +375,8 @@ impl Links {
         returning
     }
 
-    /// By output lane: its credits that neither count nor are taken by a flit in the buffer at the other end.
+    /// By output lane: its credits that neither count nor are taken by a flit in the buffer at the
+    /// other end.
     pub(crate) fn credits_on_wire(&self) -> Vec<u32> {
         let mut on_wire = self.returning_credits();
         let flits = self.arrivals.iter().chain(self.ejections.iter());

@@ -12,19 +12,21 @@
 //!   counts      what channels carried                       waits       who waits for whom
 //! ```
 //!
-//! Each part owns its state, and a stage is a function on the parts that it needs; `simulation` calls one after the other.
-//! Hosts, worms under way and counts do not know how switches are stepped.
+//! Each part owns its state, and a stage is a function on the parts that it needs; `simulation`
+//! calls one after the other. Hosts, worms under way and counts do not know how switches are
+//! stepped.
 //!
-//! Flits are not objects. An input lane has a number of flits and the queue of the worms that they belong to, an
-//! output lane only a number: the worms that it passes on are those of the queue at the other end of its channel, in that
-//! order. Sets of lanes say by a bit each what could move, sets of ports where to look.
+//! Flits are not objects. An input lane has a number of flits and the queue of the worms that they
+//! belong to, an output lane only a number: the worms that it passes on are those of the queue at
+//! the other end of its channel, in that order. Sets of lanes say by a bit each what could move,
+//! sets of ports where to look.
 //!
-//! What happened *before this tick* needs no instant: the stages run against the pipeline, from the link back to the
-//! buffers, and what arrives in a tick is seen after all of them. Source: Yum et al. 2002, section 3.1, as
-//! `docs/concepts/timing.md` has it.
+//! What happened *before this tick* needs no instant: the stages run against the pipeline, from the
+//! link back to the buffers, and what arrives in a tick is seen after all of them. Source: Yum et
+//! al. 2002, section 3.1, as `docs/concepts/timing.md` has it.
 //!
-//! Invariants: every flit moves in the tick in which the oracle moves it; credits, flits on the wire and flits in the
-//! buffer of a lane are its depth together; no allocation for a flit.
+//! Invariants: every flit moves in the tick in which the oracle moves it; credits, flits on the
+//! wire and flits in the buffer of a lane are its depth together; no allocation for a flit.
 
 mod allocation;
 mod arbiters;

@@ -1,11 +1,12 @@
-//! The worms on their way to the end of each lane, in order: those whose flits stand in its buffer, are on the wire, or come
-//! by the output lane in front of it.
+//! The worms on their way to the end of each lane, in order: those whose flits stand in its buffer,
+//! are on the wire, or come by the output lane in front of it.
 //!
 //! ```text
 //!   places   [ 4 9 . . ][ 7 . . . ][ 3 8 2 6 5 . . . ] ...      a ring for each lane, moved to a larger one when full
 //! ```
 //!
-//! Most lanes have one or two worms; one-flit packets in deep buffers make many, so that a ring begins small.
+//! Most lanes have one or two worms; one-flit packets in deep buffers make many, so that a ring
+//! begins small.
 
 use crate::lanes::worms::WormId;
 

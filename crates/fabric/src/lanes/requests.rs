@@ -7,7 +7,8 @@ use gingham_model::{PipelinePlan, Plan};
 /// Which heads request what.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// By output port: where the words of those that request it begin; input lanes by their number in the switch.
+    /// By output port: where the words of those that request it begin; input lanes by their number
+    /// in the switch.
     base: Vec<u32>,
     words: Vec<u64>,
     /// By input lane: the lanes that its head may take.
@@ -62,7 +63,8 @@ impl Requests {
         self.lanes[lane]
     }
 
-    /// The head of an input lane, which has this number in its switch, requests one of these lanes of a port.
+    /// The head of an input lane, which has this number in its switch, requests one of these lanes
+    /// of a port.
     pub(crate) fn insert(
         &mut self,
         port: usize,
@@ -85,8 +87,9 @@ impl Requests {
         self.words[self.base[port] as usize + input / 64] &= !(1 << (input % 64));
     }
 
-    /// Of the input lanes that request a port and could be granted a lane, by their number in the switch, the one that is served:
-    /// the first, round robin, of those of the highest level. Lanes of the switch are counted from `base` on.
+    /// Of the input lanes that request a port and could be granted a lane, by their number in the
+    /// switch, the one that is served: the first, round robin, of those of the highest level. Lanes
+    /// of the switch are counted from `base` on.
     pub(crate) fn winner(
         &self,
         port: usize,
@@ -102,12 +105,14 @@ impl Requests {
         self.of(port, pointer.into()).find(is_of_level)
     }
 
-    /// The input lanes that request a port, by their number in the switch, round robin from `first` on.
+    /// The input lanes that request a port, by their number in the switch, round robin from `first`
+    /// on.
     fn of(&self, port: usize, first: usize) -> impl Iterator<Item = usize> {
         let words = self.words_of(port);
         let (at, bit) = (first / 64, first % 64);
         let onward = u64::MAX << bit;
-        // The word in which the pointer lies comes first with what is from there on, and last with the rest.
+        // The word in which the pointer lies comes first with what is from there on, and last with
+        // the rest.
         let word = move |place: usize| match place {
             0 => words.get(at).map_or(0, |word| word & onward),
             place if place == words.len() => words.get(at).map_or(0, |word| word & !onward),

@@ -31,9 +31,11 @@ pub(crate) struct Switches {
 /// A port of a switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchPort {
-    /// Ticks at which flits left the lane buffers, less those at which they were there; it may wrap.
+    /// Ticks at which flits left the lane buffers, less those at which they were there; it may
+    /// wrap.
     pub(crate) occupancy: u64,
-    /// The first output lane at the other end of the cable, and the ticks until a credit counts there.
+    /// The first output lane at the other end of the cable, and the ticks until a credit counts
+    /// there.
     pub(crate) credit_lane: u32,
     pub(crate) credit_latency: u32,
     /// The first lane of the first port of its switch.
@@ -53,8 +55,8 @@ pub(crate) struct SwitchPort {
 const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
 
 impl SwitchPort {
-    /// A flit crosses: it leaves the buffer of its input lane empty or not, and its output lane full or not. Returns whether
-    /// another can.
+    /// A flit crosses: it leaves the buffer of its input lane empty or not, and its output lane
+    /// full or not. Returns whether another can.
     #[inline]
     pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
         self.occupancy = self.occupancy.wrapping_add(tick);
@@ -168,7 +170,8 @@ impl Switches {
         }
     }
 
-    /// The output lane that an input lane of the switch of `port` holds, by its number there, has room again.
+    /// The output lane that an input lane of the switch of `port` holds, by its number there, has
+    /// room again.
     #[inline(never)]
     pub(crate) fn make_room(&mut self, port: usize, holder: u16) {
         let lane = self.ports[port].base as usize + usize::from(holder);
@@ -182,7 +185,8 @@ impl Switches {
         &mut self.ports[port]
     }
 
-    /// An output port is matched with an input port, by its number in the switch: the next one is first from now on.
+    /// An output port is matched with an input port, by its number in the switch: the next one is
+    /// first from now on.
     #[inline]
     pub(crate) fn match_output(&mut self, output: usize, input: u16) {
         self.ports[output].pointer = input + 1;

@@ -1,7 +1,7 @@
 //! Who waits for whom: what a search for a deadlock looks at, and what must always hold.
 //!
-//! An input lane whose head has a request waits for any of the lanes that it may take; one that holds an output lane without
-//! room for the full buffer at its end. All others go on.
+//! An input lane whose head has a request waits for any of the lanes that it may take; one that
+//! holds an output lane without room for the full buffer at its end. All others go on.
 
 use crate::lanes::context::Context;
 use crate::lanes::hosts::Hosts;
@@ -92,8 +92,9 @@ impl Waits<'_> {
         waits.map(Wait::Any)
     }
 
-    /// A packet that waits at a host for room in the pool waits for any packet of the pool to leave: for the input lanes at the
-    /// ends of the lanes that these are on, or may take. What comes soon is no wait.
+    /// A packet that waits at a host for room in the pool waits for any packet of the pool to
+    /// leave: for the input lanes at the ends of the lanes that these are on, or may take. What
+    /// comes soon is no wait.
     fn wait_at_host(self, lane: usize, returning: &[u32]) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);
@@ -135,7 +136,8 @@ impl Waits<'_> {
                 == self.context.lanes.depths_flits[number_of(output)]
     }
 
-    /// Checks that the credits of every lane are somewhere, and that its sets say what is so; for tests. Slow.
+    /// Checks that the credits of every lane are somewhere, and that its sets say what is so; for
+    /// tests. Slow.
     pub(crate) fn assert_invariants(self) {
         let on_wire = self.network.links.credits_on_wire();
         for lane in self.lanes() {

@@ -1,5 +1,5 @@
-//! The crossbar of a switch of more than 64 ports, whose ports do not fit a word: the allocator of [`super::crossbar`],
-//! output by output.
+//! The crossbar of a switch of more than 64 ports, whose ports do not fit a word: the allocator of
+//! [`super::crossbar`], output by output.
 
 use crate::lanes::layout::{SHIFT, lanes_of};
 use crate::lanes::matching::{WideMatching, WideOutput};
@@ -37,7 +37,8 @@ impl Network {
         self.matching.wide = matching;
     }
 
-    /// Every output that an input port can send to grants it, unless it has granted one that comes before it, round robin.
+    /// Every output that an input port can send to grants it, unless it has granted one that comes
+    /// before it, round robin.
     fn grant_wide(&self, first: usize, span: usize, port: usize, outputs: &mut [WideOutput]) {
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let output = self.output_of(port, lane);
@@ -51,8 +52,8 @@ impl Network {
         }
     }
 
-    /// An input port sends to one of the outputs that granted it. Returns whether it may yet be matched: it was granted by none,
-    /// and requests one that is not matched.
+    /// An input port sends to one of the outputs that granted it. Returns whether it may yet be
+    /// matched: it was granted by none, and requests one that is not matched.
     fn accept_wide(&mut self, port: usize, outputs: &mut [WideOutput], tick: u64) -> bool {
         let lanes = || lanes_of(self.switches.port(port).can_cross());
         let granted =

@@ -34,7 +34,8 @@ pub(crate) struct Worm {
 }
 
 impl Worm {
-    /// The worm of a packet that enters; `first_node` is at the end of its host's cable, on which its first flit begins at `began_ps`.
+    /// The worm of a packet that enters; `first_node` is at the end of its host's cable, on which
+    /// its first flit begins at `began_ps`.
     pub(crate) fn new(
         plan: &Plan,
         lanes: &PipelinePlan,
@@ -67,7 +68,8 @@ impl Worm {
         }
     }
 
-    /// The channel by which the worm leaves the switch or host of its path that its head has come to, which is `node`.
+    /// The channel by which the worm leaves the switch or host of its path that its head has come
+    /// to, which is `node`.
     #[inline]
     pub(crate) fn output(&self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
         let output = match (plan.routes(self.packet.path_set), self.path) {
@@ -115,7 +117,8 @@ impl Worms {
         WormId::new(self.worms.len() - 1)
     }
 
-    /// Frees the id of a worm that has arrived; what it was can still be read until another takes it.
+    /// Frees the id of a worm that has arrived; what it was can still be read until another takes
+    /// it.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
         &self.worms[id.index()]

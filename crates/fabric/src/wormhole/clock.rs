@@ -52,8 +52,8 @@ impl Clock {
         self.now = time;
     }
 
-    /// Whether no other event of this instant is pending, so that what belongs to a later phase of it
-    /// may be done at once.
+    /// Whether no other event of this instant is pending, so that what belongs to a later phase of
+    /// it may be done at once.
     pub(crate) fn instant_is_over(&mut self) -> bool {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }

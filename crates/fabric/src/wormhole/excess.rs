@@ -1,9 +1,9 @@
 //! When one sequence of flits gets ahead of another by a given number.
 //!
 //! The fill of a buffer is what arrived less what left. It passes the STOP mark at an arrival and
-//! falls below the GO mark at a departure: both are the first moment at which one sequence of runs is
-//! ahead of another by some number. Within a pair of equally spaced pieces the lead changes in one
-//! direction only, so that the moment is found by bisection.
+//! falls below the GO mark at a departure: both are the first moment at which one sequence of runs
+//! is ahead of another by some number. Within a pair of equally spaced pieces the lead changes in
+//! one direction only, so that the moment is found by bisection.
 //!
 //! ```text
 //!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows

@@ -1,8 +1,8 @@
 //! Wormhole networks: exact, and much faster than following flits.
 //!
 //! Between two events nothing about a worm changes but its position. The engine follows runs of
-//! flits: a run is (first start, period, count), a worm on a channel is a few runs, and the cost of a worm is a
-//! handful of events a hop, whatever its length.
+//! flits: a run is (first start, period, count), a worm on a channel is a few runs, and the cost of
+//! a worm is a handful of events a hop, whatever its length.
 //!
 //! ```text
 //!   run         starts of flits as a few numbers
@@ -18,8 +18,8 @@
 //!   simulation  the loop
 //! ```
 //!
-//! Invariants: every delivery happens at the picosecond at which the oracle has it; what has started is
-//! never changed.
+//! Invariants: every delivery happens at the picosecond at which the oracle has it; what has
+//! started is never changed.
 
 mod arbiter;
 mod clock;

@@ -5,8 +5,8 @@ use crate::wormhole::links::Links;
 use crate::wormhole::worm::{Incoming, Worms};
 use gingham_topology::ChannelId;
 
-/// The links of a network, the worms under way on them, and what is to come. Each guards itself: this only keeps together
-/// what nearly every phase needs.
+/// The links of a network, the worms under way on them, and what is to come. Each guards itself:
+/// this only keeps together what nearly every phase needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) clock: Clock,

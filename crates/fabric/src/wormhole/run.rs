@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Flits of a channel are numbered from 0 over its whole life. A [`Schedule`] holds the runs of the
-//! flits that somebody still asks about: those under way, in the buffer at the end of the channel, and
-//! those predicted. What is predicted may be cut from the back at any time; what has started stays.
+//! flits that somebody still asks about: those under way, in the buffer at the end of the channel,
+//! and those predicted. What is predicted may be cut from the back at any time; what has started
+//! stays.
 //!
 //! Invariants: runs are in order and do not overlap; numbers follow each other without a gap.
 
@@ -220,7 +221,8 @@ impl Schedule {
         self.sum
     }
 
-    /// Puts the starts of the flits before `number`, all of them in the past, into the sum that is kept.
+    /// Puts the starts of the flits before `number`, all of them in the past, into the sum that is
+    /// kept.
     pub(crate) fn sum_up_to(&mut self, number: u64) {
         if number > self.summed {
             self.sum += self.sum_between(self.summed, number);

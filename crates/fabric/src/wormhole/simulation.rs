@@ -144,7 +144,8 @@ impl Simulation {
         }
     }
 
-    /// Nothing happens before something else is done: a section ends, or it is time to check for a deadlock.
+    /// Nothing happens before something else is done: a section ends, or it is time to check for a
+    /// deadlock.
     fn checkpoint(&mut self) {
         match self.hosts.endpoints().due(None) {
             Due::Event => unreachable!("no event was asked for"),

@@ -17,7 +17,8 @@ pub(crate) struct Worm {
     /// Its path, where it is chosen at its source.
     path: Option<KeptPath>,
     length: PathLength,
-    /// Arrival of the first flit at the destination, once its tail has left the last switch, in picoseconds.
+    /// Arrival of the first flit at the destination, once its tail has left the last switch, in
+    /// picoseconds.
     head_arrived: u64,
 }
 
@@ -40,7 +41,8 @@ impl Worm {
         Self { packet, path, length, head_arrived: 0 }
     }
 
-    /// The output that the worm takes at the `position`-th switch or host of its path, which is `node`.
+    /// The output that the worm takes at the `position`-th switch or host of its path, which is
+    /// `node`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn output(
@@ -111,7 +113,8 @@ impl Worms {
         WormId::new(self.worms.len() - 1)
     }
 
-    /// Frees the id of a worm that has arrived; what it was can still be read until another takes it.
+    /// Frees the id of a worm that has arrived; what it was can still be read until another takes
+    /// it.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
         &self.worms[id.index()]

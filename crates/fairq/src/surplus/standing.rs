@@ -1,4 +1,5 @@
-//! What a scheduler knows of a channel: the number of its next packet, its quantum, a change to come.
+//! What a scheduler knows of a channel: the number of its next packet, its quantum, a change to
+//! come.
 //!
 //! ```text
 //!   round       3      4      5      6      7      8
@@ -6,8 +7,8 @@
 //!                             in                   out
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.5 and 5, for the number; quanta that change
-//! and channels that are out are ours.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.5 and 5, for the number; quanta that
+//! change and channels that are out are ours.
 //!
 //! Invariants: the deficit is 1 to the quantum while the channel is in, and 0 while it is out; the
 //! quantum is that of the round of the next packet, so a change to come is of a later one.
@@ -63,7 +64,8 @@ impl Standing {
         }
     }
 
-    /// A packet of at least the deficit is sent; one longer than the quantum uses up several rounds.
+    /// A packet of at least the deficit is sent; one longer than the quantum uses up several
+    /// rounds.
     pub(super) fn overdraw(&mut self, length_bytes: u32, is_last: bool) {
         let mut owed_bytes = u64::from(length_bytes.saturating_sub(self.next.deficit_bytes));
         loop {

@@ -269,7 +269,8 @@ fn a_state_that_nothing_leads_to_is_not_sound() {
     assert!(!scheduler.is_sound(10) && scheduler.is_sound(30));
 }
 
-/// A packet of the story: its length, and draws for its loss, a marker after it, and that one's loss.
+/// A packet of the story: its length, and draws for its loss, a marker after it, and that one's
+/// loss.
 type Sent = (u32, u8, u8, u8);
 
 fn story(packets: usize) -> impl Strategy<Value = Vec<Sent>> {
@@ -354,7 +355,8 @@ proptest! {
         prop_assert_eq!(&pair.sender, &pair.receiver);
     }
 
-    /// Whatever numbers arrive, in whatever state, the receiver chooses a channel that is not ahead.
+    /// Whatever numbers arrive, in whatever state, the receiver chooses a channel that is not
+    /// ahead.
     #[test]
     fn any_numbers_leave_a_channel_to_wait_for(
         quanta in quanta(),

@@ -1,4 +1,5 @@
-//! Load sharing by causal schedulers: the paper's figures 2, 3, 5 and 6 by hand, theorem 3.1, lemma 3.3.
+//! Load sharing by causal schedulers: the paper's figures 2, 3, 5 and 6 by hand, theorem 3.1, lemma
+//! 3.3.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 3.
 
@@ -86,7 +87,8 @@ fn the_randomised_scheduler_shares_bytes_evenly_in_the_mean() {
     for (channel, length) in channels_of(&mut scheduler, &lengths).into_iter().zip(&lengths) {
         sent_bytes[channel] += length;
     }
-    // Mean 6,000,000; variance 20,000 (1000^2 + 200^2) 3/16, so five standard deviations are 312,000.
+    // Mean 6,000,000; variance 20,000 (1000^2 + 200^2) 3/16, so five standard deviations are
+    // 312,000.
     for bytes in sent_bytes {
         assert!(bytes.abs_diff(6_000_000) < 312_000, "{sent_bytes:?}");
     }

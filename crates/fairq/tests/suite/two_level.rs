@@ -1,5 +1,5 @@
-//! InfiniBand's two tables under load: shares by weights, the promised share of low priority, and how long anybody
-//! with a weight waits at most.
+//! InfiniBand's two tables under load: shares by weights, the promised share of low priority, and
+//! how long anybody with a weight waits at most.
 
 use gingham_fairq::{Arbiter, Head, Ready, Slot, TwoLevelTables};
 use proptest::prelude::*;
@@ -27,8 +27,9 @@ fn counts(arbiter: &mut TwoLevelTables, lengths: [u32; QUEUES], packets: u32) ->
 
 /// Packets of high priority between two of low priority, where both are backlogged.
 ///
-/// The limit is `n` times 4,096 bytes, 64 units; a packet of `L` bytes takes `ceil(L / 64)` of them, and the last
-/// one goes while anything is left. So low priority gets `L_low` of each `k L_high + L_low` bytes.
+/// The limit is `n` times 4,096 bytes, 64 units; a packet of `L` bytes takes `ceil(L / 64)` of
+/// them, and the last one goes while anything is left. So low priority gets `L_low` of each `k
+/// L_high + L_low` bytes.
 fn high_packets_a_turn(high_limit: u8, high_bytes: u32) -> u32 {
     match high_limit {
         0 => 1,
@@ -55,7 +56,8 @@ proptest! {
         }
     }
 
-    /// A turn of weight `w` is `ceil(w / u)` packets of `u` units: where `u` divides `w` shares are as the weights.
+    /// A turn of weight `w` is `ceil(w / u)` packets of `u` units: where `u` divides `w` shares are
+    /// as the weights.
     #[test]
     fn a_table_shares_by_weights(
         weights in prop::array::uniform5(1_u8..),
@@ -69,9 +71,10 @@ proptest! {
         prop_assert_eq!(counts(&mut arbiter, lengths, 4 * round), turn.map(|packets| 4 * packets));
     }
 
-    /// Queue 0 has a slot in the table of low priority and is always eligible. Between two of its packets each other slot of
-    /// low priority has at most one turn, a packet a unit at the most, and before each packet of low priority stands the
-    /// limit of high priority and less than a longest packet more.
+    /// Queue 0 has a slot in the table of low priority and is always eligible. Between two of its
+    /// packets each other slot of low priority has at most one turn, a packet a unit at the most,
+    /// and before each packet of low priority stands the limit of high priority and less than a
+    /// longest packet more.
     #[test]
     fn whoever_has_a_weight_in_the_low_table_waits_no_longer(
         high_limit in 0_u8..4,
@@ -121,7 +124,8 @@ proptest! {
     }
 }
 
-/// The figures of the closed form for packets of InfiniBand's usual 2,048 bytes of high priority and 256 of low.
+/// The figures of the closed form for packets of InfiniBand's usual 2,048 bytes of high priority
+/// and 256 of low.
 #[test]
 fn what_a_limit_promises() {
     let share = |high_limit| {

@@ -124,7 +124,8 @@ proptest! {
         let text = format!("{comment}{}[a]\nx = [\"{}\", 7]", "\n".repeat(blank_lines), "é".repeat(width));
         let origin = Tree::parse("t.toml", &text).unwrap().origin("a.x.1").unwrap();
         prop_assert_eq!(origin.line, Some(u32::try_from(blank_lines + 3).unwrap()));
-        // Six characters stand before the text, and its closing quote, a comma and a space after it.
+        // Six characters stand before the text, and its closing quote, a comma and a space after
+        // it.
         prop_assert_eq!(origin.column, Some(u32::try_from(6 + width + 3 + 1).unwrap()));
     }
 

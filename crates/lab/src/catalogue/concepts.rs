@@ -7,10 +7,10 @@
 //!   example    keys of a scenario, as TOML, with a pair of braces where the value of a variant goes
 //! ```
 //!
-//! What is of one name stands at its variant: doc comment, parameters, and as extensions of the schema `x-source`
-//! (paper and section, or "textbook") and `x-example`, in one line the value, in several all keys; the bare name unless
-//! given. What an example leaves open is that of a 4x4 torus whose hosts send 64-byte messages
-//! (`tests/test_catalogue.py`, which runs every example).
+//! What is of one name stands at its variant: doc comment, parameters, and as extensions of the
+//! schema `x-source` (paper and section, or "textbook") and `x-example`, in one line the value, in
+//! several all keys; the bare name unless given. What an example leaves open is that of a 4x4 torus
+//! whose hosts send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
 
 use super::support::Feature;
 use super::support::Support::{self, Meaningless, Refused, Works};

@@ -1,5 +1,5 @@
-//! Keys of a scenario that have a meaning in networks of some switching kinds only: what refuses them elsewhere, and what the
-//! reference says of them.
+//! Keys of a scenario that have a meaning in networks of some switching kinds only: what refuses
+//! them elsewhere, and what the reference says of them.
 
 use super::KINDS;
 use super::support::Feature;
@@ -33,13 +33,14 @@ struct Section {
     path: &'static str,
     /// What networks have that have its keys.
     feature: Feature,
-    /// Each with what stands for it in switches of five stages, if anything does; where none is named, all of the table.
+    /// Each with what stands for it in switches of five stages, if anything does; where none is
+    /// named, all of the table.
     keys: &'static [(&'static str, &'static str)],
 }
 
 impl Section {
-    /// The path of the first of its keys that is written in the table at `place`, and what stands for it in switches of five
-    /// stages.
+    /// The path of the first of its keys that is written in the table at `place`, and what stands
+    /// for it in switches of five stages.
     fn first_written(&self, tree: &Tree, place: &str) -> Option<(String, &'static str)> {
         tree.get(place)?;
         let path_if_written = |key: &str| {
@@ -143,8 +144,8 @@ pub(crate) fn refuse_foreign(
     Ok(())
 }
 
-/// Says in the schema of scenarios which keys only some networks have: of a table, where all its keys are such, and not again
-/// of its keys.
+/// Says in the schema of scenarios which keys only some networks have: of a table, where all its
+/// keys are such, and not again of its keys.
 pub(super) fn note_owners(schema: &mut Value) {
     for Section { path, feature, keys } in &SECTIONS {
         let said = format!(" Only in {}.", feature.owners());

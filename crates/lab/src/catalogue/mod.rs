@@ -1,9 +1,10 @@
 //! The catalogue: every name that a scenario or a command line may use, with what it means,
 //! where it comes from, and its parameters.
 //!
-//! A mechanism is a variant of the enum of its concept (`concepts`): its summary and parameters are the doc comments of
-//! its types, its source and an example that a test runs stand beside them, and all of help, schema and reference pages is
-//! made from there. `support` says what a switching kind is.
+//! A mechanism is a variant of the enum of its concept (`concepts`): its summary and parameters are
+//! the doc comments of its types, its source and an example that a test runs stand beside them, and
+//! all of help, schema and reference pages is made from there. `support` says what a switching kind
+//! is.
 
 mod concepts;
 mod keys;
@@ -21,8 +22,9 @@ use serde_json::Value;
 /// One name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
-    /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`, `crossbar`, `forwarding`, `lanes`,
-    /// `scheduler`, `arrivals`, `length`, `destinations`, `segmentation`, `policing`.
+    /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`,
+    /// `crossbar`, `forwarding`, `lanes`, `scheduler`, `arrivals`, `length`, `destinations`,
+    /// `segmentation`, `policing`.
     pub concept: &'static str,
     /// The name.
     pub name: String,

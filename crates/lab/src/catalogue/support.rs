@@ -7,8 +7,8 @@
 //!   a preset        works          meaningless
 //! ```
 //!
-//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]: its features decide on every cell of its column, and
-//! on the keys of a scenario that it has (`keys`).
+//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]: its features decide on
+//! every cell of its column, and on the keys of a scenario that it has (`keys`).
 
 use serde::Serialize;
 

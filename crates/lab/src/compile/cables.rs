@@ -84,7 +84,8 @@ fn slack_buffer(
     Ok(Some(slack))
 }
 
-/// For how long the port at the end of a channel holds the header of a lone worm; `None` where whatever comes is taken in.
+/// For how long the port at the end of a channel holds the header of a lone worm; `None` where
+/// whatever comes is taken in.
 fn held_header(
     fabric: &Fabric,
     channel: ChannelId,
@@ -120,7 +121,8 @@ fn header_delay(kind: &NetworkKind) -> Option<(&'static str, Span)> {
     kind.switch_delays().map(|[(key, routing), (_, setup)]| (key, routing + setup))
 }
 
-/// Refuses what 64 bits of picoseconds or 32 bits of flits could not hold: the key to change and why.
+/// Refuses what 64 bits of picoseconds or 32 bits of flits could not hold: the key to change and
+/// why.
 fn check_cable(
     rate: Rate,
     length: Length,

@@ -6,11 +6,11 @@
 //!   routing.service_levels ─┴► Lanes, in place of traffic.*.lanes; traffic.*.service_level goes before the level of a pair
 //! ```
 //!
-//! Hosts may answer to several LIDs (an LMC above 0), to which routes differ; which of them a sender takes is for its
-//! software to say, and here all take the first.
+//! Hosts may answer to several LIDs (an LMC above 0), to which routes differ; which of them a
+//! sender takes is for its software to say, and here all take the first.
 //!
-//! Invariants: the tables lead from every host to every other on its island, and no packet that a class
-//! sends is dropped for want of a lane.
+//! Invariants: the tables lead from every host to every other on its island, and no packet that a
+//! class sends is dropped for want of a lane.
 
 use super::gathered::Gathered;
 use crate::error::LabError;

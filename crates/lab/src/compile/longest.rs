@@ -5,7 +5,8 @@ use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
 use gingham_model::{ClassPlan, Excess, Plan, SegmentationPlan};
 use gingham_topology::EndpointId;
 
-/// The classes as whose packets those of a class may be sent: itself, and that to which its excess is demoted.
+/// The classes as whose packets those of a class may be sent: itself, and that to which its excess
+/// is demoted.
 pub(super) fn sent_as<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,

@@ -58,7 +58,8 @@ impl NetworkKind {
         }
     }
 
-    /// Routing and set-up delay of a switch, each with its key, where it has such; cycles of routing are bounded elsewhere.
+    /// Routing and set-up delay of a switch, each with its key, where it has such; cycles of
+    /// routing are bounded elsewhere.
     pub(super) fn switch_delays(&self) -> Option<[(&'static str, Span); 2]> {
         match &self.switching {
             Switching::Wormhole(wormhole) => Some([

@@ -6,8 +6,8 @@
 //!   routing.tables ────────────────► one set
 //! ```
 //!
-//! Invariants: two sets are of source form and join the same pairs; they are proven free of deadlock together, for packets
-//! of both meet in the same buffers.
+//! Invariants: two sets are of source form and join the same pairs; they are proven free of
+//! deadlock together, for packets of both meet in the same buffers.
 
 use super::classes::payload;
 use super::gathered::Gathered;

@@ -1,7 +1,7 @@
 //! Whether every packet that an in-transit host sends on has room in its pool.
 //!
-//! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill` only a class whose
-//! messages may be of any length has packets for which there never is room.
+//! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill`
+//! only a class whose messages may be of any length has packets for which there never is room.
 
 use super::longest::{destinations, longest_anywhere, longest_as, sent_as};
 use super::paths::sets_used;
@@ -67,7 +67,8 @@ fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     })
 }
 
-/// The longest packet of a source to each of its destinations, where the path of a set leads through a host.
+/// The longest packet of a source to each of its destinations, where the path of a set leads
+/// through a host.
 fn over_set<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,

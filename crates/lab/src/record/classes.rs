@@ -85,7 +85,8 @@ pub struct ClassSummary {
     /// Half-width of the mean network latency, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub network_latency_half_width_ns: Option<f64>,
-    /// Mean latency from the first flit on the host's cable to the arrival of the head, in nanoseconds.
+    /// Mean latency from the first flit on the host's cable to the arrival of the head, in
+    /// nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub head_latency_mean_ns: Option<f64>,
     /// Half-width of the mean head latency, in nanoseconds.

@@ -46,8 +46,8 @@ pub struct Record {
     pub warm_up_ps: u64,
     /// End of the window, in picoseconds.
     pub window_end_ps: u64,
-    /// Simulated time at the end of the run, in picoseconds, after what was created in the window was
-    /// followed to its delivery.
+    /// Simulated time at the end of the run, in picoseconds, after what was created in the window
+    /// was followed to its delivery.
     pub end_ps: u64,
     /// Hosts that send in any class.
     pub hosts: usize,
@@ -61,7 +61,8 @@ pub struct Record {
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<String>,
-    /// The channels of the cycle of waits, with their lanes where there are several, if the run deadlocked.
+    /// The channels of the cycle of waits, with their lanes where there are several, if the run
+    /// deadlocked.
     pub deadlock: Vec<String>,
     /// A row each message, class, link and so on; empty in a summary.
     #[serde(skip)]

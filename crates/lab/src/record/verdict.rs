@@ -23,8 +23,8 @@ const CHANNELS_NAMED: usize = 3;
 pub enum Verdict {
     /// The numbers describe a steady state, each mean with its interval.
     Ok,
-    /// A class was offered more than the network took, and its source queues grew: its accepted load says
-    /// what the network takes, its latencies only how long the run was.
+    /// A class was offered more than the network took, and its source queues grew: its accepted
+    /// load says what the network takes, its latencies only how long the run was.
     Saturated,
     /// Too little was measured: no interval, no end of the warm-up in the first half of the run, or
     /// an interval wider than `stop.relative_width`.

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InTransit {
-    /// From the arrival of the first flit until the packet is known to be in transit, T_d; the preset's unless given.
+    /// From the arrival of the first flit until the packet is known to be in transit, T_d; the
+    /// preset's unless given.
     pub detection: Option<Span>,
     /// From then until the adapter is ready to send it on, T_r; the preset's unless given.
     pub programming: Option<Span>,
@@ -19,7 +20,8 @@ pub struct InTransit {
     pub when_full: WhenPoolFull,
     /// What a packet that spills loses whatever its length; the preset's unless given.
     pub spill_delay: Option<Span>,
-    /// Rate of the bus to the memory of the host, which a packet that spills crosses twice; the preset's unless given.
+    /// Rate of the bus to the memory of the host, which a packet that spills crosses twice; the
+    /// preset's unless given.
     pub spill_rate: Option<Rate>,
 }
 

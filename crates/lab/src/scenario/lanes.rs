@@ -10,36 +10,42 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Lanes of every channel, each with a buffer and credits of its own (Yum et al. 2002, section 3.1).
+/// Lanes of every channel, each with a buffer and credits of its own (Yum et al. 2002, section
+/// 3.1).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lanes {
     /// Lanes of every channel, from 1 to 16; the preset's unless given.
     pub count: Option<i64>,
-    /// Flits that the buffer of a lane holds at the end of a channel, for all lanes or as a list of one a lane; the preset's
-    /// unless given.
+    /// Flits that the buffer of a lane holds at the end of a channel, for all lanes or as a list of
+    /// one a lane; the preset's unless given.
     pub depth: Option<PerLane<i64>>,
     /// What one flit carries; the preset's unless given.
     pub flit: Option<Bytes>,
-    /// How packets go on to the next switch, for all lanes or as a list of one a lane; the preset's unless given.
+    /// How packets go on to the next switch, for all lanes or as a list of one a lane; the preset's
+    /// unless given.
     pub forwarding: Option<PerLane<Forwarding>>,
-    /// Flits that wait for the link at the output of a switch, for all lanes or as a list of one a lane; as many as the lane
-    /// buffers hold unless given.
+    /// Flits that wait for the link at the output of a switch, for all lanes or as a list of one a
+    /// lane; as many as the lane buffers hold unless given.
     pub output_depth: Option<PerLane<i64>>,
-    /// Cycles in which a switch finds the output of a packet, before it asks for it; the preset's unless given.
+    /// Cycles in which a switch finds the output of a packet, before it asks for it; the preset's
+    /// unless given.
     pub routing_cycles: Option<i64>,
     /// How many flits cross a switch in a cycle; the preset's unless given.
     pub crossbar: Option<Crossbar>,
-    /// Whether the lanes of a class are shared out among dateline classes, of which a packet takes a higher one when it crosses a
-    /// dateline, so that rings of switches are free of deadlock. Unless given they are where dimension-order routing
-    /// needs it and every class has enough lanes.
+    /// Whether the lanes of a class are shared out among dateline classes, of which a packet takes
+    /// a higher one when it crosses a dateline, so that rings of switches are free of deadlock.
+    /// Unless given they are where dimension-order routing needs it and every class has enough
+    /// lanes.
     #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
     #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
 network.lanes.datelines = true"#))]
     pub datelines: Option<bool>,
-    /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar; round robin unless given.
+    /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar;
+    /// round robin unless given.
     pub crossbar_input: Option<Scheduler>,
-    /// How an output of a switch chooses the lane that sends on its cable; round robin unless given.
+    /// How an output of a switch chooses the lane that sends on its cable; round robin unless
+    /// given.
     pub link_output: Option<Scheduler>,
     /// How an adapter chooses the lane that sends on its cable; round robin unless given.
     pub adapter_port: Option<Scheduler>,
@@ -49,11 +55,12 @@ network.lanes.datelines = true"#))]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// A packet goes on as soon as there is room for its head, and may then stand in several switches.
+    /// A packet goes on as soon as there is room for its head, and may then stand in several
+    /// switches.
     #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
     Wormhole,
-    /// A packet goes on only if the next lane has room for all of it, so that it never stands in several switches for
-    /// long (Kermani and Kleinrock 1979).
+    /// A packet goes on only if the next lane has room for all of it, so that it never stands in
+    /// several switches for long (Kermani and Kleinrock 1979).
     #[schemars(extend("x-source" = "Kermani and Kleinrock 1979"))]
     VirtualCutThrough,
 }
@@ -81,7 +88,8 @@ pub struct PipelineParameters {
     pub flit: Bytes,
     /// How packets go on.
     pub forwarding: PerLane<Forwarding>,
-    /// Flits that wait for the link at the output of a switch; as many as the lane buffers hold unless given.
+    /// Flits that wait for the link at the output of a switch; as many as the lane buffers hold
+    /// unless given.
     pub output_depth: Option<PerLane<i64>>,
     /// Cycles in which a switch finds the output of a packet.
     pub routing_cycles: i64,
@@ -92,7 +100,8 @@ pub struct PipelineParameters {
 }
 
 impl Default for PipelineParameters {
-    /// Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128 bits, five stages, a multiplexed crossbar.
+    /// Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128 bits, five stages, a
+    /// multiplexed crossbar.
     fn default() -> Self {
         Self {
             lanes: LaneParameters {

@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// Simulated time at which the window that results describe ends at the latest; every other rule
-    /// below may only end it earlier.
+    /// Simulated time at which the window that results describe ends at the latest; every other
+    /// rule below may only end it earlier.
     pub time: Span,
-    /// Results count what happens from here on, rounded up to a section (a 64th to a 32nd of the run so
-    /// far). Unless given, it is found where the mean latency settles, by MSER-5 (White 1997; Franklin
-    /// and White 2008), within the first half of the run.
+    /// Results count what happens from here on, rounded up to a section (a 64th to a 32nd of the
+    /// run so far). Unless given, it is found where the mean latency settles, by MSER-5 (White
+    /// 1997; Franklin and White 2008), within the first half of the run.
     pub warm_up: Option<Span>,
     /// The window ends when, for every class, the half-width of the 95 % interval is this fraction
     /// of the mean, above 0 and below 1, such as 0.02. Tested each time the run has become twice as
@@ -28,12 +28,12 @@ pub struct Stop {
     pub relative_width: Option<f64>,
     /// The mean that `relative_width` is about; the latency unless given.
     pub quantity: Option<Quantity>,
-    /// The window ends with the first section by which so many messages, over all classes, were created in
-    /// it and delivered.
+    /// The window ends with the first section by which so many messages, over all classes, were
+    /// created in it and delivered.
     pub messages: Option<u64>,
-    /// For how long after the window messages created in it are followed at the most, while traffic goes
-    /// on; what is not delivered then is censored, and counted as such. A tenth of `time` unless
-    /// given.
+    /// For how long after the window messages created in it are followed at the most, while traffic
+    /// goes on; what is not delivered then is censored, and counted as such. A tenth of `time`
+    /// unless given.
     pub follow: Option<Span>,
 }
 
@@ -48,9 +48,9 @@ impl Stop {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Which messages get a row of their own in the table `messages`: `none`; `sample`, a uniform sample
-    /// of those created in the window (Vitter 1985), the same for the same seed; or `all`, every message
-    /// of the run, which are written to the run folder as they arrive.
+    /// Which messages get a row of their own in the table `messages`: `none`; `sample`, a uniform
+    /// sample of those created in the window (Vitter 1985), the same for the same seed; or `all`,
+    /// every message of the run, which are written to the run folder as they arrive.
     pub messages: KeptMessages,
     /// Rows of a sample at the most, from 1 to 10,000,000; each takes about 80 bytes of memory.
     pub sample_size: u64,

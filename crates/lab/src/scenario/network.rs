@@ -39,14 +39,15 @@ pub struct Network {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Header {
-    /// Whether the packet carries one route byte a switch, consumed there; the preset's unless given.
+    /// Whether the packet carries one route byte a switch, consumed there; the preset's unless
+    /// given.
     pub route_bytes: Option<bool>,
     /// Type bytes before the payload; the preset's unless given.
     pub type_bytes: Option<Bytes>,
     /// Trailer bytes (checksum) after the payload; the preset's unless given.
     pub trailer_bytes: Option<Bytes>,
-    /// Bytes before the rest of the route of each in-transit host, which tell it that the packet goes on and how much of
-    /// it is left; dropped there; the preset's unless given.
+    /// Bytes before the rest of the route of each in-transit host, which tell it that the packet
+    /// goes on and how much of it is left; dropped there; the preset's unless given.
     pub mark_bytes: Option<Bytes>,
 }
 
@@ -69,8 +70,8 @@ impl Default for Network {
 }
 
 impl Network {
-    /// The preset's figures with the departures applied. Keys of another kind than the preset's change nothing here:
-    /// they are refused when the scenario is compiled.
+    /// The preset's figures with the departures applied. Keys of another kind than the preset's
+    /// change nothing here: they are refused when the scenario is compiled.
     pub fn parameters(&self) -> Parameters {
         let preset = self.preset.parameters();
         let header = self.header.unwrap_or_default();

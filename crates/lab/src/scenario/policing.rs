@@ -17,8 +17,8 @@ pub struct Policing {
     pub rate: f64,
     /// Payload that the bucket holds: what may be sent at once after a silence.
     pub burst: Bytes,
-    /// The most payload of one packet; longer ones are cut, beside what `segmentation` says. No limit unless
-    /// given.
+    /// The most payload of one packet; longer ones are cut, beside what `segmentation` says. No
+    /// limit unless given.
     pub longest: Option<Bytes>,
     /// What becomes of a message, or packet, that finds too few tokens.
     #[serde(default = "default_excess")]
@@ -29,15 +29,16 @@ pub struct Policing {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excess {
-    /// Each packet waits until the bucket holds its payload, and holds up what is behind it in its level of
-    /// priority at this host.
+    /// Each packet waits until the bucket holds its payload, and holds up what is behind it in its
+    /// level of priority at this host.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Delay,
     /// A message that finds too few tokens when it is created is never sent; it is counted.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Drop,
-    /// A message that finds too few tokens when it is created is sent with priority and segmentation of the
-    /// class with this name, which must have a lower priority; it is counted as one of its own class.
+    /// A message that finds too few tokens when it is created is sent with priority and
+    /// segmentation of the class with this name, which must have a lower priority; it is counted as
+    /// one of its own class.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 name = "urgent"

@@ -6,10 +6,11 @@
 //!                  VirtualLanes   lanes, credits, crossbar, schedulers
 //! ```
 //!
-//! Sources: Kwan et al. 1996, section 2 (80-byte slack buffer, 25 m); Flich et al. 2001, section IV-A (160 MB/s, 10 m,
-//! 4.92 ns/m, 150 ns, first flit consumed, in-transit hosts); Yum et al. 2002, sections 3.1 and 4 (1.6 Gbit/s, flits of 128 bits,
-//! 16 lanes of 10 flits). The marks 56 and 40, two type bytes, one checksum byte and two bytes before an in-transit host are
-//! ours, from memory of Myrinet's documents; cables of 10 m under Yum et al. are ours.
+//! Sources: Kwan et al. 1996, section 2 (80-byte slack buffer, 25 m); Flich et al. 2001, section
+//! IV-A (160 MB/s, 10 m, 4.92 ns/m, 150 ns, first flit consumed, in-transit hosts); Yum et al.
+//! 2002, sections 3.1 and 4 (1.6 Gbit/s, flits of 128 bits, 16 lanes of 10 flits). The marks 56 and
+//! 40, two type bytes, one checksum byte and two bytes before an in-transit host are ours, from
+//! memory of Myrinet's documents; cables of 10 m under Yum et al. are ours.
 
 use super::{Network, PipelineParameters};
 use gingham_kernel::{Bytes, Length, Rate, Span};
@@ -31,8 +32,9 @@ pub enum Preset {
     #[serde(rename = "myrinet-1280")]
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Myrinet1280,
-    /// Virtual lanes at 1.6 Gbit/s as Yum et al. 2002 model them: 200 MB/s, cables of 10 m, 16 lanes of 10 flits of
-    /// 16 B, five stages of 80 ns, a multiplexed crossbar, round robin everywhere.
+    /// Virtual lanes at 1.6 Gbit/s as Yum et al. 2002 model them: 200 MB/s, cables of 10 m, 16
+    /// lanes of 10 flits of 16 B, five stages of 80 ns, a multiplexed crossbar, round robin
+    /// everywhere.
     #[serde(rename = "yum-1600")]
     #[schemars(extend("x-source" = "Yum et al. 2002, sections 3.1 and 4; cables of 10 m are ours"))]
     Yum1600,

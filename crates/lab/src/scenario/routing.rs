@@ -13,21 +13,23 @@ pub struct Routing {
     pub algorithm: Algorithm,
     /// Whether packets carry their route (`source`) or switches look it up (`table`).
     pub form: Form,
-    /// An alternative path for every pair of hosts, and which of its two a packet takes; there is but one unless given.
-    /// Packets must carry their route.
+    /// An alternative path for every pair of hosts, and which of its two a packet takes; there is
+    /// but one unless given. Packets must carry their route.
     pub alternative: Option<AlternativePaths>,
-    /// Forwarding tables that a subnet manager decided on, in place of an algorithm: a file from dump_lfts or dump_fts,
-    /// opensm-lfts.dump or opensm.fdbs; the path is relative to the scenario.
+    /// Forwarding tables that a subnet manager decided on, in place of an algorithm: a file from
+    /// dump_lfts or dump_fts, opensm-lfts.dump or opensm.fdbs; the path is relative to the
+    /// scenario.
     pub tables: Option<String>,
-    /// Tables from service level to lane, in place of `traffic.*.lanes`: opensm-sl2vl.dump, a file from smpquery
-    /// sl2vl, or opensm.conf.
+    /// Tables from service level to lane, in place of `traffic.*.lanes`: opensm-sl2vl.dump, a file
+    /// from smpquery sl2vl, or opensm.conf.
     pub lane_tables: Option<String>,
-    /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file from saquery -p; level
-    /// 0 for all unless given.
+    /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file
+    /// from saquery -p; level 0 for all unless given.
     pub service_levels: Option<String>,
 }
 
-/// An alternative path for every pair, and which of its two paths a packet takes (Flich et al. 2001, section III).
+/// An alternative path for every pair, and which of its two paths a packet takes (Flich et al.
+/// 2001, section III).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AlternativePaths {

@@ -28,15 +28,15 @@ pub struct TrafficClass {
     /// Where messages go.
     #[schemars(extend("default" = "uniform"))]
     pub destinations: Option<Destinations>,
-    /// Level of the class, from 0, the lowest, to 7: at a host its packets go before those of lower levels,
-    /// and at switches where `network.arbitration` says so.
+    /// Level of the class, from 0, the lowest, to 7: at a host its packets go before those of lower
+    /// levels, and at switches where `network.arbitration` says so.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: i64,
     /// Lanes on which its packets may go, each on any of them; all but 15 unless given.
     pub lanes: Option<Vec<i64>>,
-    /// Service level of its packets, from 0 to 15, from which tables make lanes (`routing.lane_tables`); that which
-    /// the tables give each pair of hosts unless given.
+    /// Service level of its packets, from 0 to 15, from which tables make lanes
+    /// (`routing.lane_tables`); that which the tables give each pair of hosts unless given.
     #[schemars(range(min = 0, max = 15))]
     pub service_level: Option<i64>,
     /// How hosts cut messages into packets.

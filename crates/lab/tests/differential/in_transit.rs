@@ -82,8 +82,8 @@ pub(crate) fn random_crowd(draw: &mut Stream) -> String {
     format!("name = \"crowd\"\n{arrivals}\nlength = {{ fixed = \"{length} B\" }}\n")
 }
 
-/// Lines of `[network]` about adapters, of which the first that makes sense is to be taken: pools that are often full, and
-/// delays of any order.
+/// Lines of `[network]` about adapters, of which the first that makes sense is to be taken: pools
+/// that are often full, and delays of any order.
 pub(crate) fn random_adapters(draw: &mut Stream) -> Vec<String> {
     let delay = |draw: &mut Stream| pick(draw, &[0, 0, 900, 10_000, 200_000, 1_000_000]);
     let (detection, programming) = (delay(draw), delay(draw));

@@ -1,4 +1,5 @@
-//! Random scenarios of virtual lanes: what a wormhole case is, on a network whose every figure is drawn.
+//! Random scenarios of virtual lanes: what a wormhole case is, on a network whose every figure is
+//! drawn.
 
 use crate::case::{self, Case, pick};
 use crate::in_transit;

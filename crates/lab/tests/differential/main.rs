@@ -32,7 +32,8 @@ struct Outcome {
     deliveries: Vec<Delivery>,
     /// By channel, at the end.
     counts: Vec<ChannelCount>,
-    /// The whole collector as text: sums by slice, the counts of every channel at every section end, the window.
+    /// The whole collector as text: sums by slice, the counts of every channel at every section
+    /// end, the window.
     collector: String,
 }
 
@@ -161,8 +162,8 @@ fn agree_on_random(draw: impl Fn(u64) -> Case) {
     }
 }
 
-/// The comparison is worth what its cases reach: here, every way in which a run ends, and all that policing
-/// does.
+/// The comparison is worth what its cases reach: here, every way in which a run ends, and all that
+/// policing does.
 #[test]
 fn random_scenarios_end_in_every_way_and_are_policed() {
     let (mut endings, mut policed) = (BTreeMap::new(), [0_u32; 3]);

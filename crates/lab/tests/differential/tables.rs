@@ -1,4 +1,5 @@
-//! Lanes that no rule gives: tables with any lane for every service level at every hop, and any level for every pair.
+//! Lanes that no rule gives: tables with any lane for every service level at every hop, and any
+//! level for every pair.
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_model::{Plan, Scheduler, Switching};
@@ -34,7 +35,8 @@ pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Lanes are as deep as the deepest and all of one kind, so that every packet has room wherever tables lead it.
+/// Lanes are as deep as the deepest and all of one kind, so that every packet has room wherever
+/// tables lead it.
 fn make_alike(plan: &mut Plan) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };
     let (pipeline, lanes) = (Arc::make_mut(pipeline), &mut plan.lanes);

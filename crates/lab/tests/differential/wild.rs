@@ -5,7 +5,8 @@ use gingham_model::{ClassPlan, PathLength, Plan, Switching, WhenFull};
 use gingham_topology::routing::{Routes, SourceRoutes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// The plan with every path led through other hosts of the switches that it comes through, each with the same chance.
+/// The plan with every path led through other hosts of the switches that it comes through, each
+/// with the same chance.
 pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "wild paths", Purpose::Permutation);
     let mut plan = plan.clone();
@@ -47,7 +48,8 @@ fn longest_worm_bytes(plan: &Plan) -> u64 {
     wormhole.worm_flits(bytes, length)
 }
 
-/// The path with a visit at every switch but the first for which there is a host: those of the first may send along it.
+/// The path with a visit at every switch but the first for which there is a host: those of the
+/// first may send along it.
 fn wild_path(
     plan: &Plan,
     path: &[ChannelId],

@@ -21,7 +21,8 @@ impl Network {
         Self { hosts, lanes: lanes.to_owned(), classes: String::new() }
     }
 
-    /// A class that sends all it can from a host to another on a lane, messages of so many flits of 16 B.
+    /// A class that sends all it can from a host to another on a lane, messages of so many flits of
+    /// 16 B.
     #[must_use]
     pub(crate) fn backlogged(self, from_to: (usize, usize), lane: usize, flits: usize) -> Self {
         self.class(from_to, lane, flits, "arrivals = \"backlogged\"")

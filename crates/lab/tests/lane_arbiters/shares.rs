@@ -1,7 +1,8 @@
-//! Weights 1:2:4 through whole switches: at the link output, the crossbar input and the adapter port, by the flit and
-//! by the packet.
+//! Weights 1:2:4 through whole switches: at the link output, the crossbar input and the adapter
+//! port, by the flit and by the packet.
 //!
-//! Which place is where lanes meet is a matter of rates: an arbiter has something to choose only where more comes than goes.
+//! Which place is where lanes meet is a matter of rates: an arbiter has something to choose only
+//! where more comes than goes.
 //!
 //! ```text
 //!   link output       h0 ─ lane 0 ┐ full crossbar: each lane fills its output lane, the link is short
@@ -71,8 +72,9 @@ fn adapter_port_by_the_packet() {
     at_the_adapter("packet", "depth = 80\nforwarding = \"virtual-cut-through\"");
 }
 
-/// Two other hosts take two flits of three on the way out, on two lanes each, so that one of theirs can always send:
-/// the next head of a lane asks while theirs cross, and is not late for its lane's turn.
+/// Two other hosts take two flits of three on the way out, on two lanes each, so that one of theirs
+/// can always send: the next head of a lane asks while theirs cross, and is not late for its lane's
+/// turn.
 fn at_the_crossbar(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let others = ["1", "1", "1", "1"].join(", ");

@@ -2,11 +2,13 @@
 
 use crate::network::Network;
 
-/// Deep enough for several packets of 8 flits, so that no output lane runs dry at the end of a packet.
+/// Deep enough for several packets of 8 flits, so that no output lane runs dry at the end of a
+/// packet.
 const LANES: &str = "depth = 80\nforwarding = \"virtual-cut-through\"\ncrossbar = \"full\"";
 
-/// Two lanes of high priority and one of low priority, packets of 8 flits, 128 B, 2 units of 64 B. A limit of `n` times
-/// 4,096 bytes is 32 n packets, and then one of low priority goes; 0 is one packet.
+/// Two lanes of high priority and one of low priority, packets of 8 flits, 128 B, 2 units of 64 B.
+/// A limit of `n` times 4,096 bytes is 32 n packets, and then one of low priority goes; 0 is one
+/// packet.
 #[test]
 fn a_limit_of_high_priority_leaves_low_priority_its_share() {
     for (limit, high_packets) in [(0, 1.0), (1, 32.0), (2, 64.0)] {
@@ -42,7 +44,8 @@ fn slots_share_by_their_weights() {
         .assert_shares(&[1.0, 2.0, 4.0]);
 }
 
-/// Lane 15 takes all that it asks for, 70 % of the link, and the others, whatever their tables say, share the rest.
+/// Lane 15 takes all that it asks for, 70 % of the link, and the others, whatever their tables say,
+/// share the rest.
 #[test]
 fn lane_15_goes_before_both_tables() {
     let table =
@@ -67,8 +70,8 @@ fn strict_priority_starves() {
         .assert_rates(&[0.0, 0.5, 0.5]);
 }
 
-/// A lane that asks for no more than it reserved gets it, beside two that take all they can; without a reservation it
-/// would have a third.
+/// A lane that asks for no more than it reserved gets it, beside two that take all they can;
+/// without a reservation it would have a third.
 #[test]
 fn virtual_clock_gives_what_was_reserved() {
     let asks = "arrivals = \"constant\"\nload = 0.5";

@@ -95,8 +95,8 @@ fn has_idle_link(lines: &str) -> bool {
     notes.iter().any(|note| note.starts_with("behind a multiplexed crossbar"))
 }
 
-/// Three flits of 16 B a cycle come to an output of a full crossbar; one to that of a multiplexed one, which is what a cable
-/// takes that is not slower than the others.
+/// Three flits of 16 B a cycle come to an output of a full crossbar; one to that of a multiplexed
+/// one, which is what a cable takes that is not slower than the others.
 #[test]
 fn a_link_that_has_nothing_to_choose_from_is_told() {
     let weighted = "count = 2\nlink_output = { weighted-round-robin = { weights = [1, 2] } }";

@@ -28,8 +28,8 @@ fn star(hosts: u32, sending: &str, load: f64, setup_ns: u32, time: &str) -> Stri
     )
 }
 
-/// Mean latency by Pollaczek and Khinchine, where a worm keeps the server for `service_ps` and is through one
-/// switch `unloaded_ps` after its first flit was first in line.
+/// Mean latency by Pollaczek and Khinchine, where a worm keeps the server for `service_ps` and is
+/// through one switch `unloaded_ps` after its first flit was first in line.
 fn truth_ps(utilisation: f64, service_ps: f64, unloaded_ps: f64) -> f64 {
     unloaded_ps + service_ps * utilisation / (2.0 * (1.0 - utilisation))
 }

@@ -53,8 +53,9 @@ fn uncut_latency_ps(collector: &Collector) -> f64 {
 fn intervals_hold_the_mean_of_the_long_run() {
     let (plan, truth) = (plan(TORUS), *TRUTH_PS);
     let runs: Vec<Collector> = (0..SEEDS).map(|seed| run(&plan, seed)).collect();
-    // Found: 89 hold it, 91 if nothing is cut, for an empty torus is full within microseconds; 93 and 94 in runs
-    // of 40 ms. Near saturation bursts last as long as sections of 20 ms, and intervals are a little too narrow.
+    // Found: 89 hold it, 91 if nothing is cut, for an empty torus is full within microseconds; 93
+    // and 94 in runs of 40 ms. Near saturation bursts last as long as sections of 20 ms, and
+    // intervals are a little too narrow.
     let held = count(&runs, |collector| holds(&latency_ps(collector), truth));
     assert!((85..=99).contains(&held), "{held} of {SEEDS}");
     let short = count(&runs, |collector| collector.report().window().warm_up == WarmUp::TooShort);

@@ -9,8 +9,8 @@ use gingham_topology::Proof;
 use gingham_topology::routing::Buffer;
 use std::path::Path;
 
-/// Five switches in a ring, each of whose hosts always has a packet for the second next one: longer than the lanes
-/// that it comes through.
+/// Five switches in a ring, each of whose hosts always has a packet for the second next one: longer
+/// than the lanes that it comes through.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -62,7 +62,8 @@ fn deadlocked(settings: &[(&str, &str)]) -> WaitCycle {
 fn a_circle_on_one_lane_deadlocks_and_so_it_does_on_two() {
     let fabric = &compiled(&[]).plan.fabric;
     let one = deadlocked(&[]).buffers;
-    // What comes round the ring waits for the packet of a host that took the way on, and that for what comes round before it.
+    // What comes round the ring waits for the packet of a host that took the way on, and that for
+    // what comes round before it.
     let is_round = |input: &&Buffer| {
         let ends = [fabric.source(input.channel), fabric.target(input.channel)];
         ends.iter().all(|end| fabric.node(end.node).is_switch())
@@ -87,7 +88,8 @@ fn with_datelines_two_lanes_go_on_for_ever() {
 
 #[test]
 fn classes_on_lanes_of_their_own_deadlock_one_by_one() {
-    // The second class cannot be shared out among dateline classes: it stands still on lane 2, and the first goes on.
+    // The second class cannot be shared out among dateline classes: it stands still on lane 2, and
+    // the first goes on.
     let settings = [
         ("network.lanes.count", "3"),
         ("network.lanes.datelines", "false"),

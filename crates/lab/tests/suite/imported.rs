@@ -1,4 +1,5 @@
-//! Scenarios that run what a subnet manager decided on: forwarding tables, tables from service level to lane, service levels.
+//! Scenarios that run what a subnet manager decided on: forwarding tables, tables from service
+//! level to lane, service levels.
 //!
 //! The ring of five is what the real OpenSM 3.3.23 left with its engine `dfsssp` and QoS on.
 

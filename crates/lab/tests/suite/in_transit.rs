@@ -108,8 +108,9 @@ fn every_message_from_s4_to_s2_goes_through_one_host() {
     assert_eq!(packets.iter().sum::<u64>(), record.in_transit.packets);
     // Each message created in the window passes once, but for those on their way at its end.
     assert!(record.in_transit.packets.abs_diff(through.len() as u64) <= 2, "{packets:?}");
-    // 4 route bytes, a mark of 2, type and trailer of 3, 64 of payload: 73 at the source. Two route bytes and the mark stay
-    // behind, so that 69 are in the pool. Further messages come while it is there: at most 160 MB/s x its time there.
+    // 4 route bytes, a mark of 2, type and trailer of 3, 64 of payload: 73 at the source. Two route
+    // bytes and the mark stay behind, so that 69 are in the pool. Further messages come while it is
+    // there: at most 160 MB/s x its time there.
     let peak = record.in_transit.pool_peak_bytes;
     assert!(peak >= 69 && peak.is_multiple_of(69), "{peak}");
     assert_eq!(record.in_transit.spilled_packets, 0);
@@ -147,7 +148,8 @@ fn a_pool_has_room_for_the_largest_packet_in_transit() {
 
 #[test]
 fn packets_that_find_no_room_are_counted_and_named_with_the_cure() {
-    // Two 64-byte packets do not fit at once. At a full link the second comes before the first has left.
+    // Two 64-byte packets do not fit at once. At a full link the second comes before the first has
+    // left.
     let record = record(&[(POOL, "69 B"), ("traffic.0", &backlogged("h4-0", "64 B"))]);
     assert!(record.in_transit.spilled_packets > 0);
     assert_eq!(record.in_transit.pool_peak_bytes, 69);
@@ -189,9 +191,10 @@ fn at_random_a_quarter_goes_through_the_host() {
 
 #[test]
 fn a_host_that_shares_its_way_sees_twice_the_time() {
-    // h1 and h3 send to h2 all the time, in turn. Behind s2 a worm has 512 + 3 flits and no route byte any more; then 150 ns,
-    // 24 flits, until the next one begins. A host sends one each 2 x (515 + 24) flit times, back to back, so that each takes
-    // as long to leave. There it has a route byte more for each of two switches: 517 flits.
+    // h1 and h3 send to h2 all the time, in turn. Behind s2 a worm has 512 + 3 flits and no route
+    // byte any more; then 150 ns, 24 flits, until the next one begins. A host sends one each 2 x
+    // (515 + 24) flit times, back to back, so that each takes as long to leave. There it has a
+    // route byte more for each of two switches: 517 flits.
     let record = record(&[
         ("routing.algorithm", "up-down"),
         (ALTERNATIVE, "{ algorithm = \"up-down\", choose = \"by-contention\" }"),
@@ -216,8 +219,8 @@ fn a_host_that_shares_its_way_sees_twice_the_time() {
 
 #[test]
 fn segments_by_hops_are_those_of_the_longer_path() {
-    // Seven switches in a ring: from s5 to s3 by s4 and its host, over four switches, or by s6, s0, s1 and s2, over six.
-    // 150 B are one packet of 6 x 25 B, and two of at most 4 x 25 B.
+    // Seven switches in a ring: from s5 to s3 by s4 and its host, over four switches, or by s6, s0,
+    // s1 and s2, over six. 150 B are one packet of 6 x 25 B, and two of at most 4 x 25 B.
     let segmentation = "{ adaptive = \"25 B\" }";
     let traffic = format!(
         "{{ hosts = [\"h5-0\"], load = 0.1, length = {{ fixed = \"150 B\" }}, \
@@ -263,7 +266,8 @@ fn segments_priorities_and_policing_go_with_it_by_both_engines() {
         [Engine::Fast, Engine::Oracle].map(|engine| record_by(engine, &settings));
     assert_eq!(by_runs.tables, by_flits.tables);
     assert_eq!((by_runs.in_transit, &by_runs.notes), (by_flits.in_transit, &by_flits.notes));
-    // All of it was there: packets in transit, some that spilled, demoted and delayed messages, hosts on alternative paths.
+    // All of it was there: packets in transit, some that spilled, demoted and delayed messages,
+    // hosts on alternative paths.
     assert!(by_runs.in_transit.packets > 20 && by_runs.in_transit.spilled_packets > 0);
     assert!(by_runs.classes[0].messages_demoted > 0 && by_runs.classes[1].messages_delayed > 0);
     let second = reals(table(&by_runs, "contention"), "alternative_share");

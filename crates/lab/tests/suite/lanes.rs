@@ -1,4 +1,5 @@
-//! Virtual lanes from a scenario to deliveries: the closed form, every mechanism, and what is refused or noted.
+//! Virtual lanes from a scenario to deliveries: the closed form, every mechanism, and what is
+//! refused or noted.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -248,7 +249,8 @@ fn packets_of_a_message_follow_each_other_by_the_cycles_of_routing() {
                length.fixed = \"{payload} B\", segmentation.fixed = \"{longest} B\" }}]"
         );
         let delivery = two_hosts(switches, &lanes, &class)[0];
-        // `docs/concepts/timing.md`: a head asks 1 + R ticks after the tail before it crossed, and crosses at the next.
+        // `docs/concepts/timing.md`: a head asks 1 + R ticks after the tail before it crossed, and
+        // crosses at the next.
         let packets = payload.div_ceil(longest);
         let flits = |packet: u64| longest.min(payload - packet * longest).div_ceil(16);
         let behind = |packet| flits(packet) + 1 + routing_cycles;
@@ -281,7 +283,8 @@ fn a_load_and_a_rate_are_of_bytes_and_not_of_flits() {
         policing = { rate = 0.25, burst = \"160 B\" } }]";
     let entered: Vec<u64> =
         two_hosts(1, "", policed).iter().map(|delivery| delivery.entered.as_ps()).collect();
-    // A bucket is full again after 160 B of 5 ns at a quarter of the link, a whole number of cycles.
+    // A bucket is full again after 160 B of 5 ns at a quarter of the link, a whole number of
+    // cycles.
     assert!(entered.windows(2).all(|pair| pair[1] - pair[0] == 3_200_000), "{entered:?}");
     assert!(entered.len() > 100);
 }
@@ -321,7 +324,8 @@ fn a_priority_waits_for_a_packet_on_its_lane_and_for_a_flit_on_another() {
     };
     let (behind, beside) = (waits(0), waits(1));
     assert!(behind.len() > 20 && beside.len() > 20);
-    // A hundred flits at the most, and often some of them; on a lane of its own the flit on the channel and one of the other.
+    // A hundred flits at the most, and often some of them; on a lane of its own the flit on the
+    // channel and one of the other.
     assert!(behind.iter().all(|cycles| *cycles <= 100) && behind.iter().any(|cycles| *cycles > 50));
     assert!(beside.iter().all(|cycles| *cycles <= 2), "{beside:?}");
 }
@@ -417,7 +421,8 @@ fn a_drained_network_has_delivered_every_byte_in_whole_flits() {
     assert!(found.len() > 100);
 }
 
-/// What one lane carries into the second of two hosts, in flits by 400 us, in packets of so many bytes.
+/// What one lane carries into the second of two hosts, in flits by 400 us, in packets of so many
+/// bytes.
 fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
     let text = format!(
         "topology.generate.two-hosts.switches = 2\nmeasure.messages = \"none\"\nstop = {{ time = \"400 us\", warm_up = \"0 ps\", follow = \"0 ps\" }}\n\
@@ -435,7 +440,8 @@ fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
 #[test]
 fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
     for (metres, enough) in [(10, 5), (100, 17)] {
-        // Packets that never end, and short ones, which lose two cycles each at a switch, and no more for want of credits.
+        // Packets that never end, and short ones, which lose two cycles each at a switch, and no
+        // more for want of credits.
         let of = |depth| carried(depth, metres, "wormhole", 64_000);
         let (full, less) = (of(10 * enough), of(enough - 1));
         assert!(full - of(enough) < 20, "{metres} m");
@@ -443,7 +449,8 @@ fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
         assert!(less * enough < full * (enough - 1) + 20 * enough, "{metres} m: {less} of {full}");
         for flits in [1, 5, 20] {
             let of = |depth| carried(depth, metres, "virtual-cut-through", 16 * flits);
-            // Room for a packet, and for what of the one before is under way when its head asks: 2 D + 4.
+            // Room for a packet, and for what of the one before is under way when its head asks: 2
+            // D + 4.
             let enough = of(flits + enough + 1);
             let full = of(10 * (flits + 20));
             assert!(

@@ -1,4 +1,5 @@
-//! Path sets and in-transit hosts from scenario text to plan: what is refused, with which words, and what is noted.
+//! Path sets and in-transit hosts from scenario text to plan: what is refused, with which words,
+//! and what is noted.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -185,7 +186,8 @@ fn a_path_set_that_nobody_uses_is_noted() {
 
 #[test]
 fn two_sets_that_are_free_alone_may_deadlock_together() {
-    // Up*/down* with the roots s0 and s2 of the ring: a path of each turns at one of them, where the other never does.
+    // Up*/down* with the roots s0 and s2 of the ring: a path of each turns at one of them, where
+    // the other never does.
     let root = |name| format!("{{ up-down = {{ root = {{ named = \"{name}\" }} }} }}");
     for name in ["s0", "s1"] {
         compiled(&[("routing.algorithm", &root(name))]);
@@ -262,14 +264,15 @@ fn hosts_have_an_input_buffer_where_they_may_stop() {
     };
     assert_eq!(into_host(&[]), None);
     let slack = into_host(&[("network.in_transit.when_full", "stop")]).unwrap();
-    // The header is held for 475 ns, 76 flits of 6.25 ns: 77 and no STOP; 10 m hold 8 flits, so that two ways and three
-    // more need 19, beside which the preset's go = 40 stands.
+    // The header is held for 475 ns, 76 flits of 6.25 ns: 77 and no STOP; 10 m hold 8 flits, so
+    // that two ways and three more need 19, beside which the preset's go = 40 stands.
     assert_eq!((slack.go, slack.stop, slack.capacity), (40, 77, 96));
 }
 
 #[test]
 fn hosts_that_stop_when_full_are_part_of_the_proof() {
-    // A ring of five turns up again at s3 alone: its hosts break the cycle while they take packets in.
+    // A ring of five turns up again at s3 alone: its hosts break the cycle while they take packets
+    // in.
     let ring = [
         ("topology.generate.ring.switches", "5"),
         ("topology.generate.ring.hosts_per_switch", "1"),
@@ -300,8 +303,8 @@ cable = [
 
 #[test]
 fn pairs_that_go_a_longer_way_are_named_with_the_switch_where_a_host_is_missing() {
-    // From the root s0 the ring falls both ways to s2 and s3, s2 above s3: between s4 and s2 the way by s3 goes down, and
-    // then up, where nobody could take a packet in.
+    // From the root s0 the ring falls both ways to s2 and s3, s2 above s3: between s4 and s2 the
+    // way by s3 goes down, and then up, where nobody could take a packet in.
     let found = notes(&[("topology", WITHOUT_A_HOST), ("routing.algorithm", "in-transit")]);
     assert!(
         found[0].starts_with("2 pairs of hosts go a longer way than their shortest"),

@@ -11,7 +11,8 @@ use gingham_model::{
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two hosts at a switch, 160 MB/s; the first sends 256 B messages, in which class the second never does.
+/// Two hosts at a switch, 160 MB/s; the first sends 256 B messages, in which class the second never
+/// does.
 const TWO: &str = r#"
 [topology.generate.star]
 hosts = 2
@@ -61,7 +62,8 @@ fn deliveries(settings: &[(&str, &str)]) -> (Arc<Plan>, Vec<Delivery>) {
     (plan, found)
 }
 
-/// The theorem: of what conforms no interval has more than rate x time + burst bytes. `at` is when it did.
+/// The theorem: of what conforms no interval has more than rate x time + burst bytes. `at` is when
+/// it did.
 fn assert_bound(plan: &Plan, mut conforming: Vec<&Delivery>, at: impl Fn(&Delivery) -> Time) {
     let policing = plan.classes[0].policing.as_ref().unwrap();
     let (refill, burst) = (policing.refill[0].as_ps(), policing.burst_bytes);
@@ -189,7 +191,8 @@ fn a_packet_must_fit_its_bucket() {
     fits((SEGMENTATION, "{ adaptive = \"1024 B\" }"));
     let longer = error(&[exponential, (SEGMENTATION, "{ adaptive = \"1025 B\" }")]);
     assert!(longer.contains("may have 1025 B"), "{longer}");
-    // Lists need not rise: what matters is the packet over the routes that are there, all of one switch.
+    // Lists need not rise: what matters is the packet over the routes that are there, all of one
+    // switch.
     let by_hops = |list| (SEGMENTATION, list);
     assert!(
         compile(&source(&[exponential, by_hops("{ by-hops = [\"1 KiB\", \"2 KiB\"] }")]), false)
@@ -232,7 +235,8 @@ fn dropping_lets_pass_the_rate_and_does_not_saturate() {
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
     assert!((class.generated_load - 0.4).abs() < 0.02, "{class:?}");
-    // Twice the rate is asked for by chance: the bucket of four messages is nearly always short of one.
+    // Twice the rate is asked for by chance: the bucket of four messages is nearly always short of
+    // one.
     assert!((class.accepted_load - 0.2).abs() < 0.01, "{class:?}");
     let [created, followed] = [class.messages_created, class.messages_followed];
     assert_eq!(created, followed + class.messages_dropped + class.messages_censored);

@@ -167,7 +167,8 @@ fn progress_follows_the_rule_that_will_end_the_run() {
             }
         }
     };
-    // A second of which a few milliseconds are needed: by time alone the bar would stand at a few per cent.
+    // A second of which a few milliseconds are needed: by time alone the bar would stand at a few
+    // per cent.
     for rule in [("stop.messages", "2000"), ("stop.relative_width", "0.1")] {
         let seen = of(&[rule, ("stop.time", "1 s")]);
         let (_, end_ps) = *seen.last().unwrap();

@@ -32,8 +32,8 @@ fn deliveries(text: &str) -> Vec<Delivery> {
     found
 }
 
-/// A preset's flit time, delay of a cable, and first-flit delay in picoseconds; whether switches consume a route
-/// byte; other bytes of a packet.
+/// A preset's flit time, delay of a cable, and first-flit delay in picoseconds; whether switches
+/// consume a route byte; other bytes of a packet.
 const PRESETS: [(&str, u64, u64, u64, bool, u64); 2] = [
     ("myrinet-640", 12_500, 123_000, 150_000, false, 0),
     ("myrinet-1280", 6_250, 49_200, 150_000, true, 3),
@@ -62,7 +62,8 @@ fn a_lone_message_in_segments_takes_as_long_as_the_formula_says() {
                 "#
             );
             let delivery = deliveries(&text)[0];
-            // `docs/concepts/timing.md`: the first packet alone, and a gap and its flits for each other.
+            // `docs/concepts/timing.md`: the first packet alone, and a gap and its flits for each
+            // other.
             let packets = payload.div_ceil(longest);
             let route = if route_bytes { switches } else { 0 };
             let flits = |packet: u64| longest.min(payload - packet * longest) + overhead + route;
@@ -81,8 +82,8 @@ fn a_lone_message_in_segments_takes_as_long_as_the_formula_says() {
     }
 }
 
-/// Kwan's two hosts: h0 and h1 send 1,000-byte messages to h2 as fast as they can, those of h1 in segments
-/// of 100 B. Payload of each that arrived by 20 ms.
+/// Kwan's two hosts: h0 and h1 send 1,000-byte messages to h2 as fast as they can, those of h1 in
+/// segments of 100 B. Payload of each that arrived by 20 ms.
 fn shares(network: &str, of_h1: &str) -> [u64; 2] {
     let text = format!(
         r#"
@@ -116,8 +117,9 @@ fn shares(network: &str, of_h1: &str) -> [u64; 2] {
 
 #[test]
 fn a_stream_of_long_packets_takes_ten_times_as_much_as_one_of_short() {
-    // 20 ms are 1,600,000 bytes of 12.5 ns, all but those of the first microseconds used: the outputs' turns
-    // alternate between 1,000 B and 100 B, and what waits is decoded meanwhile. A message of h1 takes ten turns.
+    // 20 ms are 1,600,000 bytes of 12.5 ns, all but those of the first microseconds used: the
+    // outputs' turns alternate between 1,000 B and 100 B, and what waits is decoded meanwhile. A
+    // message of h1 takes ten turns.
     let shares = shares("", "");
     assert!(shares[0].abs_diff(10 * shares[1]) <= 10_000, "{shares:?}");
     let all: u64 = shares.iter().sum();
@@ -126,7 +128,8 @@ fn a_stream_of_long_packets_takes_ten_times_as_much_as_one_of_short() {
 
 #[test]
 fn strict_priority_cannot_give_a_turn_to_a_header_that_is_not_decoded() {
-    // The next header of h1 is read when its last packet has left, and requests 150 ns later: h0 waits, and is granted.
+    // The next header of h1 is read when its last packet has left, and requests 150 ns later: h0
+    // waits, and is granted.
     let strict = r#"arbitration = "strict-priority""#;
     let (by_priority, in_turn) = (shares(strict, "priority = 1"), shares("", ""));
     for class in [0, 1] {
@@ -200,8 +203,8 @@ fn what_could_surprise_is_noted() {
     let strict = notes("arbitration = \"strict-priority\"", "\"none\"");
     assert_eq!(strict.len(), 1);
     assert!(strict[0].contains("all classes have the same"), "{strict:?}");
-    // 100 m at 160 MB/s: 2 x 492 / 6.25 = 157.4 flits under way, a headroom of 161; go 161, stop 161 + 16, and
-    // 177 + 161 in all.
+    // 100 m at 160 MB/s: 2 x 492 / 6.25 = 157.4 flits under way, a headroom of 161; go 161, stop
+    // 161 + 16, and 177 + 161 in all.
     let long = "cable_length = \"100 m\"";
     let grown = notes(long, "\"adaptive\"");
     let says = |note: &String| note.contains("80 B") && note.contains("adaptive = \"338 B\"");

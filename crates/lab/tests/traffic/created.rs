@@ -4,8 +4,8 @@ use super::support::{compiled, compiled_in, folder, messages, scenario};
 use gingham_lab::Engine;
 use gingham_model::ClassId;
 
-/// The instants at which h0 of a star creates messages, in nanoseconds. Its link takes 6.25 ns a byte, so that
-/// a load of 0.5 of 64-byte messages is one every 800 ns.
+/// The instants at which h0 of a star creates messages, in nanoseconds. Its link takes 6.25 ns a
+/// byte, so that a load of 0.5 of 64-byte messages is one every 800 ns.
 fn instants_ns(class: &str) -> Vec<u64> {
     let text = scenario("star.hosts = 3", &format!("{class}\nlength = {{ fixed = \"64 B\" }}"));
     let rows = messages(compiled(&text), Engine::Fast);
@@ -46,7 +46,8 @@ fn without_a_phase_every_host_has_its_own() {
 #[test]
 fn a_backlogged_class_begins_at_its_start_and_ends_with_what_waits_at_its_stop() {
     let class = "arrivals = \"backlogged\"\nstart = \"1 us\"\nstop = \"2 us\"\nhosts = [\"h0\"]";
-    // A worm has a route byte and 64 bytes of payload, with what the preset adds: some 400 ns on the link.
+    // A worm has a route byte and 64 bytes of payload, with what the preset adds: some 400 ns on
+    // the link.
     let created = instants_ns(class);
     assert_eq!(created[..2], [1_000, 1_000], "one leaves and one waits");
     assert!(created.len() >= 4 && created.iter().all(|at| *at < 2_000), "{created:?}");

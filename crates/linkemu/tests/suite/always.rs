@@ -31,8 +31,8 @@ impl Obvious {
     }
 }
 
-/// Rate, room of the queue, and packets as (picoseconds since the last, bytes): sometimes more than the
-/// rate, sometimes less, sometimes at once.
+/// Rate, room of the queue, and packets as (picoseconds since the last, bytes): sometimes more than
+/// the rate, sometimes less, sometimes at once.
 fn loads() -> impl Strategy<Value = (u64, u64, Vec<(u64, u32)>)> {
     (1_u64..20_000_000_000, 1_u64..20_000).prop_flat_map(|(rate, room)| {
         let pause = 0..=2 * 1_000 * 1_000_000_000_000 / rate;
@@ -125,8 +125,8 @@ proptest! {
         }
     }
 
-    /// Between two arrivals the bytes of the later ones fit, if the jitter is added to the span, and the picosecond to
-    /// which instants are rounded.
+    /// Between two arrivals the bytes of the later ones fit, if the jitter is added to the span,
+    /// and the picosecond to which instants are rounded.
     #[test]
     fn nothing_is_faster_than_the_rate((rate, room, packets) in loads(), jitter_ps in jitters()) {
         let clean = Parameters::clean(Rate::from_bytes_per_second(rate), room, Span::ZERO);

@@ -1,4 +1,5 @@
-//! What hangs on what: the draws of a packet on its number alone, and each impairment on itself alone.
+//! What hangs on what: the draws of a packet on its number alone, and each impairment on itself
+//! alone.
 
 use crate::common::{APART_PS, channel, clean, probability, sparse};
 use gingham_kernel::{Span, Time};
@@ -24,7 +25,8 @@ fn everything() -> Parameters {
     }
 }
 
-/// What became of the first copy of the packet that is offered at `now_ps`, with how long it was on the way.
+/// What became of the first copy of the packet that is offered at `now_ps`, with how long it was on
+/// the way.
 fn first_copy(channel: &mut Channel, now_ps: u64) -> Result<(u64, Option<u64>), DropReason> {
     match channel.offer(Time::from_ps(now_ps), 100) {
         Fate::Dropped(reason) => Err(reason),

@@ -38,7 +38,8 @@ fn independent_loss_is_binomial_and_has_no_memory() {
     let lost: Vec<_> =
         sparse(&mut lossy, COUNT, 100).iter().map(|fate| arrivals(&[*fate]).is_empty()).collect();
     assert_share(lossy.counters().lost, COUNT_REAL, 0.1);
-    // Two in a row: p^2 of the pairs. Neighbouring pairs share a packet: p^2 + 2 p^3 - 3 p^4 is a pair's variance.
+    // Two in a row: p^2 of the pairs. Neighbouring pairs share a packet: p^2 + 2 p^3 - 3 p^4 is a
+    // pair's variance.
     let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count();
     assert_count(pairs as u64, COUNT_REAL * 0.01, COUNT_REAL * (0.01 + 0.002 - 0.000_3));
 }
@@ -57,8 +58,8 @@ fn bursts(to_bad: f64, to_good: f64, loss_good: f64, loss_bad: f64) -> Parameter
 fn a_loss_burst_lasts_one_over_to_good_packets() {
     let mut bursty = channel(bursts(0.02, 0.25, 0.0, 1.0));
     let fates = sparse(&mut bursty, COUNT, 100);
-    // Bad for 2/27 of all packets. The states' correlation falls by 1 - .02 - .25 = .73 a packet, which multiplies the
-    // variance of their sum by (1 + .73) / (1 - .73).
+    // Bad for 2/27 of all packets. The states' correlation falls by 1 - .02 - .25 = .73 a packet,
+    // which multiplies the variance of their sum by (1 + .73) / (1 - .73).
     let bad = 2.0 / 27.0;
     assert_count(
         bursty.counters().lost,
@@ -98,8 +99,9 @@ fn a_packet_is_damaged_as_its_bits_are() {
         .iter()
         .filter_map(|arrival| arrival.flipped_bit)
         .collect();
-    // 1 - (1 - 1e-5)^8000 = .076884; the first damaged bit of those, a truncated geometric number, has the mean
-    // (1 - e) / e - n (1 - e)^n / (1 - (1 - e)^n) = 3946, and a deviation below that of a uniform one, 8000 / sqrt(12).
+    // 1 - (1 - 1e-5)^8000 = .076884; the first damaged bit of those, a truncated geometric number,
+    // has the mean (1 - e) / e - n (1 - e)^n / (1 - (1 - e)^n) = 3946, and a deviation below that
+    // of a uniform one, 8000 / sqrt(12).
     assert_share(noisy.counters().corrupted, COUNT_REAL, 0.076_884);
     assert!(bits.iter().all(|bit| *bit < 8_000));
     let error = 8_000.0 / (12.0 * COUNT_REAL * 0.076_884).sqrt();

@@ -1,4 +1,5 @@
-//! Small traces, worked out on paper to the picosecond: queue, rate, delay, order, duplicates, outages.
+//! Small traces, worked out on paper to the picosecond: queue, rate, delay, order, duplicates,
+//! outages.
 
 use crate::common::{channel, clean, offer, offer_all, probability};
 use gingham_kernel::{Rate, Span, Time};
@@ -13,7 +14,8 @@ const LOST: Result<Vec<u64>, DropReason> = Err(DropReason::Lost);
 #[test]
 fn packets_follow_each_other_at_the_rate_and_the_queue_drops_what_it_has_no_room_for() {
     let mut channel = channel(clean(300));
-    // Sent from 0 to 100 and from 100 to 250 ns; 60 bytes more would be 310, 50 are exactly 300, sent by 300 ns.
+    // Sent from 0 to 100 and from 100 to 250 ns; 60 bytes more would be 310, 50 are exactly 300,
+    // sent by 300 ns.
     let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 60), (0, 50)]);
     assert_eq!(found, [Ok(vec![105_000]), Ok(vec![255_000]), QUEUE_FULL, Ok(vec![305_000])]);
     // The tenth byte has left at 10 ns and no picosecond earlier: only then is there room for ten.
@@ -47,9 +49,9 @@ fn a_time_that_is_no_whole_number_is_rounded_up_once_and_not_added_up() {
 #[test]
 fn jitter_delays_and_keeps_the_order() {
     let mut channel = channel(Parameters { jitter: Span::from_ps(20_000), ..clean(1_000) });
-    // The draws were computed apart, in Python: 5397, 15186, 925, 16134, 11587 and 17123 ps. The packets end at
-    // 4000, 8000, ... 24000 and would arrive alone at 14397, 28186, 17925, 37134, 36587 and 46123: the third and the
-    // fifth wait for the one before.
+    // The draws were computed apart, in Python: 5397, 15186, 925, 16134, 11587 and 17123 ps. The
+    // packets end at 4000, 8000, ... 24000 and would arrive alone at 14397, 28186, 17925, 37134,
+    // 36587 and 46123: the third and the fifth wait for the one before.
     let found = offer_all(&mut channel, &[(0, 4); 6]);
     let arrivals: Vec<_> = found.into_iter().map(|fate| fate.expect("it arrives")[0]).collect();
     assert_eq!(arrivals, [14_397, 28_186, 28_186, 37_134, 37_134, 46_123]);
@@ -58,7 +60,8 @@ fn jitter_delays_and_keeps_the_order() {
 #[test]
 fn a_duplicate_is_sent_behind_its_packet_if_there_is_room() {
     let mut channel = channel(Parameters { duplication: Probability::ALWAYS, ..clean(300) });
-    // 100 bytes twice, 40 bytes twice: 280. Of 15 bytes the first makes 295, and the duplicate has no room.
+    // 100 bytes twice, 40 bytes twice: 280. Of 15 bytes the first makes 295, and the duplicate has
+    // no room.
     let found = offer_all(&mut channel, &[(0, 100), (0, 40), (0, 15), (0, 6)]);
     let twice = |first, second| Ok(vec![first, second]);
     assert_eq!(found[..2], [twice(105_000, 205_000), twice(245_000, 285_000)]);
@@ -171,8 +174,9 @@ fn another_rate_empties_what_waits_and_overtakes_nothing() {
     channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(channel.backlog_bytes(Time::from_ps(150_000)), 50);
     assert_eq!(offer(&mut channel, 150_000, 50), Ok(vec![355_000]));
-    // At 300 ns 25 bytes are left. At 2 GB/s they and 65 more are sent by 345 ns, which would arrive at 350 ns: before
-    // the one that was told 355 ns. Ten bytes more end at 350 ns, and ten at 355 ns.
+    // At 300 ns 25 bytes are left. At 2 GB/s they and 65 more are sent by 345 ns, which would
+    // arrive at 350 ns: before the one that was told 355 ns. Ten bytes more end at 350 ns, and ten
+    // at 355 ns.
     channel.set_rate(Time::from_ps(300_000), Rate::from_bytes_per_second(2_000_000_000));
     let found = offer_all(&mut channel, &[(300_000, 65), (300_000, 10), (300_000, 10)]);
     assert_eq!(found, [Ok(vec![355_000]), Ok(vec![355_000]), Ok(vec![360_000])]);

@@ -6,14 +6,15 @@
 //!             └ none, stop: it waits in the input (EjectionHead) until a release makes room
 //! ```
 //!
-//! A simulation says when the head of a packet and its tail are there, and when its tail has left again; the machine says
-//! from when on it may be sent. Packets that the host sends on wait in groups, one a group of queues of its adapter, and go in
-//! the order in which they become ready; of equals, that first which was taken in first.
+//! A simulation says when the head of a packet and its tail are there, and when its tail has left
+//! again; the machine says from when on it may be sent. Packets that the host sends on wait in
+//! groups, one a group of queues of its adapter, and go in the order in which they become ready; of
+//! equals, that first which was taken in first.
 //!
 //! Source: Flich et al. 2001, section III.
 //!
-//! Invariants: the pool never holds more than its size, and is what the packets in it need; what a packet takes of it is
-//! known when its head is there.
+//! Invariants: the pool never holds more than its size, and is what the packets in it need; what a
+//! packet takes of it is known when its head is there.
 
 use super::{InTransitPlan, WhenFull};
 use gingham_kernel::Time;
@@ -100,8 +101,9 @@ impl<P: Copy> InTransitHost<P> {
         self.pool_bytes + bytes <= self.plan.pool_bytes
     }
 
-    /// Takes in a packet `now` that needs so much and whose head was there at `head`: into the pool, or, where that has no room, by
-    /// the memory of the host. `None` where the host stops its sender instead: the packet is to wait in the input.
+    /// Takes in a packet `now` that needs so much and whose head was there at `head`: into the
+    /// pool, or, where that has no room, by the memory of the host. `None` where the host stops its
+    /// sender instead: the packet is to wait in the input.
     pub fn take_in(
         &mut self,
         packet: P,
@@ -126,8 +128,8 @@ impl<P: Copy> InTransitHost<P> {
         Some(taken)
     }
 
-    /// The tail of a packet is there at `tail`: one that spilled is sent on once it has crossed the bus to the memory and back.
-    /// Says when that is, if this is such a packet.
+    /// The tail of a packet is there at `tail`: one that spilled is sent on once it has crossed the
+    /// bus to the memory and back. Says when that is, if this is such a packet.
     pub fn tail_received(&mut self, packet: P, taken: &mut TakenIn, tail: Time) -> Option<Time> {
         let (true, WhenFull::Spill { delay, byte }) = (taken.is_spilled, self.plan.when_full)
         else {
@@ -152,7 +154,8 @@ impl<P: Copy> InTransitHost<P> {
         (first.at <= now).then_some((first.packet, first.at))
     }
 
-    /// The packet of a group that goes next begins to leave. Says what it took, for whoever did not keep it.
+    /// The packet of a group that goes next begins to leave. Says what it took, for whoever did not
+    /// keep it.
     ///
     /// # Panics
     /// If none is ready.
@@ -170,7 +173,8 @@ impl<P: Copy> InTransitHost<P> {
         self.groups.iter().enumerate().map(waits).fold(0, |all, bit| all | bit)
     }
 
-    /// The tail of a packet has left the host: what it took of the pool is free again. Says whether it took any.
+    /// The tail of a packet has left the host: what it took of the pool is free again. Says whether
+    /// it took any.
     pub fn release(&mut self, taken: &TakenIn) -> bool {
         if !taken.is_spilled {
             self.pool_bytes -= taken.bytes;
@@ -178,8 +182,9 @@ impl<P: Copy> InTransitHost<P> {
         !taken.is_spilled
     }
 
-    /// The input buffer whose head is to be taken in next, and since when that waits: of those that wait and for which
-    /// there is room, `bytes` saying how much each needs, the one that waits longest, and of equals the lowest.
+    /// The input buffer whose head is to be taken in next, and since when that waits: of those that
+    /// wait and for which there is room, `bytes` saying how much each needs, the one that waits
+    /// longest, and of equals the lowest.
     pub fn next_admitted(
         &self,
         heads: &[EjectionHead],

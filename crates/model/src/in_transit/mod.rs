@@ -6,12 +6,13 @@
 //!                   └ pool: space for all of it, until its tail has left │ no space: spill, or stop
 //! ```
 //!
-//! A path may visit hosts. Each takes the packet in and sends it on, so that nothing that the packet holds before
-//! the host waits for what is behind it (Flich et al. 2001, section III). What is in the way at the host waits in a pool, the
-//! **in-transit buffer**. The rules of timing are in `docs/concepts/timing.md`.
+//! A path may visit hosts. Each takes the packet in and sends it on, so that nothing that the
+//! packet holds before the host waits for what is behind it (Flich et al. 2001, section III). What
+//! is in the way at the host waits in a pool, the **in-transit buffer**. The rules of timing are in
+//! `docs/concepts/timing.md`.
 //!
-//! Here stands what such hosts are like, in a scenario and in a plan; [`InTransitHost`] is the machine that every simulation
-//! asks.
+//! Here stands what such hosts are like, in a scenario and in a plan; [`InTransitHost`] is the
+//! machine that every simulation asks.
 
 mod host;
 
@@ -55,8 +56,8 @@ pub enum WhenPoolFull {
     /// It is taken into the memory of the host, and sent on from there once all of it has come.
     #[default]
     Spill,
-    /// It waits in the input of the adapter, which stops its sender. Hosts are then links of cycles in which
-    /// packets wait for each other for ever, and routes are proven with them.
+    /// It waits in the input of the adapter, which stops its sender. Hosts are then links of cycles
+    /// in which packets wait for each other for ever, and routes are proven with them.
     Stop,
 }
 
@@ -78,8 +79,8 @@ pub struct InTransitParameters {
 }
 
 impl Default for InTransitParameters {
-    /// Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. What spilling costs is ours: 5 us, and a bus of
-    /// 132 MB/s (PCI, 32 bits at 33 MHz).
+    /// Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. What spilling costs is ours: 5 us,
+    /// and a bus of 132 MB/s (PCI, 32 bits at 33 MHz).
     fn default() -> Self {
         Self {
             detection: Span::from_ns(275),

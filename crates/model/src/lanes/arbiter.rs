@@ -1,22 +1,24 @@
-//! Arbiters of lanes: which lane of a port sends next, at the crossbar, on the link and at the adapter.
+//! Arbiters of lanes: which lane of a port sends next, at the crossbar, on the link and at the
+//! adapter.
 //!
 //! ```text
 //!   lanes that can send   0 1 . 3      as bits 0b1011 ┐
 //!   what stands first     length, instant it came ────┴► LaneArbiter ─► lane
 //! ```
 //!
-//! The schedulers are those of `fairq` over up to 16 lanes. **By the flit** an arbiter is asked for every flit;
-//! **by the packet** it is asked for heads alone, and whoever asks keeps to the lane until the tail has gone.
+//! The schedulers are those of `fairq` over up to 16 lanes. **By the flit** an arbiter is asked for
+//! every flit; **by the packet** it is asked for heads alone, and whoever asks keeps to the lane
+//! until the tail has gone.
 //!
-//! Source: Yum et al. 2002, section 3.1 (stages 4 and 5, weighted round robin); InfiniBand Architecture
-//! Specification, Volume 1, section 7.6.9, for its tables, by the packet.
+//! Source: Yum et al. 2002, section 3.1 (stages 4 and 5, weighted round robin); InfiniBand
+//! Architecture Specification, Volume 1, section 7.6.9, for its tables, by the packet.
 //!
-//! A lane whose weight or quantum is 0 is never served, as InfiniBand skips a slot of weight 0: a plan lets no class
-//! use it. Round robin over bits is here and not `fairq`'s, for every flit of every hop asks for it twice; a test holds
-//! the two together.
+//! A lane whose weight or quantum is 0 is never served, as InfiniBand skips a slot of weight 0: a
+//! plan lets no class use it. Round robin over bits is here and not `fairq`'s, for every flit of
+//! every hop asks for it twice; a test holds the two together.
 //!
-//! Invariants: somebody is served whenever a lane of [`Scheduler::served`] is eligible, and nothing changes when
-//! nobody is; no allocation once built.
+//! Invariants: somebody is served whenever a lane of [`Scheduler::served`] is eligible, and nothing
+//! changes when nobody is; no allocation once built.
 
 use super::Scheduler;
 use super::scheduler::Built;
@@ -53,7 +55,8 @@ struct Other {
 }
 
 impl LaneArbiter {
-    /// A fresh arbiter over lanes `0..lanes`. Panics where [`Scheduler::check`] finds something wrong.
+    /// A fresh arbiter over lanes `0..lanes`. Panics where [`Scheduler::check`] finds something
+    /// wrong.
     pub fn new(scheduler: &Scheduler, lanes: u8) -> Self {
         if matches!(scheduler, Scheduler::RoundRobin(_)) {
             return Self(State::RoundRobin { after: u32::MAX });
@@ -65,7 +68,8 @@ impl LaneArbiter {
 
     /// Chooses among the eligible lanes, given as bits, and takes what stands first there as sent.
     ///
-    /// `heads` is by lane, and may be empty where [`Facts::looks_at`](super::scheduler::Facts::looks_at) says that lanes are enough.
+    /// `heads` is by lane, and may be empty where
+    /// [`Facts::looks_at`](super::scheduler::Facts::looks_at) says that lanes are enough.
     // Twice a flit and hop.
     #[inline]
     pub fn serve(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {

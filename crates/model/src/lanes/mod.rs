@@ -8,7 +8,8 @@
 //!          head: 2, 3  └─────┘
 //! ```
 //!
-//! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3. `docs/concepts/timing.md` says when what happens.
+//! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3. `docs/concepts/timing.md` says when
+//! what happens.
 
 mod arbiter;
 mod plan;

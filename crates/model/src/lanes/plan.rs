@@ -1,4 +1,5 @@
-//! What lanes are in any network, and the switch of five stages that moves flits over them, in integers.
+//! What lanes are in any network, and the switch of five stages that moves flits over them, in
+//! integers.
 
 use crate::{Arbitration, Scheduler};
 use gingham_kernel::Span;
@@ -20,7 +21,8 @@ pub enum Crossbar {
     Full,
 }
 
-/// The lanes of every channel: of any switching kind, for where a channel is not divided it has one.
+/// The lanes of every channel: of any switching kind, for where a channel is not divided it has
+/// one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LanePlan {
     /// Which lanes a packet may take at each hop.
@@ -50,7 +52,8 @@ impl LanePlan {
     }
 }
 
-/// The switch of five stages and its adapters: flits of several lanes share links and crossbar, and lane buffers have credits.
+/// The switch of five stages and its adapters: flits of several lanes share links and crossbar, and
+/// lane buffers have credits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PipelinePlan {
     /// Bytes of a flit.

@@ -55,8 +55,8 @@ impl ChannelCollector {
         self.ends.truncate(pairs * channels);
     }
 
-    /// What a channel did in the sections from `first` on, which are so long, in picoseconds; `None` if
-    /// there is none.
+    /// What a channel did in the sections from `first` on, which are so long, in picoseconds;
+    /// `None` if there is none.
     pub(super) fn report(
         &self,
         channel: usize,

@@ -67,8 +67,8 @@ impl ClassCollector {
         self.latencies.double();
     }
 
-    /// Mean latencies of groups of slices, of so many sections, and the first slice after each group; groups
-    /// without a message are left out.
+    /// Mean latencies of groups of slices, of so many sections, and the first slice after each
+    /// group; groups without a message are left out.
     pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {

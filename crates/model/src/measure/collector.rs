@@ -6,15 +6,15 @@
 //! ```
 //!
 //! A rule about messages (their number, or the mean of what is counted by creation) is asked of the
-//! **followed** sections only: those up to which every message was delivered. What is still under way is
-//! slower than the rest, and a mean without it too good. Where such a rule holds the window ends with those
-//! sections, so that what was tested is what is reported. A rule about accepted load is asked of all
-//! sections that have ended.
+//! **followed** sections only: those up to which every message was delivered. What is still under
+//! way is slower than the rest, and a mean without it too good. Where such a rule holds the window
+//! ends with those sections, so that what was tested is what is reported. A rule about accepted
+//! load is asked of all sections that have ended.
 //!
-//! Whether an interval is narrow is asked each time the run has doubled, must be so twice in a row, and of 1,000
-//! messages at the least. An interval is itself random: a rule that is asked often enough ends the run where it
-//! happens to be too narrow (Law, "Simulation Modeling and Analysis", section 9.5.3;
-//! `docs/concepts/measurement.md` has the figures).
+//! Whether an interval is narrow is asked each time the run has doubled, must be so twice in a row,
+//! and of 1,000 messages at the least. An interval is itself random: a rule that is asked often
+//! enough ends the run where it happens to be too narrow (Law, "Simulation Modeling and Analysis",
+//! section 9.5.3; `docs/concepts/measurement.md` has the figures).
 
 use super::ChannelCount;
 use super::channels::ChannelCollector;
@@ -134,13 +134,14 @@ impl Collector {
         }
     }
 
-    /// The next section end: the simulation calls [`Self::on_section_end`] when everything before that instant,
-    /// and nothing of that instant, has happened. `None` once the window is closed.
+    /// The next section end: the simulation calls [`Self::on_section_end`] when everything before
+    /// that instant, and nothing of that instant, has happened. `None` once the window is closed.
     pub fn section_end(&self) -> Option<Time> {
         self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// A section has ended: `counts` are the cumulative counts of every channel over `[0, section_end)`.
+    /// A section has ended: `counts` are the cumulative counts of every channel over `[0,
+    /// section_end)`.
     pub fn on_section_end(&mut self, counts: &[ChannelCount]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
@@ -155,8 +156,8 @@ impl Collector {
         }
     }
 
-    /// Events after this instant are not simulated. It comes nearer when the window closes, and is the present
-    /// instant of a delivery once all is followed.
+    /// Events after this instant are not simulated. It comes nearer when the window closes, and is
+    /// the present instant of a delivery once all is followed.
     pub fn end(&self) -> Time {
         self.end
     }
@@ -166,14 +167,15 @@ impl Collector {
         self.closed.is_some() && self.followed_left == 0
     }
 
-    /// What was measured so far: the window is that of the whole run once it is closed, and what its sections
-    /// amount to until then.
+    /// What was measured so far: the window is that of the whole run once it is closed, and what
+    /// its sections amount to until then.
     pub fn report(&self) -> RunReport<'_> {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
 
-    /// Empties the buffer of a run that keeps all messages: every delivery since the last call, those of the
-    /// warm-up among them, in order of delivery. Nothing for runs that keep a sample or none.
+    /// Empties the buffer of a run that keeps all messages: every delivery since the last call,
+    /// those of the warm-up among them, in order of delivery. Nothing for runs that keep a sample
+    /// or none.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.records.take()
     }

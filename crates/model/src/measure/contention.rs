@@ -7,10 +7,11 @@
 //!   step  |         0         |         1         |     mean and highest at the end of each
 //! ```
 //!
-//! A step is summed up when the first packet leaves after it, or when it is asked for. Where steps are slices, two of
-//! them merge into what was at the end of the second.
+//! A step is summed up when the first packet leaves after it, or when it is asked for. Where steps
+//! are slices, two of them merge into what was at the end of the second.
 //!
-//! Invariant: what a step says depends on what each host held at its end, and not on the order in which hosts told.
+//! Invariant: what a step says depends on what each host held at its end, and not on the order in
+//! which hosts told.
 
 use super::grid::Grid;
 use crate::{Contention, PathChoice, PathSet, Plan};

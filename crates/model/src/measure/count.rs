@@ -44,8 +44,8 @@ pub struct ChannelCount {
     pub stops: u64,
     /// Picoseconds for which the sender was stopped.
     pub stopped_ps: u64,
-    /// Flits in the input buffer at its end, summed over time: a flit counts from its arrival until it
-    /// starts on the next channel or is stripped. Zero where a host consumes.
+    /// Flits in the input buffer at its end, summed over time: a flit counts from its arrival until
+    /// it starts on the next channel or is stripped. Zero where a host consumes.
     pub occupancy_flit_ps: u128,
 }
 

@@ -5,10 +5,11 @@
 //!   the 65th begins: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
 //! ```
 //!
-//! The first width `w0` of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for which that
-//! is at most 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's time; the
-//! last of them ends with it, a little short where the division left a rest. Because a
-//! width is only ever doubled, a boundary of wide sections was one of narrow sections and of slices.
+//! The first width `w0` of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for which
+//! that is at most 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's
+//! time; the last of them ends with it, a little short where the division left a rest. Because a
+//! width is only ever doubled, a boundary of wide sections was one of narrow sections and of
+//! slices.
 
 use gingham_kernel::{Span, Time};
 

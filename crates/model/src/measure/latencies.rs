@@ -1,8 +1,9 @@
 //! How often each latency occurred, by section of creation.
 //!
-//! Counted in bars of a relative width below 1 % (`hdrhistogram`, after Tene's HdrHistogram: 128 bars of equal
-//! width between a power of two and the next), so that a percentile is known to half a per cent and a
-//! section needs some kilobytes whatever it holds. Bars that are needed are added as they are needed.
+//! Counted in bars of a relative width below 1 % (`hdrhistogram`, after Tene's HdrHistogram: 128
+//! bars of equal width between a power of two and the next), so that a percentile is known to half
+//! a per cent and a section needs some kilobytes whatever it holds. Bars that are needed are added
+//! as they are needed.
 
 use gingham_kernel::Span;
 use hdrhistogram::{Counter, Histogram};

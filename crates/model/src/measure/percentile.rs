@@ -32,7 +32,8 @@ pub(super) fn percentile(
     share: f64,
 ) -> Option<Percentile> {
     let messages = real(u128::from(merged.messages()));
-    // Of 1,000 messages the 99.9th percentile has one above it; rounding of the share must not decide.
+    // Of 1,000 messages the 99.9th percentile has one above it; rounding of the share must not
+    // decide.
     if messages * (1.0 - share) < 1.0 - 1e-6 {
         return None;
     }

@@ -1,9 +1,9 @@
 //! Messages kept one by one: none, a sample, or all.
 //!
 //! The sample is uniform over all deliveries and of bounded size (Vitter, "Random Sampling with a
-//! Reservoir", ACM TOMS 11(1), 1985, algorithm R), seeded, so that the same run keeps the same messages. Because each
-//! delivery is as likely to be in it as any other, what is left after filtering it to the window is a
-//! uniform sample of the window's.
+//! Reservoir", ACM TOMS 11(1), 1985, algorithm R), seeded, so that the same run keeps the same
+//! messages. Because each delivery is as likely to be in it as any other, what is left after
+//! filtering it to the window is a uniform sample of the window's.
 
 use crate::{Delivery, KeptMessages, MeasurePlan};
 use gingham_kernel::{Purpose, Stream};

@@ -39,8 +39,8 @@ pub struct ClassReport {
     pub latency_max: Option<Span>,
     /// From entry into the network to delivery, in picoseconds; of messages created in the window.
     pub network_latency_ps: Option<Estimate>,
-    /// From entry into the network to the arrival of the head, in picoseconds; of messages created in the
-    /// window.
+    /// From entry into the network to the arrival of the head, in picoseconds; of messages created
+    /// in the window.
     pub head_latency_ps: Option<Estimate>,
     /// Switches traversed; of messages created in the window.
     pub hops: Option<Estimate>,
@@ -48,8 +48,9 @@ pub struct ClassReport {
     pub in_transit_hosts: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
-    /// Whether less was delivered than created and not dropped, in both halves of the window and by more than the interval of
-    /// what was delivered: the backlog grows. Means nothing for a backlogged class.
+    /// Whether less was delivered than created and not dropped, in both halves of the window and by
+    /// more than the interval of what was delivered: the backlog grows. Means nothing for a
+    /// backlogged class.
     pub is_saturated: bool,
 }
 
@@ -114,8 +115,8 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// The latency that a `share` of the messages does not exceed (0.99: the 99th percentile), for every
-    /// share; `None` where fewer messages than `1 / (1 - share)` were followed.
+    /// The latency that a `share` of the messages does not exceed (0.99: the 99th percentile), for
+    /// every share; `None` where fewer messages than `1 / (1 - share)` were followed.
     pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
         let merged = self.merged(class);
         let sections = self.latencies(class);
@@ -127,9 +128,9 @@ impl<'a> RunReport<'a> {
         self.merged(class).bars()
     }
 
-    /// What a class did step by step, from time zero to the end of the window: the steps that the plan asks
-    /// for, or slices. A step that reaches beyond the window is left out; one that is cut short by the end of
-    /// the run is not.
+    /// What a class did step by step, from time zero to the end of the window: the steps that the
+    /// plan asks for, or slices. A step that reaches beyond the window is left out; one that is cut
+    /// short by the end of the run is not.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
@@ -157,8 +158,8 @@ impl<'a> RunReport<'a> {
         self.collector.transit.report(host, self.first, self.sections)
     }
 
-    /// What hosts made of the network step by step, from time zero to the end of the window, in the steps of
-    /// [`Self::series`]; nothing where packets do not choose by contention.
+    /// What hosts made of the network step by step, from time zero to the end of the window, in the
+    /// steps of [`Self::series`]; nothing where packets do not choose by contention.
     pub fn contention(&self) -> Vec<ContentionStep> {
         let Collector { grid, stop, contention, .. } = self.collector;
         contention.series(grid, self.window().end, stop.time)
@@ -191,8 +192,8 @@ impl<'a> RunReport<'a> {
         self.sections
     }
 
-    /// Whether every class's interval is that narrow in the quantity of the plan, of so many messages at the
-    /// least, and the warm-up over.
+    /// Whether every class's interval is that narrow in the quantity of the plan, of so many
+    /// messages at the least, and the warm-up over.
     pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {
             let messages = self.sum(class, self.first, self.sections).followed_messages;

@@ -12,7 +12,8 @@ use std::ops::Add;
 pub struct TransitReport {
     /// Packets that it began to send on.
     pub reinjected_packets: u64,
-    /// Packets that came and found no room in the pool, so that they went through the host's memory.
+    /// Packets that came and found no room in the pool, so that they went through the host's
+    /// memory.
     pub spilled_packets: u64,
     /// How long those that it began to send on had been ready, on average, in picoseconds.
     pub wait_mean_ps: Option<f64>,

@@ -9,20 +9,21 @@
 //!               d
 //! ```
 //!
-//! The marginal standard error rule (White, "An Effective Truncation Heuristic for Bias Reduction in Simulation Output",
-//! Simulation 69(6), 1997; in batches of five: White, Cobb and Spratt, WSC 2000; Franklin and White, WSC 2008)
-//! cuts the `d` values for which
+//! The marginal standard error rule (White, "An Effective Truncation Heuristic for Bias Reduction
+//! in Simulation Output", Simulation 69(6), 1997; in batches of five: White, Cobb and Spratt, WSC
+//! 2000; Franklin and White, WSC 2008) cuts the `d` values for which
 //!
 //! ```text
 //!   MSER(d) = sum over i >= d of (x_i - mean of those)^2 / (n - d)^2
 //! ```
 //!
-//! is smallest, `d` being at most half of `n`. Latencies near saturation come in bursts, and the plain rule takes a
-//! burst for a transient: it cuts behind it, and the mean of what is left is too low. *(ours)* The values are
-//! therefore the logarithms of latencies, among which a burst is less of an outlier and the emptiness at the
-//! beginning more of one; and of all cuts whose MSER is within a tenth of the smallest the shallowest is taken.
-//! Where that lies in the last fifth of the half, the transient reaches beyond: the series is too short to
-//! tell. `docs/concepts/measurement.md` has the figures.
+//! is smallest, `d` being at most half of `n`. Latencies near saturation come in bursts, and the
+//! plain rule takes a burst for a transient: it cuts behind it, and the mean of what is left is too
+//! low. *(ours)* The values are therefore the logarithms of latencies, among which a burst is less
+//! of an outlier and the emptiness at the beginning more of one; and of all cuts whose MSER is
+//! within a tenth of the smallest the shallowest is taken. Where that lies in the last fifth of the
+//! half, the transient reaches beyond: the series is too short to tell.
+//! `docs/concepts/measurement.md` has the figures.
 
 /// Fewer values than this tell nothing.
 pub(super) const VALUES_MIN: usize = 10;
@@ -64,8 +65,9 @@ mod tests {
 
     #[test]
     fn a_constructed_transient_is_cut_to_the_value() {
-        // Eight values ten times as high, then a steady saw tooth: keeping one of the eight would add a square of
-        // nearly log(10)^2 = 5.3 to some 40 of 0.01, while each saw tooth more only makes the error smaller.
+        // Eight values ten times as high, then a steady saw tooth: keeping one of the eight would
+        // add a square of nearly log(10)^2 = 5.3 to some 40 of 0.01, while each saw tooth more only
+        // makes the error smaller.
         let mut values = vec![100.0; 8];
         values.extend((0..40).map(|index| if index % 2 == 0 { 9.0 } else { 11.0 }));
         assert_eq!(truncation(&values), Some(8));
@@ -119,8 +121,8 @@ mod tests {
 
     #[test]
     fn a_burst_is_no_transient() {
-        // One of the first twenty of 200 values is half as high again as the rest: the smallest MSER of all is that
-        // behind it, but hardly smaller than with nothing cut.
+        // One of the first twenty of 200 values is half as high again as the rest: the smallest
+        // MSER of all is that behind it, but hardly smaller than with nothing cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();

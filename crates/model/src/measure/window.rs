@@ -34,8 +34,8 @@ impl Window {
     }
 }
 
-/// The section after the warm-up of a run of so many sections, and how it was found: that of the class
-/// which takes longest, and not before every class has started.
+/// The section after the warm-up of a run of so many sections, and how it was found: that of the
+/// class which takes longest, and not before every class has started.
 pub(super) fn after_warm_up(
     given: Option<Time>,
     grid: &Grid,
@@ -55,7 +55,8 @@ pub(super) fn after_warm_up(
 
 /// The section from which on every class is steady; `None` if there are too few sections to tell.
 ///
-/// A class that stops before them is never steady, and one with few messages tells nothing: neither has a say.
+/// A class that stops before them is never steady, and one with few messages tells nothing: neither
+/// has a say.
 fn steady_section(grid: &Grid, classes: &[ClassCollector], sections: usize) -> Option<usize> {
     if sections * SLICES_PER_SECTION < VALUES_MIN * SLICES_PER_VALUE {
         return None;

@@ -57,7 +57,8 @@ impl PathChooser {
         if takes_alternative { PathSet::Alternative } else { PathSet::Primary }
     }
 
-    /// A local packet of so many flits has left the host; what that made of the contention coefficient, if there is one.
+    /// A local packet of so many flits has left the host; what that made of the contention
+    /// coefficient, if there is one.
     pub fn on_left(
         &mut self,
         started: Time,
@@ -108,7 +109,8 @@ mod tests {
     fn the_alternative_set_is_drawn_as_often_as_asked() {
         for (alternative, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
             let (packets, drawn) = (40_000, f64::from(alternatives(alternative, name, 40_000)));
-            // Four standard deviations of the binomial distribution: one seed in 16,000 lies beyond.
+            // Four standard deviations of the binomial distribution: one seed in 16,000 lies
+            // beyond.
             let (mean, deviation) = (
                 alternative * f64::from(packets),
                 (f64::from(packets) * alternative * (1.0 - alternative)).sqrt(),

@@ -12,10 +12,11 @@
 //!                                            paths  primary│alternative│primary
 //! ```
 //!
-//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. That it begins at 1, as if a packet had met
-//! no contention, is ours.
+//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. That it begins at 1,
+//! as if a packet had met no contention, is ours.
 //!
-//! Invariant: the coefficient is at least 1, for no packet leaves in less than the time of its flits.
+//! Invariant: the coefficient is at least 1, for no packet leaves in less than the time of its
+//! flits.
 
 use crate::PathSet;
 use gingham_kernel::Span;
@@ -74,7 +75,8 @@ mod tests {
 
     const PAPER: ContentionPlan = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1 };
 
-    /// (how many times as long as its flits a packet took, coefficient after it, whether it has alternative paths then).
+    /// (how many times as long as its flits a packet took, coefficient after it, whether it has
+    /// alternative paths then).
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
         let mut contention = Contention::default();
         for (step, (times, coefficient, uses_alternative)) in trace.iter().enumerate() {
@@ -101,7 +103,8 @@ mod tests {
                 (2, 1.3, false),
                 // .7 x 1.3 + .3 x 2 = .91 + .6 = 1.51 > 1.5.
                 (2, 1.51, true),
-                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: below 1.5, and alternative paths all the same.
+                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: below 1.5, and alternative paths
+                // all the same.
                 (1, 1.4845, true),
                 // .95 x 1.4845 + .05 = 1.410275 + .05.
                 (1, 1.460_275, true),
@@ -127,7 +130,8 @@ mod tests {
 
     #[test]
     fn a_threshold_itself_changes_nothing() {
-        // With no memory the coefficient is what the last packet met: 2 is not beyond 2, nor below it.
+        // With no memory the coefficient is what the last packet met: 2 is not beyond 2, nor below
+        // it.
         let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0 };
         assert_trace(&plan, &[(2, 2.0, false), (3, 3.0, true), (2, 2.0, true), (1, 1.0, false)]);
     }

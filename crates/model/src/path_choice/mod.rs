@@ -8,11 +8,12 @@
 //!                            └── how long each local packet took to leave (`contention`)
 //! ```
 //!
-//! Source: Flich, Malumbres, López and Duato 2001, section III: A (by length), B (at random; `percent` is its
-//! MAXLO) and C (by contention).
+//! Source: Flich, Malumbres, López and Duato 2001, section III: A (by length), B (at random;
+//! `percent` is its MAXLO) and C (by contention).
 //!
-//! Invariants: the choice is made when the first flit of a packet goes, from what its host alone knows; by length
-//! all packets of a message take the same path; both sets join the same pairs; coins are drawn from a stream of the host's own, one a packet.
+//! Invariants: the choice is made when the first flit of a packet goes, from what its host alone
+//! knows; by length all packets of a message take the same path; both sets join the same pairs;
+//! coins are drawn from a stream of the host's own, one a packet.
 //!
 //! The types without `Plan` in their name are what a scenario writes.
 
@@ -40,8 +41,8 @@ pub enum Choose {
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-B"))]
     #[schemars(extend("x-example" = "{ at-random = { percent = 25 } }"))]
     AtRandom(AtRandom),
-    /// Packets of a host take the alternative path while its contention coefficient is high: an average of how many
-    /// times longer its packets took to leave it than without contention.
+    /// Packets of a host take the alternative path while its contention coefficient is high: an
+    /// average of how many times longer its packets took to leave it than without contention.
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-C"))]
     ByContention(ByContention),
 }
@@ -58,7 +59,8 @@ pub struct ByLength {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AtRandom {
-    /// Packets out of a hundred that take the alternative path, on average, from 0 to 100: the MAXLO of Flich et al.
+    /// Packets out of a hundred that take the alternative path, on average, from 0 to 100: the
+    /// MAXLO of Flich et al.
     pub percent: f64,
 }
 
@@ -66,7 +68,8 @@ pub struct AtRandom {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByContention {
-    /// Weight of the past where a packet met more contention than the coefficient says, at least 0 and below 1.
+    /// Weight of the past where a packet met more contention than the coefficient says, at least 0
+    /// and below 1.
     pub alpha: f64,
     /// Weight of the past where it met no more, at least 0 and below 1.
     pub beta: f64,

@@ -30,11 +30,12 @@ pub enum Arrivals {
     /// Equal intervals, from a random phase on unless one is given.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Constant(Constant),
-    /// Bursts: equal intervals within on periods, none in off periods, all of exponential length; the load
-    /// is the mean over both.
+    /// Bursts: equal intervals within on periods, none in off periods, all of exponential length;
+    /// the load is the mean over both.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ on-off = { on = "20 us", off = "80 us" } }"#))]
     OnOff(OnOff),
-    /// The same with periods whose lengths follow Pareto's law: many such hosts together are self-similar.
+    /// The same with periods whose lengths follow Pareto's law: many such hosts together are
+    /// self-similar.
     #[schemars(extend("x-source" = "Willinger, Taqqu, Sherman and Wilson 1997"))]
     #[schemars(extend("x-example" = r#"{ on-off-pareto = { on = "20 us", off = "80 us", shape = 1.5 } }"#))]
     OnOffPareto(OnOffPareto),
@@ -45,8 +46,8 @@ arrivals = "backlogged"
 length = { fixed = "64 B" }"#))]
     Backlogged,
     /// The messages of a CSV file, with the columns `created_ps`, `source`, `destination` and
-    /// `payload_bytes` of the table of messages, in order of time; the path is relative to the scenario.
-    /// Takes no load, length, destinations or hosts.
+    /// `payload_bytes` of the table of messages, in order of time; the path is relative to the
+    /// scenario. Takes no load, length, destinations or hosts.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = { schedule = "schedule.csv" }"#))]
@@ -142,7 +143,8 @@ impl ArrivalPlan {
     }
 
     /// The mean interval between messages of a source, in picoseconds: the time that the mean
-    /// payload takes on its link, where a byte takes `byte_ps`, divided by the load. `None` for a backlogged source.
+    /// payload takes on its link, where a byte takes `byte_ps`, divided by the load. `None` for a
+    /// backlogged source.
     pub fn interval_mean_ps(&self, payload_mean_bytes: f64, byte_ps: f64) -> Option<f64> {
         self.load().map(|load| payload_mean_bytes * byte_ps / load)
     }

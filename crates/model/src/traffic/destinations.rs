@@ -20,7 +20,8 @@ use std::sync::Arc;
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Destinations {
-    /// Every other host that can be reached, with equal probability; of a host with several ports, each.
+    /// Every other host that can be reached, with equal probability; of a host with several ports,
+    /// each.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Uniform,
     /// Always this host, by name; one port of a host with several as `name[port]`.
@@ -40,10 +41,12 @@ pub enum Destinations {
     /// To the place whose number has every bit turned. Needs a power of two as the number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitComplement,
-    /// To the place whose number has its bits in reverse order. Needs a power of two as the number of hosts.
+    /// To the place whose number has its bits in reverse order. Needs a power of two as the number
+    /// of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitReversal,
-    /// To the place whose number has its bits turned left by one. Needs a power of two as the number of hosts.
+    /// To the place whose number has its bits turned left by one. Needs a power of two as the
+    /// number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Shuffle,
     /// Nearly half way round every dimension: by ceil(k / 2) - 1 of k places.
@@ -56,8 +59,9 @@ pub enum Destinations {
     /// To a place that is drawn once from seed and name of the class, never the own one.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2; that nobody sends to itself is ours"))]
     RandomPermutation,
-    /// In proportion to the weights of a CSV file: its first row names destinations, its first column sources; the path
-    /// is relative to the scenario. A host whose row has twice the mean sum offers twice the load.
+    /// In proportion to the weights of a CSV file: its first row names destinations, its first
+    /// column sources; the path is relative to the scenario. A host whose row has twice the mean
+    /// sum offers twice the load.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 3.2"))]
     #[schemars(extend("x-example" = r#"{ matrix = "demand.csv" }"#))]
     Matrix(String),
@@ -69,7 +73,8 @@ pub enum Destinations {
 pub struct HotSpot {
     /// The hot hosts: names or patterns.
     pub hosts: Vec<String>,
-    /// The share of messages that goes to them, in equal parts; the rest is uniform. Above 0 and at most 1.
+    /// The share of messages that goes to them, in equal parts; the rest is uniform. Above 0 and at
+    /// most 1.
     pub share: f64,
 }
 
@@ -77,8 +82,9 @@ pub struct HotSpot {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GridPlaces {
-    /// Sizes of the grid that the hosts are laid out on, the last running fastest. Unless given: the
-    /// fabric's own grid if it is one with equally many hosts on each switch, else one ring of all hosts.
+    /// Sizes of the grid that the hosts are laid out on, the last running fastest. Unless given:
+    /// the fabric's own grid if it is one with equally many hosts on each switch, else one ring of
+    /// all hosts.
     pub dimensions: Option<Vec<u32>>,
 }
 

@@ -162,7 +162,8 @@ mod tests {
         // 16 + 0.2 x 1008 = 217.6; variance 1008^2 x 0.2 x 0.8.
         let bimodal = LengthPlan::Bimodal { short: 16, long: 1_024, long_share: 0.2 };
         assert_moments(&bimodal, 217.6, 1_008.0 * 1_008.0 * 0.16);
-        // (64 x 7 + 512 x 2 + 4096 x 1) / 10 = 556.8; mean square 64^2 x 0.7 + 512^2 x 0.2 + 4096^2 x 0.1.
+        // (64 x 7 + 512 x 2 + 4096 x 1) / 10 = 556.8; mean square 64^2 x 0.7 + 512^2 x 0.2 + 4096^2
+        // x 0.1.
         let weighted = Weighted::new([(64, 7.0), (512, 2.0), (4_096, 1.0)]).unwrap();
         let square = 4_096.0 * 0.7 + 262_144.0 * 0.2 + 16_777_216.0 * 0.1;
         let empirical = LengthPlan::Empirical(Arc::new(weighted));

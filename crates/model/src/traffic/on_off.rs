@@ -174,16 +174,18 @@ mod tests {
             on_ps: 25,
             elapsed_ps: 0,
         };
-        // On in [100, 125), [165, 190), [230, 255), [295, 320). On-time 5, 15 | 25, 35, 45 | 55, 65 |
-        // 75, 85, 95: the one at 25 falls on the end of the first period, which belongs to the next.
+        // On in [100, 125), [165, 190), [230, 255), [295, 320). On-time 5, 15 | 25, 35, 45 | 55, 65
+        // | 75, 85, 95: the one at 25 falls on the end of the first period, which belongs to the
+        // next.
         let expected = [105, 115, 165, 175, 185, 235, 245, 295, 305, 315];
         assert_eq!(instants(clock, 320), expected);
     }
 
     #[test]
     fn a_long_run_has_its_share_of_messages() {
-        // One message a microsecond of on-time, on for 20 of 100 us on average. Over 10 s the on-time is 2 s
-        // with a standard deviation of sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.2 ms, by renewal theory.
+        // One message a microsecond of on-time, on for 20 of 100 us on average. Over 10 s the
+        // on-time is 2 s with a standard deviation of sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.2
+        // ms, by renewal theory.
         let plan = plan(20_000, 80_000, PeriodLaw::Exponential);
         let clock = OnOffClock::new(plan, 1e6, Time::ZERO, stream("h0"));
         let count = instants(clock, 10_000_000_000_000).len();
@@ -192,8 +194,9 @@ mod tests {
 
     #[test]
     fn the_load_holds_from_the_first_moment_on() {
-        // In the stationary state 500 ns hold 500 / 100 x 1 / 4 = 1.25 messages on average. A host has 6 at
-        // most, so that the standard error of 20,000 hosts lies below 6 / 2 / sqrt(20,000) = 0.021.
+        // In the stationary state 500 ns hold 500 / 100 x 1 / 4 = 1.25 messages on average. A host
+        // has 6 at most, so that the standard error of 20,000 hosts lies below 6 / 2 / sqrt(20,000)
+        // = 0.021.
         for law in [PeriodLaw::Exponential, PeriodLaw::Pareto { shape: 1.5 }] {
             let of_host = |host: u32| {
                 let stream = stream(&format!("h{host}"));
@@ -223,8 +226,8 @@ mod tests {
             assert_tail(|stream| law.draw(1.0, stream), x, libm::exp(-x));
             assert_tail(|stream| law.draw_rest(1.0, stream), x, libm::exp(-x));
         }
-        // Mean 3, tail index 1.5: no period is below 1, and beyond x lie x^-1.5 of them; of the rests of
-        // periods x / 3 lie below x up to 1, and x^-0.5 / 1.5 beyond x from there on.
+        // Mean 3, tail index 1.5: no period is below 1, and beyond x lie x^-1.5 of them; of the
+        // rests of periods x / 3 lie below x up to 1, and x^-0.5 / 1.5 beyond x from there on.
         let law = PeriodLaw::Pareto { shape: 1.5 };
         let mut stream = stream("least")(Purpose::Arrival);
         assert!((0..100_000).all(|_| law.draw(3.0, &mut stream) >= 1.0));

@@ -11,9 +11,10 @@
 //!     neighbour       x + 1
 //! ```
 //!
-//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, section 3.2
-//! and table 3.1. There transpose turns the address by half of its bits; on a square of m x m places,
-//! a row being m places, that is the exchange of row and column, which any square number has.
+//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, section
+//! 3.2 and table 3.1. There transpose turns the address by half of its bits; on a square of m x m
+//! places, a row being m places, that is the exchange of row and column, which any square number
+//! has.
 //!
 //! Invariant: for a number of places that is not refused each is a permutation.
 

@@ -1,7 +1,7 @@
 //! How often 95 % intervals hold the true value, on processes whose truth is known in closed form.
 //!
-//! Two hundred seeds each, 0 to 199, none left out. An interval that is right holds the truth in 190 of
-//! them, give or take 3; `docs/concepts/measurement.md` shows what is found here.
+//! Two hundred seeds each, 0 to 199, none left out. An interval that is right holds the truth in
+//! 190 of them, give or take 3; `docs/concepts/measurement.md` shows what is found here.
 
 use crate::feed::{Journey, class, journey, plan, told};
 use gingham_kernel::{Purpose, Stream};
@@ -12,7 +12,8 @@ const SEEDS: u64 = 200;
 /// Service takes a microsecond.
 const SERVICE: u64 = 1_000_000;
 
-/// A single server with fixed service times and Poisson arrivals, empty at first (Lindley's recursion).
+/// A single server with fixed service times and Poisson arrivals, empty at first (Lindley's
+/// recursion).
 fn single_server(seed: u64, load: f64) -> impl Iterator<Item = Journey> {
     let mut arrivals = Stream::new(seed, "single server", Purpose::Arrival);
     let (mut now, mut free) = (0, 0);
@@ -56,7 +57,8 @@ fn run_of(messages: u64, load: f64) -> Plan {
     plan
 }
 
-/// Mean latency by Pollaczek and Khinchine: service, and a wait of half a service times load / (1 - load).
+/// Mean latency by Pollaczek and Khinchine: service, and a wait of half a service times load / (1 -
+/// load).
 fn single_server_latency_ps(load: f64) -> f64 {
     real(SERVICE) * (1.0 + load / (2.0 * (1.0 - load)))
 }
@@ -117,8 +119,8 @@ fn accepted_load_of_a_single_server_lies_within_its_interval() {
 
 #[test]
 fn an_interval_that_ends_its_run_still_holds_the_truth() {
-    // Found are 193, 195 and 183: a rule that is asked again and again ends where an interval is too narrow by
-    // chance, and the more so the less was measured.
+    // Found are 193, 195 and 183: a rule that is asked again and again ends where an interval is
+    // too narrow by chance, and the more so the less was measured.
     for (width, load, least) in [(0.1, 0.5, 186), (0.05, 0.5, 186), (0.1, 0.8, 178)] {
         let mut plan = run_of(1_000_000, load);
         plan.stop.relative_width = Some(width);
@@ -148,8 +150,8 @@ fn percentiles_of_independent_messages_lie_within_their_intervals() {
 
 #[test]
 fn percentiles_that_too_few_messages_tell_of_are_left_open() {
-    // 2,000 messages: the 99.9th percentile has two above it, and no upper end unless by chance (found: in 197
-    // runs); the 99.99th would need 10,000.
+    // 2,000 messages: the 99.9th percentile has two above it, and no upper end unless by chance
+    // (found: in 197 runs); the 99.99th would need 10,000.
     let collectors = collectors(&run_of(2_000, 0.5), |seed| independent(seed, 0.5));
     let found = |collector: &Collector, share| collector.report().percentiles(class(), &[share])[0];
     assert_eq!(count(&collectors, |collector| found(collector, 0.5).unwrap().high.is_some()), 200);

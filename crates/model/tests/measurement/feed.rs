@@ -16,7 +16,8 @@ pub(crate) fn class() -> ClassId {
     ClassId::new(0)
 }
 
-/// A run of two hosts at one switch that lasts `time_ps`, without warm-up, followed for a tenth of that.
+/// A run of two hosts at one switch that lasts `time_ps`, without warm-up, followed for a tenth of
+/// that.
 pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -121,7 +122,8 @@ impl Feed {
         });
     }
 
-    /// Tells of journeys, given in order of creation, until the collector says that the run is over.
+    /// Tells of journeys, given in order of creation, until the collector says that the run is
+    /// over.
     pub(crate) fn run(&mut self, journeys: impl IntoIterator<Item = Journey>) {
         let mut under_way: Vec<(Journey, Message)> = Vec::new();
         for next in journeys {
@@ -137,7 +139,8 @@ impl Feed {
         self.end_sections(u64::MAX);
     }
 
-    /// Delivers what is delivered at `until` or before; the list is sorted by delivery, the next one last.
+    /// Delivers what is delivered at `until` or before; the list is sorted by delivery, the next
+    /// one last.
     fn deliver_until(&mut self, under_way: &mut Vec<(Journey, Message)>, until: u64) {
         while let Some((journey, message)) = under_way.last().copied() {
             if journey.delivered > until || self.is_over(journey.delivered) {

@@ -1,4 +1,5 @@
-//! Messages of the window are followed to their delivery; what comes too late is counted as censored.
+//! Messages of the window are followed to their delivery; what comes too late is counted as
+//! censored.
 
 use crate::feed::{Feed, class, journey, plan, told};
 use gingham_kernel::{Span, Time};
@@ -107,7 +108,8 @@ fn a_run_under_way_shows_the_sections_that_have_ended() {
 fn a_growing_backlog_is_saturation_and_a_delay_is_not() {
     let time = 1 << 24;
     let at = |index: u64| index * (time / 4_000);
-    // Every message needs 5 % longer than the next one takes to come; or a twentieth of the run, each.
+    // Every message needs 5 % longer than the next one takes to come; or a twentieth of the run,
+    // each.
     let behind = (0..4_000).map(|index| journey(at(index), at(index) * 105 / 100 + 1));
     let delayed = (0..4_000).map(|index| journey(at(index), at(index) + time / 20));
     assert!(told(&plan(1, time), behind).report().class(class()).is_saturated);

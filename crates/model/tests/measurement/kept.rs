@@ -21,8 +21,9 @@ fn a_sample_is_uniform() {
             times_kept[delivery.message.id.index()] += 1;
         }
     }
-    // Binomial(4,000, 1/8) has the variance 437.5. For a fixed size the sum of the squares over it, times 39/40,
-    // is nearly chi-square with 39 degrees of freedom: above 73 once in a thousand times.
+    // Binomial(4,000, 1/8) has the variance 437.5. For a fixed size the sum of the squares over it,
+    // times 39/40, is nearly chi-square with 39 degrees of freedom: above 73 once in a thousand
+    // times.
     let squares: u32 = times_kept.iter().map(|kept| kept.abs_diff(500) * kept.abs_diff(500)).sum();
     assert!(f64::from(squares) / 437.5 * 39.0 / 40.0 < 73.0, "{times_kept:?}");
 }

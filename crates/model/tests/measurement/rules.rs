@@ -22,8 +22,9 @@ fn window(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> (Window, 
 fn a_number_of_messages_ends_the_window_with_a_section() {
     let mut plan = plan(1, TIME);
     plan.stop.messages = Some(40);
-    // Sixteen messages a section, each delivered 15 ps after it was created: at the end of the third section, at
-    // 480 ps, the last two of it are under way, so that the 40 are there at 640 ps, in the first three.
+    // Sixteen messages a section, each delivered 15 ps after it was created: at the end of the
+    // third section, at 480 ps, the last two of it are under way, so that the 40 are there at 640
+    // ps, in the first three.
     let (end, collector) = window(&plan, every_slice(|_| 15));
     assert_eq!(end.end, Time::from_ps(480));
     assert_eq!(collector.report().class(class()).followed_messages, 48);
@@ -53,7 +54,8 @@ fn four_a_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
 fn a_relative_width_ends_the_window_where_it_holds_twice() {
     let mut plan = plan(1, LONG << 11);
     plan.stop.relative_width = Some(0.01);
-    // Nothing varies. Slices of 2^20 ps, 4,096 messages each: narrow with 32 sections, and again with 64.
+    // Nothing varies. Slices of 2^20 ps, 4,096 messages each: narrow with 32 sections, and again
+    // with 64.
     let (end, collector) =
         window(&plan, (0..5_000_000).map(|index| journey(256 * index, 256 * index + 5)));
     assert_eq!(end.end, Time::from_ps(1 << 30));
@@ -108,7 +110,8 @@ fn accepted_load_does_not_wait_for_stragglers() {
 fn the_warm_up_is_cut_at_the_section_after_the_transient() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = None;
-    // 205 groups of five slices; the first 40 of them, 2,000 ps, far above the rest, which alternates.
+    // 205 groups of five slices; the first 40 of them, 2,000 ps, far above the rest, which
+    // alternates.
     let latency = |index: u64| if index < 200 { 90 } else { 5 + index / 5 % 2 };
     let (found, _) = window(&plan, every_slice(latency));
     // 2,000 ps lie in the thirteenth section, which ends at 2,080 ps.
@@ -119,8 +122,8 @@ fn the_warm_up_is_cut_at_the_section_after_the_transient() {
 fn the_class_that_takes_longest_decides() {
     let mut plan = plan(3, TIME);
     plan.stop.warm_up = None;
-    // Two classes by turns, ten slices each; the second is steady after 100 messages, at 3,000 ps. The third never
-    // says a word.
+    // Two classes by turns, ten slices each; the second is steady after 100 messages, at 3,000 ps.
+    // The third never says a word.
     let journeys = every_slice(|_| 0).zip(0..1_024).map(|(told, index)| {
         let second = index / 10 % 2 == 1;
         let first_ones = if second { 300 } else { 60 };

@@ -1,4 +1,5 @@
-//! Stages 2 and 3: heads are routed, and request virtual channels of their output, which grants them its lanes.
+//! Stages 2 and 3: heads are routed, and request virtual channels of their output, which grants
+//! them its lanes.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
@@ -48,7 +49,8 @@ impl Simulation {
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Grants a lane of an output to one of these heads that request it, if any of them could be granted one: which it is.
+    /// Grants a lane of an output to one of these heads that request it, if any of them could be
+    /// granted one: which it is.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();

@@ -1,8 +1,9 @@
 //! Stage 4: switch allocation, then switch traversal from lane buffers into output lanes.
 //!
-//! The allocator of a multiplexed crossbar is separable, output first, and iterated: every output that is not matched grants
-//! one input port, round robin; every input port that was granted chooses one of its lanes to those outputs, by its arbiter; again,
-//! until an iteration matches nobody. The pointer of an output moves when it is matched, in whichever iteration.
+//! The allocator of a multiplexed crossbar is separable, output first, and iterated: every output
+//! that is not matched grants one input port, round robin; every input port that was granted
+//! chooses one of its lanes to those outputs, by its arbiter; again, until an iteration matches
+//! nobody. The pointer of an output moves when it is matched, in whichever iteration.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::ports::BufferedFlit;
@@ -59,7 +60,8 @@ impl Simulation {
         }
     }
 
-    /// The input that an output grants: the first, round robin, among those not matched yet that have a lane which can send to it.
+    /// The input that an output grants: the first, round robin, among those not matched yet that
+    /// have a lane which can send to it.
     fn grant(
         &self,
         output: ChannelId,
@@ -78,8 +80,8 @@ impl Simulation {
         can_send(pointer.first(self.ports(node), |port| can_send(port).is_some())?)
     }
 
-    /// An input that was granted chooses a lane among those that can send to the outputs that granted it: with which of them it
-    /// is matched.
+    /// An input that was granted chooses a lane among those that can send to the outputs that
+    /// granted it: with which of them it is matched.
     fn accept(&mut self, input: ChannelId, by: &[ChannelId], tick: Tick) -> Option<ChannelId> {
         let candidate = |lane: u8| {
             let output = self.can_be_matched(input, lane, tick)?;
@@ -103,15 +105,15 @@ impl Simulation {
         self.head_of(&first, input.chooser.is_by_packet())
     }
 
-    /// Where a lane can send to at a multiplexed crossbar: not while another lane of its port is in the middle of a packet, by
-    /// the packet.
+    /// Where a lane can send to at a multiplexed crossbar: not while another lane of its port is in
+    /// the middle of a packet, by the packet.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let is_open = self.input(input).chooser.is_open_to(lane);
         self.can_cross(input, lane, tick).filter(|_| is_open)
     }
 
-    /// The output that a lane can send to: it holds a lane of it since before this tick, its first flit was there before this
-    /// tick, and the output lane has room.
+    /// The output that a lane can send to: it holds a lane of it since before this tick, its first
+    /// flit was there before this tick, and the output lane has room.
     fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let input_lane = self.input(input).lane(lane);
         let hold = input_lane.holds.filter(|hold| hold.since < tick)?;

@@ -15,7 +15,8 @@ pub(crate) struct Flit {
     pub(crate) index: u64,
 }
 
-/// Something that happens at an instant; all from [`Event::Credit`] on at ticks, but for [`Event::Begin`].
+/// Something that happens at an instant; all from [`Event::Credit`] on at ticks, but for
+/// [`Event::Begin`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// A source creates a message.

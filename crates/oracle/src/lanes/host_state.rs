@@ -24,7 +24,8 @@ pub(crate) struct InTransit {
     pub(crate) machine: InTransitHost<JourneyId>,
     /// Packets that go on and whose tail has not left yet.
     pub(crate) packets: Vec<InTransitPacket>,
-    /// By lane of the channel into it: what it does with the packet that stands first, where it has lane buffers.
+    /// By lane of the channel into it: what it does with the packet that stands first, where it has
+    /// lane buffers.
     pub(crate) heads: Vec<EjectionHead>,
 }
 

@@ -1,8 +1,9 @@
 //! In-transit hosts: packets that a host takes in and sends on, flit by flit.
 //!
-//! [`InTransitHost`] says which packets have room, when each is ready and which goes next; here is what comes to it. Packets of
-//! several lanes arrive through each other, so that each is reassembled by itself. A host that stops its senders has lane
-//! buffers: [`receive`](Simulation::receive) says what leaves them.
+//! [`InTransitHost`] says which packets have room, when each is ready and which goes next; here is
+//! what comes to it. Packets of several lanes arrive through each other, so that each is
+//! reassembled by itself. A host that stops its senders has lane buffers:
+//! [`receive`](Simulation::receive) says what leaves them.
 
 use crate::lanes::event::{Event, Flit};
 use crate::lanes::host_state::InTransitPacket;
@@ -20,7 +21,8 @@ impl Simulation {
         self.in_transit[host.index()].machine.has_room(bytes)
     }
 
-    /// A packet that goes on, whose first flit was there at `head`, gets room in the pool, or what it gets instead.
+    /// A packet that goes on, whose first flit was there at `head`, gets room in the pool, or what
+    /// it gets instead.
     pub(crate) fn take_in(&mut self, host: EndpointId, packet: JourneyId, head: Time) {
         let journey = self.journeys.get(packet);
         let group = self.endpoints.adapters[host.index()].group_of(journey.packet.vc_class);
@@ -67,7 +69,8 @@ impl Simulation {
 
     // Lane buffers of a host that stops its senders.
 
-    /// What can leave the lane buffers of a host does, as long as the pool has room for a packet that waits.
+    /// What can leave the lane buffers of a host does, as long as the pool has room for a packet
+    /// that waits.
     pub(crate) fn receive(&mut self, channel: ChannelId) {
         let host = self.host_at(channel);
         loop {

@@ -1,4 +1,5 @@
-//! Stage 5, link traversal: an arbiter chooses among the lanes of an output, and the channel behind it takes the flit.
+//! Stage 5, link traversal: an arbiter chooses among the lanes of an output, and the channel behind
+//! it takes the flit.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
@@ -34,7 +35,8 @@ impl Simulation {
         self.take_flit(channel, lane, flit, tick);
     }
 
-    /// The first flit of an output lane, if it crossed before this tick and there is a credit for it.
+    /// The first flit of an output lane, if it crossed before this tick and there is a credit for
+    /// it.
     fn can_leave(&self, channel: ChannelId, lane: u8, tick: Tick) -> Option<Head> {
         let output = &self.outputs[channel.index()];
         let first = output.lane(lane).buffer.front().filter(|first| first.since < tick)?;

@@ -6,15 +6,17 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! The stages of a tick are in a file each: `link`, `crossbar`, `allocation`; what an adapter does is in `send`, and what
-//! a host does with what comes in is in `host` and `in_transit`. A switch that holds a flit, and an adapter that has something to
-//! send, act at every tick; the others have nothing to do.
+//! The stages of a tick are in a file each: `link`, `crossbar`, `allocation`; what an adapter does
+//! is in `send`, and what a host does with what comes in is in `host` and `in_transit`. A switch
+//! that holds a flit, and an adapter that has something to send, act at every tick; the others have
+//! nothing to do.
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as `docs/concepts/timing.md` has it.
 //!
-//! Invariants, checked by [`Simulation::assert_invariants`] after any event: flits in = consumed + in lane buffers +
-//! in output lanes + at in-transit hosts + on the wire; of each lane, credits + credits on their way + flits on the wire +
-//! flits in the lane buffer = its depth; what is promised is never more than the credits; flits of a packet stay in order.
+//! Invariants, checked by [`Simulation::assert_invariants`] after any event: flits in = consumed +
+//! in lane buffers + in output lanes + at in-transit hosts + on the wire; of each lane, credits +
+//! credits on their way + flits on the wire + flits in the lane buffer = its depth; what is
+//! promised is never more than the credits; flits of a packet stay in order.
 
 mod allocation;
 mod clock;

@@ -62,8 +62,8 @@ impl InputLane {
         self.buffer.len()
     }
 
-    /// The head that stands first and holds nothing yet, and the tick at which stages 2 and 3 begin with it: it
-    /// was there then, and no packet before it.
+    /// The head that stands first and holds nothing yet, and the tick at which stages 2 and 3 begin
+    /// with it: it was there then, and no packet before it.
     pub(crate) fn head(&self) -> Option<(Flit, Tick)> {
         let first = self.first().filter(|_| self.holds.is_none())?;
         assert_eq!(first.flit.index, 0, "what holds no output lane is a head");
@@ -132,7 +132,8 @@ pub(crate) struct Output {
     pub(crate) lanes: Vec<OutputLane>,
     /// Which lane the link takes a flit of: the arbiter of the link output, or of the adapter port.
     pub(crate) chooser: Chooser,
-    /// Virtual-channel allocation, by level: which head is granted a lane, among input ports and their lanes.
+    /// Virtual-channel allocation, by level: which head is granted a lane, among input ports and
+    /// their lanes.
     pub(crate) head_pointers: Vec<RoundRobin>,
     /// Virtual-channel allocation: which lane is granted.
     pub(crate) lane_pointer: RoundRobin,

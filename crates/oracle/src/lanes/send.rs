@@ -1,4 +1,5 @@
-//! What an adapter does at a tick: it chooses among its lanes, each of which may be in the middle of a packet.
+//! What an adapter does at a tick: it chooses among its lanes, each of which may be in the middle
+//! of a packet.
 //!
 //! ```text
 //!   queue of lanes 0, 1   [ p7 ][ p9 ]  ─┐   lane 0   p3: flit 5 of 8    no credit
@@ -75,7 +76,8 @@ impl Simulation {
         if !self.outputs[channel.index()].chooser.is_open() {
             return candidates;
         }
-        // Groups of queues are in the order of their lanes: from the lowest on, so that it is the one from which a lane takes.
+        // Groups of queues are in the order of their lanes: from the lowest on, so that it is the
+        // one from which a lane takes.
         for (group, queue) in self.waiting_groups(host) {
             let is_of_group = |packet: &OutgoingPacket| packet.group == group;
             let goes_on = |lane: u8| {
@@ -130,14 +132,16 @@ impl Simulation {
         queue.lanes().filter(is_idle).collect()
     }
 
-    /// Whether there are the credits to begin a packet: for all of it under virtual cut-through or by the packet.
+    /// Whether there are the credits to begin a packet: for all of it under virtual cut-through or
+    /// by the packet.
     fn can_begin(&self, channel: ChannelId, lane: u8, flits: u64) -> bool {
         let output = &self.outputs[channel.index()];
         let whole = self.lane_plan.cut_through.contains(lane) || output.chooser.is_by_packet();
         output.lane(lane).has_credits(if whole { flits } else { 1 })
     }
 
-    /// The next packet of a group, if it may begin now: one in transit before those of the host's own.
+    /// The next packet of a group, if it may begin now: one in transit before those of the host's
+    /// own.
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
         let in_transit = &self.in_transit[host.index()].machine;

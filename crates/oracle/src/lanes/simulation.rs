@@ -135,7 +135,8 @@ impl Simulation {
         simulation
     }
 
-    /// Counts by channel of all that has happened, with what stands in lane buffers counted up to `end`.
+    /// Counts by channel of all that has happened, with what stands in lane buffers counted up to
+    /// `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
         let mut counts = self.counts.clone();
         for (count, input) in counts.iter_mut().zip(&self.inputs) {

@@ -1,4 +1,5 @@
-//! Who waits for whom in a network of virtual lanes; [`WaitCycle`] says why a cycle of waits is a deadlock.
+//! Who waits for whom in a network of virtual lanes; [`WaitCycle`] says why a cycle of waits is a
+//! deadlock.
 //!
 //! ```text
 //!   head's request ──► any of:  the input lane that holds an output lane which it may take
@@ -59,7 +60,8 @@ fn is_full(simulation: &Simulation, of: Buffer) -> bool {
     input.is_some_and(|input| input.lane(of.lane).fill() == depth as usize)
 }
 
-/// The input lane on account of which a lane cannot be granted to a head that requests it; `None` if that will not last.
+/// The input lane on account of which a lane cannot be granted to a head that requests it; `None`
+/// if that will not last.
 fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffer> {
     let output_lane = simulation.outputs[request.output.index()].lane(lane);
     if let Some((channel, lane)) = output_lane.holder {
@@ -70,8 +72,8 @@ fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffe
     is_short.then_some(Buffer { channel: request.output, lane })
 }
 
-/// A packet that waits at a host for room in the pool waits for any packet of the pool to leave: for the input lanes at the ends
-/// of the lanes that these are on, or may take.
+/// A packet that waits at a host for room in the pool waits for any packet of the pool to leave:
+/// for the input lanes at the ends of the lanes that these are on, or may take.
 fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
     let in_transit = &simulation.in_transit[host.index()];

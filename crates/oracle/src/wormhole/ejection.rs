@@ -1,4 +1,5 @@
-//! What comes in at hosts: worms end there, or a host takes them in and sends them on, flit by flit.
+//! What comes in at hosts: worms end there, or a host takes them in and sends them on, flit by
+//! flit.
 //!
 //! ```text
 //!   FlitArrives ─► input ─► ReadHead ─┬ ends here ──► consumed
@@ -6,10 +7,11 @@
 //!                                                 ▲ Release: the tail has left ────────────────────┘
 //! ```
 //!
-//! The input is empty but for a head that was not read yet, unless a worm waits for room in the pool: only where
-//! the host stops its senders, and then it is the input with its slack buffer.
+//! The input is empty but for a head that was not read yet, unless a worm waits for room in the
+//! pool: only where the host stops its senders, and then it is the input with its slack buffer.
 //!
-//! Invariants: what is taken of the pool is the sum of what the worms in it need, and never more than it holds.
+//! Invariants: what is taken of the pool is the sum of what the worms in it need, and never more
+//! than it holds.
 
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::{Host, InTransitPacket, Injection};
@@ -92,8 +94,8 @@ impl Simulation {
         };
     }
 
-    /// Gives the worm whose head stands in the input what it needs of the pool, or what it gets instead of it. Returns
-    /// whether there is something.
+    /// Gives the worm whose head stands in the input what it needs of the pool, or what it gets
+    /// instead of it. Returns whether there is something.
     fn admit(&mut self, channel: ChannelId, since: Time) -> bool {
         let endpoint = self.host_at(channel);
         let id = self.unread(channel).expect("its head waits").worm;

@@ -1,4 +1,5 @@
-//! What leaves hosts: sources create messages, adapters send them packet by packet, and worms in transit go on.
+//! What leaves hosts: sources create messages, adapters send them packet by packet, and worms in
+//! transit go on.
 
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::{Host, Injection, LocalWorm};
@@ -29,7 +30,8 @@ impl Simulation {
 
     // Phase 6: transfer.
 
-    /// The host starts the next flit of the worm that holds its channel, or of one that takes it now.
+    /// The host starts the next flit of the worm that holds its channel, or of one that takes it
+    /// now.
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
         if self.hosts[endpoint.index()].injection.is_none() {
             let next = self.send_on(endpoint).or_else(|| self.start_worm(endpoint));

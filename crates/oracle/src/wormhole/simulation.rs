@@ -121,8 +121,8 @@ impl Simulation {
         simulation
     }
 
-    /// Counts by channel of all that has happened, with a stop that lasts still and what stands in a
-    /// buffer counted up to `end`.
+    /// Counts by channel of all that has happened, with a stop that lasts still and what stands in
+    /// a buffer counted up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
         let mut counts = self.counts.clone();
         for (index, count) in counts.iter_mut().enumerate() {

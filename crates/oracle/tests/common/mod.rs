@@ -81,8 +81,8 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
     }
 }
 
-/// Gives paths to pairs: each leads from the first switch named, over the nodes in between, to the host named last. All
-/// hosts of that switch take it; other pairs go on as they did.
+/// Gives paths to pairs: each leads from the first switch named, over the nodes in between, to the
+/// host named last. All hosts of that switch take it; other pairs go on as they did.
 pub(crate) fn along(plan: &mut Plan, paths: &[&[&str]]) {
     let fabric = &plan.fabric;
     let named = |node: NodeId| fabric.node(node).name.as_str();

@@ -1,4 +1,5 @@
-//! In-transit hosts, to the picosecond: a worm is taken in, recognised, and sent on while it still arrives.
+//! In-transit hosts, to the picosecond: a worm is taken in, recognised, and sent on while it still
+//! arrives.
 //!
 //! Most stories play on one switch with four hosts: what goes to `h2` goes over `h1`.
 //!
@@ -8,8 +9,9 @@
 //!   h3 ──┘      └── h2
 //! ```
 //!
-//! A worm of 5 that h0 begins at 0 is whole at s0 from 35 on, leaves it at 135 and is whole at h1 from 170 to 210. Ready
-//! at 270, it is whole at s0 again from 305 on, leaves at 405 and is whole at h2 from 440 to 480.
+//! A worm of 5 that h0 begins at 0 is whole at s0 from 35 on, leaves it at 135 and is whole at h1
+//! from 170 to 210. Ready at 270, it is whole at s0 again from 305 on, leaves at 405 and is whole
+//! at h2 from 440 to 480.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 

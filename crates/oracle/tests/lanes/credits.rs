@@ -10,21 +10,23 @@ use std::sync::Arc;
 
 #[test]
 fn a_shallow_lane_carries_its_depth_a_round_trip() {
-    // A flit that is on the cable at t is there at t + 4, crosses at t + 5, and its credit counts at t + 5 + 1 + D = t + 9: with
-    // D = 3 three credits carry three flits in 2 D + 3 = 9 ticks.
+    // A flit that is on the cable at t is there at t + 4, crosses at t + 5, and its credit counts
+    // at t + 5 + 1 + D = t + 9: with D = 3 three credits carry three flits in 2 D + 3 = 9 ticks.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.depths_flits[0] = 3);
     packets(&mut plan, 0, 1, &[(0, 40)]);
-    // The head crosses at 7, the next two at 8 and 9. Credits count at 11, 12 and 13: the next three are on the cable then, there at
-    // 15, 16, 17, cross at 16, 17, 18, and so on: flit 3 q + r crosses at 7 + 9 q + r. The last is 3 x 13 + 0: it crosses at
-    // 7 + 117 = 124 and is on the link at 125: whole at 1250 + 35.
+    // The head crosses at 7, the next two at 8 and 9. Credits count at 11, 12 and 13: the next
+    // three are on the cable then, there at 15, 16, 17, cross at 16, 17, 18, and so on: flit 3 q +
+    // r crosses at 7 + 9 q + r. The last is 3 x 13 + 0: it crosses at 7 + 117 = 124 and is on the
+    // link at 125: whole at 1250 + 35.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 115, 1285));
 }
 
 #[test]
 fn a_lane_of_the_round_trip_carries_the_full_rate() {
-    // Flit i crosses at 7 + i if it is there before, which it is if it is on the cable at 2 + i. The first credit counts again at
-    // 11: in time for flit 9 = 2 D + 3. With a depth of 8 flit 8 is a tick late, and so is every eighth after it once more: flit 39 four ticks.
+    // Flit i crosses at 7 + i if it is there before, which it is if it is on the cable at 2 + i.
+    // The first credit counts again at 11: in time for flit 9 = 2 D + 3. With a depth of 8 flit 8
+    // is a tick late, and so is every eighth after it once more: flit 39 four ticks.
     for (depth, late) in [(9, 0), (8, 4)] {
         let mut plan = lane_plan(row(2, &[0, 1]), 1);
         lanes(&mut plan, |lanes| lanes.depths_flits[0] = depth);
@@ -40,18 +42,20 @@ fn virtual_cut_through_waits_for_the_credits_of_the_whole_packet() {
     let mut plan = lane_plan(row(2, &[0, 1]), 1);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
     packets(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
-    // The first is on h0's cable from 0 to 7, crosses s0 from 7 to 14, is on the link to s1 from 8 to 15, crosses s1 from 15
-    // to 22, and is on the last cable from 16 to 23: whole at 195 and 265.
-    // Of ten credits h0 has two left; those of the first count again from 11 on, a tick each: there are 8 at 16.
-    // The second is there at s0 at 20, long after the tail before it crossed, and asks at 22. Two credits are left there; those
-    // of the first count again from 15 + 4 = 19 on: there are 8 at 24. It is given the lane then, crosses at 25, is on the
-    // link at 26, there at 30, on the last cable at 34: whole at 375, and its tail 7 ticks later.
+    // The first is on h0's cable from 0 to 7, crosses s0 from 7 to 14, is on the link to s1 from 8
+    // to 15, crosses s1 from 15 to 22, and is on the last cable from 16 to 23: whole at 195 and
+    // 265. Of ten credits h0 has two left; those of the first count again from 11 on, a tick each:
+    // there are 8 at 16. The second is there at s0 at 20, long after the tail before it crossed,
+    // and asks at 22. Two credits are left there; those of the first count again from 15 + 4 = 19
+    // on: there are 8 at 24. It is given the lane then, crosses at 25, is on the link at 26, there
+    // at 30, on the last cable at 34: whole at 375, and its tail 7 ticks later.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 265), (0, 160, 375, 445)]);
 }
 
 #[test]
 fn credits_are_promised_once() {
-    // h0 and h1 send four flits each to h2 over s0 and s1, on one lane of six places with virtual cut-through.
+    // h0 and h1 send four flits each to h2 over s0 and s1, on one lane of six places with virtual
+    // cut-through.
     let mut plan = lane_plan(row(2, &[0, 0, 1]), 1);
     lanes(&mut plan, |lanes| {
         lanes.cut_through = LaneSet::one(0);
@@ -59,10 +63,11 @@ fn credits_are_promised_once() {
     });
     packets(&mut plan, 0, 2, &[(0, 4)]);
     packets(&mut plan, 1, 2, &[(0, 4)]);
-    // The first crosses s0 from 7 to 10 and is on the link from 8 to 11. At 10 its tail lets go of the output, and three of its
-    // credits were taken, one is promised: two of six are left. They cross s1 from 15 on; credits count from 19 on: 3 at 19, 4 at
-    // 20. The second is given the lane at 20, crosses at 21, is on the link at 22 and on the last cable at 30.
-    // The first: on the last cable from 16 to 19.
+    // The first crosses s0 from 7 to 10 and is on the link from 8 to 11. At 10 its tail lets go of
+    // the output, and three of its credits were taken, one is promised: two of six are left. They
+    // cross s1 from 15 on; credits count from 19 on: 3 at 19, 4 at
+    // 20. The second is given the lane at 20, crosses at 21, is on the link at 22 and on the last
+    //     cable at 30. The first: on the last cable from 16 to 19.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 225), (1, 0, 335, 365)]);
 }
 
@@ -79,7 +84,8 @@ fn an_output_lane_without_room_holds_the_crossbar() {
         simulation.advance(1);
         simulation.assert_invariants();
     }
-    // On the link at 8, then at 12 (free at 130 < 130 is false, so 13), 18, 23, ...: flit k begins at 80 + 50 k.
+    // On the link at 8, then at 12 (free at 130 < 130 is false, so 13), 18, 23, ...: flit k begins
+    // at 80 + 50 k.
     simulation.advance(u64::MAX);
     let found = simulation.take_messages();
     assert_eq!(story(&found[0]), (0, 0, 80 + 50 + 25, 80 + 11 * 50 + 50 + 25));
@@ -106,7 +112,8 @@ fn lane_buffers_are_as_full_as_told() {
 
 #[test]
 fn a_flit_counts_from_the_instant_at_which_it_begins() {
-    // Of 14 ps a flit the second begins at 14, taken at tick 1, the third at 28, taken at tick 2, at 20.
+    // Of 14 ps a flit the second begins at 14, taken at tick 1, the third at 28, taken at tick 2,
+    // at 20.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     let out = channel(&plan.fabric, "h0", "s0");
     crate::common::cable_flit(&mut plan, out, 14);

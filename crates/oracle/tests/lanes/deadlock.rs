@@ -1,4 +1,5 @@
-//! Deadlock over lanes: knots are found where every lane that could be taken is in them, and datelines tie none.
+//! Deadlock over lanes: knots are found where every lane that could be taken is in them, and
+//! datelines tie none.
 
 use crate::common::{along, backlogged, channel, in_transit, row, stop_at};
 use crate::{lane_plan, lanes, on_lanes, packets};
@@ -10,7 +11,8 @@ use gingham_topology::routing::{
 };
 use std::sync::Arc;
 
-/// A ring of five switches with a host each, on which nobody sends yet: who sends one or two switches onwards turns the same way as all.
+/// A ring of five switches with a host each, on which nobody sends yet: who sends one or two
+/// switches onwards turns the same way as all.
 fn quiet_circle(count: u8) -> Plan {
     let torus = Torus { dimensions: vec![5], hosts_per_switch: 1 };
     let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
@@ -53,8 +55,8 @@ fn onward(plan: &Plan, from: usize) -> Buffer {
 fn on_one_lane_long_packets_wait_for_each_other_for_ever() {
     let plan = ring(1, 100);
     assert_eq!(ends_as(&plan).1, 0, "every packet blocks at its second switch");
-    // The head in the lane buffer from s0 to s1 waits for the lane to s2, which h1's packet holds at s1. Its input lane waits for
-    // the full lane buffer from s1 to s2. And so on around.
+    // The head in the lane buffer from s0 to s1 waits for the lane to s2, which h1's packet holds
+    // at s1. Its input lane waits for the full lane buffer from s1 to s2. And so on around.
     let ring = knot(&plan);
     let from_host =
         |n: usize| -> Buffer { channel(&plan.fabric, &format!("h{n}-0"), &format!("s{n}")).into() };
@@ -67,8 +69,9 @@ fn on_one_lane_long_packets_wait_for_each_other_for_ever() {
 
 #[test]
 fn any_free_lane_is_a_way_out_until_none_is_left() {
-    // On lanes of 3 flits each host has begun a packet on either lane at 3, and by 9 they hold both lanes of the way onwards. The heads
-    // of the first ask at the next switch at 14: both are held there.
+    // On lanes of 3 flits each host has begun a packet on either lane at 3, and by 9 they hold both
+    // lanes of the way onwards. The heads of the first ask at the next switch at 14: both are held
+    // there.
     let mut plan = ring(2, 100);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     let of_both: Vec<u8> = knot(&plan).iter().map(|buffer| buffer.lane).collect();
@@ -101,7 +104,8 @@ fn classes_on_lanes_of_their_own_know_nothing_of_a_knot() {
 
 #[test]
 fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
-    // Packets of 8 on lanes of 10 with virtual cut-through: one fits, and each waits for the credits of the next buffer.
+    // Packets of 8 on lanes of 10 with virtual cut-through: one fits, and each waits for the
+    // credits of the next buffer.
     let mut plan = ring(1, 8);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
     let mut found = knot(&plan);
@@ -119,9 +123,9 @@ fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
 
 #[test]
 fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
-    // h0 sends to h3 over h1 and then h2, and h3 to h0 over h2 and then h1. The pool of each holds one packet, which
-    // waits for the other's lane buffer, at whose head a packet waits for that pool: 40 flits are more than two lane buffers and the
-    // output lane between them hold.
+    // h0 sends to h3 over h1 and then h2, and h3 to h0 over h2 and then h1. The pool of each holds
+    // one packet, which waits for the other's lane buffer, at whose head a packet waits for that
+    // pool: 40 flits are more than two lane buffers and the output lane between them hold.
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 1);
     let mut ways = lane_plan(row(1, &[0, 0, 0, 0]), 1);
     along(
@@ -151,17 +155,19 @@ fn who_waits_for_credits_that_are_on_their_way_waits_for_nobody() {
         packets(&mut plan, host, (host + 2) % 5, &[(0, 5)]);
     }
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
-    // The first are on the links of the ring from 8 to 12, there from 12 to 16, and leave them from 15 to 19, so that their
-    // credits count from 19 to 23. The second are there from 19 on and ask at 21, all at once. All places of the next
-    // buffer are taken or on their way back: they are given the lane at 23. At 215 it is looked who waits for whom.
+    // The first are on the links of the ring from 8 to 12, there from 12 to 16, and leave them from
+    // 15 to 19, so that their credits count from 19 to 23. The second are there from 19 on and ask
+    // at 21, all at once. All places of the next buffer are taken or on their way back: they are
+    // given the lane at 23. At 215 it is looked who waits for whom.
     plan.stop = stop_at(215 * 64);
     assert_eq!(ends_as(&plan), (Status::Drained, 10));
 }
 
 #[test]
 fn who_waits_for_a_buffer_that_is_not_full_waits_for_nobody() {
-    // Packets of three fit the lane buffers, and output lanes hold one flit. All heads cross at the same tick into output lanes
-    // without credits, and what is behind them finds no room there until the credits are back, four ticks later.
+    // Packets of three fit the lane buffers, and output lanes hold one flit. All heads cross at the
+    // same tick into output lanes without credits, and what is behind them finds no room there
+    // until the credits are back, four ticks later.
     let mut plan = quiet_circle(1);
     for host in 0..5 {
         packets(&mut plan, host, (host + 2) % 5, &[(0, 3)]);

@@ -1,4 +1,5 @@
-//! Adapters: lanes that take turns, classes that are policed, segments, and classes that always have more.
+//! Adapters: lanes that take turns, classes that are policed, segments, and classes that always
+//! have more.
 
 use crate::common::{backlogged, cable_flit, channel, deliveries, row, scheduled, stop_at, story};
 use crate::packets::by_message;
@@ -19,16 +20,18 @@ fn a_queue_begins_another_packet_when_what_it_began_cannot_go_on() {
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     packets(&mut plan, 0, 1, &[(0, 4), (0, 4)]);
     // Lane 0 has no credit left at 3: the queue begins its second packet on lane 1, at 3, 4 and 5.
-    // The first: there at 4, 5, 6, given a lane at 6, crosses at 7, 8 and 9; credits count at 11, 12, 13: its tail is on the cable at
-    // 11, there at 15, crosses at 16, on the link at 17: whole at 205.
-    // The second: there at 7, 8, 9, given a lane at 9, crosses at 10, 11 and 12 and is on the link from 11 on: whole at 145. Its
-    // credits count from 14 on: the tail is on the cable at 14, there at 18, on the link at 20.
+    // The first: there at 4, 5, 6, given a lane at 6, crosses at 7, 8 and 9; credits count at 11,
+    // 12, 13: its tail is on the cable at 11, there at 15, crosses at 16, on the link at 17: whole
+    // at 205. The second: there at 7, 8, 9, given a lane at 9, crosses at 10, 11 and 12 and is on
+    // the link from 11 on: whole at 145. Its credits count from 14 on: the tail is on the cable at
+    // 14, there at 18, on the link at 20.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 205), (0, 30, 145, 235)]);
 }
 
 #[test]
 fn of_two_queues_a_lane_takes_from_that_of_the_lowest_lanes() {
-    // Both classes may use lane 1, which goes first: the one of lanes 0 and 1 (3 as a number) after the one of lane 1 alone (2).
+    // Both classes may use lane 1, which goes first: the one of lanes 0 and 1 (3 as a number) after
+    // the one of lane 1 alone (2).
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 2)]);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
@@ -67,8 +70,8 @@ fn what_waits_for_tokens_begins_at_a_tick() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 1)]);
     plan.classes[0].policing = Some(policing());
-    // A token takes 1.25 ps. The first takes all 32. The second needs 16: there at 20, when the first has just gone. It begins at
-    // once, and is not delayed.
+    // A token takes 1.25 ps. The first takes all 32. The second needs 16: there at 20, when the
+    // first has just gone. It begins at once, and is not delayed.
     let found = deliveries(plan.clone(), 2);
     assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 20]);
     assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
@@ -88,7 +91,8 @@ fn tokens_are_asked_for_at_the_instant_at_which_the_flit_would_begin() {
     cable_flit(&mut plan, cable, 16);
     scheduled(&mut plan, 0, 1, &[(0, 32), (0, 25)]);
     plan.classes[0].policing = Some(policing());
-    // The first takes the cable until 32. At tick 3 a flit could begin at 32, and by then there are the 25 tokens that 31.25 ps bring.
+    // The first takes the cable until 32. At tick 3 a flit could begin at 32, and by then there are
+    // the 25 tokens that 31.25 ps bring.
     let found = deliveries(plan, 2);
     assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 32]);
     assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
@@ -101,7 +105,8 @@ fn a_lower_level_goes_on_while_a_higher_one_waits_for_tokens() {
     packets(&mut plan, 0, 2, &[(0, 1), (0, 1), (0, 1)]);
     plan.classes[0].policing = Some(policing());
     plan.classes[0].priority = Priority::new(1).unwrap();
-    // The second of the first class may begin at 40: at ticks 2 and 3 the others go, and the last of them at 6.
+    // The second of the first class may begin at 40: at ticks 2 and 3 the others go, and the last
+    // of them at 6.
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|found| (found.message.class, found.message.id));
     let entered: Vec<_> = found.iter().map(|found| found.entered.as_ps()).collect();
@@ -114,9 +119,10 @@ fn segments_take_the_lanes_in_turn() {
     lanes(&mut plan, |lanes| lanes.overhead_bytes = 4);
     scheduled(&mut plan, 0, 1, &[(0, 64)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(28);
-    // 28 + 4, 28 + 4 and 8 + 4 bytes: two, two and one flit, from 0, 2 and 4 on, on lanes 0, 1 and 0. The third is there
-    // at 8, when the tail of the first crosses: it asks at 10, crosses at 11 and is on the link at 12: whole at 155. The second is
-    // there at 6, given a lane at 8, crosses at 9 and 10 and is on the link at 10 and 11.
+    // 28 + 4, 28 + 4 and 8 + 4 bytes: two, two and one flit, from 0, 2 and 4 on, on lanes 0, 1 and
+    // 0. The third is there at 8, when the tail of the first crosses: it asks at 10, crosses at 11
+    // and is on the link at 12: whole at 155. The second is there at 6, given a lane at 8, crosses
+    // at 9 and 10 and is on the link at 10 and 11.
     let found = deliveries(plan, 1)[0];
     assert_eq!(story(&found), (0, 0, 155, 155));
     assert_eq!((found.packets, found.wire_bytes), (3, 80));
@@ -147,7 +153,8 @@ fn a_backlogged_class_creates_the_next_when_the_last_begins() {
 fn a_backlogged_class_of_single_flits_fills_every_tick() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     backlogged(&mut plan, 0, 1, 16);
-    // Each packet makes the next one when it begins. There is one a tick as long as there are credits: ten of them.
+    // Each packet makes the next one when it begins. There is one a tick as long as there are
+    // credits: ten of them.
     plan.stop = stop_at(600);
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);

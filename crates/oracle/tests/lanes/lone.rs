@@ -24,7 +24,8 @@ fn over_no_switch_flits_follow_each_other() {
     let mut plan = lane_plan(chain(0), 2);
     packets(&mut plan, 0, 1, &[(7, 3)]);
     let found = deliveries(plan, 1);
-    // Created at 7, first tick 10. The flits begin at 10, 20 and 30; whole at 10 + 10 + 25 = 45 and 30 + 10 + 25 = 65.
+    // Created at 7, first tick 10. The flits begin at 10, 20 and 30; whole at 10 + 10 + 25 = 45 and
+    // 30 + 10 + 25 = 65.
     assert_eq!(story(&found[0]), (0, 10, 45, 65));
     assert_eq!((found[0].hops, found[0].wire_bytes, found[0].packets), (0, 48, 1));
 }
@@ -34,10 +35,10 @@ fn over_one_switch_a_head_needs_five_stages_and_a_body_three() {
     let mut plan = lane_plan(chain(1), 2);
     packets(&mut plan, 0, 1, &[(0, 3)]);
     let found = deliveries(plan, 1);
-    // Head: on the cable at tick 0, there at 4, asks and is given a lane at 4 + 1 + R = 6, crosses at 7, on the
-    // link at 8: whole at 80 + 10 + 25 = 115.
-    // Tail: on the cable at 2, there at 6. It crosses when the link was given before and the two before it have
-    // crossed: 9. On the link at 10: whole at 135.
+    // Head: on the cable at tick 0, there at 4, asks and is given a lane at 4 + 1 + R = 6, crosses
+    // at 7, on the link at 8: whole at 80 + 10 + 25 = 115. Tail: on the cable at 2, there at 6. It
+    // crosses when the link was given before and the two before it have crossed: 9. On the link at
+    // 10: whole at 135.
     assert_eq!(story(&found[0]), (0, 0, 115, 135));
     assert_eq!(found[0].hops, 1);
 }
@@ -70,10 +71,11 @@ fn a_slow_channel_keeps_its_own_time_between_the_ticks() {
     cable_flit(&mut plan, h0, 14);
     packets(&mut plan, 0, 1, &[(0, 4)]);
     let found = deliveries(plan, 1);
-    // The cable of h0: free at 0, 14, 28, 42, and a flit may be taken at tick t if free < 10 (t + 1): ticks 0, 1, 2 (28 < 30)
-    // and 4 (42 < 50). They begin at 0, 14, 28 and 42, are whole at 14 + 25 = 39, 53, 67, 81, and there at ticks 4, 6, 7, 9.
-    // Head: given a lane at 6, crosses at 7, on the link at 8: whole at 80 + 35 = 115.
-    // The second was there at 6, crosses at 8; the third at 9, the fourth, there at 9, at 10: on the link at 11, whole at 145.
+    // The cable of h0: free at 0, 14, 28, 42, and a flit may be taken at tick t if free < 10 (t +
+    // 1): ticks 0, 1, 2 (28 < 30) and 4 (42 < 50). They begin at 0, 14, 28 and 42, are whole at 14
+    // + 25 = 39, 53, 67, 81, and there at ticks 4, 6, 7, 9. Head: given a lane at 6, crosses at 7,
+    // on the link at 8: whole at 80 + 35 = 115. The second was there at 6, crosses at 8; the third
+    // at 9, the fourth, there at 9, at 10: on the link at 11, whole at 145.
     assert_eq!(story(&found[0]), (0, 0, 115, 145));
 }
 
@@ -84,14 +86,16 @@ fn a_slow_channel_out_of_a_switch_begins_between_the_ticks() {
     cable_flit(&mut plan, out, 14);
     packets(&mut plan, 0, 1, &[(0, 3)]);
     let found = deliveries(plan, 1);
-    // On the link at tick 8: begins at 80, whole at 80 + 14 + 25 = 119. The next begin at 94 and 108: whole at 108 + 39 = 147.
+    // On the link at tick 8: begins at 80, whole at 80 + 14 + 25 = 119. The next begin at 94 and
+    // 108: whole at 108 + 39 = 147.
     assert_eq!(story(&found[0]), (0, 0, 119, 147));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The closed form of the specification, with lanes that are as deep as the round trip or as the packet.
+    /// The closed form of the specification, with lanes that are as deep as the round trip or as
+    /// the packet.
     #[test]
     fn the_closed_form_holds(
         switches in 0_usize..5,

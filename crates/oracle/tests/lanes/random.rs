@@ -1,5 +1,6 @@
-//! Random fabrics, switches and traffic: conservation of flits and credits after every event, no knot where routes are free of
-//! them, and the same bits however events are scheduled and however large the calls are.
+//! Random fabrics, switches and traffic: conservation of flits and credits after every event, no
+//! knot where routes are free of them, and the same bits however events are scheduled and however
+//! large the calls are.
 
 use crate::common::{in_transit, spilling, stop_at, story};
 use crate::lane_plan;
@@ -74,7 +75,8 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     plan.lanes.allowed = Lanes::free(&[LaneSet::first_n(2), LaneSet::from_bits(0b1110)]);
 }
 
-/// An irregular fabric with cables of several speeds under a mix of short messages, policed, and long ones in segments.
+/// An irregular fabric with cables of several speeds under a mix of short messages, policed, and
+/// long ones in segments.
 fn random_plan(seed: u64, switches: u32) -> Plan {
     let mut draw = Stream::new(seed, "random lanes", Purpose::Topology);
     let switches = switches + u32::try_from(draw.below(4)).unwrap();
@@ -128,7 +130,8 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
     plan
 }
 
-/// The same over in-transit hosts with small pools: three of four spill, the others stop their senders.
+/// The same over in-transit hosts with small pools: three of four spill, the others stop their
+/// senders.
 fn random_transit_plan(seed: u64) -> Plan {
     let mut plan = random_plan(seed, 10);
     let minimal = Algorithm::InTransit(InTransit::default());

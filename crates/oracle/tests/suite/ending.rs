@@ -1,4 +1,5 @@
-//! How a run ends: at its time, when all that counts was delivered, with nothing left, or in a deadlock.
+//! How a run ends: at its time, when all that counts was delivered, with nothing left, or in a
+//! deadlock.
 
 use crate::common::{backlogged, quiet_plan, row, stop_at};
 use gingham_kernel::{Span, Time};
@@ -6,8 +7,8 @@ use gingham_model::{Plan, Status};
 use gingham_oracle::start;
 use std::sync::Arc;
 
-/// Five-flit worms over one switch, from `h0` to `h1`. They leave the host back to back; each is held at the
-/// switch for 100 and then takes 50, so that the k-th is delivered at 210 + 150 k.
+/// Five-flit worms over one switch, from `h0` to `h1`. They leave the host back to back; each is
+/// held at the switch for 100 and then takes 50, so that the k-th is delivered at 210 + 150 k.
 fn plan(stop_ps: u64, follow_ps: u64) -> Plan {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     backlogged(&mut plan, 0, 1, 5);
@@ -32,8 +33,8 @@ fn end_of(plan: Plan) -> (Status, u64, u64, u64) {
 
 #[test]
 fn what_was_created_in_the_window_is_followed() {
-    // Five are created before 160: one at the start, and one whenever a worm starts, at 0, 50, 100 and 150.
-    // The fifth is delivered at 210 + 4 x 150; more come behind it.
+    // Five are created before 160: one at the start, and one whenever a worm starts, at 0, 50, 100
+    // and 150. The fifth is delivered at 210 + 4 x 150; more come behind it.
     let (status, end, delivered, _) = end_of(plan(160, 10_000));
     assert_eq!((status, end, delivered), (Status::Finished, 810, 5));
 }

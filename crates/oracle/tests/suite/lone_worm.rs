@@ -29,9 +29,9 @@ fn over_one_switch_that_consumes_the_route_byte() {
 
 #[test]
 fn occupancy_is_the_area_under_the_fill() {
-    // A flit arrives every 10 from 35 on, and by 175 five have left, at 135 to 175: the fifteen were there for
-    // 140 + 130 + ... + 0 = 1,050 at the most, and the five miss 40 + 30 + 20 + 10 + 0 of it. A route byte leaves as it
-    // arrives and misses all its 140.
+    // A flit arrives every 10 from 35 on, and by 175 five have left, at 135 to 175: the fifteen
+    // were there for 140 + 130 + ... + 0 = 1,050 at the most, and the five miss 40 + 30 + 20 + 10 +
+    // 0 of it. A route byte leaves as it arrives and misses all its 140.
     for (route_bytes, expected) in [(false, 1_050 - 100), (true, 1_050 - 100 - 140)] {
         let mut plan = quiet_plan(row(1, &[0, 0]));
         wormhole(&mut plan, |wormhole| wormhole.route_bytes = route_bytes);

@@ -1,4 +1,5 @@
-//! Policing at the host, to the picosecond: what waits for tokens, what is dropped, what is sent as another class.
+//! Policing at the host, to the picosecond: what waits for tokens, what is dropped, what is sent as
+//! another class.
 
 use crate::common::{backlogged, deliveries, quiet_plan, row, scheduled, stop_at, story, wormhole};
 use gingham_kernel::Span;
@@ -36,9 +37,9 @@ fn excess_waits_for_its_tokens() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8), (100, 8)]);
     police(&mut plan, 0, TOKEN, Excess::Delay);
-    // Of 10 tokens the first leaves 2; at 80, when its tail has left, there are 6. The other 2 take until 120,
-    // where the second leaves none: at 200 there are 4, and 8 at 280. The switch sends 8 flits from 135, 315 and
-    // 495 on, each time 100 after it became free.
+    // Of 10 tokens the first leaves 2; at 80, when its tail has left, there are 6. The other 2 take
+    // until 120, where the second leaves none: at 200 there are 4, and 8 at 280. The switch sends 8
+    // flits from 135, 315 and 495 on, each time 100 after it became free.
     let found = deliveries(plan, 3);
     let stories: Vec<_> = found.iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 170, 240), (0, 120, 350, 420), (0, 280, 530, 600)]);
@@ -57,10 +58,12 @@ fn a_lower_level_goes_on_while_a_higher_one_waits() {
         found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
         found
     };
-    // In one level the second message of the policed class, which may go at 120, holds up those behind it.
+    // In one level the second message of the policed class, which may go at 120, holds up those
+    // behind it.
     let held = by_message(plan.clone());
     assert_eq!(entered(&held), [0, 120, 200, 230]);
-    // In a level of its own it does not: at 80 and 110 the others go, 3 flits each, and at 140 it goes itself.
+    // In a level of its own it does not: at 80 and 110 the others go, 3 flits each, and at 140 it
+    // goes itself.
     plan.classes[0].priority = Priority::new(1).unwrap();
     let passed = by_message(plan);
     assert_eq!(entered(&passed), [0, 140, 80, 110]);
@@ -78,9 +81,10 @@ fn where_two_levels_wait_the_one_whose_tokens_come_first_goes_first() {
     plan.classes[1].priority = Priority::new(1).unwrap();
     police(&mut plan, 0, TOKEN, Excess::Delay);
     police(&mut plan, 1, 30, Excess::Delay);
-    // The high one goes at 0 and may again at 120; the low one goes at 80 meanwhile, and the second high one when
-    // that has left, at 160. At 240 both wait: the high one, 2 of whose tokens are left at 160, until 280, and the
-    // low one with 2 left at 80 until 80 + 6 x 30. That goes at 260, and the high one behind it, at 340.
+    // The high one goes at 0 and may again at 120; the low one goes at 80 meanwhile, and the second
+    // high one when that has left, at 160. At 240 both wait: the high one, 2 of whose tokens are
+    // left at 160, until 280, and the low one with 2 left at 80 until 80 + 6 x 30. That goes at
+    // 260, and the high one behind it, at 340.
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
     assert_eq!(entered(&found), [0, 160, 340, 80, 260]);
@@ -97,9 +101,10 @@ fn a_demoted_message_is_held_up_by_those_who_wait_but_takes_none_of_their_tokens
     plan.classes[0].priority = Priority::new(1).unwrap();
     police(&mut plan, 0, TOKEN, Excess::Demote(ClassId::new(1)));
     police(&mut plan, 1, TOKEN, Excess::Delay);
-    // At 20 the upper bucket holds 3: the second message goes behind two others. The first of these leaves 2 tokens at
-    // 80, the second waits until 200 and leaves none. The demoted one follows at 280, when there are 4, and at 360 the
-    // 8 of the last are there: it finds the link free at the same instant, and has waited for nothing else.
+    // At 20 the upper bucket holds 3: the second message goes behind two others. The first of these
+    // leaves 2 tokens at 80, the second waits until 200 and leaves none. The demoted one follows at
+    // 280, when there are 4, and at 360 the 8 of the last are there: it finds the link free at the
+    // same instant, and has waited for nothing else.
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
     assert_eq!(entered(&found), [0, 280, 80, 200, 360]);
@@ -114,8 +119,9 @@ fn each_packet_of_a_message_waits_for_itself() {
     wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
     scheduled(&mut plan, 0, 1, &[(0, 20)]);
     police(&mut plan, 0, TOKEN, Excess::Delay);
-    // Cut into packets of 5 B, by segmentation or by the limit of the policer. The bucket holds 7.5 at 50, 5 at
-    // 100 and 2.5 at 150, so that the fourth goes at 200: its head is whole at 235 and 270, its tail 4 flits later.
+    // Cut into packets of 5 B, by segmentation or by the limit of the policer. The bucket holds 7.5
+    // at 50, 5 at 100 and 2.5 at 150, so that the fourth goes at 200: its head is whole at 235 and
+    // 270, its tail 4 flits later.
     let mut limited = plan.clone();
     plan.classes[0].segmentation = SegmentationPlan::Fixed(5);
     limited.classes[0].policing.as_mut().unwrap().longest_bytes = 5;
@@ -134,8 +140,9 @@ fn demoted_messages_are_sent_as_the_other_class_sends() {
     plan.classes[0].priority = Priority::new(1).unwrap();
     plan.classes[1].segmentation = SegmentationPlan::Fixed(3);
     police(&mut plan, 0, TOKEN, Excess::Demote(ClassId::new(1)));
-    // 20 B are more than the bucket ever holds: 7 packets of at most 3 B, from 80 on. The third of these ends at
-    // 170; the bucket has been full since 160, and what was created at 165 goes between.
+    // 20 B are more than the bucket ever holds: 7 packets of at most 3 B, from 80 on. The third of
+    // these ends at 170; the bucket has been full since 160, and what was created at 165 goes
+    // between.
     let found = deliveries(plan, 3);
     assert_eq!(entered(&found), [0, 170, 80]);
     let expected = [Conformance::Conforming, Conformance::Conforming, Conformance::Demoted];

@@ -13,8 +13,8 @@ use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{Algorithm, Form, InTransit, route};
 use std::sync::Arc;
 
-/// An irregular fabric with cables of several speeds under a mix of short and long messages; with every second seed
-/// the short ones go first, also at switches, and the long ones in segments.
+/// An irregular fabric with cables of several speeds under a mix of short and long messages; with
+/// every second seed the short ones go first, also at switches, and the long ones in segments.
 fn random_plan(seed: u64) -> Plan {
     random_plan_of(seed, 3)
 }
@@ -67,7 +67,8 @@ fn random_plan_of(seed: u64, switches: u32) -> Plan {
     plan
 }
 
-/// The same over in-transit hosts with small pools: three of four spill, the others stop their senders.
+/// The same over in-transit hosts with small pools: three of four spill, the others stop their
+/// senders.
 fn random_transit_plan(seed: u64) -> Plan {
     let mut plan = random_plan_of(seed, 10);
     let minimal = Algorithm::InTransit(InTransit::default());

@@ -1,8 +1,8 @@
 //! The buffer of a channel: what came and has not been read yet, in its order.
 //!
 //! Invariants: at most `packets_max` packets; no two markers beside one another, since the later
-//! says all that the earlier said, and none at the head; so no more than `2 packets_max` items, whose
-//! room was taken at set-up.
+//! says all that the earlier said, and none at the head; so no more than `2 packets_max` items,
+//! whose room was taken at set-up.
 
 use std::collections::VecDeque;
 
@@ -122,7 +122,8 @@ impl<P> Buffer<P> {
 mod tests {
     use super::*;
 
-    /// One packet is counted that is not there, so a marker comes to the head, and a packet behind it.
+    /// One packet is counted that is not there, so a marker comes to the head, and a packet behind
+    /// it.
     #[test]
     fn a_marker_that_a_wrong_count_let_to_the_head_is_taken_away() {
         let mut buffer = Buffer::new(4);

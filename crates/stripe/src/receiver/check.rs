@@ -1,12 +1,12 @@
 //! The receiver looks at itself: a state that nothing leads to is given up.
 //!
-//! Whatever writes over its words, a marker on each channel puts numbers, quanta and counts right, and what
-//! is left is found here, or as late markers, or by the sender as an epoch that it does not know; all
-//! end in a reset. How long that takes is said in the specification of the protocol.
+//! Whatever writes over its words, a marker on each channel puts numbers, quanta and counts right,
+//! and what is left is found here, or as late markers, or by the sender as an epoch that it does
+//! not know; all end in a reset. How long that takes is said in the specification of the protocol.
 //!
-//! Source: Varghese, "Self-stabilization by local checking and global reset", 1994; Adiseshu, Parulkar and
-//! Varghese 1996, section 5, name snapshots and resets. That options and program are as they
-//! were is taken for granted.
+//! Source: Varghese, "Self-stabilization by local checking and global reset", 1994; Adiseshu,
+//! Parulkar and Varghese 1996, section 5, name snapshots and resets. That options and program are
+//! as they were is taken for granted.
 //!
 //! Invariant: a state that passes is one that messages can bring about.
 
@@ -18,7 +18,8 @@ use crate::{Instant, Numbered, first_channels};
 const LOOKS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Looks at what does not depend on the sender, some times in a wait; a message has come on this wire.
+    /// Looks at what does not depend on the sender, some times in a wait; a message has come on
+    /// this wire.
     pub(super) fn look(&mut self, now: Instant, wire: usize) {
         if self.look_at > now && self.look_at <= now.after(self.options.wait) {
             return;

@@ -6,19 +6,20 @@
 //!                channel 2  |           marker: next is 12   7 is lost, 8 is the next
 //! ```
 //!
-//! A channel delivers in order, so what it shows, a packet's number or in a marker that of the next packet
-//! of the pipe, says that on it nothing lower will come. What every channel has gone past is lost,
-//! and only that is: so nothing is given out before what is still to come, and never anything twice. As
-//! long as nothing is lost the scheduler's guess is right, and nobody has to be searched.
+//! A channel delivers in order, so what it shows, a packet's number or in a marker that of the next
+//! packet of the pipe, says that on it nothing lower will come. What every channel has gone past is
+//! lost, and only that is: so nothing is given out before what is still to come, and never anything
+//! twice. As long as nothing is lost the scheduler's guess is right, and nobody has to be searched.
 //!
-//! Where lost packets are asked for again, one is known to be lost as soon as its channel shows a later
-//! number of its own. Its turn waits for the copy, for so long after that, and then goes on without.
+//! Where lost packets are asked for again, one is known to be lost as soon as its channel shows a
+//! later number of its own. Its turn waits for the copy, for so long after that, and then goes on
+//! without.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4: the sequence number confirms what the simulation
-//! says. What proves a loss, and repair, are ours.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4: the sequence number confirms what the
+//! simulation says. What proves a loss, and repair, are ours.
 //!
-//! Invariants: numbers given out rise within an epoch; nothing is searched for as long as the guess is right;
-//! a packet waits for evidence at most the wait, and for copies at most theirs.
+//! Invariants: numbers given out rise within an epoch; nothing is searched for as long as the guess
+//! is right; a packet waits for evidence at most the wait, and for copies at most theirs.
 
 use crate::message::small;
 use crate::tag::{Tag, ahead};
@@ -43,8 +44,8 @@ struct Shown {
     next_on_channel: u32,
     /// In the pipe, nothing below this number is still to come on it.
     below: u32,
-    /// Whether it has been heard since the epoch began on it, so that what is missing is lost. Where it
-    /// was not, a receiver that forgot may have had what came before.
+    /// Whether it has been heard since the epoch began on it, so that what is missing is lost.
+    /// Where it was not, a receiver that forgot may have had what came before.
     begun: bool,
 }
 
@@ -106,7 +107,8 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Times that can be: nothing came in the future, nor is anything waited for longer than its wait.
+    /// Times that can be: nothing came in the future, nor is anything waited for longer than its
+    /// wait.
     pub(super) fn mend(&mut self, now: Instant) {
         self.next_since = self.next_since.min(now);
         if let Some(repair) = &mut self.repair {
@@ -295,8 +297,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         None
     }
 
-    /// The first packet of a channel. The scheduler is charged where it was right: where it is not, the
-    /// next marker on the channel that it waits for tells it.
+    /// The first packet of a channel. The scheduler is charged where it was right: where it is not,
+    /// the next marker on the channel that it waits for tells it.
     fn give(&mut self, now: Instant, channel: usize) -> P {
         let (length_bytes, packet, marker) =
             self.buffers[channel].pop(now).expect("its head was seen");
@@ -388,9 +390,10 @@ impl<S: Numbered, P> Receiver<S, P> {
         [ask, wait].into_iter().flatten().min()
     }
 
-    /// A marker has come, be it at the head of its buffer or not. A slow channel's marker speaks of numbers
-    /// that are over, by what others have brought since; where every channel's does, and by more than
-    /// all buffers hold, or after a wait in which nobody brought anything, the receiver is wrong.
+    /// A marker has come, be it at the head of its buffer or not. A slow channel's marker speaks of
+    /// numbers that are over, by what others have brought since; where every channel's does, and by
+    /// more than all buffers hold, or after a wait in which nobody brought anything, the receiver
+    /// is wrong.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
         let packets_max = self.options.buffer_packets_max.saturating_mul(self.buffers.len());

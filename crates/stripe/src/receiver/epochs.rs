@@ -3,8 +3,8 @@
 //!
 //! A channel delivers in order, so a reset to the present epoch that follows something of that
 //! epoch on the same channel is not a repetition: the sender has restarted and forgotten. The same
-//! goes for a reset to, or a marker of, an earlier one. On a channel that has not named the present epoch they may
-//! still be on their way from before.
+//! goes for a reset to, or a marker of, an earlier one. On a channel that has not named the present
+//! epoch they may still be on their way from before.
 //!
 //! Invariant: no more messages are asked for than came, so two ends cannot talk each other up.
 
@@ -101,9 +101,9 @@ impl Epochs {
         Ok(new)
     }
 
-    /// A channel names an epoch: whether it is a new one. One that is over is named behind the present one
-    /// only by a sender that forgot; before it perhaps by what was on its way, so the sender is to reset
-    /// only if it has not come as far.
+    /// A channel names an epoch: whether it is a new one. One that is over is named behind the
+    /// present one only by a sender that forgot; before it perhaps by what was on its way, so the
+    /// sender is to reset only if it has not come as far.
     fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         let age = self.age(epoch);
         if age == Age::Earlier {

@@ -14,9 +14,10 @@ use super::buffer::Buffer;
 use crate::{ChannelSet, Discard, Instant, Numbered};
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// The epoch ends. Whatever waits is to be given out before anything that comes: in the order of the
-    /// scheduler, or of sequence numbers where there are any; unless the epoch had not begun on every
-    /// channel, as with a receiver that restarted on what was still on its way to the one before.
+    /// The epoch ends. Whatever waits is to be given out before anything that comes: in the order
+    /// of the scheduler, or of sequence numbers where there are any; unless the epoch had not begun
+    /// on every channel, as with a receiver that restarted on what was still on its way to the one
+    /// before.
     pub(super) fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
         self.buffers.iter_mut().for_each(|buffer| buffer.mend(now));

@@ -5,8 +5,9 @@
 //!   numbers of the pipe      ... 40  43  44  52 ...      they are two of 45 to 51
 //! ```
 //!
-//! A gap is asked for at once, and again as long as its copies are worth waiting for. Which two of 45 to 51
-//! they are the sender knows; here it is enough that none of 45 to 51 is given up while they may come.
+//! A gap is asked for at once, and again as long as its copies are worth waiting for. Which two of
+//! 45 to 51 they are the sender knows; here it is enough that none of 45 to 51 is given up while
+//! they may come.
 //!
 //! Invariants: at most [`GAPS_MAX`] gaps of 64 packets; what finds no room is not asked for.
 

@@ -5,9 +5,10 @@
 //!   channel     0    1    2   ==>    2    1    0     the wires of the two change places
 //! ```
 //!
-//! Every message names the channel on which the sender put it. Until a channel has named the present
-//! epoch nothing that came on it is kept, so its number may still change; later a message that names
-//! another one says that the map is wrong: both channels are unknown again until they name themselves.
+//! Every message names the channel on which the sender put it. Until a channel has named the
+//! present epoch nothing that came on it is kept, so its number may still change; later a message
+//! that names another one says that the map is wrong: both channels are unknown again until they
+//! name themselves.
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996 both ends number their channels alike.
 //!

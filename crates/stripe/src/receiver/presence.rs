@@ -10,14 +10,15 @@
 //!          a marker of a later round: in, or to come in
 //! ```
 //!
-//! This is the view of what comes; what waits in the buffer is still read in its place: that a channel
-//! has left is put behind it like a marker, so the channel is waited for no longer when that is empty.
+//! This is the view of what comes; what waits in the buffer is still read in its place: that a
+//! channel has left is put behind it like a marker, so the channel is waited for no longer when
+//! that is empty.
 //!
-//! Source: ours. That a sender may take a channel for one all of whose packets are lost follows from
-//! theorem 5.1 of Adiseshu, Parulkar and Varghese 1996.
+//! Source: ours. That a sender may take a channel for one all of whose packets are lost follows
+//! from theorem 5.1 of Adiseshu, Parulkar and Varghese 1996.
 //!
-//! Invariants: a marker from before a channel left does not bring it back; what is said again of its
-//! leaving does not undo what a marker said since.
+//! Invariants: a marker from before a channel left does not bring it back; what is said again of
+//! its leaving does not undo what a marker said since.
 
 use gingham_fairq::{Round, Standing};
 
@@ -63,7 +64,8 @@ impl Presence {
         self.since[channel] = since;
     }
 
-    /// Whether a marker that comes is one of a channel as it is now; if not, since when none has been.
+    /// Whether a marker that comes is one of a channel as it is now; if not, since when none has
+    /// been.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,
@@ -141,8 +143,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// What a marker says of whether its channel is in. What was on its way when the channel left has
-    /// come after a wait; if it still comes then, the ends are at odds.
+    /// What a marker says of whether its channel is in. What was on its way when the channel left
+    /// has come after a wait; if it still comes then, the ends are at odds.
     pub(super) fn see_presence(
         &mut self,
         now: Instant,

@@ -8,8 +8,8 @@
 //!   out                                      out
 //! ```
 //!
-//! So a channel is never believed to be further than it is. What grows has been acknowledged before it
-//! does; what shrinks and is missed costs a wait at most, and a change that is put off nothing.
+//! So a channel is never believed to be further than it is. What grows has been acknowledged before
+//! it does; what shrinks and is missed costs a wait at most, and a change that is put off nothing.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5; what is done with changes, late and far
 //! markers is ours.

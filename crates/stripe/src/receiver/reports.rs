@@ -6,16 +6,16 @@
 //!   limit                 |<---------------------------------------------------------->| + free room
 //! ```
 //!
-//! A channel delivers in order, so what its last marker counts is come or lost, and both are in flight
-//! no longer: counting from there, losses leak neither credit nor bytes in flight (FCVC of Kung and
-//! Chapman, with the marker as the credit check).
+//! A channel delivers in order, so what its last marker counts is come or lost, and both are in
+//! flight no longer: counting from there, losses leak neither credit nor bytes in flight (FCVC of
+//! Kung and Chapman, with the marker as the credit check).
 //!
 //! A report is due after each marker. By choice also between markers: after so many packets, and so
 //! long after the first that was not reported, or that left the buffer and made room.
 //!
-//! Invariants: no more than one report a channel is due; counts follow from the last marker and what
-//! came since, so nothing that went wrong before lasts; nothing is reported again unless something
-//! changed.
+//! Invariants: no more than one report a channel is due; counts follow from the last marker and
+//! what came since, so nothing that went wrong before lasts; nothing is reported again unless
+//! something changed.
 
 use core::time::Duration;
 
@@ -114,7 +114,8 @@ impl Reports {
         self.earliest
     }
 
-    /// Times that can be: nothing has come in the future, nor is a report due later than after the interval.
+    /// Times that can be: nothing has come in the future, nor is a report due later than after the
+    /// interval.
     pub(super) fn mend(&mut self, now: Instant) {
         let latest = now.after(self.plan.map_or(Duration::ZERO, |plan| plan.interval));
         for arrivals in &mut self.channels {

@@ -1,6 +1,7 @@
 //! Waiting: until there is evidence, or until the wait is over.
 //!
-//! Source: the paper waits for ever (Adiseshu, Parulkar and Varghese 1996, section 5); the bound is ours.
+//! Source: the paper waits for ever (Adiseshu, Parulkar and Varghese 1996, section 5); the bound is
+//! ours.
 
 use gingham_fairq::Standing;
 
@@ -9,9 +10,9 @@ use super::buffer::Buffer;
 use crate::{Instant, Numbered};
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Goes on from an empty buffer, if somebody has waited for it too long. The channel is taken to
-    /// have lost what it had before the next round in which somebody waits, and no more: if that is so,
-    /// what it is believed to have sent stays at most what it has sent, as under loss alone.
+    /// Goes on from an empty buffer, if somebody has waited for it too long. The channel is taken
+    /// to have lost what it had before the next round in which somebody waits, and no more: if that
+    /// is so, what it is believed to have sent stays at most what it has sent, as under loss alone.
     pub(super) fn pass_over(&mut self, channel: usize, now: Instant) -> Option<()> {
         if self.take_in(now) {
             return Some(());
@@ -31,8 +32,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(())
     }
 
-    /// Takes in a channel that is believed to be out and on which a packet has waited too long for the
-    /// marker that would say better: from the next round on with the least quantum, until one does.
+    /// Takes in a channel that is believed to be out and on which a packet has waited too long for
+    /// the marker that would say better: from the next round on with the least quantum, until one
+    /// does.
     fn take_in(&mut self, now: Instant) -> bool {
         let waited = |channel: &usize| {
             let since = self.buffers[*channel].waiting_since();

@@ -10,14 +10,14 @@
 //!
 //! Each channel changes by itself, at a round of its own. Markers announce it in the place of the
 //! channel where they stand, and one goes where it begins or is put off, ahead of the first packet
-//! concerned: so without loss order is exact whatever becomes of the acknowledgement. Under loss the
-//! acknowledgement keeps the receiver from taking a channel to be further than it is: a quantum grows,
-//! or a channel comes in, only where that is known. A quantum of 0 is a channel that is out.
+//! concerned: so without loss order is exact whatever becomes of the acknowledgement. Under loss
+//! the acknowledgement keeps the receiver from taking a channel to be further than it is: a quantum
+//! grows, or a channel comes in, only where that is known. A quantum of 0 is a channel that is out.
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta as they are.
 //!
-//! Invariants: what holds at the sender from a round on was known to the receiver before that round; a
-//! channel is announced to go out only while another stays in.
+//! Invariants: what holds at the sender from a round on was known to the receiver before that
+//! round; a channel is announced to go out only while another stays in.
 
 use gingham_fairq::{Change, Round, Standing};
 

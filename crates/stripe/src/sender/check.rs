@@ -8,10 +8,11 @@
 //!
 //! Counts need no look: markers say them, and the receiver goes by what they say.
 //!
-//! Source: Varghese, "Self-stabilization by local checking and global reset", 1994; Adiseshu, Parulkar and
-//! Varghese 1996, section 5, name snapshots and resets.
+//! Source: Varghese, "Self-stabilization by local checking and global reset", 1994; Adiseshu,
+//! Parulkar and Varghese 1996, section 5, name snapshots and resets.
 //!
-//! Invariants: a look leaves no time further ahead than its interval; a state that is sound is left as it is.
+//! Invariants: a look leaves no time further ahead than its interval; a state that is sound is left
+//! as it is.
 
 use core::time::Duration;
 
@@ -19,7 +20,8 @@ use super::resets::PAUSES_MAX;
 use super::{Sender, State};
 use crate::{Instant, Numbered, first_channels};
 
-/// Channels that are in are within so many rounds of one another: a change is announced less far ahead.
+/// Channels that are in are within so many rounds of one another: a change is announced less far
+/// ahead.
 const ROUNDS_MAX: u32 = 1 << 20;
 
 impl<S: Numbered> Sender<S> {

@@ -5,15 +5,16 @@
 //!                                                 |<--- credit --->|
 //! ```
 //!
-//! The limit is a count from the beginning of the epoch, not a number of packets more: a report that
-//! is lost, or that says the same again, does no harm, and the next one puts all right. Markers
-//! need no credit; each brings a report, so credit that came back while a report was lost is heard of.
+//! The limit is a count from the beginning of the epoch, not a number of packets more: a report
+//! that is lost, or that says the same again, does no harm, and the next one puts all right.
+//! Markers need no credit; each brings a report, so credit that came back while a report was lost
+//! is heard of.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993), which Adiseshu, Parulkar and Varghese 1996,
 //! section 6.3, put on their markers.
 //!
-//! Invariant: what is in flight and what waits in the buffer together fit the buffer, once a report has
-//! come.
+//! Invariant: what is in flight and what waits in the buffer together fit the buffer, once a report
+//! has come.
 
 use crate::{Report, Sent};
 

@@ -6,14 +6,15 @@
 //!                  \-----------------+--> shares --> wishes for quanta
 //! ```
 //!
-//! Without windows a sender that knows nothing fills the queues of the channels, one more than the other, until
-//! they overflow: skew grows, delay grows, packets are lost. With them a channel holds what its way holds and
-//! a short queue, and the sender waits for it instead; and where it waits it learns a rate.
+//! Without windows a sender that knows nothing fills the queues of the channels, one more than the
+//! other, until they overflow: skew grows, delay grows, packets are lost. With them a channel holds
+//! what its way holds and a short queue, and the sender waits for it instead; and where it waits it
+//! learns a rate.
 //!
 //! Each part is a file; `docs/concepts/striping-rates.md` says how they work together.
 //!
-//! Invariants: nothing here is needed for order, which windows and quanta, whatever they are, leave exact;
-//! whole numbers; no allocation after set-up.
+//! Invariants: nothing here is needed for order, which windows and quanta, whatever they are, leave
+//! exact; whole numbers; no allocation after set-up.
 
 mod aggregation;
 mod capacity;

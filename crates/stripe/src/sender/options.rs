@@ -30,8 +30,9 @@ pub struct SenderOptions {
     pub reset_interval: Duration,
     /// A reset that one channel has acknowledged waits so long for the others.
     pub reset_wait: Duration,
-    /// A channel of which nothing is heard for so long and two round trips more, though markers go on
-    /// it, is out; nobody ever is where there is none, so neither credits nor windows may be then.
+    /// A channel of which nothing is heard for so long and two round trips more, though markers go
+    /// on it, is out; nobody ever is where there is none, so neither credits nor windows may be
+    /// then.
     pub silence: Option<Duration>,
     /// A channel that is out is probed by a marker at least so often.
     pub probe_interval_max: Duration,

@@ -9,17 +9,19 @@
 //!        its wish is announced: it comes in (see changes)
 //! ```
 //!
-//! To take a channel out is to do as if all that it would have sent were lost, so nobody need agree,
-//! and numbers keep the order. Left says so ahead of whatever is sent next, so the receiver
+//! To take a channel out is to do as if all that it would have sent were lost, so nobody need
+//! agree, and numbers keep the order. Left says so ahead of whatever is sent next, so the receiver
 //! stops waiting one delay later. The last channel stays in.
 //!
 //! While nobody calls, what comes waits unread: a pause is no silence of the channels.
 //!
-//! Probes are markers; a channel that is out by plan gets them as well, so what it last said is repeated.
+//! Probes are markers; a channel that is out by plan gets them as well, so what it last said is
+//! repeated.
 //!
 //! Source: ours. Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
 //!
-//! Invariants: some channel is in; a channel that comes back does so after the round that Left named.
+//! Invariants: some channel is in; a channel that comes back does so after the round that Left
+//! named.
 
 use core::time::Duration;
 
@@ -37,20 +39,23 @@ const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 /// No round trip is taken to be longer.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
-/// Of the time between two looks, no more than to this part of the silence after the second is due is silence.
+/// Of the time between two looks, no more than to this part of the silence after the second is due
+/// is silence.
 const LATE_SHARE: u32 = 8;
 
 /// What is known of whether a channel is alive.
 #[derive(Clone, Debug, Default)]
 struct Watch {
-    /// When the first marker went since which nothing has been heard; later by as long as nobody called.
+    /// When the first marker went since which nothing has been heard; later by as long as nobody
+    /// called.
     unanswered_since: Option<Instant>,
     round_trip: Option<Duration>,
     died_at: Instant,
     /// Of a channel that is out: when it is probed next, and the time to the probe after.
     probe_at: Instant,
     pause: Duration,
-    /// Of a dead one: since which round, until that is acknowledged; and where it is to be told now.
+    /// Of a dead one: since which round, until that is acknowledged; and where it is to be told
+    /// now.
     left: Option<Round>,
     tell_on: ChannelSet,
 }
@@ -99,7 +104,8 @@ impl Presence {
         }
     }
 
-    /// A look begins, the next of which is due an interval later. How long it is too late is no silence.
+    /// A look begins, the next of which is due an interval later. How long it is too late is no
+    /// silence.
     fn begin_look(&mut self, now: Instant, interval: Duration, late_max: Duration) {
         let in_time = self.look_at.after(late_max).nanoseconds();
         let pause = Duration::from_nanos(now.nanoseconds().saturating_sub(in_time));

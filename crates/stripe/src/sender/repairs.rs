@@ -7,16 +7,17 @@
 //!                                              queue --> poll_repair: a copy over the fastest channel
 //! ```
 //!
-//! No payload is kept here: the caller keeps packets by their number in the pipe ([`Kept`]). Copies go
-//! beside the schedule: nobody is charged, no number changes, and the receiver needs them for nothing
-//! but themselves.
+//! No payload is kept here: the caller keeps packets by their number in the pipe ([`Kept`]). Copies
+//! go beside the schedule: nobody is charged, no number changes, and the receiver needs them for
+//! nothing but themselves.
 //!
-//! Nor do they drown a channel: on each go at most as many copies as packets and markers, and no more than
-//! [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits.
+//! Nor do they drown a channel: on each go at most as many copies as packets and markers, and no
+//! more than [`COPIES_AT_ONCE`] at once. What finds no room on any channel waits.
 //!
 //! Source: none; the paper leaves repair to the layers above.
 //!
-//! Invariants: bounded memory, taken at set-up; no packet is sent again more than `tries_max` times.
+//! Invariants: bounded memory, taken at set-up; no packet is sent again more than `tries_max`
+//! times.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -237,8 +238,8 @@ impl<S: Numbered> Sender<S> {
     }
 }
 
-/// How long it takes until something has come on a channel: there and back as the last report says, or
-/// since then if that is longer, and as many times as it takes until one of them is not lost.
+/// How long it takes until something has come on a channel: there and back as the last report says,
+/// or since then if that is longer, and as many times as it takes until one of them is not lost.
 fn cost_ns(now: Instant, reported: &Reported) -> u128 {
     let (at, report) = (reported.at.nanoseconds(), &reported.report);
     let way = at.saturating_sub(report.echo.nanoseconds()).saturating_sub(report.held_ns.into());
@@ -248,7 +249,8 @@ fn cost_ns(now: Instant, reported: &Reported) -> u128 {
     u128::from(way.max(silent)) * u128::from(sent.max(came)) / u128::from(came)
 }
 
-/// The last packets that were sent, by their number in the pipe: what a caller keeps to send copies.
+/// The last packets that were sent, by their number in the pipe: what a caller keeps to send
+/// copies.
 ///
 /// ```
 /// use gingham_stripe::Kept;
@@ -265,8 +267,8 @@ pub struct Kept<P> {
 }
 
 impl<P> Kept<P> {
-    /// Room for so many packets, at least one, rounded up to a power of two; at most for what 64 channels
-    /// can be asked to send again.
+    /// Room for so many packets, at least one, rounded up to a power of two; at most for what 64
+    /// channels can be asked to send again.
     pub fn new(packets: usize) -> Self {
         Self {
             ring: (0..packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two())
@@ -291,7 +293,8 @@ impl<P> Kept<P> {
 
 #[cfg(test)]
 impl Repairs {
-    /// Writes over all but the packets that were sent, which are as good as their copies at the caller's.
+    /// Writes over all but the packets that were sent, which are as good as their copies at the
+    /// caller's.
     pub(super) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.room.iter_mut().for_each(|room| *room = crate::corruption::word(words));
         for lately in &mut self.channels {

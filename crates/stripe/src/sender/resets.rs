@@ -1,7 +1,7 @@
 //! Resets: both ends start anew, and data waits until that is acknowledged.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 5, says that there must be one after a crash;
-//! how is ours.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5, says that there must be one after a
+//! crash; how is ours.
 
 use gingham_fairq::Standing;
 
@@ -35,9 +35,9 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// The receiver knows a later epoch, or is out of step. Epochs more than 2^31 apart can each be later than
-    /// the next in a circle, and requests on their way keep it going: so after one that is heeded others
-    /// are not for a while, and for longer and longer if they go on.
+    /// The receiver knows a later epoch, or is out of step. Epochs more than 2^31 apart can each be
+    /// later than the next in a circle, and requests on their way keep it going: so after one that
+    /// is heeded others are not for a while, and for longer and longer if they go on.
     pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<(), Discard> {
         let least = self.options.reset_interval;
         let most = least.saturating_mul(PAUSES_MAX);
@@ -49,7 +49,8 @@ impl<S: Numbered> Sender<S> {
             _ => least,
         };
         self.heeded = Some((now, pause));
-        // What a sender that forgot had sent in the epoch after the one named may still be on its way.
+        // What a sender that forgot had sent in the epoch after the one named may still be on its
+        // way.
         let next = if self.epoch == epoch { epoch.next() } else { epoch.next().next() };
         self.start_reset(next, now);
         Ok(())

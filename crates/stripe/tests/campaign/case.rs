@@ -139,8 +139,8 @@ impl Case {
             let repair = repair.then(|| repair_requests(&mut draw, way_ns));
             receiver.guaranteed = Some(Guarantee { repair });
         }
-        // Request, reset and acknowledgement, each once more for one that was lost, and that for each
-        // of a few that find each other out of step.
+        // Request, reset and acknowledgement, each once more for one that was lost, and that for
+        // each of a few that find each other out of step.
         let settled_ns = heal_ns + 4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval));
         let silent_ns = settled_ns + 200 * gap_ns;
         let end_ns = silent_ns + 4 * (way_ns + nanoseconds(receiver.wait)) + SECOND_NS;

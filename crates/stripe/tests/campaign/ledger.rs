@@ -55,7 +55,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// The receiver has forgotten what it gave out: what it gives out from here on is in order by itself.
+    /// The receiver has forgotten what it gave out: what it gives out from here on is in order by
+    /// itself.
     pub(crate) fn forget_order(&mut self) {
         self.highest = 0;
     }

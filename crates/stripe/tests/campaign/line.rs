@@ -1,4 +1,5 @@
-//! A channel one way: what is put on it arrives later, damaged, or not; after its healing in any case.
+//! A channel one way: what is put on it arrives later, damaged, or not; after its healing in any
+//! case.
 
 use gingham_kernel::{Span, Time};
 use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};

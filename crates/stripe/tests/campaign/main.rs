@@ -1,5 +1,5 @@
-//! The campaign: seeded random runs of both ends over emulated channels on which everything goes wrong for a while, and
-//! then nothing any more.
+//! The campaign: seeded random runs of both ends over emulated channels on which everything goes
+//! wrong for a while, and then nothing any more.
 //!
 //! ```text
 //!   |<-- loss, bursts, damage, outages, crashes, lost markers -->|<-- clean ----------------------------->|
@@ -7,12 +7,13 @@
 //!                                                                 order exact and complete from here on
 //! ```
 //!
-//! What must hold in every run, whatever happens: nothing is delivered twice, nothing that was not sent, no buffer is above
-//! its bound, no end asks to be called at once again and again, nothing is left waiting at the end. Once errors have
-//! stopped and what recovery takes is over (theorem 5.1), all that is sent arrives, in order.
+//! What must hold in every run, whatever happens: nothing is delivered twice, nothing that was not
+//! sent, no buffer is above its bound, no end asks to be called at once again and again, nothing is
+//! left waiting at the end. Once errors have stopped and what recovery takes is over (theorem 5.1),
+//! all that is sent arrives, in order.
 //!
-//! Environment: `GINGHAM_CAMPAIGN_RUNS` (a thousand), `GINGHAM_CAMPAIGN_FIRST` (the first seed, 0), `GINGHAM_CAMPAIGN_SEED`
-//! (that run alone, told in detail). A failure prints its seed.
+//! Environment: `GINGHAM_CAMPAIGN_RUNS` (a thousand), `GINGHAM_CAMPAIGN_FIRST` (the first seed, 0),
+//! `GINGHAM_CAMPAIGN_SEED` (that run alone, told in detail). A failure prints its seed.
 
 mod case;
 mod ledger;

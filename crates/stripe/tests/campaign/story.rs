@@ -15,8 +15,8 @@ pub(crate) enum Happening {
     Quanta(Vec<u32>),
 }
 
-/// None to three of them before the healing, and changes of quanta by up to a quarter afterwards, in the
-/// order of time.
+/// None to three of them before the healing, and changes of quanta by up to a quarter afterwards,
+/// in the order of time.
 pub(crate) fn draw(
     draw: &mut Draw,
     quanta: &[u32],

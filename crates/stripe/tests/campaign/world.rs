@@ -48,8 +48,8 @@ pub(crate) struct World<'a> {
     /// When the sender took a packet first in its present epoch.
     opened: (Epoch, u64),
     ledger: Ledger,
-    /// When the last frame came that took longer than the receiver waits: where some channels are out,
-    /// others have more to carry than they can.
+    /// When the last frame came that took longer than the receiver waits: where some channels are
+    /// out, others have more to carry than they can.
     late_ns: u64,
     totals: Totals,
     /// What was last told of the run, where it is told.
@@ -139,7 +139,8 @@ impl<'a> World<'a> {
             self.happened += 1;
             match happening {
                 Happening::SenderCrashes { epochs_off } => {
-                    // Order is guaranteed as long as epochs rise, and not by the 2^16 that tags do not tell.
+                    // Order is guaranteed as long as epochs rise, and not by the 2^16 that tags do
+                    // not tell.
                     let guaranteed = self.case.receiver.guaranteed.is_some();
                     let off = if guaranteed { 1 + epochs_off % 10_000 } else { *epochs_off };
                     let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(off));

@@ -1,4 +1,5 @@
-//! The table of guarantees in the crate's page, a test a row: two or three emulated channels of one kind, a thousand packets.
+//! The table of guarantees in the crate's page, a test a row: two or three emulated channels of one
+//! kind, a thousand packets.
 
 mod pipe;
 
@@ -95,7 +96,8 @@ fn guaranteed_order_holds_while_packets_are_lost_and_duplicated() {
     assert!(missing > 300 && pipe.receiver.reception().discards.of(Discard::Repeated) > 0);
 }
 
-/// Of 20 % lost, copies of which are lost in their turn, nearly all come: three tries leave .2^4 = .16 %.
+/// Of 20 % lost, copies of which are lost in their turn, nearly all come: three tries leave .2^4 =
+/// .16 %.
 #[test]
 fn repair_brings_back_what_is_lost_in_order() {
     let (sender, receiver) = repairing();
@@ -150,8 +152,8 @@ fn credits_lose_nothing_for_want_of_room() {
     }
 }
 
-/// One of three channels is dead and the sender does not look: what waits in the buffers waits for at most 200 ms, and where
-/// copies are waited for, for 200 ms more.
+/// One of three channels is dead and the sender does not look: what waits in the buffers waits for
+/// at most 200 ms, and where copies are waited for, for 200 ms more.
 #[test]
 fn nothing_waits_longer_than_the_waits() {
     let (sender, repairing) = repairing();

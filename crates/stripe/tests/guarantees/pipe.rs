@@ -113,7 +113,8 @@ impl Pipe {
         buffered.sum::<usize>() + self.receiver.copies()
     }
 
-    /// Sends packets, each as soon as the sender takes it, and at the earliest a millisecond after the one before.
+    /// Sends packets, each as soon as the sender takes it, and at the earliest a millisecond after
+    /// the one before.
     pub(crate) fn send(&mut self, packets: u32) {
         let last = self.sent + packets;
         while self.sent < last {

@@ -1,13 +1,15 @@
-//! Both ends under any sequence of operations: what users do, what channels do, and what nobody should.
+//! Both ends under any sequence of operations: what users do, what channels do, and what nobody
+//! should.
 //!
 //! ```text
 //!   options, then operations, a byte and its arguments each, until the bytes are used up:
 //!   send, arrive, lose, repeat, overtake, poll, pass time, change quanta, reset, start anew, and bytes from nowhere
 //! ```
 //!
-//! Invariants that are asserted: nothing panics; polling comes to an end, and what is due is not due again at once; no
-//! buffer holds more than its bound; as long as channels only lose, nothing is given out twice, and in guaranteed order
-//! only ever later packets are. Whatever has happened: when channels are kind for a while, all that is sent comes, in order.
+//! Invariants that are asserted: nothing panics; polling comes to an end, and what is due is not
+//! due again at once; no buffer holds more than its bound; as long as channels only lose, nothing
+//! is given out twice, and in guaranteed order only ever later packets are. Whatever has happened:
+//! when channels are kind for a while, all that is sent comes, in order.
 
 use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
@@ -278,7 +280,8 @@ impl World {
         }
     }
 
-    /// A message that neither end has written, half of the time with the right checksum, comes to either end.
+    /// A message that neither end has written, half of the time with the right checksum, comes to
+    /// either end.
     fn message_from_nowhere(&mut self, script: &mut Script<'_>, channel: usize) {
         self.honest = false;
         let how = script.byte();

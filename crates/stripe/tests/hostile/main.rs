@@ -1,6 +1,7 @@
 //! What nobody should send: the inputs of the fuzzer's corpora again, and others by chance.
 //!
-//! `fuzz/README.md` says how to look for more; what is found there comes here as a file of its corpus.
+//! `fuzz/README.md` says how to look for more; what is found there comes here as a file of its
+//! corpus.
 
 mod ends;
 mod wire;

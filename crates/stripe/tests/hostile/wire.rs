@@ -1,11 +1,13 @@
-//! Any bytes are a message or an error, a tag or an error; what is parsed and written again is the same bytes.
+//! Any bytes are a message or an error, a tag or an error; what is parsed and written again is the
+//! same bytes.
 
 use gingham_stripe::{MESSAGE_BYTES_MAX, Message, TAG_BYTES, Tag};
 
 /// Header, and the length of the body by its kind: the table of `gingham_stripe::wire`.
 const HEADER_BYTES: usize = 12;
 
-/// A message as these bytes are, and as they would be with the right checksum: chance finds no checksum.
+/// A message as these bytes are, and as they would be with the right checksum: chance finds no
+/// checksum.
 pub(crate) fn message(data: &[u8]) {
     try_message(data);
     for body_bytes in [0, 4, 8, 44, 52] {

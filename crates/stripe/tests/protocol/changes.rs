@@ -1,5 +1,5 @@
-//! Changes of quanta, channels that leave and come in by plan: hand-made stories, and order under all
-//! of it.
+//! Changes of quanta, channels that leave and come in by plan: hand-made stories, and order under
+//! all of it.
 
 use std::time::Duration;
 
@@ -145,8 +145,8 @@ pub(crate) fn wish_and_send(pair: &mut Pair, words: &mut Words, channels: usize,
 }
 
 proptest! {
-    /// Without loss on the way there order is exact under any skew, whatever changes, and whether or not
-    /// a word of it comes back.
+    /// Without loss on the way there order is exact under any skew, whatever changes, and whether
+    /// or not a word of it comes back.
     #[test]
     fn without_loss_order_is_exact_through_all_changes(
         first in first_round(), quanta in quanta(), seed: u64, back_loss_percent in 0_u32..=100,
@@ -167,8 +167,8 @@ proptest! {
         prop_assert_eq!(reception.discards.total(), 0);
     }
 
-    /// Theorem 5.1 with changes: once losses have stopped, order is exact and complete after a marker
-    /// on every channel, and stays so while changes go on. No marker is ever late.
+    /// Theorem 5.1 with changes: once losses have stopped, order is exact and complete after a
+    /// marker on every channel, and stays so while changes go on. No marker is ever late.
     #[test]
     fn markers_restore_order_through_all_changes(
         first in first_round(), quanta in quanta(), seed: u64, loss_percent in 0_u32..=80,
@@ -196,7 +196,8 @@ proptest! {
     }
 }
 
-/// Channel 2 is dead, and is to be all that is left: of the others one goes, and nothing is said of the other.
+/// Channel 2 is dead, and is to be all that is left: of the others one goes, and nothing is said of
+/// the other.
 #[test]
 fn a_channel_is_announced_to_go_only_while_another_stays() {
     let mut pair = pair(&[100; 3]);

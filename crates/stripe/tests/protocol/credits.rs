@@ -28,8 +28,9 @@ fn ten_packets_go_before_anything_is_known() {
     assert_eq!(sender.handle_packet(at(0), 100), Err(SendError::NoCredit { channel: 0 }));
 }
 
-/// A packet each 100 microseconds: what goes on the fast channel waits 29 ms for the slow one, 97 packets
-/// or more, in a buffer for 40. Without credits some find no room; with them they are not sent.
+/// A packet each 100 microseconds: what goes on the fast channel waits 29 ms for the slow one, 97
+/// packets or more, in a buffer for 40. Without credits some find no room; with them they are not
+/// sent.
 #[test]
 fn credits_keep_buffers_from_overflowing() {
     for (credits, loss_percent) in [(false, 0), (true, 0), (true, 30)] {
@@ -45,8 +46,8 @@ fn credits_keep_buffers_from_overflowing() {
     }
 }
 
-/// All that goes back is lost for a while, and so the credit is used up; when reports come again the
-/// pipe goes on: nothing has leaked.
+/// All that goes back is lost for a while, and so the credit is used up; when reports come again
+/// the pipe goes on: nothing has leaked.
 #[test]
 fn lost_reports_and_lost_packets_leak_no_credit() {
     let mut pair = pair(true, 40);

@@ -13,8 +13,8 @@ use super::changes::wish_and_send;
 use super::order::{delays, quanta, sender_options};
 use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
 
-/// Three channels of 10 ms, markers each 20 ms and each fourth round, and a wait of an hour: nothing is
-/// passed over for the time that it takes.
+/// Three channels of 10 ms, markers each 20 ms and each fourth round, and a wait of an hour:
+/// nothing is passed over for the time that it takes.
 fn pair(channels: usize) -> Pair {
     let scheduler = Scheduler::new(100, &vec![100; channels]).expect("options of a test");
     let options = ReceiverOptions { wait: milliseconds(3_600_000), ..ReceiverOptions::default() };
@@ -29,9 +29,9 @@ fn send_until(pair: &mut Pair, end: u64) {
     }
 }
 
-/// Channel 1 dies at 100 ms. Markers go each 12 ms: at 96 ms, and at 108 ms the first that is lost. What
-/// was on its way back is heard until 110 ms; from the marker of 120 ms on nothing is. Silence is 200 ms
-/// and two round trips of 20 ms, looked at each 20 ms: at 360 ms.
+/// Channel 1 dies at 100 ms. Markers go each 12 ms: at 96 ms, and at 108 ms the first that is lost.
+/// What was on its way back is heard until 110 ms; from the marker of 120 ms on nothing is. Silence
+/// is 200 ms and two round trips of 20 ms, looked at each 20 ms: at 360 ms.
 #[test]
 fn a_channel_that_is_silent_goes_out_and_the_receiver_stops_waiting_a_delay_later() {
     let mut pair = pair(3);
@@ -126,9 +126,10 @@ fn departures_that_are_over_change_nothing() {
 }
 
 proptest! {
-    /// Outages, losses and wishes, and a receiver that would wait for an hour: it is never left waiting.
-    /// Once all is well, order is exact and complete as soon as no channel can be found dead any more: a
-    /// marker interval and a round trip. Every channel that is wished for comes in again.
+    /// Outages, losses and wishes, and a receiver that would wait for an hour: it is never left
+    /// waiting. Once all is well, order is exact and complete as soon as no channel can be found
+    /// dead any more: a marker interval and a round trip. Every channel that is wished for comes in
+    /// again.
     #[test]
     fn a_dead_channel_never_makes_the_receiver_wait_for_ever(
         quanta in quanta(), seed: u64, loss_percent in 0_u32..=80, every_rounds in 1_u32..20,
@@ -175,7 +176,8 @@ fn message(channel: u8, kind: Kind) -> Message {
     Message { epoch: Epoch::new(1), channel, channels: 2, kind }
 }
 
-/// Channel 1 is out since round 5, says channel 0: a marker of round 3 was on its way, one of round 6 is of its return.
+/// Channel 1 is out since round 5, says channel 0: a marker of round 3 was on its way, one of round
+/// 6 is of its return.
 #[test]
 fn a_marker_from_before_it_left_does_not_bring_a_channel_back() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -191,7 +193,8 @@ fn a_marker_from_before_it_left_does_not_bring_a_channel_back() {
     }
 }
 
-/// Nothing is heard of channel 1 for two seconds. A report of what was sent before it died tells nothing new.
+/// Nothing is heard of channel 1 for two seconds. A report of what was sent before it died tells
+/// nothing new.
 #[test]
 fn only_the_answer_to_a_probe_brings_a_dead_channel_back() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -210,8 +213,8 @@ fn only_the_answer_to_a_probe_brings_a_dead_channel_back() {
     assert!(!sender.is_dead(1));
 }
 
-/// Two channels answered at once, then nobody calls for five seconds; the answer to the last marker of channel 1 is lost.
-/// The next one is answered 40 ms after the pause.
+/// Two channels answered at once, then nobody calls for five seconds; the answer to the last marker
+/// of channel 1 is lost. The next one is answered 40 ms after the pause.
 #[test]
 fn a_pause_of_the_caller_is_no_silence_of_the_channels() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -238,8 +241,9 @@ fn a_pause_of_the_caller_is_no_silence_of_the_channels() {
     assert_eq!(sender.sending().deaths, 0);
 }
 
-/// Looks are due each 20 ms and come each 300 ms: 45 ms of that count as silence, 20 to the time of the look and 25, an
-/// eighth of 200 ms, after it. Nothing has been heard ever, so 1,200 ms are silence: at the 27th look.
+/// Looks are due each 20 ms and come each 300 ms: 45 ms of that count as silence, 20 to the time of
+/// the look and 25, an eighth of 200 ms, after it. Nothing has been heard ever, so 1,200 ms are
+/// silence: at the 27th look.
 #[test]
 fn a_caller_who_is_always_late_finds_the_dead_too() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -252,8 +256,8 @@ fn a_caller_who_is_always_late_finds_the_dead_too() {
     assert_eq!(found.next(), Some(27));
 }
 
-/// A packet waits on channel 1 when it leaves in round 5; it is announced to come in from round 9, which stands behind that
-/// packet, and then what was said of round 5 comes once more.
+/// A packet waits on channel 1 when it leaves in round 5; it is announced to come in from round 9,
+/// which stands behind that packet, and then what was said of round 5 comes once more.
 #[test]
 fn what_is_said_again_of_a_channel_that_left_does_not_undo_its_return() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");

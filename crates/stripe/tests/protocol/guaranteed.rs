@@ -11,12 +11,14 @@ use super::pair::{Scheduler, at, milliseconds};
 
 type End = Receiver<Scheduler, u32>;
 
-/// Three channels, packets of 100 bytes, a packet a turn: 0 on channel 0, 1 on 1, 2 on 2, 3 on 0 ...
+/// Three channels, packets of 100 bytes, a packet a turn: 0 on channel 0, 1 on 1, 2 on 2, 3 on 0
+/// ...
 fn scheduler() -> Scheduler {
     Scheduler::new(100, &[100; 3]).expect("what a test may do")
 }
 
-/// A receiver that waits 50 ms for evidence, and where it repairs 30 ms for copies, asking each 10 ms.
+/// A receiver that waits 50 ms for evidence, and where it repairs 30 ms for copies, asking each 10
+/// ms.
 fn receiver(repairs: bool) -> End {
     let requests =
         RepairRequests { wait: milliseconds(30), again: milliseconds(10), copies_max: 4 };
@@ -71,8 +73,8 @@ fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
     missing.collect()
 }
 
-/// Packet 3 is lost on channel 0. Channel 0 shows 6: that may not be enough, 3 might be on another channel;
-/// 4 and 5 on theirs show that it is not.
+/// Packet 3 is lost on channel 0. Channel 0 shows 6: that may not be enough, 3 might be on another
+/// channel; 4 and 5 on theirs show that it is not.
 #[test]
 fn what_every_channel_has_gone_past_is_lost_and_nothing_else_is() {
     let mut receiver = receiver(false);
@@ -106,8 +108,9 @@ fn markers_prove_losses_where_nothing_follows() {
     assert_eq!(receiver.scheduler().standing(2).next, next);
 }
 
-/// A packet with a wrong number, 8, is given out at 60 ms for want of others. Markers go on to say that 3 is the next:
-/// those that come within the wait may be slow, eight in a row that come later are not.
+/// A packet with a wrong number, 8, is given out at 60 ms for want of others. Markers go on to say
+/// that 3 is the next: those that come within the wait may be slow, eight in a row that come later
+/// are not.
 #[test]
 fn a_number_that_no_marker_knows_is_found_at_rest() {
     let mut receiver = receiver(false);
@@ -126,7 +129,8 @@ fn a_number_that_no_marker_knows_is_found_at_rest() {
     assert_eq!((requests(&mut receiver, 90), requests(&mut receiver, 110)), (0, 1));
 }
 
-/// Channel 0 is silent: 4 and 5 wait for 50 ms, then nobody waits for it; what comes on it then is too late.
+/// Channel 0 is silent: 4 and 5 wait for 50 ms, then nobody waits for it; what comes on it then is
+/// too late.
 #[test]
 fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {
     let mut receiver = receiver(false);
@@ -146,8 +150,8 @@ fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {
     assert_eq!(receiver.reception().given_up, 2);
 }
 
-/// Packet 3, the second of channel 0, is asked for as soon as channel 0 shows its third, and again after 10 ms;
-/// its copy is given out in its place.
+/// Packet 3, the second of channel 0, is asked for as soon as channel 0 shows its third, and again
+/// after 10 ms; its copy is given out in its place.
 #[test]
 fn a_lost_packet_is_asked_for_at_once_and_its_copy_takes_its_place() {
     let mut receiver = receiver(true);
@@ -200,8 +204,8 @@ fn tags_of_another_epoch_or_mode_are_counted() {
     assert_eq!(guaranteed.reception().discards.total() + quasi.reception().discards.total(), 6);
 }
 
-/// Copies go over the channel that is there first, losses reckoned in: channel 0 takes 60 ms there and back, channel 1
-/// takes 20 ms and loses three of four, channel 2 takes 40 ms.
+/// Copies go over the channel that is there first, losses reckoned in: channel 0 takes 60 ms there
+/// and back, channel 1 takes 20 ms and loses three of four, channel 2 takes 40 ms.
 #[test]
 fn copies_go_over_the_fastest_channel() {
     let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
@@ -231,7 +235,8 @@ fn copies_go_over_the_fastest_channel() {
     assert_eq!(sender.sending().repairs, 1);
 }
 
-/// Four at once on each channel, fastest first; a packet or a marker on a channel is room for one more.
+/// Four at once on each channel, fastest first; a packet or a marker on a channel is room for one
+/// more.
 #[test]
 fn copies_do_not_drown_a_channel() {
     let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };

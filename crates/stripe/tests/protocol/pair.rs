@@ -206,7 +206,8 @@ impl Pair {
             let next = arrivals.chain(timers.into_iter().flatten()).min();
             match next {
                 Some(next) if next <= end => {
-                    // Where there is no delay, a step leads to another at the same time; not for ever.
+                    // Where there is no delay, a step leads to another at the same time; not for
+                    // ever.
                     steps_at_once = if next <= self.now { steps_at_once + 1 } else { 0 };
                     assert!(steps_at_once < 10, "something is left undone at {next:?}");
                     self.now = next.max(self.now);

@@ -80,8 +80,8 @@ fn the_sender_keeps_the_last_report_of_each_channel() {
     assert_eq!(pair.sender.sent(0).bytes, 100);
 }
 
-/// Each third packet, and 5 ms after a change. Packets 1 to 4 come at 1 to 4 ms behind a marker at 0:
-/// reports at 0 for the marker, at 3 for the third packet, at 9 for the fourth.
+/// Each third packet, and 5 ms after a change. Packets 1 to 4 come at 1 to 4 ms behind a marker at
+/// 0: reports at 0 for the marker, at 3 for the third packet, at 9 for the fourth.
 #[test]
 fn reports_go_between_markers_by_packets_and_by_time() {
     let reports = Some(ReportPlan { every_packets: 3, interval: milliseconds(5) });

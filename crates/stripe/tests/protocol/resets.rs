@@ -106,8 +106,8 @@ fn the_receiver_takes_over_the_numbers_of_the_sender() {
     assert!(pair.receiver.reception().discards.of(Discard::OtherChannel) > 0);
 }
 
-/// Cables change places while the sender is down, and it begins in an epoch that is over: the receiver
-/// asks for a later one on what it takes for the other channel.
+/// Cables change places while the sender is down, and it begins in an epoch that is over: the
+/// receiver asks for a later one on what it takes for the other channel.
 #[test]
 fn a_reset_is_asked_for_though_channels_have_changed_places() {
     let mut pair = pair(2);
@@ -120,7 +120,8 @@ fn a_reset_is_asked_for_though_channels_have_changed_places() {
     assert_in_order_from_here(&mut pair);
 }
 
-/// One message that names the other channel, in an epoch that the sender does not know, turns the numbers round.
+/// One message that names the other channel, in an epoch that the sender does not know, turns the
+/// numbers round.
 #[test]
 fn one_wrong_message_does_not_end_the_pipe() {
     for epoch in [2, 5, 1 << 20] {
@@ -188,8 +189,8 @@ fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
     }
 }
 
-/// Two starts in epoch 1: acknowledgements of the first open the second, while a request that the first
-/// caused takes the receiver on to epoch 2. What comes of epoch 1 behind that is no leftover.
+/// Two starts in epoch 1: acknowledgements of the first open the second, while a request that the
+/// first caused takes the receiver on to epoch 2. What comes of epoch 1 behind that is no leftover.
 #[test]
 fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
     let message = |epoch, kind| Message { epoch: Epoch::new(epoch), channel: 0, channels: 2, kind };
@@ -202,8 +203,8 @@ fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
     assert_eq!(receiver.poll_message(at(0)), Some((0, message(2, Kind::Acknowledged))));
     assert_eq!(receiver.handle_message(at(0), 0, message(1, marker)), Err(Discard::StaleEpoch));
     assert_eq!(receiver.poll_message(at(0)), Some((0, message(2, Kind::ResetRequested))));
-    // On a channel that has not named epoch 2 it may have been on its way: a sender that is in epoch 2
-    // does not listen to what is asked of one in epoch 1.
+    // On a channel that has not named epoch 2 it may have been on its way: a sender that is in
+    // epoch 2 does not listen to what is asked of one in epoch 1.
     let other = Message { channel: 1, ..message(1, marker) };
     assert_eq!(receiver.handle_message(at(0), 1, other), Err(Discard::StaleEpoch));
     let asked = Message { channel: 1, ..message(1, Kind::ResetRequested) };
@@ -377,8 +378,9 @@ fn what_is_wished_during_a_reset_is_announced_after_it() {
     assert_in_order_from_here(&mut pair);
 }
 
-/// Epochs a third of the circle apart are each later than the next. Requests are heeded at 0 ms, from 100 ms on, and
-/// from 200 ms after that on; where none has come for four times that, after 100 ms again.
+/// Epochs a third of the circle apart are each later than the next. Requests are heeded at 0 ms,
+/// from 100 ms on, and from 200 ms after that on; where none has come for four times that, after
+/// 100 ms again.
 #[test]
 fn requests_that_go_on_are_heeded_less_and_less_often() {
     let mut pair = pair(2);

@@ -174,8 +174,8 @@ fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
 }
 
 proptest! {
-    /// Losses, outages, skew below the wait: order is exact again within a second of all being well,
-    /// by markers or, where passing over went too far, by a reset.
+    /// Losses, outages, skew below the wait: order is exact again within a second of all being
+    /// well, by markers or, where passing over went too far, by a reset.
     #[test]
     fn order_returns_after_outages(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16, dead: u16,
@@ -202,8 +202,9 @@ proptest! {
         prop_assert!(pair.is_without_repetition());
     }
 
-    /// Losses, outages and skew beyond the wait, small buffers: nothing comes twice, no buffer grows
-    /// beyond its bound, nothing stays in it for longer than a wait for each packet before it.
+    /// Losses, outages and skew beyond the wait, small buffers: nothing comes twice, no buffer
+    /// grows beyond its bound, nothing stays in it for longer than a wait for each packet before
+    /// it.
     #[test]
     fn nothing_waits_without_bound(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,

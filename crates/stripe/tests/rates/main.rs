@@ -1,5 +1,6 @@
-//! Flight windows and quanta that follow, in virtual time over emulated channels that nobody told the sender
-//! anything of: how much of the sum of their rates is delivered, in which order and how late.
+//! Flight windows and quanta that follow, in virtual time over emulated channels that nobody told
+//! the sender anything of: how much of the sum of their rates is delivered, in which order and how
+//! late.
 
 mod world;
 
@@ -86,7 +87,8 @@ fn queues_that_are_short_are_found_out() {
     assert!(dropped * 50 < offered, "{dropped} of {offered} found no room");
 }
 
-/// The paper's adversary: long and short in turn, which would all go one on each channel by packets.
+/// The paper's adversary: long and short in turn, which would all go one on each channel by
+/// packets.
 #[test]
 fn long_and_short_packets_in_turn_change_nothing() {
     let lines = [Line::new(10, 10), Line::new(10, 10)];
@@ -109,8 +111,8 @@ fn quanta_follow_rates_that_change() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// 5 of 30 Mbit/s for a while, or all for 200 of each 500 ms: neither makes a channel seem slow, and the
-/// next backlog is served at once.
+/// 5 of 30 Mbit/s for a while, or all for 200 of each 500 ms: neither makes a channel seem slow,
+/// and the next backlog is served at once.
 #[test]
 fn a_source_that_sends_little_makes_no_channel_seem_slow() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];

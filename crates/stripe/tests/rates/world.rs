@@ -1,4 +1,5 @@
-//! Both ends over emulated channels in virtual time, and a source that has as much as is taken, or less.
+//! Both ends over emulated channels in virtual time, and a source that has as much as is taken, or
+//! less.
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_kernel::{EventQueue, Rate, Span, Time};

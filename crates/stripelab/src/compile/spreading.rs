@@ -80,8 +80,8 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// A receiver that goes on before the slowest channel's packets can be there loses step with it again
-/// and again.
+/// A receiver that goes on before the slowest channel's packets can be there loses step with it
+/// again and again.
 fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     let wait = source.scenario.stripe.wait;
     let skew = skew(plan);
@@ -95,8 +95,9 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     })
 }
 
-/// A window holds what a channel carries in a round trip, and may be sent at once: a queue that holds less
-/// than a quarter of it loses most of that, and what the sender finds of the rate is wrong.
+/// A window holds what a channel carries in a round trip, and may be sent at once: a queue that
+/// holds less than a quarter of it loses most of that, and what the sender finds of the rate is
+/// wrong.
 fn queue_below_window(link: &LinkPlan) -> Option<String> {
     let trip_ps = u128::from(link.forth.delay.as_ps()) + u128::from(link.back.delay.as_ps());
     let held_bytes = u128::from(link.forth.rate.bytes_per_second()) * trip_ps / 1_000_000_000_000;

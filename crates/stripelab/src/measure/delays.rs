@@ -41,8 +41,8 @@ impl Delays {
         (!self.histogram.is_empty()).then_some(self.longest_ns)
     }
 
-    /// The delay that this share of packets does not exceed; the p-th percentile needs 100 / (100 - p)
-    /// packets.
+    /// The delay that this share of packets does not exceed; the p-th percentile needs 100 / (100 -
+    /// p) packets.
     pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let packets = real(u128::from(self.histogram.len()));
         let told = packets * (100.0 - percentile) >= 100.0 - 1e-4;

@@ -250,8 +250,8 @@ impl Meter {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
 
-    /// Packets that were sent and of which nothing more is known: under way, in a buffer, or dropped from
-    /// one.
+    /// Packets that were sent and of which nothing more is known: under way, in a buffer, or
+    /// dropped from one.
     pub(crate) fn unaccounted_packets(&self) -> u64 {
         let given_out = self.delivered_packets - self.duplicated_packets;
         self.sent_packets.saturating_sub(given_out + self.lost_packets())

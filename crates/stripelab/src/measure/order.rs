@@ -2,12 +2,12 @@
 //!
 //! Source: Morton, Ciavattone, Ramachandran, Shalunov and Perser, "Packet Reordering Metrics", RFC
 //! 4737, section 3: a packet is reordered if one that was sent later was given out before it. A gap
-//! that nothing fills is a loss and no reordering. Section 4.2.1: its extent is by how many places, in the
-//! order of being given out, it comes after the first that was sent later.
+//! that nothing fills is a loss and no reordering. Section 4.2.1: its extent is by how many places,
+//! in the order of being given out, it comes after the first that was sent later.
 //!
-//! Invariants: whatever is given out counts once, as in order, out of order or twice; so many numbers of
-//! missing packets are kept at the most, the highest, and one that comes after its own was let go counts as
-//! twice.
+//! Invariants: whatever is given out counts once, as in order, out of order or twice; so many
+//! numbers of missing packets are kept at the most, the highest, and one that comes after its own
+//! was let go counts as twice.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,8 @@ mod tests {
     use super::*;
     use Place::{InOrder, OutOfOrder, Twice};
 
-    /// The sequence 1 2 3 7 8 9 10 4 5 6 11 has three reordered packets, which come 4, 5 and 6 places after 7.
+    /// The sequence 1 2 3 7 8 9 10 4 5 6 11 has three reordered packets, which come 4, 5 and 6
+    /// places after 7.
     #[test]
     fn packets_after_later_ones_are_out_of_order() {
         let mut order = Order::new();
@@ -86,7 +87,8 @@ mod tests {
         assert_eq!(order.extent_max(), 6);
     }
 
-    /// 3 to 8 are lost: 2 comes one place after 9, seven numbers above. A repetition takes no place.
+    /// 3 to 8 are lost: 2 comes one place after 9, seven numbers above. A repetition takes no
+    /// place.
     #[test]
     fn the_extent_is_counted_in_places_and_not_in_numbers() {
         let mut order = Order::new();
@@ -94,7 +96,8 @@ mod tests {
         assert_eq!(order.extent_max(), 1);
     }
 
-    /// Of all that is lost before the last packet, as much is kept as there is room for: the highest numbers.
+    /// Of all that is lost before the last packet, as much is kept as there is room for: the
+    /// highest numbers.
     #[test]
     fn what_is_missing_is_kept_in_bounds() {
         let mut order = Order::new();

@@ -15,8 +15,8 @@ pub struct ChannelSummary {
     /// Its rate at the start, in bits per second.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub rate_bits_per_s: f64,
-    /// What it may send in a round at the end, in bytes or in packets as its scheduler counts; missing
-    /// where there are no rounds.
+    /// What it may send in a round at the end, in bytes or in packets as its scheduler counts;
+    /// missing where there are no rounds.
     pub quantum: Option<u64>,
     /// Packets of data that went on it.
     #[schemars(extend("x-unit" = "packets"))]
@@ -39,8 +39,8 @@ pub struct ChannelSummary {
     /// Messages that went on it, markers among them.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_sent: u64,
-    /// Bits per second that arrived in the window, headers included; missing where a run was ended before
-    /// it began.
+    /// Bits per second that arrived in the window, headers included; missing where a run was ended
+    /// before it began.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub arrived_bits_per_s: Option<f64>,
     /// The same as a share of its rate at the start.

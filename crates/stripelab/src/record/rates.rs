@@ -5,8 +5,8 @@ use crate::run::Engine;
 use gingham_kernel::Time;
 use gingham_results::{Estimate, Ratio, real};
 
-/// Bits per second from bytes by section of the window. A run that was ended early has the sections that
-/// were over by then.
+/// Bits per second from bytes by section of the window. A run that was ended early has the sections
+/// that were over by then.
 pub(super) fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estimate> {
     let window = engine.meter().sections;
     let section_s = real(u128::from(window.window().as_ps())) / 1e12 / real(bytes.len() as u128);

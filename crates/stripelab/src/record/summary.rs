@@ -21,7 +21,8 @@ pub struct Record {
     pub end_ns: u64,
     /// The rates of all channels together at the start, in bits per second.
     pub capacity_bits_per_s: f64,
-    /// What was given out in the window, repetitions not counted, in bits per second; headers are not in it.
+    /// What was given out in the window, repetitions not counted, in bits per second; headers are
+    /// not in it.
     pub goodput_bits_per_s: Option<f64>,
     /// Half-width of the goodput.
     pub goodput_half_width_bits_per_s: Option<f64>,
@@ -57,9 +58,11 @@ pub struct Record {
     pub lost_at_receiver: u64,
     /// Packets out of order as a share of those given out in the window.
     pub out_of_order_share: Option<f64>,
-    /// By how many places a packet came after the first that was sent later, at the most (RFC 4737, section 4.2.1).
+    /// By how many places a packet came after the first that was sent later, at the most (RFC 4737,
+    /// section 4.2.1).
     pub reordering_extent_max: u64,
-    /// Mean delay from its source to whoever reads, in nanoseconds, of packets given out in the window.
+    /// Mean delay from its source to whoever reads, in nanoseconds, of packets given out in the
+    /// window.
     pub delay_mean_ns: Option<f64>,
     /// Half-width of the mean delay.
     pub delay_half_width_ns: Option<f64>,
@@ -106,8 +109,8 @@ pub struct Record {
 pub enum Verdict {
     /// The numbers describe what the scenario asks for.
     Ok,
-    /// Too little was given out in the window: nothing, or so little that the interval of the goodput is
-    /// wider than a quarter of it to either side.
+    /// Too little was given out in the window: nothing, or so little that the interval of the
+    /// goodput is wider than a quarter of it to either side.
     NotConverged,
     /// Packets were left behind at the end of the run, or nothing was given out at all.
     Stalled,

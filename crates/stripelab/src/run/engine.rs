@@ -3,8 +3,8 @@
 //! After each event at an end everything is polled until there is nothing: messages before packets,
 //! as the protocol asks, and timers anew.
 //!
-//! Invariant: a packet that a source gave is in exactly one place: before the sender, on its way, in a
-//! buffer of the receiver, given out, or counted as refused or lost.
+//! Invariant: a packet that a source gave is in exactly one place: before the sender, on its way,
+//! in a buffer of the receiver, given out, or counted as refused or lost.
 
 mod giving;
 mod sending;

@@ -1,7 +1,7 @@
 //! What happens next, in one total order, and what is on its way.
 //!
-//! Events of one instant go by their variant in this order, then by channel or source and number, so
-//! that the order in which they were scheduled cannot matter.
+//! Events of one instant go by their variant in this order, then by channel or source and number,
+//! so that the order in which they were scheduled cannot matter.
 
 use crate::traffic::Packet;
 use gingham_stripe::Message;
@@ -17,7 +17,8 @@ pub(crate) enum Event {
     Arrive { channel: u8, number: u64, slot: u32 },
     /// Something arrives back at the sender.
     Return { channel: u8, number: u64, slot: u32 },
-    /// An acknowledgement reaches its source: everything before a segment has come, and another one.
+    /// An acknowledgement reaches its source: everything before a segment has come, and another
+    /// one.
     Acknowledge { source: u16, number: u64, expected: u64, got: u64 },
     /// A transport may have waited for too long.
     Timeout { source: u16 },

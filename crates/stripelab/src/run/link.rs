@@ -1,4 +1,5 @@
-//! A channel of a run: its two ways, and the packets and markers that the scenario has chosen to lose.
+//! A channel of a run: its two ways, and the packets and markers that the scenario has chosen to
+//! lose.
 
 use crate::plan::{Change, LinkPlan};
 use gingham_kernel::{Span, Time};
@@ -45,8 +46,8 @@ impl Link {
         }
     }
 
-    /// Offers something to the way forth. What the scenario has chosen to lose takes its time on the
-    /// wire like anything else that is lost.
+    /// Offers something to the way forth. What the scenario has chosen to lose takes its time on
+    /// the wire like anything else that is lost.
     pub(crate) fn offer(&mut self, now: Time, length_bytes: u32, kind: Kind) -> Fate {
         let chosen = match kind {
             Kind::Data => is_next(&mut self.data, &self.plan.lose),
@@ -103,7 +104,8 @@ impl Link {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }
 
-    /// The next change happens; tells the quantum that the channel is to have, if that is what changes.
+    /// The next change happens; tells the quantum that the channel is to have, if that is what
+    /// changes.
     pub(crate) fn change(&mut self, now: Time) -> Option<u32> {
         let (_, change) = self.plan.changes[self.changed];
         self.changed += 1;

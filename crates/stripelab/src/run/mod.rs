@@ -6,8 +6,8 @@
 //!                              └────────── channels back ──────────┘  what the ends tell each other
 //! ```
 //!
-//! Invariants: no clock, no file, no thread; the same plan gives the same bits, however the run is cut
-//! into calls.
+//! Invariants: no clock, no file, no thread; the same plan gives the same bits, however the run is
+//! cut into calls.
 
 mod engine;
 mod event;

@@ -1,4 +1,5 @@
-//! The schedulers that both ends can run, behind one type that remembers the number it charged last.
+//! The schedulers that both ends can run, behind one type that remembers the number it charged
+//! last.
 //!
 //! The number of a packet is not in the packet, and the receiver's scheduler has moved on when a
 //! packet is given out; whoever draws rounds wants to know it, so it is kept at the moment of the

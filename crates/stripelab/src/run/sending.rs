@@ -204,8 +204,8 @@ impl Protocol {
     }
 }
 
-/// Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4): neighbours go
-/// far apart.
+/// Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4): neighbours
+/// go far apart.
 fn hash(source: u16) -> usize {
     usize::from(source).wrapping_add(1).wrapping_mul(0x9e37_79b9) >> 16
 }

@@ -18,8 +18,8 @@ pub struct Channel {
     /// The most that its queue holds.
     #[serde(default = "default_queue")]
     pub queue: Bytes,
-    /// What it may send in a round, at least the longest packet: in the ratio of the rates unless given,
-    /// the slowest channel having the longest packet. Only surplus round robin takes one.
+    /// What it may send in a round, at least the longest packet: in the ratio of the rates unless
+    /// given, the slowest channel having the longest packet. Only surplus round robin takes one.
     pub quantum: Option<Bytes>,
     /// The most that is added to the delay, uniformly, without changing the order.
     #[serde(default)]
@@ -51,12 +51,12 @@ pub struct Channel {
     /// Changes of the rate, in the order of time.
     #[serde(default)]
     pub rates: Vec<RateStep>,
-    /// Changes of the quantum that the sender is told of, in the order of time: it announces each to
-    /// the receiver before it makes it. With "0 B" the channel goes out.
+    /// Changes of the quantum that the sender is told of, in the order of time: it announces each
+    /// to the receiver before it makes it. With "0 B" the channel goes out.
     #[serde(default)]
     pub quanta: Vec<QuantumStep>,
-    /// The way back, which carries what the receiver tells the sender: as fast and as far, and nothing
-    /// goes wrong on it, unless given.
+    /// The way back, which carries what the receiver tells the sender: as fast and as far, and
+    /// nothing goes wrong on it, unless given.
     #[serde(default)]
     pub back: Back,
 }

@@ -31,8 +31,8 @@ const fn a_second() -> Span {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// So many events from the beginning on get a row in the table `events`: what was sent, lost, and
-    /// given out, with its round and deficit. For short runs, and for the drawing of rounds.
+    /// So many events from the beginning on get a row in the table `events`: what was sent, lost,
+    /// and given out, with its round and deficit. For short runs, and for the drawing of rounds.
     pub events: u64,
     /// So many packets from the beginning on get a row in the table `packets`.
     pub packets: u64,

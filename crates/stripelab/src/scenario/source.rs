@@ -68,8 +68,8 @@ pub struct OnOff {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reno {
-    /// An acknowledgement takes so long from the delivery to the source; as long as the shortest delay
-    /// of a channel unless given.
+    /// An acknowledgement takes so long from the delivery to the source; as long as the shortest
+    /// delay of a channel unless given.
     pub ack_delay: Option<Span>,
     /// The most that is under way, the window of its receiver; 4 MB unless given.
     pub window: Option<Bytes>,
@@ -79,8 +79,8 @@ pub struct Reno {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Frames {
-    /// A file with the length of a frame in bytes on each line; the last number of a line counts, and
-    /// lines that begin with `#` do not. The path is relative to the scenario.
+    /// A file with the length of a frame in bytes on each line; the last number of a line counts,
+    /// and lines that begin with `#` do not. The path is relative to the scenario.
     pub file: Option<String>,
     /// The lengths themselves, in place of a file.
     #[serde(default)]

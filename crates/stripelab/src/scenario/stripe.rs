@@ -18,40 +18,41 @@ pub struct Stripe {
     pub markers: Markers,
     /// Whether quanta stay as they are told, or follow the rates that windows find.
     pub quanta: Quanta,
-    /// Whether the sender bounds what is in flight on each channel by what it finds that the channel
-    /// carries, and keeps its queue short; where quanta follow it does so in any case.
+    /// Whether the sender bounds what is in flight on each channel by what it finds that the
+    /// channel carries, and keeps its queue short; where quanta follow it does so in any case.
     pub window: bool,
-    /// A channel of which the sender hears nothing for so long, though markers go on it, is out until it
-    /// answers again; with "0 s" none ever is (not with
-    /// credits or windows, which wait for what is heard).
+    /// A channel of which the sender hears nothing for so long, though markers go on it, is out
+    /// until it answers again; with "0 s" none ever is (not with credits or windows, which wait for
+    /// what is heard).
     pub silence: Span,
-    /// Whether a packet goes only where the receiver has said that it has room: then no buffer of the
-    /// receiver is ever too full (section 6.3; Kung and Chapman 1993).
+    /// Whether a packet goes only where the receiver has said that it has room: then no buffer of
+    /// the receiver is ever too full (section 6.3; Kung and Chapman 1993).
     pub credits: bool,
-    /// Reports of the receiver between markers, which credits need; credits and windows have them by
-    /// themselves, with the defaults, unless given.
+    /// Reports of the receiver between markers, which credits need; credits and windows have them
+    /// by themselves, with the defaults, unless given.
     pub reports: Option<Reports>,
     /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm what the
     /// receiver expects: never out of order then, whatever is lost.
     pub guaranteed: bool,
     /// Lost packets are sent again, with these parameters; for that the order must be guaranteed.
     pub repair: Option<Repair>,
-    /// Where channels reorder: each is put in order by the tags' numbers before the receiver sees it, which
-    /// takes a guaranteed order.
+    /// Where channels reorder: each is put in order by the tags' numbers before the receiver sees
+    /// it, which takes a guaranteed order.
     pub restore: Option<Restore>,
     /// At these instants the sender starts both ends anew, as after a crash.
     pub resets: Vec<Span>,
     /// Packets that the receiver keeps of each channel at the most; more are discarded.
     pub buffer_packets: u64,
-    /// So long the receiver waits for a channel that is silent while others have packets. It must be above
-    /// the skew, which is what the channels differ by in delay, jitter and queues; twice that is ample.
+    /// So long the receiver waits for a channel that is silent while others have packets. It must
+    /// be above the skew, which is what the channels differ by in delay, jitter and queues; twice
+    /// that is ample.
     pub wait: Span,
     /// The queue before the sender; a packet that finds no room is refused. A backlogged source
     /// needs none.
     pub queue: Bytes,
     /// Whether the sender sees the queues of its channels, as of network interfaces of its own
-    /// machine, and waits for room. Otherwise what finds a queue full is lost. It does unless it has
-    /// windows, which are for queues that nobody sees.
+    /// machine, and waits for room. Otherwise what finds a queue full is lost. It does unless it
+    /// has windows, which are for queues that nobody sees.
     pub backpressure: Option<bool>,
 }
 
@@ -105,8 +106,8 @@ pub enum Quanta {
     /// From the scenario: those of the channels, or in the ratio of their rates.
     #[default]
     Told,
-    /// From what reports tell of the channels. At the start each channel has its own quantum, if it is
-    /// given one, or the longest packet.
+    /// From what reports tell of the channels. At the start each channel has its own quantum, if it
+    /// is given one, or the longest packet.
     Follow,
 }
 
@@ -114,15 +115,16 @@ pub enum Quanta {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// A quantum of bytes a turn, overdrawn by the last packet and paid back in the next round: fair
-    /// in bytes whatever the lengths (Adiseshu, Parulkar and Varghese 1996, section 3.5).
+    /// A quantum of bytes a turn, overdrawn by the last packet and paid back in the next round:
+    /// fair in bytes whatever the lengths (Adiseshu, Parulkar and Varghese 1996, section 3.5).
     #[default]
     SurplusRoundRobin,
     /// So many packets a turn, whatever their length (section 6.2).
     GeneralisedRoundRobin(Generalised),
     /// A packet a turn.
     RoundRobin,
-    /// A channel drawn for each packet, by a generator that the receiver could run as well (section 3.4).
+    /// A channel drawn for each packet, by a generator that the receiver could run as well (section
+    /// 3.4).
     Randomised,
     /// The channel whose queue is emptied first. Not causal, so it has no logical reception.
     ShortestQueue,
@@ -135,8 +137,8 @@ pub enum Scheduler {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generalised {
-    /// Packets a turn of each channel; one for the slowest and, for each other, the whole number closest to
-    /// the ratio of its rate to the slowest's (section 6.2) unless given.
+    /// Packets a turn of each channel; one for the slowest and, for each other, the whole number
+    /// closest to the ratio of its rate to the slowest's (section 6.2) unless given.
     pub packets: Vec<u32>,
 }
 
@@ -150,8 +152,9 @@ pub enum Reception {
     Logical,
     /// Packets are given out as they arrive.
     None,
-    /// Each packet carries a sequence number of 4 bytes, and the receiver sorts; a packet is taken for
-    /// lost when every channel has shown a later one (RFC 1990, section 4.1), or after the wait.
+    /// Each packet carries a sequence number of 4 bytes, and the receiver sorts; a packet is taken
+    /// for lost when every channel has shown a later one (RFC 1990, section 4.1), or after the
+    /// wait.
     SequenceNumbers,
 }
 

@@ -6,8 +6,8 @@
 //!   transports      ◄── acknowledgements, timeouts ──► packets
 //! ```
 //!
-//! Invariant: what a source sends depends on its plan, the seed and, for a transport, on what came of
-//! its packets; a source more or less changes nobody else's draws.
+//! Invariant: what a source sends depends on its plan, the seed and, for a transport, on what came
+//! of its packets; a source more or less changes nobody else's draws.
 
 mod lengths;
 mod reno;

@@ -9,12 +9,12 @@
 //!   timeout         a window of one segment, and everything again that has not come
 //! ```
 //!
-//! Source: RFC 5681 (congestion control), RFC 6675 (recovery), RFC 6298 (timeouts, with Linux's least of
-//! 200 ms in place of a second). Every segment is acknowledged by itself, at once; a segment that was sent
-//! again is found lost by the timeout alone.
+//! Source: RFC 5681 (congestion control), RFC 6675 (recovery), RFC 6298 (timeouts, with Linux's
+//! least of 200 ms in place of a second). Every segment is acknowledged by itself, at once; a
+//! segment that was sent again is found lost by the timeout alone.
 //!
-//! Invariants: new segments go only while less than the window is under way; a window is halved at most
-//! once for all that was under way.
+//! Invariants: new segments go only while less than the window is under way; a window is halved at
+//! most once for all that was under way.
 
 use gingham_kernel::{Span, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -127,7 +127,8 @@ impl Reno {
         self.timeout_at
     }
 
-    /// A segment to send now, and its length; `length` gives that of a new one, if there may be any.
+    /// A segment to send now, and its length; `length` gives that of a new one, if there may be
+    /// any.
     pub(crate) fn next(
         &mut self,
         now: Time,
@@ -369,8 +370,8 @@ mod tests {
     fn a_lost_segment_halves_the_window_and_goes_again_after_three_later_ones() {
         let mut reno = Reno::new(1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
-        // Segment 1 is lost. When 2, 3 and 4 have come, 7,000 of 10,000 bytes are under way, half of
-        // which is 3,500; 1 is not under way any more, which leaves 6,000.
+        // Segment 1 is lost. When 2, 3 and 4 have come, 7,000 of 10,000 bytes are under way, half
+        // of which is 3,500; 1 is not under way any more, which leaves 6,000.
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);

@@ -85,7 +85,8 @@ fn without_loss_the_order_is_exact() {
     }
 }
 
-/// Three channels that lose a twentieth of all packets, with queues so short that a copy is there in time.
+/// Three channels that lose a twentieth of all packets, with queues so short that a copy is there
+/// in time.
 fn lossy(stripe: &str) -> String {
     format!(
         "stop.time = \"500 ms\"\n{stripe}\n\
@@ -111,13 +112,14 @@ fn repair_brings_back_nearly_everything() {
     let lost_first = record.lost_on_channels;
     assert!(lost_first > 50);
     assert_eq!((record.packets_out_of_order, record.packets_twice), (0, 0));
-    // A copy is lost as often as a packet, and three tries leave less than one of a thousand losses.
+    // A copy is lost as often as a packet, and three tries leave less than one of a thousand
+    // losses.
     assert!(record.packets_lost <= lost_first / 20);
     assert_eq!(record.packets_repaired, lost_first - record.packets_lost);
 }
 
-/// A reader at half the rate of the channels: without credits what finds a full buffer is discarded, with
-/// them the sender waits and nothing is.
+/// A reader at half the rate of the channels: without credits what finds a full buffer is
+/// discarded, with them the sender waits and nothing is.
 #[test]
 fn credits_keep_a_slow_reader_from_losing() {
     let slow = |credits| {
@@ -169,8 +171,8 @@ fn channels_that_reorder_are_put_in_order_first() {
     assert_eq!(with.packets_delivered, with.packets_sent);
 }
 
-/// The second channel goes out after 200 ms and comes in again after 300: in between the pipe has the first
-/// channel's rate, and no packet is lost or out of order.
+/// The second channel goes out after 200 ms and comes in again after 300: in between the pipe has
+/// the first channel's rate, and no packet is lost or out of order.
 #[test]
 fn a_channel_that_leaves_and_comes_back_costs_nothing_else() {
     let record = run("stop = { time = \"500 ms\", warm_up = \"0 s\" }\nmeasure.step = \"50 ms\"\n\
@@ -191,8 +193,8 @@ fn a_reset_costs_what_is_under_way_and_no_order() {
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\n\
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\n");
     assert_eq!((record.resets, record.packets_out_of_order), (2, 0));
-    // What is on its way on the other channel when the first reset arrives is of an epoch that is over: of
-    // 64 kB in its queue and 2 ms of skew, a part each time.
+    // What is on its way on the other channel when the first reset arrives is of an epoch that is
+    // over: of 64 kB in its queue and 2 ms of skew, a part each time.
     assert_eq!(record.packets_lost, record.lost_at_receiver);
     assert!(record.packets_lost < 2 * 50, "{}", record.packets_lost);
 }

@@ -11,8 +11,8 @@ const TWO: &str = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
     [stripe]\nlongest_packet = \"500 B\"\nmarkers.send = false\n\
     [[channel]]\nrate = \"1 MB/s\"\n[[channel]]\nrate = \"1 MB/s\"\n";
 
-/// Section 3.5 of Adiseshu, Parulkar and Varghese 1996, with a quantum of 500 and packets of 550, 150,
-/// 300 and 400 bytes and their like: here 500, 150, 300, 400, 100 and 500. By hand:
+/// Section 3.5 of Adiseshu, Parulkar and Varghese 1996, with a quantum of 500 and packets of 550,
+/// 150, 300 and 400 bytes and their like: here 500, 150, 300, 400, 100 and 500. By hand:
 ///
 /// ```text
 ///   round 1   channel 1: 500 (500 -> 0)       channel 2: 150 (500 -> 350), 300 (-> 50), 400 (-> -350)
@@ -34,8 +34,8 @@ fn surplus_round_robin_sends_as_on_paper() {
     assert_eq!(channels, ["1", "2", "2", "2", "1", "1"]);
     assert_eq!(of("round"), [1, 1, 1, 1, 2, 2]);
     assert_eq!(of("deficit_bytes"), [500, 500, 350, 50, 500, 400]);
-    // Channel 1 gives 500, 100 and 500 bytes, channel 2 150, 300 and 400: packet 4 is there after 850 us
-    // and holds back packet 5, which is there after 600 us.
+    // Channel 1 gives 500, 100 and 500 bytes, channel 2 150, 300 and 400: packet 4 is there after
+    // 850 us and holds back packet 5, which is there after 600 us.
     let delivered = integers(&record, "packets", "delivered_ns");
     assert_eq!(delivered, [500_000, 500_000, 500_000, 850_000, 850_000, 1_100_000]);
     assert_eq!(record.packets_out_of_order, 0);
@@ -70,8 +70,8 @@ fn a_silence_without_end_is_refused_where_reports_are_waited_for() {
     }
 }
 
-/// Packet 1, alone in round 1 on channel 1, is lost on its wire; a marker before round 2 tells of it.
-/// Every packet fills a quantum, so packets go 1 2 1 2 by channel.
+/// Packet 1, alone in round 1 on channel 1, is lost on its wire; a marker before round 2 tells of
+/// it. Every packet fills a quantum, so packets go 1 2 1 2 by channel.
 #[test]
 fn a_marker_puts_the_receiver_right_after_a_loss() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
@@ -109,8 +109,8 @@ fn unequal_channels_add_up() {
     assert_eq!(record.in_order_bits_per_s, record.goodput_bits_per_s);
 }
 
-/// Sequence numbers: channel 2 has shown packet 4 when packet 3 arrives on channel 1, so that packet 1,
-/// which is missing, is lost for sure.
+/// Sequence numbers: channel 2 has shown packet 4 when packet 3 arrives on channel 1, so that
+/// packet 1, which is missing, is lost for sure.
 #[test]
 fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\nmeasure.packets = 10\n\
@@ -123,8 +123,8 @@ fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
     assert_eq!(delivered, [0, 2_008_000, 2_008_000, 2_008_000]);
 }
 
-/// Ended in the middle of the window, a run has the rates of what was simulated: 10 Mbit/s from the start,
-/// of which nothing is lost, whether the rest was simulated or not.
+/// Ended in the middle of the window, a run has the rates of what was simulated: 10 Mbit/s from the
+/// start, of which nothing is lost, whether the rest was simulated or not.
 #[test]
 fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
     let text = "stop = { time = \"10 s\", warm_up = \"1 s\" }\n[[channel]]\nrate = \"10 Mbit/s\"\n";
@@ -148,8 +148,9 @@ fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
     assert!(too_early.verdict_reason.contains("before the window began"));
 }
 
-/// The second channel's packets come 300 ms later than the first's: a receiver that waits 200 ms, as it does
-/// unless told otherwise, goes on without them. Told to wait 600 ms, it has 40 Mbit/s, less markers.
+/// The second channel's packets come 300 ms later than the first's: a receiver that waits 200 ms,
+/// as it does unless told otherwise, goes on without them. Told to wait 600 ms, it has 40 Mbit/s,
+/// less markers.
 #[test]
 fn a_wait_below_the_skew_is_told_with_its_cure() {
     let text = |delay: &str, wait: &str| {
@@ -169,8 +170,8 @@ fn a_wait_below_the_skew_is_told_with_its_cure() {
     assert!(run(&text("100 ms", "")).notes.is_empty());
 }
 
-/// 20 Mbit/s hold 2.5 MB/s x 600 ms = 1.5 MB in a round trip of 600 ms, and the queue is of 64 kB; with a round
-/// trip of 80 ms it is 200 kB, of which the queue is near a third.
+/// 20 Mbit/s hold 2.5 MB/s x 600 ms = 1.5 MB in a round trip of 600 ms, and the queue is of 64 kB;
+/// with a round trip of 80 ms it is 200 kB, of which the queue is near a third.
 #[test]
 fn windows_far_above_the_queue_are_told_with_their_cure() {
     let notes = |delay: &str, quanta: &str| {

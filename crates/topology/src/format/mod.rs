@@ -14,10 +14,10 @@
 //! | dot (Graphviz) | no | yes | a picture |
 //! | slurm | no | yes | which nodes share a switch |
 //!
-//! A text that does not follow its format is a [`FormatError`] with line, column and cure.
-//! A text that follows it and contradicts itself is read as far as it makes sense, and each
-//! contradiction is a [`Finding`](crate::Finding). A format that cannot hold all of a fabric says so in the
-//! notes of [`Written`].
+//! A text that does not follow its format is a [`FormatError`] with line, column and cure. A text
+//! that follows it and contradicts itself is read as far as it makes sense, and each contradiction
+//! is a [`Finding`](crate::Finding). A format that cannot hold all of a fabric says so in the notes
+//! of [`Written`].
 //!
 //! Invariants: no reader panics, whatever the text; equal fabrics give equal texts; for
 //! [`Format::Toml`], and for the dump formats where `notes` is empty, reading what was

@@ -19,8 +19,8 @@
 //! 2004, chapter 6.
 //!
 //! Closed forms, with l leaves, s spines, p hosts a leaf and c cables a pair: l + s switches, l p
-//! hosts, l p + l s c cables; the diameter is 3 switches (1 with a single leaf). Oversubscription is p / (s c); the
-//! network is rearrangeably non-blocking if p <= s c.
+//! hosts, l p + l s c cables; the diameter is 3 switches (1 with a single leaf). Oversubscription
+//! is p / (s c); the network is rearrangeably non-blocking if p <= s c.
 
 use super::draft::{Draft, Size};
 use super::error::at_least;

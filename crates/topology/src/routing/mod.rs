@@ -11,11 +11,11 @@
 //! whatever their form and origin (`paths`).
 //!
 //! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each of them, and
-//! [`Lanes`], which tell on which lanes a packet may go on at each hop: by its class, by datelines, or by
-//! tables (`lanes`). The proof is of all
-//! of them together, buffer by buffer (`proof`); routes alone are the case of one path a pair and one lane.
-//! Tables of a running fabric come from `subnet`: [`Routes::trace`] finds their loops and black
-//! holes, and the proof takes stray packets into account. `metrics` count and measure.
+//! [`Lanes`], which tell on which lanes a packet may go on at each hop: by its class, by datelines,
+//! or by tables (`lanes`). The proof is of all of them together, buffer by buffer (`proof`); routes
+//! alone are the case of one path a pair and one lane. Tables of a running fabric come from
+//! `subnet`: [`Routes::trace`] finds their loops and black holes, and the proof takes stray packets
+//! into account. `metrics` count and measure.
 //!
 //! Invariant: routes depend on the fabric, the algorithm and the form, and on nothing else.
 

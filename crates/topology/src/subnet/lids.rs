@@ -122,8 +122,8 @@ impl Lids {
         *self.owners.get(usize::from(lid))?
     }
 
-    /// The LID of an endpoint at an offset from its base LID. Where the endpoint has fewer, they are taken
-    /// in turn.
+    /// The LID of an endpoint at an offset from its base LID. Where the endpoint has fewer, they
+    /// are taken in turn.
     pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
         let (first, lmc) = self.of_endpoints[endpoint.index()]?;
         Some(first + u16::from(lid_offset % (1 << lmc)))

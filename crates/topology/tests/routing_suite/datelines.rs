@@ -1,5 +1,5 @@
-//! Lanes of classes, with datelines and without: what the proof says of rings and tori, and that it speaks of the
-//! very sets that `onward` gives hop by hop.
+//! Lanes of classes, with datelines and without: what the proof says of rings and tori, and that it
+//! speaks of the very sets that `onward` gives hop by hop.
 
 use crate::support::{FORMS, any_plan, generated, pairs, ring, routed, shortest_path};
 use gingham_topology::generate::{Generator, Mesh, Torus};
@@ -45,7 +45,8 @@ fn verdict(fabric: &Fabric, lanes: &Lanes) -> (usize, Vec<Buffer>) {
 
 #[test]
 fn a_circle_of_four_by_hand() {
-    // Upwards each of the four channels is followed by the next on a way of two, downwards a way has one.
+    // Upwards each of the four channels is followed by the next on a way of two, downwards a way
+    // has one.
     let fabric = ring(4, 1);
     let cases: [(Lanes, usize, usize); 7] = [
         (Lanes::free(&[set(&[0])]), 4, 4),
@@ -54,7 +55,8 @@ fn a_circle_of_four_by_hand() {
         // Lane 0: s0-s1-s2-s3. Onto lane 1 from s3 to s0, and on it to s1.
         (with_datelines(&fabric, &[set(&[0, 1])]), 4, 0),
         (with_datelines(&fabric, &[set(&[0, 1, 2, 3])]), 16, 0),
-        // The lower dateline class has two lanes: 4 and 4, from it to the upper 2, and within that 1.
+        // The lower dateline class has two lanes: 4 and 4, from it to the upper 2, and within that
+        // 1.
         (with_datelines(&fabric, &[set(&[0, 1, 2])]), 4 + 4 + 2 + 1, 0),
         (with_datelines(&fabric, &[set(&[0, 1]), set(&[2, 3])]), 8, 0),
         // One lane cannot be shared out.
@@ -86,11 +88,11 @@ fn a_cycle_on_lanes_has_words() {
 fn torus_dependencies(k: usize) -> usize {
     // Ways are shortest, and go up where both are equally long.
     let [up, down] = [k / 2, (k - 1) / 2];
-    // In one ring and direction k - 2 turns on dateline class 0, one up to dateline class 1, and on that all turns of the longest
-    // way that begins with the channel that crosses.
+    // In one ring and direction k - 2 turns on dateline class 0, one up to dateline class 1, and on
+    // that all turns of the longest way that begins with the channel that crosses.
     let within = (k - 1 + up - 1) + (k - 1 + down - 1);
-    // A way ends in any channel of a ring: k - 1 on dateline class 0, and all channels of that longest way on dateline class 1. From
-    // there it enters the next dimension in either direction.
+    // A way ends in any channel of a ring: k - 1 on dateline class 0, and all channels of that
+    // longest way on dateline class 1. From there it enters the next dimension in either direction.
     let ends = (k - 1 + up) + (k - 1 + down);
     2 * k * within + k * ends * 2
 }
@@ -132,7 +134,8 @@ fn meshes_and_small_circles_have_one_layer() {
     assert_eq!(crossing(&torus(&[4, 5])), 2 * (4 + 5));
 }
 
-/// The lanes of each channel of a pair's path, the cables of the hosts among them, as `onward` tells them.
+/// The lanes of each channel of a pair's path, the cables of the hosts among them, as `onward`
+/// tells them.
 fn told(
     fabric: &Fabric,
     routes: &Routes,

@@ -123,8 +123,8 @@ fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
 
 #[test]
 fn packets_on_other_lanes_share_the_pool_of_a_host() {
-    // A line: h0 sends to h3 by h1 and then h2 on lane 1, and h3 to h0 by h2 and then h1 on lane 2. All others go straight,
-    // on lane 0. On no lane by itself there is a cycle.
+    // A line: h0 sends to h3 by h1 and then h2 on lane 1, and h3 to h0 by h2 and then h1 on lane 2.
+    // All others go straight, on lane 0. On no lane by itself there is a cycle.
     let fabric = fabric(4, &[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)]);
     let by_hosts = [
         ["s0", "s1", "h1", "s1", "s2", "h2", "s2", "s3", "h3"],
@@ -161,7 +161,8 @@ fn packets_on_other_lanes_share_the_pool_of_a_host() {
         prove(&fabric, RouteSet { routes: &routes, lanes: Some(&lanes), ejection })
     };
     assert!(proved(true, Ejection::Always).is_free());
-    // With the pool of h1 full of packets on lane 1 for h2, and that of h2 full of such on lane 2 for h1.
+    // With the pool of h1 full of packets on lane 1 for h2, and that of h2 full of such on lane 2
+    // for h1.
     let expected = [
         ("h1", "s1", 1),
         ("s1", "s2", 1),

@@ -66,8 +66,9 @@ fn a_busy_way_makes_a_packet_turn() {
     //   h0: h1 by s1s0. h2: by s1 the busiest has 1, by s3 0, so s2s3 s3s0. h3 by s3s0, now 2.
     //   h1: h0 by s0s1, h2 by s2s1. h3: by s0 the busiest has 2 (s3s0), by s2 1 (s2s1), so
     //       s3s2 s2s1, which turns from down to up at s2.
-    //   h2: h0: by s1 0 + 1, by s3 0 + 1, no turns: the lower channel, s0s1 s1s2. h1 and h3 straight.
-    //   h3: h0 straight. h1: by s0 1 and 1, by s2 2 (s1s2 of h0 and h1), so s1s0 s0s3. h2 straight.
+    //   h2: h0: by s1 0 + 1, by s3 0 + 1, no turns: the lower channel, s0s1 s1s2. h1 and h3
+    //   straight. h3: h0 straight. h1: by s0 1 and 1, by s2 2 (s1s2 of h0 and h1), so s1s0 s0s3. h2
+    //   straight.
     let fabric = ring(4, 1);
     let with = |hosts| Algorithm::InTransit(InTransit { hosts, passes: 0, ..InTransit::default() });
     let routes = routed(&fabric, &with(TransitHosts::Any), Form::Source);
@@ -121,8 +122,9 @@ fn a_switch_without_hosts_is_gone_round() {
 
 #[test]
 fn only_switches_at_which_a_host_is_missing_are_named_and_pairs_of_hosts_counted() {
-    // A ring of eight falls from s0 both ways to s4. From s2 to s5 it is down over s3 and s4, and up:
-    // neither has a host, but only at s4 would one help. Two hosts of s2 and one of s5 go by s0.
+    // A ring of eight falls from s0 both ways to s4. From s2 to s5 it is down over s3 and s4, and
+    // up: neither has a host, but only at s4 would one help. Two hosts of s2 and one of s5 go by
+    // s0.
     let cables = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 0)];
     let fabric = fabric(8, &[0, 1, 2, 2, 5, 6, 7], &cables);
     let routes = routed(&fabric, &in_transit(TransitHosts::Any), Form::Source);
@@ -150,8 +152,8 @@ fn a_path_burdens_its_host_as_often_as_hosts_share_it() {
 
 #[test]
 fn a_packet_may_come_back_to_a_switch_to_find_a_host() {
-    // s2 has no host. From s1 down to s2 and up to s0 would turn there; the packet goes on down to s3,
-    // into its host, and comes back up through s2.
+    // s2 has no host. From s1 down to s2 and up to s0 would turn there; the packet goes on down to
+    // s3, into its host, and comes back up through s2.
     //
     //   s4 root ─ s5 ─ s6 ─ s7 ─ s8 ─ s0     s0 is far from the root by itself, and above s2
     //      └──── s9 ─ s10 ─ s11 ─ s12 ─ s1   as s1 is; s2 hangs under both, s3 under s2

@@ -93,8 +93,8 @@ fn assert_near(runs: &[Measured], value: fn(&Measured) -> f64, expected: f64, to
 #[test]
 fn in_transit_hosts_a_path_and_bounds_are_as_expected() {
     // Switches; mean distance; for all shortest paths and for those with the fewest in-transit
-    // hosts: these a path, and the bound in flits/ns and switch. The model behind the bounds balances
-    // less thoroughly: with 64 switches ours may be up to a quarter higher, not lower.
+    // hosts: these a path, and the bound in flits/ns and switch. The model behind the bounds
+    // balances less thoroughly: with 64 switches ours may be up to a quarter higher, not lower.
     for (switches, distance, any, fewest) in [
         (8, 1.44, (0.11, 0.382), (0.01, 0.304)),
         (16, 1.96, (0.25, 0.259), (0.14, 0.208)),

@@ -1,8 +1,9 @@
 //! Every single path of routes that are laid by load, against all that it might have been.
 //!
-//! Laying is repeated here from its documentation: paths are taken by the switch of the destination, the
-//! destination and the source, each is the best for the loads that it meets, and a pass takes
-//! each up first. The candidates are listed one by one, from the definition of up*/down*.
+//! Laying is repeated here from its documentation: paths are taken by the switch of the
+//! destination, the destination and the source, each is the best for the loads that it meets, and a
+//! pass takes each up first. The candidates are listed one by one, from the definition of
+//! up*/down*.
 
 use crate::support::{any_plan, assert_leads, hops, routed, switch_of, up_channels};
 use gingham_topology::routing::{

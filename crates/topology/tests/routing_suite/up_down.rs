@@ -173,8 +173,8 @@ proptest! {
 
 #[test]
 fn the_longest_routes_of_small_tori_from_the_first_switch() {
-    // Kwan et al. 1996, section 3.2: at most 3 switches on the 3x3 torus, as its diameter says, and 6 or 7 on the
-    // 5x5, "due to the up/down routing", where the diameter is 5.
+    // Kwan et al. 1996, section 3.2: at most 3 switches on the 3x3 torus, as its diameter says, and
+    // 6 or 7 on the 5x5, "due to the up/down routing", where the diameter is 5.
     for (side, longest) in [(3, 3), (5, 7)] {
         let torus = Torus { dimensions: vec![side, side], hosts_per_switch: 4 };
         let fabric = generated(&Generator::Torus(torus), 0);

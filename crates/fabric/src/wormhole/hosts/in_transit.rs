@@ -6,10 +6,10 @@
 //!   host's channel   ◄── the worm that became ready first, else the adapter ◄───────────────── (ready) ◄────────┘
 //! ```
 //!
-//! [`gingham_model::InTransitHost`] says whether there is room and who is ready; here it is told what arrives. A worm of which
-//! something is still to arrive when it is sent on is fed by the channel into the host, in the same
-//! manner as an output of a switch is fed by an input; one that is there whole is sent as if it began there.
-//! `docs/concepts/timing.md` says when things happen.
+//! [`gingham_model::InTransitHost`] says whether there is room and who is ready; here it is told
+//! what arrives. A worm of which something is still to arrive when it is sent on is fed by the
+//! channel into the host, in the same manner as an output of a switch is fed by an input; one that
+//! is there whole is sent as if it began there. `docs/concepts/timing.md` says when things happen.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -36,8 +36,8 @@ impl Hosts {
         }
     }
 
-    /// Takes in a worm whose head was read at `head`, unless the pool has no room and its sender is to be stopped.
-    /// Returns whether it did.
+    /// Takes in a worm whose head was read at `head`, unless the pool has no room and its sender is
+    /// to be stopped. Returns whether it did.
     pub(super) fn take_in(
         &mut self,
         network: &mut Network,
@@ -70,7 +70,8 @@ impl Hosts {
         true
     }
 
-    /// The tail of a worm in transit has left on `channel` into a host, and will arrive at `arrival`.
+    /// The tail of a worm in transit has left on `channel` into a host, and will arrive at
+    /// `arrival`.
     #[inline(never)]
     pub(crate) fn tail_of_transit_left(
         &mut self,
@@ -98,7 +99,8 @@ impl Hosts {
         }
     }
 
-    /// The tail of a worm has left the host by `channel`: one in transit gives back its space. Returns whether it is one.
+    /// The tail of a worm has left the host by `channel`: one in transit gives back its space.
+    /// Returns whether it is one.
     pub(super) fn leave_pool(&mut self, network: &mut Network, channel: ChannelId) -> bool {
         let host = self.cable(channel).endpoint;
         let in_transit = &mut self.in_transit[host.index()];

@@ -1,4 +1,5 @@
-//! Hosts: sources create messages, adapters send them packet by packet, and put together what arrives.
+//! Hosts: sources create messages, adapters send them packet by packet, and put together what
+//! arrives.
 //!
 //! ```text
 //!   in_transit   worms that a host takes in and sends on
@@ -50,7 +51,8 @@ struct InTransit {
 }
 
 impl Hosts {
-    /// The hosts of a plan, which have sent nothing; `takes_in` says whether worms may go on from them.
+    /// The hosts of a plan, which have sent nothing; `takes_in` says whether worms may go on from
+    /// them.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, takes_in: bool) -> Self {
         let cable = |channel| {
             let ends = plan.ends(channel);

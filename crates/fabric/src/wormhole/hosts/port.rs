@@ -1,5 +1,5 @@
-//! The port of a host that stops its sender when the pool is full: heads are read one after the other, and a worm goes
-//! through once it has room or ends here.
+//! The port of a host that stops its sender when the pool is full: heads are read one after the
+//! other, and a worm goes through once it has room or ends here.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -22,7 +22,8 @@ impl Hosts {
             && worm.flits == 1
             && self.ends_here(&network.worms, channel, worm)
         {
-            // It is consumed when its only flit has arrived, where others are read before their tail is there.
+            // It is consumed when its only flit has arrived, where others are read before their
+            // tail is there.
             self.read_port(network, channel);
         }
     }

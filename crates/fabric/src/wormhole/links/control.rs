@@ -9,7 +9,8 @@ use gingham_topology::{ChannelId, Fabric};
 impl Links {
     // Phase 2: control arrives.
 
-    /// A STOP (or GO) reaches the sender of `channel`. Returns whether it may start a worm now and has none.
+    /// A STOP (or GO) reaches the sender of `channel`. Returns whether it may start a worm now and
+    /// has none.
     pub(crate) fn on_control(&mut self, clock: &mut Clock, channel: ChannelId, stop: bool) -> bool {
         let now = clock.now();
         let was_stopped = self.senders[channel.index()].stopped_since.is_some();
@@ -37,8 +38,8 @@ impl Links {
 
     // Phase 6: transfer.
 
-    /// The flit that kept `channel` busy has left: the control flit that waits goes first. Returns whether a host may start
-    /// a worm there instead.
+    /// The flit that kept `channel` busy has left: the control flit that waits goes first. Returns
+    /// whether a host may start a worm there instead.
     pub(crate) fn send_waiting_control(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let about = Fabric::reverse(channel);
         let input = self.input(about);

@@ -1,17 +1,20 @@
 //! Counts: what every channel carried up to an instant, from the runs of its flits.
 //!
-//! STOPs and control flits are counted as they come; flits are what a schedule says. Occupancy is fill times time:
+//! STOPs and control flits are counted as they come; flits are what a schedule says. Occupancy is
+//! fill times time:
 //!
 //! ```text
 //!   fill       ┌──┐  ┌─────┐                 a flit that arrives at a and leaves at d adds d - a, one that
 //!          ────┘  └──┘     └───► time        is still there at t adds t - a
 //! ```
 //!
-//! The area up to `t` is therefore the sum of the departures, less the sum of the arrivals, plus `t` for every
-//! flit that is in the buffer. Both sums come run by run, whatever the length of a run; what is forgotten of a
-//! schedule is kept as one number. A worm costs one sum at a switch, and the rest is computed when somebody asks.
+//! The area up to `t` is therefore the sum of the departures, less the sum of the arrivals, plus
+//! `t` for every flit that is in the buffer. Both sums come run by run, whatever the length of a
+//! run; what is forgotten of a schedule is kept as one number. A worm costs one sum at a switch,
+//! and the rest is computed when somebody asks.
 //!
-//! Invariant: counts are cumulative since time zero and exact at any instant before which nothing is to happen.
+//! Invariant: counts are cumulative since time zero and exact at any instant before which nothing
+//! is to happen.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -20,7 +23,8 @@ use gingham_model::measure::ChannelCount;
 use gingham_topology::ChannelId;
 
 impl Links {
-    /// Counts by channel since time zero, this instant included, with a stop that lasts still counted up to now.
+    /// Counts by channel since time zero, this instant included, with a stop that lasts still
+    /// counted up to now.
     pub(crate) fn channel_counts(&self, now: u64) -> Vec<ChannelCount> {
         let count = |channel| self.count(channel, Some(now), now);
         ChannelId::first(self.senders.len()).map(count).collect()
@@ -33,8 +37,8 @@ impl Links {
         }
     }
 
-    /// Counts by channel at the end of a section, at `time`; nothing more is to happen before. Only channels that something
-    /// happened to since they were last at rest are counted again.
+    /// Counts by channel at the end of a section, at `time`; nothing more is to happen before. Only
+    /// channels that something happened to since they were last at rest are counted again.
     pub(crate) fn section_counts(&mut self, time: u64) -> &[ChannelCount] {
         let mut touched = std::mem::take(&mut self.touched);
         touched.retain(|channel| {
@@ -47,8 +51,8 @@ impl Links {
         &self.section_counts
     }
 
-    /// Whether nothing that counts at `channel` goes on at `time`: no worm holds it, no flit is on it or in the
-    /// buffer at its end, and nobody stops it.
+    /// Whether nothing that counts at `channel` goes on at `time`: no worm holds it, no flit is on
+    /// it or in the buffer at its end, and nobody stops it.
     fn is_at_rest(&self, channel: ChannelId, time: u64) -> bool {
         let sender = &self.senders[channel.index()];
         let is_empty = |input: &Input| input.taken == sender.schedule.end();
@@ -58,7 +62,8 @@ impl Links {
             && self.inputs[channel.index()].as_ref().is_none_or(is_empty)
     }
 
-    /// Counts of a channel: of what started at `last_start` or before, with what lasts counted up to `end`.
+    /// Counts of a channel: of what started at `last_start` or before, with what lasts counted up
+    /// to `end`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every channel")]
     #[inline(always)]
     fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
@@ -80,8 +85,8 @@ impl Links {
         }
     }
 
-    /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds, when so many
-    /// flits have arrived from `sender`.
+    /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds,
+    /// when so many flits have arrived from `sender`.
     fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latency = i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + i128::from(arrived) * latency;

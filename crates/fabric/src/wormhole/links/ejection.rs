@@ -1,4 +1,5 @@
-//! The end of a channel at a host through which worms may go on: those that come, and which runs of them are still needed.
+//! The end of a channel at a host through which worms may go on: those that come, and which runs of
+//! them are still needed.
 
 use crate::wormhole::worm::Incoming;
 use gingham_topology::EndpointId;
@@ -19,8 +20,8 @@ impl Ejection {
         Self { host, incoming: VecDeque::new(), latest: None }
     }
 
-    /// The number of the first flit of the channel into the host that somebody may ask about, if so many have arrived and
-    /// a worm is sent on from this number on.
+    /// The number of the first flit of the channel into the host that somebody may ask about, if so
+    /// many have arrived and a worm is sent on from this number on.
     pub(super) fn needed_from(&self, arrived: u64, sent_from: Option<u64>) -> u64 {
         let latest = self.latest.filter(|worm| worm.first + worm.flits > arrived);
         latest.map_or(arrived, |worm| worm.first).min(sent_from.unwrap_or(arrived))

@@ -10,11 +10,11 @@
 //! ```
 //!
 //! What is scheduled may be in the future: it is a prediction, and [`Links::cut`] takes it back
-//! where a STOP, a control flit or a break in front of it comes in between. Both go on down the path of
-//! the worm, because what one channel starts is what the next receives.
+//! where a STOP, a control flit or a break in front of it comes in between. Both go on down the
+//! path of the worm, because what one channel starts is what the next receives.
 //!
-//! Invariant: a change made at `now` alters starts at `now` or later on its own channel, and arrivals
-//! only after `now` on the next.
+//! Invariant: a change made at `now` alters starts at `now` or later on its own channel, and
+//! arrivals only after `now` on the next.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -70,8 +70,8 @@ impl Links {
         true
     }
 
-    /// Schedules the release for when the tail will have left, if that is known. One that comes before
-    /// will see to it: a worm that is stopped often is predicted to end as often.
+    /// Schedules the release for when the tail will have left, if that is known. One that comes
+    /// before will see to it: a worm that is stopped often is predicted to end as often.
     pub(super) fn schedule_release(&mut self, clock: &mut Clock, channel: ChannelId) {
         let sender = &mut self.senders[channel.index()];
         let Some(left) = sender.next_release() else { return };

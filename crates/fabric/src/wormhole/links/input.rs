@@ -1,4 +1,5 @@
-//! The receiving end of a channel with a slack buffer: the input port of a switch, or of a host that stops its sender.
+//! The receiving end of a channel with a slack buffer: the input port of a switch, or of a host
+//! that stops its sender.
 //!
 //! ```text
 //!   switch    Idle ── head read ──► Routing ──► Waiting ── granted ──► Connected ── tail left ──► Idle
@@ -52,8 +53,8 @@ pub(crate) struct Input {
     pub(super) incoming: VecDeque<Incoming>,
     /// Flits that left the buffer, but for those that the present connection takes.
     pub(super) taken: u64,
-    /// Sum of the times at which these left; while a connection lasts, less the sum of all starts of
-    /// its output before.
+    /// Sum of the times at which these left; while a connection lasts, less the sum of all starts
+    /// of its output before.
     pub(super) taken_sum: i128,
     /// Whether its fill asks for STOP.
     pub(super) wants_stop: bool,
@@ -97,7 +98,8 @@ impl Input {
         if self.head == Head::Idle { self.incoming.front() } else { None }
     }
 
-    /// The worm that was read goes to `output`. If its first flit is the header and was stripped, that left `now`.
+    /// The worm that was read goes to `output`. If its first flit is the header and was stripped,
+    /// that left `now`.
     pub(crate) fn route(&mut self, output: ChannelId, is_stripped: bool, now: u64) {
         self.head = Head::Routing { output };
         if is_stripped {
@@ -113,7 +115,8 @@ impl Input {
         output
     }
 
-    /// All of the worm at the head has left: flits before `taken`, which left at times with this sum in addition.
+    /// All of the worm at the head has left: flits before `taken`, which left at times with this
+    /// sum in addition.
     pub(super) fn close(&mut self, taken: u64, sum: i128) {
         self.taken = taken;
         self.taken_sum += sum;

@@ -1,7 +1,8 @@
 //! Marks: when the fill of an input crosses one, so that it sends a STOP or a GO.
 //!
-//! An input is looked at once an instant, when everything before the last phase has happened: what changed for it is noted,
-//! and then the next moment at which it changes its mind is predicted and put into the queue.
+//! An input is looked at once an instant, when everything before the last phase has happened: what
+//! changed for it is noted, and then the next moment at which it changes its mind is predicted and
+//! put into the queue.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -38,8 +39,8 @@ impl Links {
         }
     }
 
-    /// Looks ahead for the next moment at which the input at the end of `channel` changes its mind about
-    /// STOP and GO, and schedules it.
+    /// Looks ahead for the next moment at which the input at the end of `channel` changes its mind
+    /// about STOP and GO, and schedules it.
     fn predict(&mut self, clock: &mut Clock, channel: ChannelId) {
         let now = clock.now();
         let input = self.input(channel);
@@ -60,8 +61,8 @@ impl Links {
             Some(now)
         };
         let Some(time) = crossing else { return };
-        // While a STOP is on its way the sender's flits are still predicted to come, which the STOP will
-        // cut and look here again: what lies beyond its arrival is not worth an event.
+        // While a STOP is on its way the sender's flits are still predicted to come, which the STOP
+        // will cut and look here again: what lies beyond its arrival is not worth an event.
         let stop_arrives = now + sender.latency + 2 * sender.flit;
         if input.wants_stop && sender.stopped_since.is_none() && time > stop_arrives {
             return;
@@ -71,10 +72,10 @@ impl Links {
         }
     }
 
-    /// Whether a fill surely stays at or below the STOP mark: the common case of one worm that streams through,
-    /// its arrivals one run and its departures one run that is no slower. A flit then waits no longer than the
-    /// first of the run did, so that those that wait together arrived within that time; what follows the run
-    /// may come on top.
+    /// Whether a fill surely stays at or below the STOP mark: the common case of one worm that
+    /// streams through, its arrivals one run and its departures one run that is no slower. A flit
+    /// then waits no longer than the first of the run did, so that those that wait together arrived
+    /// within that time; what follows the run may come on top.
     fn streams_through(&self, sender: &Sender, input: &Input, now: u64) -> bool {
         let Some(output) = sender.feeds else { return false };
         let output = &self.senders[output.index()];
@@ -129,8 +130,8 @@ impl Links {
     }
 }
 
-/// Whether a fill surely never rises by more than `room`: the common case of one worm that streams through,
-/// its arrivals no faster than its departures.
+/// Whether a fill surely never rises by more than `room`: the common case of one worm that streams
+/// through, its arrivals no faster than its departures.
 fn stays_below(arrivals: &Pieces<'_>, departures: &Pieces<'_>, room: u64) -> bool {
     let (Some(arriving), Some(leaving)) = (arrivals.only(), departures.only()) else {
         return false;

@@ -41,7 +41,8 @@ pub(crate) struct Links {
     senders: Vec<Sender>,
     /// By channel; none where the channel ends at a host that takes in all that comes.
     inputs: Vec<Option<Input>>,
-    /// By channel; none where it ends at a switch, and empty where no path visits a host and no host has a port.
+    /// By channel; none where it ends at a switch, and empty where no path visits a host and no
+    /// host has a port.
     ejections: Vec<Option<Ejection>>,
     /// Inputs whose arrivals or departures changed in this instant.
     changed: Vec<ChannelId>,
@@ -126,8 +127,8 @@ impl Links {
         self.extend(clock, channel);
     }
 
-    /// The worm that comes next out of `channel`, if its head is there and is to be read: another one is not before it, and
-    /// where hosts take in all that comes it is in transit.
+    /// The worm that comes next out of `channel`, if its head is there and is to be read: another
+    /// one is not before it, and where hosts take in all that comes it is in transit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn read_head(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
@@ -150,7 +151,8 @@ impl Links {
         Some(worm)
     }
 
-    /// The worm that was read at the end of `channel`, a switch's, goes to `output`; its first flit was stripped `now`, if it was.
+    /// The worm that was read at the end of `channel`, a switch's, goes to `output`; its first flit
+    /// was stripped `now`, if it was.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route(
@@ -167,7 +169,8 @@ impl Links {
         }
     }
 
-    /// The worm at the head of the input at the end of `channel` is sent on at `output`, which it holds from now on.
+    /// The worm at the head of the input at the end of `channel` is sent on at `output`, which it
+    /// holds from now on.
     pub(crate) fn connect(&mut self, channel: ChannelId, output: ChannelId) -> Incoming {
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         let sender = &mut self.senders[output.index()];
@@ -187,8 +190,8 @@ impl Links {
         left
     }
 
-    /// What fed a worm that has left feeds nothing any more. Returns the channel if it ends at an input of a switch, which
-    /// is free then.
+    /// What fed a worm that has left feeds nothing any more. Returns the channel if it ends at an
+    /// input of a switch, which is free then.
     pub(crate) fn disconnect(&mut self, left: &Left) -> Option<ChannelId> {
         let channel = left.feeder?;
         let feeder = &mut self.senders[channel.index()];

@@ -1,10 +1,12 @@
 //! What goes into hosts, and through the port of one that stops its sender when the pool is full.
 //!
-//! What arrives while a port is open is consumed or goes into the pool in no time. What gathered before leaves all at once
-//! when it opens, so that the fill of the port needs no schedule: it is what arrived since, or nothing.
+//! What arrives while a port is open is consumed or goes into the pool in no time. What gathered
+//! before leaves all at once when it opens, so that the fill of the port needs no schedule: it is
+//! what arrived since, or nothing.
 //!
-//! Invariants: a worm that is read is the only one of which flits have left the port and others have not; the channel into an
-//! in-transit host keeps the runs of all flits that have not arrived, and those of the worm that is arriving or sent on.
+//! Invariants: a worm that is read is the only one of which flits have left the port and others
+//! have not; the channel into an in-transit host keeps the runs of all flits that have not arrived,
+//! and those of the worm that is arriving or sent on.
 
 use super::Links;
 use super::ejection::Ejection;
@@ -28,7 +30,8 @@ impl Links {
         sender.worm.is_none() && sender.stopped_since.is_none() && sender.free_at() <= now
     }
 
-    /// When the first flit of the worm that left a host last might start, and the time of a flit there.
+    /// When the first flit of the worm that left a host last might start, and the time of a flit
+    /// there.
     pub(crate) fn last_begin(&self, channel: ChannelId) -> (Time, Span) {
         let sender = &self.senders[channel.index()];
         (Time::from_ps(sender.ready), Span::from_ps(sender.flit))
@@ -36,8 +39,9 @@ impl Links {
 
     // Hosts without a port.
 
-    /// The tail of `worm` arrives at the end of `channel`. On a cable without delay that was a prediction, and the release, a
-    /// later phase of this instant, is still to come. Returns whether it is there.
+    /// The tail of `worm` arrives at the end of `channel`. On a cable without delay that was a
+    /// prediction, and the release, a later phase of this instant, is still to come. Returns
+    /// whether it is there.
     pub(crate) fn tail_at_host(
         &mut self,
         worms: &mut Worms,
@@ -57,7 +61,8 @@ impl Links {
         true
     }
 
-    /// The tail of `worm` has left on `channel` into a host without a port. If it is in transit, returns when the tail arrives.
+    /// The tail of `worm` has left on `channel` into a host without a port. If it is in transit,
+    /// returns when the tail arrives.
     pub(crate) fn leave_for_host(
         &mut self,
         clock: &mut Clock,
@@ -108,13 +113,14 @@ impl Links {
 
     // In transit.
 
-    /// The head of a worm in transit that comes in `channel` is looked at: its runs are needed until it has arrived.
+    /// The head of a worm in transit that comes in `channel` is looked at: its runs are needed
+    /// until it has arrived.
     pub(crate) fn keep_arriving(&mut self, channel: ChannelId, worm: Incoming) {
         self.ejection_mut(channel).latest = Some(worm);
     }
 
-    /// A worm that came into a host is sent on at its `own` channel, from the flit `first` of `worm` on: fed, if something of
-    /// it is still to arrive.
+    /// A worm that came into a host is sent on at its `own` channel, from the flit `first` of
+    /// `worm` on: fed, if something of it is still to arrive.
     pub(crate) fn feed_on(&mut self, own: ChannelId, worm: Incoming, first: u64, now: u64) {
         let arriving = Fabric::reverse(own);
         if worm.first + worm.flits > self.arrived(arriving, now) {
@@ -166,14 +172,16 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// The worm that waits for room at the end of `channel`, and since when, if there is a port and one waits.
+    /// The worm that waits for room at the end of `channel`, and since when, if there is a port and
+    /// one waits.
     pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
         let input = self.inputs[channel.index()].as_ref()?;
         let Head::Full { read_at } = input.head else { return None };
         Some((input.current?, read_at))
     }
 
-    /// What has gathered of the worm at the head of a port leaves now. Returns whether that is all of it.
+    /// What has gathered of the worm at the head of a port leaves now. Returns whether that is all
+    /// of it.
     pub(crate) fn open_port(&mut self, channel: ChannelId, worm: Incoming, now: u64) -> bool {
         let end = worm.first + worm.flits;
         let arrived = self.arrived(channel, now).min(end);
@@ -188,7 +196,8 @@ impl Links {
         arrived == end
     }
 
-    /// The worm that goes through the port at the end of `channel`, if its tail has arrived: all of it has left then.
+    /// The worm that goes through the port at the end of `channel`, if its tail has arrived: all of
+    /// it has left then.
     pub(crate) fn tail_at_port(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
         let (input, sender) = (self.input(channel), &self.senders[channel.index()]);
         let worm = input.current.filter(|_| input.head == Head::Open)?;
@@ -203,7 +212,8 @@ impl Links {
         Some(worm)
     }
 
-    /// All of a worm has left the port: flits before `end`, which left at times with this sum in addition.
+    /// All of a worm has left the port: flits before `end`, which left at times with this sum in
+    /// addition.
     fn close_port(&mut self, channel: ChannelId, end: u64, sum: i128, now: u64) {
         self.input_mut(channel).close(end, sum);
         self.note_change(channel);

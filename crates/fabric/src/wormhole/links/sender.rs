@@ -5,8 +5,9 @@
 //!     worm, left                                                    fill = arrived - taken
 //! ```
 //!
-//! Whatever sends on what arrives, an output of a switch or an in-transit host, is fed in the same manner: the two
-//! senders know each other, and the second the number that its first flit has in the schedule of the first.
+//! Whatever sends on what arrives, an output of a switch or an in-transit host, is fed in the same
+//! manner: the two senders know each other, and the second the number that its first flit has in
+//! the schedule of the first.
 //!
 //! ```text
 //!   feeder   ... 40 41 42 43 44 ...      feeds ──► the fed sender
@@ -45,7 +46,8 @@ pub(super) struct Sender {
     pub(super) worm_first: u64,
     /// Its flits that are not scheduled yet.
     left: u64,
-    /// The channel on which the worm arrives while it is sent; `None` if all of it is there, as at the host where it begins.
+    /// The channel on which the worm arrives while it is sent; `None` if all of it is there, as at
+    /// the host where it begins.
     pub(super) feeder: Option<ChannelId>,
     /// Number there of the first flit that is sent on, if it is fed.
     pub(super) feeder_first: u64,
@@ -55,7 +57,8 @@ pub(super) struct Sender {
     pub(super) ready: u64,
     /// Whether the worm goes on from the host at the end of the channel.
     pub(super) in_transit: bool,
-    /// Whether it was delivered: on a cable without delay that is before its release, in the same instant.
+    /// Whether it was delivered: on a cable without delay that is before its release, in the same
+    /// instant.
     pub(super) delivered: bool,
     /// A control flit keeps the channel busy until then.
     control_until: u64,
@@ -145,7 +148,8 @@ impl Sender {
         (self.feeder, self.feeder_first) = (Some(feeder), first);
     }
 
-    /// When its tail will have left, if that is known and no release is scheduled before: there one is to be.
+    /// When its tail will have left, if that is known and no release is scheduled before: there one
+    /// is to be.
     pub(super) fn next_release(&mut self) -> Option<u64> {
         if self.worm.is_none() || self.left > 0 {
             return None;
@@ -212,8 +216,9 @@ impl Sender {
         count > 0
     }
 
-    /// Takes back what its feeder, which schedules flits up to `end`, will not have sent. Returns whether there was
-    /// something. Flits of the next worm may stand behind this one's in the same buffer.
+    /// Takes back what its feeder, which schedules flits up to `end`, will not have sent. Returns
+    /// whether there was something. Flits of the next worm may stand behind this one's in the same
+    /// buffer.
     pub(super) fn cut_to_feed(&mut self, end: u64) -> bool {
         let available = self.worm_first + end.saturating_sub(self.feeder_first);
         let count = self.schedule.cut_from_number(available);
@@ -234,7 +239,8 @@ impl Sender {
         self.stopped_since.take().map_or(0, |since| now - since)
     }
 
-    /// Carries a control flit from `now` on. Returns until when that keeps it busy, and when the flit arrives.
+    /// Carries a control flit from `now` on. Returns until when that keeps it busy, and when the
+    /// flit arrives.
     pub(super) fn send_control(&mut self, now: u64) -> (u64, u64) {
         self.control_until = now + self.flit;
         (self.control_until, now + self.latency)
@@ -251,8 +257,8 @@ impl Sender {
     }
 }
 
-/// The first departures from a piece of arrivals: (start, period, count). `start` is when the output is
-/// free, `flit` its flit time.
+/// The first departures from a piece of arrivals: (start, period, count). `start` is when the
+/// output is free, `flit` its flit time.
 fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) {
     let count = piece.count.min(left);
     if piece.time >= start {

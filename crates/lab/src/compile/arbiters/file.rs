@@ -1,8 +1,10 @@
-//! Tables of InfiniBand from a file of a real fabric: `opensm.conf`, or outputs of `smpquery vlarb`.
+//! Tables of InfiniBand from a file of a real fabric: `opensm.conf`, or outputs of `smpquery
+//! vlarb`.
 //!
-//! One table holds for all ports of a place: that of the kind of port in `opensm.conf` (`qos_swe_` for switches,
-//! `qos_ca_` for adapters, else `qos_`), and that on which all outputs of `smpquery` agree. Tables that differ from port
-//! to port are not supported. Slots of lanes that the network does not have are passed over, as ports do [IBA 7.6.9].
+//! One table holds for all ports of a place: that of the kind of port in `opensm.conf` (`qos_swe_`
+//! for switches, `qos_ca_` for adapters, else `qos_`), and that on which all outputs of `smpquery`
+//! agree. Tables that differ from port to port are not supported. Slots of lanes that the network
+//! does not have are passed over, as ports do [IBA 7.6.9].
 
 use super::Reader;
 use crate::compile::gathered::Gathered;
@@ -79,7 +81,8 @@ impl Reader<'_> {
         Ok(first)
     }
 
-    /// Passes over slots of lanes that the network does not have, and says so where they had a weight.
+    /// Passes over slots of lanes that the network does not have, and says so where they had a
+    /// weight.
     fn leave_out(&self, tables: &mut ArbitrationTables, key: &str, gathered: &mut Gathered) {
         let slots = tables.high.iter().chain(&tables.low);
         let beyond =

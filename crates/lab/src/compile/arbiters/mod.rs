@@ -1,4 +1,5 @@
-//! Arbiters of lanes: what a scenario writes under `crossbar_input`, `link_output` and `adapter_port` as plans.
+//! Arbiters of lanes: what a scenario writes under `crossbar_input`, `link_output` and
+//! `adapter_port` as plans.
 //!
 //! ```text
 //!   weights, quanta, rates, levels ──► one value a lane ──┐

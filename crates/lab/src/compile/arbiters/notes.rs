@@ -26,8 +26,8 @@ fn channels(plan: &Plan, at_switches: bool) -> impl Iterator<Item = ChannelId> {
         .filter(move |channel| plan.is_switch(plan.ends(*channel).source.node) == at_switches)
 }
 
-/// The link output of a multiplexed crossbar gets a flit a cycle, and has next to nothing to choose from unless its
-/// cable is slower.
+/// The link output of a multiplexed crossbar gets a flit a cycle, and has next to nothing to choose
+/// from unless its cable is slower.
 pub(in crate::compile) fn note_idle_link(
     plan: &Plan,
     pipeline: &PipelinePlan,

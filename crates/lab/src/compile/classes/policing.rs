@@ -1,4 +1,5 @@
-//! How much of a class a host may send: rates become times, names classes, and what could never be sent is refused.
+//! How much of a class a host may send: rates become times, names classes, and what could never be
+//! sent is refused.
 
 use super::context::ClassContext;
 use super::lengths::payload;
@@ -139,7 +140,8 @@ impl ClassContext<'_> {
     }
 }
 
-/// Says of classes whose packets may wait for tokens which others they hold up, at a host and in a level of both.
+/// Says of classes whose packets may wait for tokens which others they hold up, at a host and in a
+/// level of both.
 pub(super) fn note_held_up(classes: &[ClassPlan], gathered: &mut Gathered) {
     for class in classes {
         if class.policing.as_ref().is_none_or(|policing| policing.excess != model::Excess::Delay) {

@@ -45,7 +45,8 @@ impl ClassContext<'_> {
         Bytes(held_bytes)
     }
 
-    /// Where cables need more than the network's buffer there is more than one capacity to choose from.
+    /// Where cables need more than the network's buffer there is more than one capacity to choose
+    /// from.
     fn note_grown_buffers(&self, counted: u64, gathered: &mut Gathered) {
         let largest = self.links.largest_buffer_bytes();
         let Some(largest) = largest.filter(|largest| *largest > counted) else { return };

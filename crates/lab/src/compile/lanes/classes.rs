@@ -13,7 +13,8 @@ pub(super) struct ClassLanes {
 }
 
 impl ClassLanes {
-    /// The lanes of every class, which are all but InfiniBand's lane of management where it names none.
+    /// The lanes of every class, which are all but InfiniBand's lane of management where it names
+    /// none.
     pub(super) fn of(source: &ScenarioSource, count: u8) -> Result<Self, LabError> {
         let mut lanes = Self { by_class: Vec::new(), sets: Vec::new() };
         for (index, class) in source.scenario.traffic.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What no simulation could hold: switches of too many lanes, and cables that are too slow or too long for the cycle.
+//! What no simulation could hold: switches of too many lanes, and cables that are too slow or too
+//! long for the cycle.
 
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;

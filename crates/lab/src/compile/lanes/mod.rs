@@ -1,4 +1,5 @@
-//! Lanes: classes are bound to them, datelines laid, figures of switches checked, and what surprises is noted.
+//! Lanes: classes are bound to them, datelines laid, figures of switches checked, and what
+//! surprises is noted.
 //!
 //! ```text
 //!   network.lanes, traffic.*.lanes ──► LaneFigures     what needs no fabric     ┐
@@ -6,7 +7,8 @@
 //!   network.lanes ───────────────────► PipelinePlan    the switch of five stages
 //! ```
 //!
-//! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through fits into it.
+//! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through
+//! fits into it.
 
 mod classes;
 mod levels;
@@ -79,8 +81,8 @@ impl LaneFigures {
         }
     }
 
-    /// The datelines in force: those that are asked for, or, where nothing is said, those that dimension-order routing
-    /// needs if every class has a lane for each dateline class.
+    /// The datelines in force: those that are asked for, or, where nothing is said, those that
+    /// dimension-order routing needs if every class has a lane for each dateline class.
     fn datelines(
         &self,
         source: &ScenarioSource,

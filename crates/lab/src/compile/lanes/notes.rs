@@ -6,7 +6,8 @@
 //!         b ── f + d ──► ceil ──────────► + 1 ── + 1 + D ──►   so long one place of a lane is in use
 //! ```
 //!
-//! A lane carries the full rate of its channel if it has a place for every flit that begins in that time.
+//! A lane carries the full rate of its channel if it has a place for every flit that begins in that
+//! time.
 
 use super::section::DEPTH_MAX;
 use crate::compile::gathered::Gathered;
@@ -36,8 +37,8 @@ fn used(plan: &Plan) -> LaneSet {
     classes.fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
-/// The flits that a lane must hold so that by itself it carries the full rate of a channel within a packet; between two
-/// packets on one lane a switch always takes some cycles.
+/// The flits that a lane must hold so that by itself it carries the full rate of a channel within a
+/// packet; between two packets on one lane a switch always takes some cycles.
 fn full_rate_depth(channel: &ChannelPlan, cycle: Span) -> u64 {
     let delay_cycles = channel.delay.div_ceil(cycle);
     let cycles = (channel.flit + channel.delay).div_ceil(cycle) + 2 + delay_cycles;
@@ -57,8 +58,8 @@ fn longest_flits(plan: &Plan, pipeline: &PipelinePlan) -> u64 {
     longest.map_or(0, |bytes| pipeline.packet_flits(bytes))
 }
 
-/// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual cut-through, where a head
-/// needs room for a packet of `packet_flits` beside what is under way.
+/// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual
+/// cut-through, where a head needs room for a packet of `packet_flits` beside what is under way.
 fn shallow(
     plan: &Plan,
     pipeline: &PipelinePlan,
@@ -71,7 +72,8 @@ fn shallow(
     };
     let channels = ChannelId::first(plan.channels.len()).filter(takes_credits);
     let round_trip = |channel| full_rate_depth(plan.channel(channel), pipeline.cycle);
-    // Flits behind a head that waits for a lane wait as long, so that one place more is in use when the next head asks.
+    // Flits behind a head that waits for a lane wait as long, so that one place more is in use when
+    // the next head asks.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
     let needed: Vec<u64> = channels.map(|channel| round_trip(channel) + room_flits).collect();
     let shallowest = among.map(|lane| pipeline.depths_flits[usize::from(lane)]).min()?;
@@ -125,7 +127,8 @@ mod tests {
         for (delay, depth) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
             assert_eq!(full_rate_depth(&channel(80, delay), cycle), depth);
         }
-        // Half the rate, D = 3: there 5 ticks later, 2 + 3 more for the credit; ten cycles are five flits.
+        // Half the rate, D = 3: there 5 ticks later, 2 + 3 more for the credit; ten cycles are five
+        // flits.
         assert_eq!(full_rate_depth(&channel(160, 240), cycle), 5);
     }
 }

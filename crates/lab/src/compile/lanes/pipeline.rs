@@ -10,7 +10,8 @@ use gingham_kernel::Span;
 use gingham_model::{PipelinePlan, Plan};
 use gingham_topology::routing::LaneSet;
 
-/// The plan of such switches but for their cycle, which the channels decide on, and what is known of lanes.
+/// The plan of such switches but for their cycle, which the channels decide on, and what is known
+/// of lanes.
 pub(in crate::compile) fn plan(
     source: &ScenarioSource,
     parameters: &Parameters,

@@ -1,6 +1,7 @@
 //! Whether every packet on a lane with virtual cut-through fits into that lane.
 //!
-//! It goes on only where there is room for all of it, so that one that is longer than the lane would wait for ever.
+//! It goes on only where there is room for all of it, so that one that is longer than the lane
+//! would wait for ever.
 
 use crate::compile::longest::{destinations, longest_anywhere, longest_as, sent_as};
 use crate::error::LabError;
@@ -51,7 +52,8 @@ fn shallowest(plan: &Plan, pipeline: &PipelinePlan, class: &ClassPlan) -> Option
         .min_by_key(|(_, depth)| *depth)
 }
 
-/// The payload of a packet of messages of one class, sent as those of the other, that has more flits than `depth`.
+/// The payload of a packet of messages of one class, sent as those of the other, that has more
+/// flits than `depth`.
 fn too_long(
     plan: &Plan,
     pipeline: &PipelinePlan,

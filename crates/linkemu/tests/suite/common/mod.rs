@@ -40,7 +40,8 @@ pub(crate) fn offer_all(
     packets.iter().map(|(now_ps, bytes)| offer(channel, *now_ps, *bytes)).collect()
 }
 
-/// The fates of `count` packets of `length_bytes`, a millisecond apart, so that none waits for another.
+/// The fates of `count` packets of `length_bytes`, a millisecond apart, so that none waits for
+/// another.
 pub(crate) fn sparse(channel: &mut Channel, count: u64, length_bytes: u32) -> Vec<Fate> {
     (0..count).map(|number| channel.offer(Time::from_ps(number * APART_PS), length_bytes)).collect()
 }

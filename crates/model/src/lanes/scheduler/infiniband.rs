@@ -19,11 +19,12 @@ pub struct InfiniBand {
     pub high: Option<Vec<TableSlot>>,
     /// Slots of low priority, at most 64; none if only `high` is given.
     pub low: Option<Vec<TableSlot>>,
-    /// What high priority may send before a packet of low priority has its turn, in units of 4,096 bytes: 0 for a
-    /// single packet, 255 for no limit. That of the file, or else 0, unless given.
+    /// What high priority may send before a packet of low priority has its turn, in units of 4,096
+    /// bytes: 0 for a single packet, 255 for no limit. That of the file, or else 0, unless given.
     pub high_limit: Option<u8>,
-    /// Instead of tables: an `opensm.conf`, whose lines for switches or adapters are taken, or outputs of
-    /// `smpquery vlarb` that all tell the same tables. The path is relative to the scenario.
+    /// Instead of tables: an `opensm.conf`, whose lines for switches or adapters are taken, or
+    /// outputs of `smpquery vlarb` that all tell the same tables. The path is relative to the
+    /// scenario.
     pub file: Option<String>,
 }
 
@@ -50,7 +51,8 @@ impl InfiniBand {
         Self { high, low, high_limit: Some(high_limit), file: None }
     }
 
-    /// The tables over so many lanes: as given, else those of OpenSM without the slots of lanes that are not there.
+    /// The tables over so many lanes: as given, else those of OpenSM without the slots of lanes
+    /// that are not there.
     pub fn arbitration(&self, lanes: u8) -> ArbitrationTables {
         let high_limit = self.high_limit.unwrap_or_default();
         if self.high.is_none() && self.low.is_none() {

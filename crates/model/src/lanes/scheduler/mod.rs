@@ -1,4 +1,5 @@
-//! Schedulers of lanes: by which rule a port chooses, as a scenario names it, by name alone or with parameters.
+//! Schedulers of lanes: by which rule a port chooses, as a scenario names it, by name alone or with
+//! parameters.
 //!
 //! ```text
 //!   crossbar_input = "round-robin"
@@ -6,8 +7,9 @@
 //!   adapter_port = { infiniband = { high = [{ lane = 0, weight = 4 }], low = [{ lane = 1, weight = 1 }] } }
 //! ```
 //!
-//! What is given by lane is a list with a value for each, lane 0 first. A scheduler is a file that says what it takes, what
-//! can be wrong with that, and which arbiter of `fairq` it means; and a line of `schedulers!` below.
+//! What is given by lane is a list with a value for each, lane 0 first. A scheduler is a file that
+//! says what it takes, what can be wrong with that, and which arbiter of `fairq` it means; and a
+//! line of `schedulers!` below.
 
 mod deficit_round_robin;
 mod first_come_first_served;
@@ -47,7 +49,8 @@ pub enum Granularity {
     /// The lane of the next flit: packets of different lanes go through each other.
     #[default]
     Flit,
-    /// The lane of the next packet, which goes from head to tail. All lanes must have virtual cut-through.
+    /// The lane of the next packet, which goes from head to tail. All lanes must have virtual
+    /// cut-through.
     Packet,
 }
 
@@ -97,7 +100,8 @@ pub(super) trait LaneScheduler {
 
     fn facts(&self) -> Facts;
 
-    /// A fresh arbiter over lanes `0..lanes`, with flits of so many bytes; else what is wrong with the parameters.
+    /// A fresh arbiter over lanes `0..lanes`, with flits of so many bytes; else what is wrong with
+    /// the parameters.
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault>;
 }
 
@@ -152,26 +156,31 @@ schedulers! {
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = "{ weighted-round-robin = { weights = [1, 3] } }"))]
     WeightedRoundRobin,
-    /// In turn, and in each turn so many bytes; what the last flit or packet takes beyond them is missing in the next.
+    /// In turn, and in each turn so many bytes; what the last flit or packet takes beyond them is
+    /// missing in the next.
     #[schemars(extend("x-source" = "Adiseshu et al. 1996, section 3"))]
     #[schemars(extend("x-example" = r#"{ surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     SurplusRoundRobin,
-    /// In turn, and in each turn so many bytes; what is too little for the next flit or packet is saved for the next turn.
+    /// In turn, and in each turn so many bytes; what is too little for the next flit or packet is
+    /// saved for the next turn.
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     DeficitRoundRobin,
-    /// As if each lane had a channel of its own, at its own rate: what that would have carried first goes first.
+    /// As if each lane had a channel of its own, at its own rate: what that would have carried
+    /// first goes first.
     #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
     VirtualClock,
     /// What came first to its place, whatever its lane.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     FirstComeFirstServed,
-    /// The highest level of which a lane can send, and round robin among its lanes; lower levels may starve.
+    /// The highest level of which a lane can send, and round robin among its lanes; lower levels
+    /// may starve.
     #[schemars(extend("x-source" = "textbook", "x-example" = "{ strict-priority = { levels = [0, 1] } }"))]
     StrictPriority,
-    /// InfiniBand's tables of high and of low priority, with a limit on high priority and lane 15 above all;
-    /// always by the packet. Alone, the tables that OpenSM gives where nothing is configured.
+    /// InfiniBand's tables of high and of low priority, with a limit on high priority and lane 15
+    /// above all; always by the packet. Alone, the tables that OpenSM gives where nothing is
+    /// configured.
     #[serde(rename = "infiniband")]
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.9"))]
     #[schemars(extend("x-example" = r#"network.lanes.count = 2
@@ -216,8 +225,8 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// The shares with the least for 0, and the least that is not 0: a lane of no share is never eligible, and its turns
-/// are passed over whatever they would give.
+/// The shares with the least for 0, and the least that is not 0: a lane of no share is never
+/// eligible, and its turns are passed over whatever they would give.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();
     let least = least.ok_or(SchedulerError::NoWeight)?;

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SurplusRoundRobin {
-    /// Bytes of a turn, by lane, at least a flit; `0 B` for a lane that is never served and that no class may use.
+    /// Bytes of a turn, by lane, at least a flit; `0 B` for a lane that is never served and that no
+    /// class may use.
     pub quanta: Vec<Bytes>,
     /// What is chosen at a time.
     #[serde(default)]

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedRoundRobin {
-    /// Flits, or packets, of a turn, by lane; 0 for a lane that is never served and that no class may use.
+    /// Flits, or packets, of a turn, by lane; 0 for a lane that is never served and that no class
+    /// may use.
     pub weights: Vec<u32>,
     /// What is chosen at a time.
     #[serde(default)]

@@ -7,9 +7,9 @@
 //!                ' rate
 //! ```
 //!
-//! Source: the extra acknowledged bytes of BBR (`bbr_update_ack_aggregation` of Linux, and its draft):
-//! counted from whenever reports were last no further than the rate, the most of the last while, and no
-//! more than a tenth of a second's worth.
+//! Source: the extra acknowledged bytes of BBR (`bbr_update_ack_aggregation` of Linux, and its
+//! draft): counted from whenever reports were last no further than the rate, the most of the last
+//! while, and no more than a tenth of a second's worth.
 
 use super::units::carried;
 
@@ -61,8 +61,8 @@ impl Aggregation {
 mod tests {
     use super::*;
 
-    /// A byte a nanosecond. 100 at 100 begin anew; 150 more 100 later are 150 ahead of the 100 due; 50 at
-    /// 300 are 100 ahead; nothing for long, then anew.
+    /// A byte a nanosecond. 100 at 100 begin anew; 150 more 100 later are 150 ahead of the 100 due;
+    /// 50 at 300 are 100 ahead; nothing for long, then anew.
     #[test]
     fn what_is_ahead_of_the_rate_is_remembered_for_a_while() {
         let mut aggregation = Aggregation::default();

@@ -9,13 +9,14 @@
 //!           |<------- sample ------->|
 //! ```
 //!
-//! Between two arrivals on a channel that was busy all along lies exactly what it carries in that time, to the
-//! byte. It was busy if its flight window was full from a round trip before the first of them on.
-//! Otherwise the slope only ever raises the estimate: a source that sends little changes nothing. What was
-//! lost behind the bottleneck counts, for it took its time there.
+//! Between two arrivals on a channel that was busy all along lies exactly what it carries in that
+//! time, to the byte. It was busy if its flight window was full from a round trip before the first
+//! of them on. Otherwise the slope only ever raises the estimate: a source that sends little
+//! changes nothing. What was lost behind the bottleneck counts, for it took its time there.
 //!
-//! Source: delivery rate samples are those of BBR (Cardwell et al. 2016), which takes their maximum; that a
-//! full flight window tells a measurement from a bound, so that no maximum is needed, is ours.
+//! Source: delivery rate samples are those of BBR (Cardwell et al. 2016), which takes their
+//! maximum; that a full flight window tells a measurement from a bound, so that no maximum is
+//! needed, is ours.
 
 use super::units::rate;
 
@@ -122,8 +123,8 @@ impl Capacity {
         slope(first?, arrival)
     }
 
-    /// The slope over the last sample, of what came if that is less: an overflowing queue drops packets that
-    /// took no time of the channel.
+    /// The slope over the last sample, of what came if that is less: an overflowing queue drops
+    /// packets that took no time of the channel.
     fn bound(&self, arrival: &Arrival) -> Option<u64> {
         let first = self.old_enough(arrival).max_by_key(|point| point.came_at_ns)?;
         let came_bytes = arrival.received_bytes.checked_sub(first.received_bytes)?;
@@ -181,7 +182,8 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Reports each 5 ms of so many bytes more, 10 ms after they came; a round trip of 20 ms, samples of 20.
+    /// Reports each 5 ms of so many bytes more, 10 ms after they came; a round trip of 20 ms,
+    /// samples of 20.
     fn after(increments: &[(u64, bool)]) -> Capacity {
         let mut capacity = Capacity::new(20 * MILLISECOND);
         let (mut came_at_ns, mut accounted_bytes) = (0, 0);
@@ -202,8 +204,8 @@ mod tests {
         capacity
     }
 
-    /// 1,000 bytes each 5 ms are 200,000 a second, known once a sample lies between two reports: the fifth
-    /// is 20 ms after the first.
+    /// 1,000 bytes each 5 ms are 200,000 a second, known once a sample lies between two reports:
+    /// the fifth is 20 ms after the first.
     #[test]
     fn a_slope_needs_a_sample() {
         assert_eq!(after(&[(1_000, false); 4]).bytes_per_second(), None);
@@ -218,8 +220,8 @@ mod tests {
         assert_eq!(after(&increments).bytes_per_second(), Some(200_000));
     }
 
-    /// Full from the sixth report on, a round trip later from the tenth, and a sample later, at the 14th, it
-    /// is measured: half of what it was.
+    /// Full from the sixth report on, a round trip later from the tenth, and a sample later, at the
+    /// 14th, it is measured: half of what it was.
     #[test]
     fn what_is_full_is_measured_a_round_trip_and_a_sample_later() {
         let mut increments = vec![(1_000, false); 5];

@@ -9,20 +9,23 @@
 //!        +--------------------------------------------------------------------------------------+
 //! ```
 //!
-//! Loss on a channel is not congestion: radio loses whether little or much is in flight. But a channel
-//! whose queue is shorter than a flight window wants, or that polices, drops what is too much, and what was
-//! dropped is accounted for like what came, so that a channel would seem to carry whatever it is given.
-//! Only a trial tells these apart: with less in flight the one goes on, the other ends.
+//! Loss on a channel is not congestion: radio loses whether little or much is in flight. But a
+//! channel whose queue is shorter than a flight window wants, or that polices, drops what is too
+//! much, and what was dropped is accounted for like what came, so that a channel would seem to
+//! carry whatever it is given. Only a trial tells these apart: with less in flight the one goes on,
+//! the other ends.
 //!
-//! Source: the upper bound of BBR version 2 (`inflight_hi`, draft-cardwell-iccrg-bbr-congestion-control); the trial is
-//! ours, since BBR takes 2 % of loss for congestion, whatever it comes of.
+//! Source: the upper bound of BBR version 2 (`inflight_hi`,
+//! draft-cardwell-iccrg-bbr-congestion-control); the trial is ours, since BBR takes 2 % of loss for
+//! congestion, whatever it comes of.
 //!
-//! Invariants: a ceiling stands only after a trial, and rises by and by; losses that less in flight does not
-//! lessen leave no ceiling.
+//! Invariants: a ceiling stands only after a trial, and rises by and by; losses that less in flight
+//! does not lessen leave no ceiling.
 
 use super::units::{is_over, percent_of, rate};
 
-/// Losses are counted over so many packets, unless so many are lost before that the block is decided.
+/// Losses are counted over so many packets, unless so many are lost before that the block is
+/// decided.
 const BLOCK_PACKETS: u32 = 256;
 /// And over fewer on trial and under a ceiling, which cost.
 const TRIAL_PACKETS: u32 = 64;
@@ -30,15 +33,16 @@ const TRIAL_PACKETS: u32 = 64;
 const SUSPECT_BLOCKS: u32 = 2;
 /// Parts of a whole.
 const WHOLE: u64 = 1 << 16;
-/// Well above the usual: by a sixteenth, and the usual again up to an eighth. Of a block that loses half
-/// at random that is six standard deviations.
+/// Well above the usual: by a sixteenth, and the usual again up to an eighth. Of a block that loses
+/// half at random that is six standard deviations.
 const EXCESS: u64 = WHOLE / 16;
 const EXCESS_AGAIN_MAX: u64 = WHOLE / 8;
-/// Hardly above the usual, so that a ceiling rises: by a sixteenth, then by twice as much each time.
+/// Hardly above the usual, so that a ceiling rises: by a sixteenth, then by twice as much each
+/// time.
 const TRACE: u64 = WHOLE / 64;
 const RISE_FIRST: u64 = WHOLE / 16;
-/// Where that was too much it goes back, and stays for so long, as in BBR version 2; and as long it stays
-/// once it is not needed any more.
+/// Where that was too much it goes back, and stays for so long, as in BBR version 2; and as long it
+/// stays once it is not needed any more.
 const HOLD_NS: u64 = 2_000_000_000;
 /// What comes in a block is at most so much of what the channel carries, but for the usual loss.
 const CAME_PERCENT: u64 = 112;
@@ -88,12 +92,12 @@ pub(super) struct Ceiling {
     rise_at_ns: u64,
     /// Since when the flight window would be no larger without.
     needless_from_ns: Option<u64>,
-    /// Bytes a second that came in the last block, and would have with the usual loss made good; and the
-    /// most of that, which fades.
+    /// Bytes a second that came in the last block, and would have with the usual loss made good;
+    /// and the most of that, which fades.
     came: u64,
     came_most: u64,
-    /// Where the block began; none while no marker has come that was sent since a trial began or ended,
-    /// for only that accounts for all that was sent before.
+    /// Where the block began; none while no marker has come that was sent since a trial began or
+    /// ended, for only that accounts for all that was sent before.
     begun: Option<Tally>,
     begin_at_ns: u64,
 }
@@ -333,8 +337,9 @@ mod tests {
         }
     }
 
-    /// On trial nothing is lost. Then 10,000 rise by a sixteenth and by an eighth, until 4 of 64 are lost: a
-    /// sixteenth less, but for an eighth of that, which is usual by then; and so they stay for two seconds.
+    /// On trial nothing is lost. Then 10,000 rise by a sixteenth and by an eighth, until 4 of 64
+    /// are lost: a sixteenth less, but for an eighth of that, which is usual by then; and so they
+    /// stay for two seconds.
     #[test]
     fn loss_that_goes_with_what_is_in_flight_leaves_a_ceiling() {
         let mut story = Story::new();

@@ -9,8 +9,8 @@ use crate::OptionsError;
 pub struct FlightPlan {
     /// Packets that may be in flight before anything is known of the channel.
     pub first_packets: u32,
-    /// The queue that is let stand in the channel, so that it is never idle; one and a half quanta at
-    /// least.
+    /// The queue that is let stand in the channel, so that it is never idle; one and a half quanta
+    /// at least.
     pub queue: Duration,
     /// How long a least round trip is believed; twice in that time the queue is let run empty.
     pub least_span: Duration,
@@ -19,8 +19,8 @@ pub struct FlightPlan {
 }
 
 impl Default for FlightPlan {
-    /// 10 packets, the initial window of RFC 6928; a queue of 2 ms; 10 s, as in BBR; samples of 20 ms, which is
-    /// longer than what coalescing of interrupts and frames moves arrivals by.
+    /// 10 packets, the initial window of RFC 6928; a queue of 2 ms; 10 s, as in BBR; samples of 20
+    /// ms, which is longer than what coalescing of interrupts and frames moves arrivals by.
     fn default() -> Self {
         Self {
             first_packets: 10,
@@ -51,16 +51,16 @@ impl FlightPlan {
 /// How quanta follow the rates of their channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharePlan {
-    /// How long a round is to take: what a channel sends at once. The slowest channel's longest packet
-    /// may make it longer.
+    /// How long a round is to take: what a channel sends at once. The slowest channel's longest
+    /// packet may make it longer.
     pub round: Duration,
     /// The largest quantum.
     pub quantum_bytes_max: u32,
 }
 
 impl Default for SharePlan {
-    /// 1.5 ms, so that what is sent at once is long enough for the segmentation of a network card and too
-    /// short to be felt as delay; a mebibyte, a thousand packets.
+    /// 1.5 ms, so that what is sent at once is long enough for the segmentation of a network card
+    /// and too short to be felt as delay; a mebibyte, a thousand packets.
     fn default() -> Self {
         Self { round: Duration::from_micros(1_500), quantum_bytes_max: 1 << 20 }
     }

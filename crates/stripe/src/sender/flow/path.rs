@@ -11,11 +11,11 @@
 //! ```
 //!
 //! Starting, the window grows by what came while it is full, which doubles it in a round trip,
-//! until the round trip has grown by an eighth (4 to 16 ms, RFC 9406). Loss plays no part, but for a ceiling
-//! that has been tried.
+//! until the round trip has grown by an eighth (4 to 16 ms, RFC 9406). Loss plays no part, but for
+//! a ceiling that has been tried.
 //!
-//! Source: BBR (Cardwell et al. 2016) for the product of rate and least round trip, HyStart++ (RFC 9406) for the
-//! end of the start, RFC 6298 for four variations; the middle is ours.
+//! Source: BBR (Cardwell et al. 2016) for the product of rate and least round trip, HyStart++ (RFC
+//! 9406) for the end of the start, RFC 6298 for four variations; the middle is ours.
 //!
 //! Invariant: the window is at least four packets, with which BBR keeps going, too.
 
@@ -28,12 +28,14 @@ use super::seen::Seen;
 use super::units::{carried, is_over, percent_of};
 use crate::{Instant, Report, Sent};
 
-/// No round trip is longer: a mean, and what waits for it, would take as long to come back from one that is.
+/// No round trip is longer: a mean, and what waits for it, would take as long to come back from one
+/// that is.
 const ROUND_TRIP_NS_MAX: u64 = 60_000_000_000;
 const WINDOW_PACKETS_MIN: u64 = 4;
 /// What is tried of a rate, in hundredths.
 const GAINS: std::ops::RangeInclusive<u64> = 100..=200;
-/// A start ends when the round trip has grown by an eighth of the least, in these bounds (RFC 9406).
+/// A start ends when the round trip has grown by an eighth of the least, in these bounds (RFC
+/// 9406).
 const START_DELAY_NS: [u64; 2] = [4_000_000, 16_000_000];
 const QUEUE_VARIATIONS: u64 = 4;
 /// Aggregation is remembered for ten round trips, as in BBR.
@@ -277,7 +279,8 @@ impl Path {
         carried(rate, self.round_trip.least_ns())
     }
 
-    /// It grows by no more than what came: twofold in a round trip, and not at all by what a queue drops.
+    /// It grows by no more than what came: twofold in a round trip, and not at all by what a queue
+    /// drops.
     fn set_window(&mut self, now_ns: u64, is_full: bool, came_bytes: u64) {
         let way_bytes = self.way_bytes();
         let window_bytes = match self.phase {

@@ -6,12 +6,13 @@
 //!   receiver        comes ...... held ............... report goes       sample = now - echo - held
 //! ```
 //!
-//! The least of the last while is taken for the way itself, without a queue (BBR: Cardwell et al., ACM
-//! Queue 14(5), 2016). What is above it is queue or jitter. A queue that a flight window lets stand
-//! keeps its length, jitter does not: the mean difference from one sample to the next (as in RFC 3550,
-//! section 6.4.1) tells them apart.
+//! The least of the last while is taken for the way itself, without a queue (BBR: Cardwell et al.,
+//! ACM Queue 14(5), 2016). What is above it is queue or jitter. A queue that a flight window lets
+//! stand keeps its length, jitter does not: the mean difference from one sample to the next (as in
+//! RFC 3550, section 6.4.1) tells them apart.
 //!
-//! Invariant: the least is at most the last sample, and no older than the span for which it is believed.
+//! Invariant: the least is at most the last sample, and no older than the span for which it is
+//! believed.
 
 use super::units::smooth;
 
@@ -123,8 +124,8 @@ mod tests {
         assert_eq!(after(&samples).variation_ns(), 0);
     }
 
-    /// The least of 50 is believed for a half span and until the next is over: the halves begin at 0, 500
-    /// and 1,000.
+    /// The least of 50 is believed for a half span and until the next is over: the halves begin at
+    /// 0, 500 and 1,000.
     #[test]
     fn a_least_time_is_forgotten_after_its_span() {
         let mut trip = after(&[(0, 50), (400, 70), (500, 80), (999, 90)]);

@@ -6,23 +6,25 @@
 //!   channel 1  [==   |   ]              never full: it may carry more, and is given more and more to find out
 //! ```
 //!
-//! Packets cannot pass a channel by, so the pipe is as fast as the channel with the most for its rate. On
-//! that one the sender waits, and it is measured. The others carry what they get, and nobody knows what they
-//! could. A plan gives each channel its rate, and
+//! Packets cannot pass a channel by, so the pipe is as fast as the channel with the most for its
+//! rate. On that one the sender waits, and it is measured. The others carry what they get, and
+//! nobody knows what they could. A plan gives each channel its rate, and
 //!
-//! - moved by up to a fiftieth, so that half of the queue that is let stand does stand, in all of them;
-//! - times 1, 1.25, 1.5, 2, 2 ... in one plan after the other, where it carried all of that and had no queue,
-//!   though the pipe waited for others; times 2 at once while it has never been full.
+//! - moved by up to a fiftieth, so that half of the queue that is let stand does stand, in all of
+//!   them;
+//! - times 1, 1.25, 1.5, 2, 2 ... in one plan after the other, where it carried all of that and had
+//!   no queue, though the pipe waited for others; times 2 at once while it has never been full.
 //!
-//! Where nobody waits, the source sends less than the channels carry: nothing is learned and nothing tried. While
-//! the pipe waits for a flight window that is still growing, nothing is concluded from that.
+//! Where nobody waits, the source sends less than the channels carry: nothing is learned and
+//! nothing tried. While the pipe waits for a flight window that is still growing, nothing is
+//! concluded from that.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, have quanta in the ratio of the rates, and
-//! know these; that they follow is ours. The gains are those of BBR's probing and start.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, have quanta in the ratio of the
+//! rates, and know these; that they follow is ours. The gains are those of BBR's probing and start.
 //!
-//! Invariants: a quantum is at least the longest packet and at most the plan's bound; against the share that
-//! grows most none falls to less than a quarter at once; shares within
-//! 1/128 of what they are stay as they are.
+//! Invariants: a quantum is at least the longest packet and at most the plan's bound; against the
+//! share that grows most none falls to less than a quarter at once; shares within 1/128 of what
+//! they are stay as they are.
 
 use super::options::{SharePlan, nanoseconds};
 use super::path::{Path, Phase};
@@ -115,8 +117,8 @@ impl Shares {
         }
     }
 
-    /// What is seen from now on is of the quanta that hold now: until all has got through, and two samples
-    /// are taken.
+    /// What is seen from now on is of the quanta that hold now: until all has got through, and two
+    /// samples are taken.
     pub(super) fn look_anew(&mut self, now_ns: u64, paths: &mut [Path], sample_ns: u64) {
         let round_trips = paths.iter().filter(|path| path.is_in()).map(Path::round_trip_ns);
         let settled_at_ns = now_ns.saturating_add(round_trips.max().unwrap_or(0));
@@ -166,7 +168,8 @@ impl Shares {
     /// No channel loses more of its share at once than a few plans can give back.
     fn bound_wishes(&mut self, paths: &[Path]) {
         let least = |path: &Path, most: u64| percent_of(most, path.quantum_bytes()) / LOSS_MAX;
-        // Hundredths of a quantum each, so that what is compared is what a byte of quantum would carry.
+        // Hundredths of a quantum each, so that what is compared is what a byte of quantum would
+        // carry.
         let worth = |(wish, path): (&u64, &Path)| {
             wish.saturating_mul(100).checked_div(path.quantum_bytes()).unwrap_or(0)
         };
@@ -176,8 +179,8 @@ impl Shares {
         }
     }
 
-    /// In a round each channel sends what it carries in the time of the round, and the slowest its longest
-    /// packet at least.
+    /// In a round each channel sends what it carries in the time of the round, and the slowest its
+    /// longest packet at least.
     fn set_quanta(&mut self) {
         let slowest = self.wishes.iter().copied().filter(|wish| *wish > 0).min().unwrap_or(1);
         let longest_ns = u64::from(self.longest_bytes).saturating_mul(1_000_000_000) / slowest;
@@ -218,8 +221,8 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// A path that is taken to carry so many bytes a second, of which a report has come, and for which the
-    /// pipe has waited so many of 100 ms.
+    /// A path that is taken to carry so many bytes a second, of which a report has come, and for
+    /// which the pipe has waited so many of 100 ms.
     fn path(rate: u64, quantum_bytes: u32, waited_ms: u64) -> Path {
         let mut path = Path::new(FlightPlan::default(), 1_000, quantum_bytes);
         path.tell(rate);
@@ -254,7 +257,8 @@ mod tests {
         assert_eq!(plan(&mut paths), Some(vec![1_000, 3_000]));
     }
 
-    /// The pipe waits for the first, whose start is over; the second has never been full, and starts.
+    /// The pipe waits for the first, whose start is over; the second has never been full, and
+    /// starts.
     #[test]
     fn a_channel_that_starts_is_given_twice_what_it_carries() {
         let mut paths = [steady(path(1_000_000, 1_500, 90)), path(1_000_000, 1_500, 0)];
@@ -265,8 +269,8 @@ mod tests {
         );
     }
 
-    /// The second has carried what it is taken to, without a queue: from the second such plan on it is
-    /// given more. What has carried half of that is given that first.
+    /// The second has carried what it is taken to, without a queue: from the second such plan on it
+    /// is given more. What has carried half of that is given that first.
     #[test]
     fn only_what_carries_all_it_is_taken_to_is_given_more() {
         for (carried_bytes, gains) in [(40_000, [100, 125, 150, 200]), (20_000, [100; 4])] {
@@ -296,7 +300,8 @@ mod tests {
         assert_eq!(plan(&mut paths), Some(vec![1_500, 1_500, 0]));
     }
 
-    /// A window that is still growing is no capacity: nothing is concluded from a pipe that waits for it.
+    /// A window that is still growing is no capacity: nothing is concluded from a pipe that waits
+    /// for it.
     #[test]
     fn nothing_is_planned_while_the_pipe_waits_for_a_start() {
         let mut paths = [path(1_000_000, 1_000, 90), path(2_000_000, 1_000, 0)];

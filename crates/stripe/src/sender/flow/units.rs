@@ -18,8 +18,8 @@ pub(super) fn percent_of(whole: u64, percent: u64) -> u64 {
     u64::try_from(part).unwrap_or(u64::MAX)
 }
 
-/// Whether a wait that is never longer than `most_ns` is over. One that seems longer was written over, and
-/// is over, too, lest anything waits for ever.
+/// Whether a wait that is never longer than `most_ns` is over. One that seems longer was written
+/// over, and is over, too, lest anything waits for ever.
 pub(super) const fn is_over(now_ns: u64, until_ns: u64, most_ns: u64) -> bool {
     now_ns >= until_ns || until_ns - now_ns > most_ns
 }

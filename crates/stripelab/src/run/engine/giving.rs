@@ -1,5 +1,5 @@
-//! What happens at the receiver: what arrives is kept, what is in order is given out as fast as it is
-//! read, and the sender is told of it.
+//! What happens at the receiver: what arrives is kept, what is in order is given out as fast as it
+//! is read, and the sender is told of it.
 
 use super::Engine;
 use crate::measure::Loss;

@@ -1,5 +1,5 @@
-//! What happens at the sender: messages first, then copies of lost packets, then packets in the order of
-//! their queue, as far as there is room.
+//! What happens at the sender: messages first, then copies of lost packets, then packets in the
+//! order of their queue, as far as there is room.
 
 use super::Engine;
 use crate::run::event::{Cargo, Event, Load};
@@ -43,7 +43,8 @@ impl Engine {
         !waits && self.has_room(channel, bytes)
     }
 
-    /// Whether there is room for so many bytes on the channel now; if there is no room, asks again when there is.
+    /// Whether there is room for so many bytes on the channel now; if there is no room, asks again
+    /// when there is.
     fn has_room(&mut self, channel: usize, bytes: u32) -> bool {
         if !self.backpressure {
             return true;
@@ -78,7 +79,8 @@ impl Engine {
         }
     }
 
-    /// Copies of lost packets, as far as there is room; they go before packets that were never sent.
+    /// Copies of lost packets, as far as there is room; they go before packets that were never
+    /// sent.
     fn send_copies(&mut self) {
         while let Some(copy) = self.sender.poll_repair(self.now) {
             self.copies.push_back(copy);

@@ -20,7 +20,8 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
-/// Spells each algorithm once: its help, source and example, its name, and the type of its parameters.
+/// Spells each algorithm once: its help, source and example, its name, and the type of its
+/// parameters.
 macro_rules! algorithms {
     ($($(#[$about:meta])+ $name:literal => $parameters:ident,)+) => {
         /// How paths are chosen.
@@ -77,8 +78,9 @@ algorithms! {
     #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
 routing.algorithm = "shortest-path""#))]
     "shortest-path" => ShortestPath,
-    /// On a mesh or torus: one dimension after another, the shorter way round. Free of deadlock
-    /// on meshes, on tori of at most three switches a dimension, and on others with two lanes and datelines.
+    /// On a mesh or torus: one dimension after another, the shorter way round. Free of deadlock on
+    /// meshes, on tori of at most three switches a dimension, and on others with two lanes and
+    /// datelines.
     #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
     #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
 routing.algorithm = "dimension-order""#))]
@@ -100,7 +102,8 @@ routing.algorithm = "dimension-order""#))]
     #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
     "in-transit" => InTransit,
     /// Paths that share the load evenly, with every cycle of dependencies broken where it costs
-    /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches of moderate size.
+    /// least. Free of deadlock on every fabric. Source routes only, at most 64 switches of moderate
+    /// size.
     #[schemars(extend("x-source" = "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction"))]
     "smart" => Smart,
 }

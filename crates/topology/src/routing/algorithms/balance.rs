@@ -12,10 +12,10 @@
 //! least (sum of loads, turns) over channels that carry no more than M. Of equal moves the lowest
 //! channel is taken.
 //!
-//! All paths are laid one after the other, by the switch of the destination, the destination
-//! and the source, so the first see little load. Then passes go over all of them in the same
-//! order: a path is taken up and laid anew where it is best now. A pass never raises the load of the
-//! busiest channel; when one changes nothing, the others would not either.
+//! All paths are laid one after the other, by the switch of the destination, the destination and
+//! the source, so the first see little load. Then passes go over all of them in the same order: a
+//! path is taken up and laid anew where it is best now. A pass never raises the load of the busiest
+//! channel; when one changes nothing, the others would not either.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths and

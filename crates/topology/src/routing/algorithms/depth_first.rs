@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn a_ring_is_gone_round() {
-        // Both neighbours of s0 are alike, so s1; then s3, which is its only unmet neighbour. From s3:
-        // s1, s0, s2.
+        // Both neighbours of s0 are alike, so s1; then s3, which is its only unmet neighbour. From
+        // s3: s1, s0, s2.
         let ring = graph(4, &[(0, 1), (1, 3), (3, 2), (2, 0)]);
         assert_eq!(ranks_from(0, &ring), [0, 1, 3, 2]);
         assert_eq!(ranks_from(3, &ring), [2, 1, 3, 0]);
@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn of_equals_the_one_farthest_from_all_comes_first() {
-        // Sums of hops: s1 and s3 1 + 2 + 2 + 3 = 8, s2 1 + 1 + 2 + 2 = 6, each with one cable to s0.
+        // Sums of hops: s1 and s3 1 + 2 + 2 + 3 = 8, s2 1 + 1 + 2 + 2 = 6, each with one cable to
+        // s0.
         let graph = graph(5, &[(0, 2), (0, 1), (0, 3), (2, 4)]);
         assert_eq!(ranks_from(0, &graph), [0, 1, 3, 2, 4]);
     }

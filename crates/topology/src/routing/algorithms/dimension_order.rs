@@ -8,18 +8,19 @@
 //!   s2-0 ──► s2-1 ──► s2-2
 //! ```
 //!
-//! A dimension that closes to rings is crossed the shorter way round. In rings of an even number of switches
-//! both ways may be equally long, and [`Ties`] decides: all upwards, or upwards from even coordinates and downwards
-//! from odd ones. If all switches of a ring of `k` send to each other, each channel upwards is on `k (k + 2) / 8` paths
-//! and each downwards on `k (k - 2) / 8` in the first case; in the second all are on `k k / 8`, if `k` is a multiple of 4
-//! (else on one path in two more or less than that). The rule looks at the present switch and the destination only, so
+//! A dimension that closes to rings is crossed the shorter way round. In rings of an even number of
+//! switches both ways may be equally long, and [`Ties`] decides: all upwards, or upwards from even
+//! coordinates and downwards from odd ones. If all switches of a ring of `k` send to each other,
+//! each channel upwards is on `k (k + 2) / 8` paths and each downwards on `k (k - 2) / 8` in the
+//! first case; in the second all are on `k k / 8`, if `k` is a multiple of 4 (else on one path in
+//! two more or less than that). The rule looks at the present switch and the destination only, so
 //! both forms of routes are the same but for parallel cables, which share the load.
 //!
-//! On a mesh the routes are free of deadlock: channels can be numbered by dimension, and within
-//! a dimension by how far they lead. On a torus a ring of four or more switches closes a
-//! cycle, because some paths take two channels of it in a row; at three switches none does. Nor
-//! does a ring of four with alternating ties: each direction has two paths of two channels, that have none in common.
-//! Datelines (`datelines.rs`) break the cycles of all of them.
+//! On a mesh the routes are free of deadlock: channels can be numbered by dimension, and within a
+//! dimension by how far they lead. On a torus a ring of four or more switches closes a cycle,
+//! because some paths take two channels of it in a row; at three switches none does. Nor does a
+//! ring of four with alternating ties: each direction has two paths of two channels, that have none
+//! in common. Datelines (`datelines.rs`) break the cycles of all of them.
 //!
 //! Cost: O(switches x dimensions) a destination switch.
 //!
@@ -51,8 +52,8 @@ pub enum Ties {
     /// Towards larger coordinates.
     #[default]
     Up,
-    /// From even coordinates towards larger ones, from odd ones towards smaller ones: where all send to all, all
-    /// channels of a ring carry the same if its size is a multiple of 4.
+    /// From even coordinates towards larger ones, from odd ones towards smaller ones: where all
+    /// send to all, all channels of a ring carry the same if its size is a multiple of 4.
     Alternate,
 }
 

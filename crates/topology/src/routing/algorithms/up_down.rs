@@ -25,11 +25,11 @@
 //! that goes down only goes on to such switches only; a switch that goes up first may go on to any.
 //! So every path is legal, whatever source it is taken from.
 //!
-//! Every switch of the island is settled. Take the highest switch that goes down only. Were it
-//! not the root, its parent in the tree would reach it downwards and so be settled: going down only,
-//! though it is higher; or going up first, until it comes to a switch that goes down only and
-//! is higher still. Either contradicts the choice, so the root is settled, and up the
-//! tree it is reached from everywhere. Table paths may be longer than the shortest legal ones.
+//! Every switch of the island is settled. Take the highest switch that goes down only. Were it not
+//! the root, its parent in the tree would reach it downwards and so be settled: going down only,
+//! though it is higher; or going up first, until it comes to a switch that goes down only and is
+//! higher still. Either contradicts the choice, so the root is settled, and up the tree it is
+//! reached from everywhere. Table paths may be longer than the shortest legal ones.
 //!
 //! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network
 //! using point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the

@@ -8,12 +8,13 @@
 //! ```
 //!
 //! In each dimension that closes to rings, the channels between the last switch and the first are
-//! its dateline, in both directions. A packet is on dateline class 0 when it enters a dimension, on dateline class 1 from the
-//! channel on that crosses the dateline of that dimension, and on dateline class 0 again in the next dimension. On
-//! dateline class 0 nobody goes on past the dateline and on dateline class 1 a shortest way ends before it comes
-//! there again, so that neither dateline class closes a cycle; between dimensions the order of
-//! dimension-order routing sees to it. Other routes may turn in other ways, so whether they are
-//! free of deadlock is for the proof to say.
+//! its dateline, in both directions. A packet is on dateline class 0 when it enters a dimension, on
+//! dateline class 1 from the channel on that crosses the dateline of that dimension, and on
+//! dateline class 0 again in the next dimension. On dateline class 0 nobody goes on past the
+//! dateline and on dateline class 1 a shortest way ends before it comes there again, so that
+//! neither dateline class closes a cycle; between dimensions the order of dimension-order routing
+//! sees to it. Other routes may turn in other ways, so whether they are free of deadlock is for the
+//! proof to say.
 //!
 //! Rings of three switches need none: no shortest way takes two of their channels in a row.
 //! In dimensions without a dateline, and on cables of hosts, a packet may use all its lanes.
@@ -36,8 +37,8 @@ const OUTSIDE: u8 = u8::MAX;
 /// The datelines of a fabric whose switches are a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datelines {
-    /// By channel: twice the number of its dimension among those with datelines, and one more where the
-    /// channel crosses; or [`OUTSIDE`].
+    /// By channel: twice the number of its dimension among those with datelines, and one more where
+    /// the channel crosses; or [`OUTSIDE`].
     places: Vec<u8>,
 }
 
@@ -86,7 +87,8 @@ impl Datelines {
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// The lanes and the dateline class of a packet that came by `incoming` on `dateline class` and goes on by `outgoing`.
+    /// The lanes and the dateline class of a packet that came by `incoming` on `dateline class` and
+    /// goes on by `outgoing`.
     #[inline]
     pub(super) fn onward(
         &self,
@@ -105,7 +107,8 @@ impl Datelines {
     }
 }
 
-/// The place of the channel from one switch to another; `None` outside of the dimensions with datelines.
+/// The place of the channel from one switch to another; `None` outside of the dimensions with
+/// datelines.
 fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
     let number = rings.iter().position(|dimension| {

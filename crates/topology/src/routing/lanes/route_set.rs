@@ -6,10 +6,10 @@
 //!     h2 sends on SL 3:          lane 0      lane 1      lane 1        another
 //! ```
 //!
-//! The endpoints of a switch share their paths and need not share their service level (their VC class), nor, where
-//! the map looks at the input port, their first lane. What follows depends on these two
-//! alone, so each pair of them is looked at once a walk. A packet may have the choice among several
-//! lanes: then it may hold any of them, and wait for each of the next.
+//! The endpoints of a switch share their paths and need not share their service level (their VC
+//! class), nor, where the map looks at the input port, their first lane. What follows depends on
+//! these two alone, so each pair of them is looked at once a walk. A packet may have the choice
+//! among several lanes: then it may hold any of them, and wait for each of the next.
 
 use super::rule::{LaneRule, Lanes};
 use super::set::{DatelineClass, LaneSet, VcClass};

@@ -7,13 +7,14 @@
 //!   tables, SL 3     {3}        {0}        {1}        {1}
 //! ```
 //!
-//! Every packet has a [`VcClass`] all its way, and a [`DatelineClass`] that it may change at a hop. Both together
-//! with the channel by which it came and the one by which it goes on give the set of lanes that it may
-//! take there, and it takes any one of them. The proof walks all routes with this rule, and
-//! whatever moves packets asks the same rule at every hop, so that the one is about the other.
+//! Every packet has a [`VcClass`] all its way, and a [`DatelineClass`] that it may change at a hop.
+//! Both together with the channel by which it came and the one by which it goes on give the set of
+//! lanes that it may take there, and it takes any one of them. The proof walks all routes with this
+//! rule, and whatever moves packets asks the same rule at every hop, so that the one is about the
+//! other.
 //!
-//! Invariant: the lanes of a hop depend on VC class, dateline class and the two channels alone, and are found by
-//! a few loads.
+//! Invariant: the lanes of a hop depend on VC class, dateline class and the two channels alone, and
+//! are found by a few loads.
 
 use super::datelines::{Datelines, Shares};
 use super::map::{LEVELS, LaneMap};
@@ -26,10 +27,11 @@ use crate::{ChannelId, EndpointId, Fabric, GridError};
 pub enum LaneRule {
     /// Any lane of the VC class at every hop.
     Free,
-    /// The lanes of a VC class are shared out among dateline classes; a packet goes up a dateline class at the dateline of a
-    /// dimension, and begins anew in the next.
+    /// The lanes of a VC class are shared out among dateline classes; a packet goes up a dateline
+    /// class at the dateline of a dimension, and begins anew in the next.
     Datelines(Datelines),
-    /// Tables from service level to lane, and the service level of each pair, which is the VC class.
+    /// Tables from service level to lane, and the service level of each pair, which is the VC
+    /// class.
     Tables {
         /// The lane of each service level, hop by hop.
         map: LaneMap,
@@ -78,14 +80,15 @@ impl Lanes {
         Self::by_sets(LaneRule::Free, vc_classes)
     }
 
-    /// The lanes of a VC class shared out among the dateline classes of `datelines`; `vc_classes` are the sets of
-    /// lanes, by VC class.
+    /// The lanes of a VC class shared out among the dateline classes of `datelines`; `vc_classes`
+    /// are the sets of lanes, by VC class.
     pub fn by_datelines(datelines: Datelines, vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// Lanes of a network in which every packet may take each of `count`, with datelines if `datelines` says so, or, where it
-    /// says nothing, if the routing algorithm needs them and there is a lane for each dateline class.
+    /// Lanes of a network in which every packet may take each of `count`, with datelines if
+    /// `datelines` says so, or, where it says nothing, if the routing algorithm needs them and
+    /// there is a lane for each dateline class.
     ///
     /// # Errors
     /// Datelines on what is neither mesh nor torus.
@@ -120,7 +123,8 @@ impl Lanes {
         &self.rule
     }
 
-    /// How many dateline classes a packet can go through: more than one only where there are datelines.
+    /// How many dateline classes a packet can go through: more than one only where there are
+    /// datelines.
     pub fn dateline_classes(&self) -> usize {
         match &self.rule {
             LaneRule::Datelines(datelines) => datelines.dateline_classes(),
@@ -142,8 +146,8 @@ impl Lanes {
         (0..u8::try_from(count).expect("few VC classes")).map(VcClass)
     }
 
-    /// What packets of a pair are bound to where their class does not say: the service level of the pair under
-    /// tables, else the first VC class.
+    /// What packets of a pair are bound to where their class does not say: the service level of the
+    /// pair under tables, else the first VC class.
     pub fn vc_class_of_pair(&self, from: EndpointId, to: EndpointId) -> VcClass {
         match &self.rule {
             LaneRule::Tables { levels, .. } => VcClass(levels.level(from, to, 0)),
@@ -151,8 +155,8 @@ impl Lanes {
         }
     }
 
-    /// The lanes on which packets of a VC class may go somewhere, cables of hosts among them; where a class says
-    /// nothing, those on which packets of any pair may.
+    /// The lanes on which packets of a VC class may go somewhere, cables of hosts among them; where
+    /// a class says nothing, those on which packets of any pair may.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels } => {
@@ -182,7 +186,8 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// The lanes on which a packet may leave its host, or an in-transit host; empty where it is dropped.
+    /// The lanes on which a packet may leave its host, or an in-transit host; empty where it is
+    /// dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, .. } => one_or_none(map.first_lane(host, vc_class.0)),
@@ -190,8 +195,9 @@ impl Lanes {
         }
     }
 
-    /// The lanes that a packet may take in `outgoing`, and its dateline class there, if it came by `incoming` on
-    /// `dateline class`; no lanes where it is dropped. On the cable of its host, or of an in-transit host, its dateline class is 0.
+    /// The lanes that a packet may take in `outgoing`, and its dateline class there, if it came by
+    /// `incoming` on `dateline class`; no lanes where it is dropped. On the cable of its host, or
+    /// of an in-transit host, its dateline class is 0.
     #[inline]
     pub fn onward(
         &self,

@@ -10,8 +10,8 @@
 //!
 //! A host's own channel has L = H - 1 and allows x = r; that of an in-transit host carries the
 //! paths that come through it, too, both ways. The reference is the rate of the slowest host link,
-//! so x never exceeds 1. If the speed of any cable that carries paths is unknown, all links count as
-//! equal. What a switching kind makes of this bound, the simulation tells.
+//! so x never exceeds 1. If the speed of any cable that carries paths is unknown, all links count
+//! as equal. What a switching kind makes of this bound, the simulation tells.
 
 use super::distribution::real;
 use crate::routing::paths::graph::SwitchGraph;

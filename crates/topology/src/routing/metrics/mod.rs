@@ -1,8 +1,8 @@
 //! What can be counted and measured of routes: lengths, balance, bounds, use of lanes.
 //!
-//! [`Statistics`] is the summary, with the fluid bound on all-to-all traffic ([`AllToAll`]); [`Bisection`] samples
-//! random halves of the hosts; [`Sharing`] names the pairs that meet on a channel; [`LaneUse`] counts pairs lane by
-//! lane.
+//! [`Statistics`] is the summary, with the fluid bound on all-to-all traffic ([`AllToAll`]);
+//! [`Bisection`] samples random halves of the hosts; [`Sharing`] names the pairs that meet on a
+//! channel; [`LaneUse`] counts pairs lane by lane.
 
 mod all_to_all;
 mod bisection;

@@ -4,10 +4,10 @@
 //! send nor receive here. The length of a path is the number of switches that it comes through; one
 //! that it leaves for an in-transit host and comes back to counts twice.
 //!
-//! Channels of in-transit hosts carry what comes through
-//! them as well as what is theirs. The *distance* of a path is the number of channels between
-//! switches that it takes; a path whose distance is the least that cables allow is minimal, whatever
-//! hosts it visits. What the loads allow of traffic from all to all is in `all_to_all.rs`.
+//! Channels of in-transit hosts carry what comes through them as well as what is theirs. The
+//! *distance* of a path is the number of channels between switches that it takes; a path whose
+//! distance is the least that cables allow is minimal, whatever hosts it visits. What the loads
+//! allow of traffic from all to all is in `all_to_all.rs`.
 
 use super::all_to_all::{AllToAll, all_to_all};
 use super::distribution::{Distribution, ratio};

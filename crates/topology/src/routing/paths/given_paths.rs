@@ -1,15 +1,16 @@
 //! Source routes made of paths that are given, channel by channel.
 //!
-//! Invariant: a given path is connected, leads into its destination, and leaves an in-transit host by the cable by
-//! which it came; whoever gives another has made a mistake.
+//! Invariant: a given path is connected, leads into its destination, and leaves an in-transit host
+//! by the cable by which it came; whoever gives another has made a mistake.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl SourceRoutes {
-    /// Routes along given paths: `path` tells all channels from a switch on to an endpoint on a switch, the channel into it
-    /// among them, or that none leads there. Panics if they do not join.
+    /// Routes along given paths: `path` tells all channels from a switch on to an endpoint on a
+    /// switch, the channel into it among them, or that none leads there. Panics if they do not
+    /// join.
     pub fn of_paths(
         fabric: &Fabric,
         mut path: impl FnMut(NodeId, EndpointId) -> Option<Vec<ChannelId>>,

@@ -1,9 +1,9 @@
 //! Routes of either form, and the walk over all of them.
 //!
-//! `graph` is a fabric as routing sees it. [`Routes`] are [`SourceRoutes`], computed or given as paths
-//! (`given_paths`), or [`TableRoutes`]; everything else reads them by one walk over source switches and
-//! destinations (`routes`). [`Trace`] follows every route to its end. [`SwitchTables`] lead management packets
-//! to the switches themselves.
+//! `graph` is a fabric as routing sees it. [`Routes`] are [`SourceRoutes`], computed or given as
+//! paths (`given_paths`), or [`TableRoutes`]; everything else reads them by one walk over source
+//! switches and destinations (`routes`). [`Trace`] follows every route to its end. [`SwitchTables`]
+//! lead management packets to the switches themselves.
 
 mod given_paths;
 pub(super) mod graph;

@@ -15,17 +15,17 @@
 //! "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
 //! Transactions on Computers C-36(5), 1987).
 //!
-//! An endpoint takes a packet in completely, so dependencies end there: also in the middle of
-//! a path that visits an in-transit host, unless that host may be full (`ejection.rs`). Then the
-//! channels into it and out of it are vertices like those between switches. Table entries count only where a packet of some
-//! endpoint meets them. Packets that stray hold channels too, so their paths count as
-//! far as they go; a loop closes a cycle. Where a pair has several paths, the dependencies of
-//! all of them are in the graph together.
+//! An endpoint takes a packet in completely, so dependencies end there: also in the middle of a
+//! path that visits an in-transit host, unless that host may be full (`ejection.rs`). Then the
+//! channels into it and out of it are vertices like those between switches. Table entries count
+//! only where a packet of some endpoint meets them. Packets that stray hold channels too, so their
+//! paths count as far as they go; a loop closes a cycle. Where a pair has several paths, the
+//! dependencies of all of them are in the graph together.
 //!
-//! A packet that may take any of several lanes holds one of them and waits for all of the next at once, and
-//! goes on when it gets one. An edge stands for each lane held and each lane wanted: where there is no cycle there
-//! is no deadlock, and where sets of lanes are equal or disjoint a cycle on one lane of each is a
-//! cycle on all, so that nobody in it has another way out.
+//! A packet that may take any of several lanes holds one of them and waits for all of the next at
+//! once, and goes on when it gets one. An edge stands for each lane held and each lane wanted:
+//! where there is no cycle there is no deadlock, and where sets of lanes are equal or disjoint a
+//! cycle on one lane of each is a cycle on all, so that nobody in it has another way out.
 //!
 //! Both channels of an edge meet in one switch, so edges are collected in one row of bits an
 //! incoming buffer, with a bit for each buffer that leaves the switch: O(1) an edge however many

@@ -7,13 +7,14 @@
 //!   until full:  s1 -> h1 waits for h1 -> s1            no room before the host has sent on
 //! ```
 //!
-//! A host with memory to spare can take every packet in, so dependencies end there. One that
-//! stops its input when its pool is full leaves packets in the channel into it: the one in
-//! transit, and behind it those that are for the host itself. They go on when the host has sent on what
-//! is in its pool, so its own channel is what they wait for; and whatever the host has begun to send,
-//! packets of its own among them, waits for the next channel. All packets in transit share the pool of a host, on whatever lanes
-//! they go: who waits for room there waits for any of them, so for every lane on which one leaves. At hosts where no route is in
-//! transit dependencies end in either case.
+//! A host with memory to spare can take every packet in, so dependencies end there. One that stops
+//! its input when its pool is full leaves packets in the channel into it: the one in transit, and
+//! behind it those that are for the host itself. They go on when the host has sent on what is in
+//! its pool, so its own channel is what they wait for; and whatever the host has begun to send,
+//! packets of its own among them, waits for the next channel. All packets in transit share the pool
+//! of a host, on whatever lanes they go: who waits for room there waits for any of them, so for
+//! every lane on which one leaves. At hosts where no route is in transit dependencies end in either
+//! case.
 
 use crate::routing::lanes::route_set::{Buffers, Ejection, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;
@@ -23,7 +24,8 @@ use crate::{EndpointId, Fabric};
 /// The hosts that may leave packets in the channel into them.
 #[derive(Debug)]
 pub(super) struct BackpressuredHosts {
-    /// By endpoint: the lanes on which packets in transit leave it; none where nothing is in transit.
+    /// By endpoint: the lanes on which packets in transit leave it; none where nothing is in
+    /// transit.
     leaving: Vec<LaneSet>,
     /// Whether there is any.
     any: bool,

@@ -5,12 +5,11 @@
 //!                                                └─ one with a cycle: a shortest one
 //! ```
 //!
-//! Routes cannot deadlock if their channel dependency graph is acyclic: if the buffers (channels, where there is
-//! one lane) can be numbered so that every route uses increasing numbers. The
-//! packet in the highest buffer that is held can then always go on, so none waits for ever (Dally
-//! and Seitz, 1987, theorem 1). Where a path visits an in-transit host that always ejects packets, its numbers
-//! begin anew. Anybody can
-//! check the numbering without knowing how it was found.
+//! Routes cannot deadlock if their channel dependency graph is acyclic: if the buffers (channels,
+//! where there is one lane) can be numbered so that every route uses increasing numbers. The packet
+//! in the highest buffer that is held can then always go on, so none waits for ever (Dally and
+//! Seitz, 1987, theorem 1). Where a path visits an in-transit host that always ejects packets, its
+//! numbers begin anew. Anybody can check the numbering without knowing how it was found.
 //!
 //! Without such a numbering there is a cycle, and packets that hold its buffers all at once wait
 //! for each other for ever. For tables such packets always exist; for source routes they nearly

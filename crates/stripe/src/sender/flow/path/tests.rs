@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// A path of packets of 1,000 bytes, one after the other sent, and what is reported of them after 20 ms.
+/// A path of packets of 1,000 bytes, one after the other sent, and what is reported of them after
+/// 20 ms.
 struct Story {
     path: Path,
     sent: Sent,
@@ -90,8 +91,8 @@ fn a_start_doubles_in_a_round_trip() {
     assert_eq!(story.path.bytes_per_second(), Some(2_000_000));
 }
 
-/// 1 MB/s and 20 ms are 20,000 bytes; reports of 20,000 at once are as much ahead; and a queue of 3,000,
-/// one and a half quanta being more than 2 ms.
+/// 1 MB/s and 20 ms are 20,000 bytes; reports of 20,000 at once are as much ahead; and a queue of
+/// 3,000, one and a half quanta being more than 2 ms.
 #[test]
 fn a_window_is_way_aggregation_and_queue() {
     let mut story = Story::new();
