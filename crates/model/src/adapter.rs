@@ -22,6 +22,7 @@
 //! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in
 //! order.
 
+mod policers;
 mod waiting;
 
 use crate::{
@@ -31,6 +32,7 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LaneSet, VcClass};
+use policers::{Policer, delaying, policer_of};
 use std::collections::VecDeque;
 use waiting::Waiting;
 
@@ -89,13 +91,6 @@ impl Group {
         let levels = (0..=highest.level()).map(|_| VecDeque::new()).collect();
         Self { lanes, levels, occupied: 0 }
     }
-}
-
-/// The bucket of a class, and what becomes of what finds too few tokens in it.
-#[derive(Clone, Copy, Debug)]
-struct Policer {
-    bucket: TokenBucket,
-    excess: Excess,
 }
 
 impl Adapter {
@@ -318,16 +313,6 @@ impl Adapter {
     ) -> Option<Contention> {
         self.paths.on_left(started, left, flits, flit)
     }
-}
-
-fn policer_of(policers: &mut [Option<Policer>], class: ClassId) -> Option<&mut Policer> {
-    policers.get_mut(class.index())?.as_mut()
-}
-
-/// The bucket for which packets of a class wait, if they do.
-fn delaying(policers: &mut [Option<Policer>], class: ClassId) -> Option<&mut TokenBucket> {
-    let policer = policer_of(policers, class)?;
-    (policer.excess == Excess::Delay).then_some(&mut policer.bucket)
 }
 
 #[cfg(test)]
