@@ -27,7 +27,7 @@ mod waiting;
 
 use crate::{
     ClassId, Conformance, Contention, Excess, Message, Packet, PathChooser, Plan, Priority,
-    Reassembly, TokenBucket,
+    Reassembly,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
@@ -318,6 +318,7 @@ impl Adapter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TokenBucket;
     use crate::{ClassId, MessageId, REFILL_BYTES};
     use gingham_kernel::Span;
     use gingham_topology::EndpointId;

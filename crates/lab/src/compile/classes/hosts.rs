@@ -1,9 +1,7 @@
 //! Hosts: by pattern, by name, and which of them can reach each other.
 
-use super::context::ClassContext;
 use crate::error::LabError;
 use gingham_input::InputError;
-use gingham_model::traffic::OtherHosts;
 use gingham_topology::{EndpointId, Fabric, NodeId, NodeKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,9 +12,9 @@ pub(super) struct Hosts {
     /// By the name that tables give to an endpoint.
     named: BTreeMap<String, EndpointId>,
     /// By endpoint: the island that it is on.
-    island: Vec<usize>,
+    pub(super) island: Vec<usize>,
     /// The hosts of each island, in canonical order.
-    on_island: BTreeMap<usize, Arc<[EndpointId]>>,
+    pub(super) on_island: BTreeMap<usize, Arc<[EndpointId]>>,
 }
 
 /// A name that stands for no host, or for several.
@@ -71,7 +69,7 @@ impl Hosts {
         self.the_one(fabric, text, &found)
     }
 
-    fn the_one(
+    pub(super) fn the_one(
         &self,
         fabric: &Fabric,
         text: &str,
@@ -89,7 +87,7 @@ impl Hosts {
         }
     }
 
-    fn unknown(&self, text: &str) -> NameFault {
+    pub(super) fn unknown(&self, text: &str) -> NameFault {
         NameFault {
             text: text.to_owned(),
             message: format!("no host is called `{text}`"),
@@ -99,67 +97,12 @@ impl Hosts {
     }
 }
 
-impl ClassContext<'_> {
-    /// The endpoints whose hosts send, in canonical order.
-    pub(super) fn sending_hosts(&self) -> Result<Vec<EndpointId>, LabError> {
-        let patterns = self.class.hosts.as_deref().unwrap_or_default();
-        if patterns.is_empty() {
-            let message = "a class needs at least one host; `[\"*\"]` means all";
-            return Err(self.error("hosts", message).into());
-        }
-        self.hosts_matching("hosts", patterns)
-    }
-
-    /// The endpoints that a list of patterns under a key stands for, in canonical order.
-    pub(super) fn hosts_matching(
-        &self,
-        key: &str,
-        patterns: &[String],
-    ) -> Result<Vec<EndpointId>, LabError> {
-        let mut chosen = vec![false; self.fabric.endpoints().len()];
-        for (index, pattern) in patterns.iter().enumerate() {
-            let matched = matching(self.fabric, pattern);
-            if matched.is_empty() {
-                let report = |message| self.error(&format!("{key}.{index}"), message);
-                return Err(self.hosts.unknown(pattern).within(report));
-            }
-            for endpoint in matched {
-                chosen[endpoint.index()] = true;
-            }
-        }
-        Ok(self.fabric.endpoint_ids().filter(|endpoint| chosen[endpoint.index()]).collect())
-    }
-
-    /// The one endpoint that a pattern under a key stands for.
-    pub(super) fn host_matching(&self, key: &str, pattern: &str) -> Result<EndpointId, LabError> {
-        let found = matching(self.fabric, pattern);
-        let one = self.hosts.the_one(self.fabric, pattern, &found);
-        one.map_err(|fault| fault.within(|message| self.error(key, message)))
-    }
-
-    /// All hosts that `source` can reach, but for its own.
-    pub(super) fn hosts_near(&self, source: EndpointId) -> OtherHosts {
-        let island = self.hosts.island[source.index()];
-        let near = self.hosts.on_island.get(&island).cloned().unwrap_or_default();
-        self.but_own(near, source)
-    }
-
-    /// Endpoints in canonical order without those on the node of `source`.
-    pub(super) fn but_own(&self, among: Arc<[EndpointId]>, source: EndpointId) -> OtherHosts {
-        let node = |endpoint: &EndpointId| self.fabric.endpoint(*endpoint).node;
-        let home = node(&source);
-        let own = among.partition_point(|other| node(other) < home)
-            ..among.partition_point(|other| node(other) <= home);
-        OtherHosts { among, own }
-    }
-}
-
 fn host_endpoints(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
     fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
 }
 
 /// Host endpoints whose name, node name or dump id matches a pattern.
-fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
+pub(super) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     let wild = WildMatch::new(pattern);
     let exact = fabric.find_node(pattern).filter(|id| fabric.node(*id).kind == NodeKind::Host);
     let matches = |endpoint: &EndpointId| {

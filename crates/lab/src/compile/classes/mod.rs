@@ -11,6 +11,7 @@
 //! user might not expect stands in a note.
 
 mod arrivals;
+mod chosen_hosts;
 mod context;
 mod destinations;
 mod hosts;
