@@ -9,7 +9,7 @@ measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-
 that they say. Instructions are counted by valgrind, which gives
 the same number whatever else the machine does; times are of a run without it. What setting up
 costs is measured by itself and taken off. `measuring` is the share of the instructions that the
-ledger takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64` and
+collector takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64` and
 `routes-1000` are of other kinds: `benches/stripe.py` and `benches/routes.py` say what they measure.
 """
 
@@ -223,7 +223,7 @@ def record_loads(binary: Path, rows: list[Path]) -> None:
         for _ in range(BISECTIONS + 3):
             middle = (low * high) ** 0.5
             settings = [f"traffic.0.load={middle}", f"stop.time={2 * end_of(path)} ps"]
-            run, _ = timed([binary, path, "runs", *settings])
+            run, _ = timed([binary, path, "fast", *settings])
             low, high = (low, middle) if run["verdict"] == "saturated" else (middle, high)
         loads[path.stem] = round(low, 6)
         print(f"{path.stem}: saturates between {low:.5f} and {high:.5f}", flush=True)

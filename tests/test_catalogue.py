@@ -63,7 +63,7 @@ def test_every_concept_has_its_key_and_its_title() -> None:
     assert concepts == mechanisms.KEYS.keys() == mechanisms.TITLES.keys()
 
 
-def test_explain_shows_a_mechanism_with_its_standing(gingham: Command) -> None:
+def test_explain_shows_a_mechanism_with_its_support(gingham: Command) -> None:
     shown = gingham("explain", "torus")
     assert shown.code == 0
     for word in ("under wormhole", "works", "hosts_per_switch", "topology.generate.torus = {"):

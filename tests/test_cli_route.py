@@ -247,12 +247,12 @@ def test_datelines_free_a_torus_on_two_lanes(gingham: Command, tmp_path: Path) -
     assert "free of deadlock: " in shared.out
     free = routed("--lanes", 2, "--no-datelines", "--json")
     facts = json.loads(free.out)
-    assert (free.code, facts["lanes"], facts["layers"]) == (3, [0, 1], 1)
-    # A shortest cycle is one circle, of the lowest lanes.
+    assert (free.code, facts["lanes"], facts["dateline_classes"]) == (3, [0, 1], 1)
+    # A shortest cycle goes round the ring once, on the lowest lanes.
     assert len(facts["cycle"]) == 5
     assert all(channel.endswith(" lane 0") for channel in facts["cycle"])
     one = json.loads(routed("--json").out)
-    assert (one["lanes"], one["layers"], len(one["cycle"])) == ([0], 1, 5)
+    assert (one["lanes"], one["dateline_classes"], len(one["cycle"])) == ([0], 1, 5)
     # One lane cannot be shared out.
     assert routed("--datelines").code == 3
 

@@ -63,8 +63,8 @@ class Routes:
         return self._core.lanes()
 
     @property
-    def layers(self) -> int:
-        """How many layers packets go through: two where lanes are shared out at datelines."""
+    def dateline_classes(self) -> int:
+        """How many dateline classes packets go through: two where datelines share out the lanes."""
         return self._core.dateline_classes()
 
     def require_deadlock_free(self) -> None:

@@ -1,7 +1,7 @@
 //! One row of the speed table: one scenario, one engine, one process, so that neither caches nor
 //! memory of one row help or hurt the next.
 //!
-//! `gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]` simulates and prints one line
+//! `gingham-bench SCENARIO.toml (fast|oracle|none) [KEY=VALUE ...]` simulates and prints one line
 //! of JSON. The engine `none` only sets up: what it costs is what the others cost before time zero.
 //! With `--bare` nothing is summed up after the run, so that counted instructions are those of the
 //! run.
@@ -34,7 +34,7 @@ fn print(line: &str) {
 
 fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let [scenario, engine, settings @ ..] = arguments else {
-        return Err("usage: gingham-bench SCENARIO.toml (runs|oracle|none) [KEY=VALUE ...]".into());
+        return Err("usage: gingham-bench SCENARIO.toml (fast|oracle|none) [KEY=VALUE ...]".into());
     };
     let engine = match engine.as_str() {
         "fast" => Some(Engine::Fast),

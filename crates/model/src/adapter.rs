@@ -392,8 +392,8 @@ mod tests {
             let next = adapter.next(group, Time::ZERO);
             (next, adapter.take(group, Time::ZERO, &mut reassembly))
         };
-        // Bindings 2 and 0 share a group, in the order in which their messages came; VC class 1 has
-        // its own.
+        // VC classes 2 and 0 share a group, in the order in which their messages came; VC class 1
+        // has its own.
         for (group, payload_bytes, vc_class) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
             let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
             assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });

@@ -30,7 +30,7 @@ pub struct ClassPlan {
     pub active: Range<Time>,
     /// The level of its packets.
     pub priority: Priority,
-    /// What its packets are bound to; what the lanes say of each pair if not given.
+    /// The VC class of its packets; that which the lanes say of each pair if not given.
     pub vc_class: Option<VcClass>,
     /// How its messages become packets.
     pub segmentation: SegmentationPlan,
@@ -178,7 +178,7 @@ impl Plan {
         self.channel(channel).byte_ps(self.switching.flit_bytes())
     }
 
-    /// What a packet of a class between two endpoints is bound to.
+    /// The VC class of a packet of a class between two endpoints.
     pub fn vc_class(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> VcClass {
         let of_pair = || self.lanes.allowed.vc_class_of_pair(source, destination);
         self.classes[class.index()].vc_class.unwrap_or_else(of_pair)

@@ -34,7 +34,7 @@ pub struct Arrival {
 /// Messages of which a packet was sent and not all arrived, by id.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly {
-    reassembly: Vec<Assembly>,
+    open: Vec<Assembly>,
     free: Vec<AssemblyId>,
 }
 
@@ -56,26 +56,26 @@ impl Reassembly {
         let (packets, wire_bytes, conformance) = (0, 0, Conformance::Conforming);
         let assembly = Assembly { message, entered, left_bytes, packets, wire_bytes, conformance };
         if let Some(id) = self.free.pop() {
-            self.reassembly[id.index()] = assembly;
+            self.open[id.index()] = assembly;
             return id;
         }
-        self.reassembly.push(assembly);
-        AssemblyId::new(self.reassembly.len() - 1)
+        self.open.push(assembly);
+        AssemblyId::new(self.open.len() - 1)
     }
 
     /// What policing did to the message.
     pub fn set_conformance(&mut self, id: AssemblyId, conformance: Conformance) {
-        self.reassembly[id.index()].conformance = conformance;
+        self.open[id.index()].conformance = conformance;
     }
 
     /// The message of an assembly.
     pub fn message(&self, id: AssemblyId) -> &Message {
-        &self.reassembly[id.index()].message
+        &self.open[id.index()].message
     }
 
     /// A packet of the message has arrived: its delivery, if that completes it.
     pub fn arrive(&mut self, id: AssemblyId, arrival: &Arrival) -> Option<Delivery> {
-        let assembly = &mut self.reassembly[id.index()];
+        let assembly = &mut self.open[id.index()];
         assembly.left_bytes = assembly
             .left_bytes
             .checked_sub(arrival.payload_bytes)

@@ -9,8 +9,9 @@
 //!   beside payload     route, marks, overhead  overhead, whole flits
 //! ```
 //!
-//! A kind is a variant of [`Switching`], and everything that differs from kind to kind is asked
-//! here. No match has a wildcard: a new kind compiles once it has answered every question.
+//! A kind is a variant of [`Switching`], and what model and record need to know of a kind is asked
+//! here; beside it only compilation and the start of a run look at the variant. No match has a
+//! wildcard: a new kind compiles once it has answered every question.
 
 use crate::{ChannelPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
 use std::sync::Arc;

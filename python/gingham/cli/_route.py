@@ -217,6 +217,6 @@ def as_facts(routes: Routes) -> dict[str, Any]:
         "deadlock_free": routes.is_deadlock_free,
         "cycle": routes.cycle,
         "lanes": routes.lanes,
-        "layers": routes.layers,
+        "dateline_classes": routes.dateline_classes,
         "statistics": routes.statistics(),
     }

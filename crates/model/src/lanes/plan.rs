@@ -88,9 +88,4 @@ impl PipelinePlan {
     pub const fn wire_bytes(&self, flits: u64) -> u64 {
         flits * self.flit_bytes as u64
     }
-
-    /// The first tick at or after an instant.
-    pub const fn tick_from(&self, ps: u64) -> u64 {
-        ps.div_ceil(self.cycle.as_ps())
-    }
 }

@@ -1,4 +1,4 @@
-//! Ledgers that are told of messages without a network.
+//! Collectors that are told of messages without a network.
 
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{ChannelCount, Collector};

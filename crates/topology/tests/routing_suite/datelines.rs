@@ -113,7 +113,7 @@ fn tori_are_free_with_two_lanes_and_datelines_alone() {
 }
 
 #[test]
-fn meshes_and_small_circles_have_one_layer() {
+fn meshes_and_small_rings_have_one_dateline_class() {
     let mesh = Mesh { dimensions: vec![5, 5], hosts_per_switch: 1 };
     for fabric in [generated(&Generator::Mesh(mesh), 0), torus(&[3, 3]), torus(&[2, 3])] {
         let datelines = Datelines::new(&fabric).unwrap();
@@ -189,7 +189,7 @@ fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, vc_classes: u8) 
     }
 }
 
-fn any_bindings() -> impl Strategy<Value = Vec<LaneSet>> {
+fn any_vc_classes() -> impl Strategy<Value = Vec<LaneSet>> {
     proptest::collection::vec((1..0x8000_u16).prop_map(LaneSet::from_bits), 1..4)
 }
 
@@ -208,7 +208,7 @@ fn part(set: LaneSet, upper: bool) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn the_proof_is_of_what_onward_tells(plan in any_plan(), vc_classes in any_bindings()) {
+    fn the_proof_is_of_what_onward_tells(plan in any_plan(), vc_classes in any_vc_classes()) {
         let fabric = plan.build();
         let count = u8::try_from(vc_classes.len()).unwrap();
         for form in FORMS {
@@ -218,9 +218,9 @@ proptest! {
     }
 
     #[test]
-    fn tori_go_up_a_layer_where_they_cross(
+    fn tori_go_up_a_dateline_class_where_they_cross(
         dimensions in proptest::collection::vec(2..7_u32, 1..3),
-        vc_classes in any_bindings(),
+        vc_classes in any_vc_classes(),
     ) {
         let fabric = torus(&dimensions);
         let grid = Grid::recognise(&fabric).unwrap();

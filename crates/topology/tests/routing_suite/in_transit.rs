@@ -16,7 +16,7 @@ fn in_transit(hosts: TransitHosts) -> Algorithm {
 }
 
 /// The endpoints that take packets in and send them on.
-fn hosts_on_the_way(fabric: &Fabric, path: &Path) -> Vec<EndpointId> {
+fn in_transit_hosts(fabric: &Fabric, path: &Path) -> Vec<EndpointId> {
     let ends = path.channels().iter().map(|channel| fabric.target(*channel));
     let mut hosts: Vec<_> = ends.filter_map(|end| fabric.endpoint_at(end)).collect();
     hosts.pop();
@@ -53,7 +53,7 @@ fn the_hosts_of_a_switch_take_turns() {
     {
         let (from, to) = (endpoint(&fabric, from), endpoint(&fabric, to));
         let path = routes.path(&fabric, from, to).unwrap();
-        assert_eq!(hosts_on_the_way(&fabric, &path), [endpoint(&fabric, host)]);
+        assert_eq!(in_transit_hosts(&fabric, &path), [endpoint(&fabric, host)]);
         assert_eq!(path.switches(&fabric), 4, "s2, s3 twice, s4");
         assert_eq!(path.legs(&fabric).map(<[_]>::len).collect::<Vec<_>>(), [3, 3]);
     }
@@ -104,7 +104,7 @@ fn a_host_with_two_cables_sends_on_by_the_one_a_packet_came_by() {
     let routes = routed(&fabric, &in_transit(TransitHosts::Any), Form::Source);
     assert_eq!(way(&fabric, &routes, "h2", "h4"), "h2 s2 s3 twin s3 s4 h4");
     let path = routes.path(&fabric, endpoint(&fabric, "h2"), endpoint(&fabric, "h4")).unwrap();
-    assert_eq!(hosts_on_the_way(&fabric, &path), [endpoint(&fabric, "twin[2]")]);
+    assert_eq!(in_transit_hosts(&fabric, &path), [endpoint(&fabric, "twin[2]")]);
     assert_sound(&fabric, &routes);
 }
 
@@ -146,7 +146,7 @@ fn a_path_burdens_its_host_as_often_as_hosts_share_it() {
     for (from, to, host) in ends {
         let [from, to, host] = [from, to, host].map(|name| endpoint(&fabric, name));
         let path = routes.path(&fabric, from, to).unwrap();
-        assert_eq!(hosts_on_the_way(&fabric, &path), [host]);
+        assert_eq!(in_transit_hosts(&fabric, &path), [host]);
     }
 }
 
@@ -241,7 +241,7 @@ fn assert_sound(fabric: &Fabric, routes: &Routes) {
             continue;
         };
         let path = path.expect("cables join them");
-        let hosts = hosts_on_the_way(fabric, &path);
+        let hosts = in_transit_hosts(fabric, &path);
         assert!(hosts.iter().all(|host| fabric.is_host_endpoint(*host)));
         assert!(!hosts.contains(&from) && !hosts.contains(&to));
         for pair in path.channels().windows(2) {

@@ -1,4 +1,4 @@
-//! Lanes: classes are bound to them, datelines laid, figures of switches checked, and what
+//! Lanes: classes are given theirs, datelines laid, figures of switches checked, and what
 //! surprises is noted.
 //!
 //! ```text
@@ -56,7 +56,7 @@ impl LaneFigures {
         &self.classes.by_class
     }
 
-    /// What the packets of a class are bound to.
+    /// The VC class of the packets of a class; `None` where the pair decides.
     pub(super) fn vc_class(&self, class: usize) -> Option<VcClass> {
         if let Some(levels) = &self.levels {
             return levels.get(class).copied().flatten();

@@ -149,20 +149,20 @@ macro_rules! schedulers {
 }
 
 schedulers! {
-    /// In turn, from the lane after the last that was served on.
+    /// Round robin, from the lane after the last that was served on.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     RoundRobin,
-    /// In turn, and in each turn so many flits, or packets.
+    /// Round robin, and in each turn so many flits, or packets.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = "{ weighted-round-robin = { weights = [1, 3] } }"))]
     WeightedRoundRobin,
-    /// In turn, and in each turn so many bytes; what the last flit or packet takes beyond them is
-    /// missing in the next.
+    /// Round robin, and in each turn so many bytes; what the last flit or packet takes beyond them
+    /// is missing in the next.
     #[schemars(extend("x-source" = "Adiseshu et al. 1996, section 3"))]
     #[schemars(extend("x-example" = r#"{ surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     SurplusRoundRobin,
-    /// In turn, and in each turn so many bytes; what is too little for the next flit or packet is
-    /// saved for the next turn.
+    /// Round robin, and in each turn so many bytes; what is too little for the next flit or packet
+    /// is saved for the next turn.
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     DeficitRoundRobin,

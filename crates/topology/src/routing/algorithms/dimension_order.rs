@@ -20,7 +20,7 @@
 //! dimension by how far they lead. On a torus a ring of four or more switches closes a cycle,
 //! because some paths take two channels of it in a row; at three switches none does. Nor does a
 //! ring of four with alternating ties: each direction has two paths of two channels, that have none
-//! in common. Datelines (`datelines.rs`) break the cycles of all of them.
+//! in common. Datelines (`lanes/datelines.rs`) break the cycles of all of them.
 //!
 //! Cost: O(switches x dimensions) a destination switch.
 //!

@@ -10,12 +10,12 @@
 //!         s3 ── h3
 //! ```
 //!
-//! At each switch where a path turns from down to up, a host takes the packet in and sends it
-//! on. The dependencies end there, so that what is left are the dependencies of the legs, which
-//! are legal paths of up*/down* (`proof.rs` checks it all the same). A turn needs a host on its
-//! switch; aggregation nodes and routers send nothing on. Where every shortest path would turn at
-//! a switch without hosts, the path is the shortest that does not, which exists because
-//! that of up*/down* is one: a fall-back, longer than the cables would allow (`fall_backs.rs`).
+//! At each switch where a path turns from down to up, a host takes the packet in and sends it on.
+//! The dependencies end there, so that what is left are the dependencies of the legs, which are
+//! legal paths of up*/down* (`routing/proof` checks it all the same). A turn needs a host on its
+//! switch; aggregation nodes and routers send nothing on. Where every shortest path would turn at a
+//! switch without hosts, the path is the shortest that does not, which exists because that of
+//! up*/down* is one: a fall-back, longer than the cables would allow (`fall_backs.rs`).
 //!
 //! Among shortest paths `balance.rs` chooses by load; with [`TransitHosts::Fewest`] only those
 //! are left to it that have the fewest turns. Of the hosts at a turn the one with the fewest

@@ -16,10 +16,10 @@
 //!
 //! Pairs are taken by the switch of the destination, the destination and the source; then, in
 //! passes over all in the same order, each path is taken up and searched for again, because the
-//! first ones were laid when nothing had any load. The search
-//! goes forwards over (switch, phase) with the hops of the shortest legal path as what is
-//! at least still to pay (A*: Hart, Nilsson and Raphael 1968), so it looks at little beside
-//! the paths that are nearly as short as any. Costs are integers, in units of 2^-20.
+//! first ones were laid when nothing had any load. The search goes forwards over (switch, phase)
+//! with the hops of the shortest legal path as what is at least still to pay (A*: Hart, Nilsson and
+//! Raphael 1968), so it looks at little beside the paths that are nearly as short as any. Costs are
+//! integers, in units of 2^-20.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section IV-A, names "simple_routes"; Myricom's program is

@@ -95,7 +95,7 @@ pub(crate) struct LanedWalk<'a> {
     pub(crate) walk: &'a Walk<'a>,
     /// The lanes of each channel; fewer than channels if the packet is dropped on the way.
     pub(crate) lanes: &'a [LaneSet],
-    /// What the packets are bound to.
+    /// The VC class of the packets.
     pub(crate) vc_class: VcClass,
     /// Whether the senders' own adapters drop their packets.
     pub(crate) is_dropped_by_adapter: bool,
@@ -216,7 +216,7 @@ fn group(
     }
     for sender in walk.senders(graph) {
         let host = (graph.is_host(sender) && graph.is_host(walk.to)).then_some(sender);
-        for vc_class in lanes.bindings_of(sender, walk.to, lid_offset) {
+        for vc_class in lanes.vc_classes_on(sender, walk.to, lid_offset) {
             let entrance = entrance(fabric, lanes, sender, first, vc_class);
             let same =
                 |group: &&mut Group| (group.vc_class, group.entrance) == (vc_class, entrance);

@@ -46,9 +46,9 @@ pub struct Lanes {
     rule: LaneRule,
     /// By VC class; empty under tables.
     shares: Vec<Shares>,
-    /// Whether there are packets that are bound as tables say for their pair.
-    is_bound_by_pair: bool,
-    /// What packets may be bound to whatever their pair.
+    /// Whether there are packets whose VC class tables give by their pair.
+    has_class_by_pair: bool,
+    /// The VC classes that packets may have whatever their pair.
     everywhere: Vec<VcClass>,
     count: usize,
 }
@@ -60,19 +60,25 @@ impl Lanes {
     }
 
     /// Which lane a service level takes at each hop, where packets send on the level of their pair
-    /// (`is_bound_by_pair`), or on one of the levels in `everywhere` whatever their pair.
+    /// (`has_class_by_pair`), or on one of the levels in `everywhere` whatever their pair.
     pub fn by_tables(
         fabric: &Fabric,
         map: LaneMap,
         levels: ServiceLevels,
-        is_bound_by_pair: bool,
+        has_class_by_pair: bool,
         everywhere: &[VcClass],
     ) -> Self {
-        let by_pair = if is_bound_by_pair { levels.in_use() } else { 0 };
+        let by_pair = if has_class_by_pair { levels.in_use() } else { 0 };
         let in_use = everywhere.iter().fold(by_pair, |all, vc_class| all | 1 << vc_class.0);
         let count = count(map.lanes_at_switches(fabric, in_use));
         let rule = LaneRule::Tables { map, levels };
-        Self { rule, shares: Vec::new(), is_bound_by_pair, everywhere: distinct(everywhere), count }
+        Self {
+            rule,
+            shares: Vec::new(),
+            has_class_by_pair,
+            everywhere: distinct(everywhere),
+            count,
+        }
     }
 
     /// Any lane of the VC class at every hop; `vc_classes` are the sets of lanes, by VC class.
@@ -112,7 +118,7 @@ impl Lanes {
         Self {
             rule,
             shares: vc_classes.iter().map(|lanes| Shares::new(*lanes)).collect(),
-            is_bound_by_pair: false,
+            has_class_by_pair: false,
             everywhere: (0..=u8::MAX).map(VcClass).take(vc_classes.len()).collect(),
             count: count(all),
         }
@@ -137,7 +143,7 @@ impl Lanes {
         self.count
     }
 
-    /// Everything that a packet can be bound to, from 0 on: all service levels under tables.
+    /// Every VC class, from 0 on: all service levels under tables.
     pub fn vc_classes(&self) -> impl ExactSizeIterator<Item = VcClass> {
         let count = match &self.rule {
             LaneRule::Tables { .. } => LEVELS,
@@ -146,7 +152,7 @@ impl Lanes {
         (0..u8::try_from(count).expect("few VC classes")).map(VcClass)
     }
 
-    /// What packets of a pair are bound to where their class does not say: the service level of the
+    /// The VC class of packets of a pair where their class does not say: the service level of the
     /// pair under tables, else the first VC class.
     pub fn vc_class_of_pair(&self, from: EndpointId, to: EndpointId) -> VcClass {
         match &self.rule {
@@ -169,15 +175,15 @@ impl Lanes {
         }
     }
 
-    /// Everything that packets of a pair may be bound to, on a LID of its destination.
-    pub(super) fn bindings_of(
+    /// Every VC class that packets of a pair may have, on a LID of its destination.
+    pub(super) fn vc_classes_on(
         &self,
         from: EndpointId,
         to: EndpointId,
         lid_offset: u8,
     ) -> impl Iterator<Item = VcClass> {
         let by_pair = match &self.rule {
-            LaneRule::Tables { levels, .. } if self.is_bound_by_pair => {
+            LaneRule::Tables { levels, .. } if self.has_class_by_pair => {
                 Some(VcClass(levels.level(from, to, lid_offset)))
             }
             _ => None,

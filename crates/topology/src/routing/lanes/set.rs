@@ -13,7 +13,7 @@ pub const LANES_MAX: u8 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LaneSet(u16);
 
-/// What a packet is bound to: its service level where tables decide on lanes, else the number of
+/// The VC class of a packet: its service level where tables decide on lanes, else the number of
 /// one of the sets of lanes that classes use.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct VcClass(pub u8);

@@ -6,14 +6,13 @@
 //! ```
 //!
 //! Its vertices are the buffers, one a channel and lane (with one lane: the channels); an edge
-//! leads from a buffer between switches to another if
-//! some route takes the second right after the first. Channels from and to endpoints have no
-//! edges here: nothing waits for the first kind and the second waits for nothing, so neither
-//! lies on a cycle, and a switch with many endpoints would have an edge for every pair. Routes
-//! on which a packet that holds a channel waits for
-//! no other than the next can deadlock only if this graph has a cycle (Dally and Seitz,
-//! "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
-//! Transactions on Computers C-36(5), 1987).
+//! leads from a buffer between switches to another if some route takes the second right after the
+//! first. Channels from and to endpoints have no edges here: nothing waits for the first kind and
+//! the second waits for nothing, so neither lies on a cycle, and a switch with many endpoints would
+//! have an edge for every pair. Routes on which a packet that holds a channel waits for no other
+//! than the next can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free
+//! message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
+//! C-36(5), 1987).
 //!
 //! An endpoint takes a packet in completely, so dependencies end there: also in the middle of a
 //! path that visits an in-transit host, unless that host may be full (`ejection.rs`). Then the
