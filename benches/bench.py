@@ -38,7 +38,7 @@ ORACLE_SHARE = 20
 BISECTIONS = 7
 # What a run spends on its measurement, called by what moves flits.
 MEASURING = re.compile(
-    r"^ *([0-9,]+) .*(?:Collector::on_created|Collector::on_delivered|>::end_section) "
+    r"^ *([0-9,]+) .*(?:Collector::on_created|Collector::on_delivered|Simulation::end_section) "
 )
 # Copies by single long instructions are counted as one a byte, and are not made.
 WITHOUT_LONG_COPIES = {"GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=1000000000"}
