@@ -157,6 +157,7 @@ impl Endpoints {
             destination: draft.destination,
             payload_bytes: draft.payload_bytes,
             created: now,
+            flow: None,
         };
         self.messages_created += 1;
         self.collector.on_created(&message);

@@ -26,6 +26,7 @@ mod path;
 mod path_choice;
 mod plan;
 mod policing;
+mod probe;
 mod reassembly;
 mod segmentation;
 mod simulation;
@@ -33,12 +34,13 @@ mod slack;
 mod switching;
 pub mod traffic;
 mod waits;
+mod window;
 mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
 pub use channel::ChannelPlan;
 pub use endpoints::{Due, Endpoints};
-pub use ids::{AssemblyId, ClassId, MessageId};
+pub use ids::{AssemblyId, ClassId, FlowId, MessageId};
 pub use in_transit::{
     EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
     WhenPoolFull,
@@ -50,12 +52,14 @@ pub use path::{PathLength, PathSet};
 pub use path_choice::{
     AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,
 };
-pub use plan::{ClassPlan, Ends, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
+pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
+pub use probe::{Noted, ProbePlan};
 pub use reassembly::{Arrival, Reassembly};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::Simulation;
 pub use slack::{SlackBuffer, SlackError};
 pub use switching::{FlowControl, Switching};
 pub use waits::{Status, Wait, WaitCycle};
+pub use window::{AnswerPlan, FlowKey, Hold, Pace, PacePlan, WindowPlan};
 pub use wormhole::{Arbitration, WormholePlan};

@@ -1,6 +1,6 @@
 //! Messages: what a host wants to send, and what became of it.
 
-use crate::{ClassId, Conformance, MessageId};
+use crate::{ClassId, Conformance, FlowId, MessageId};
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 
@@ -19,6 +19,8 @@ pub struct Message {
     pub payload_bytes: u32,
     /// When the source created it.
     pub created: Time,
+    /// Its flow, where flows are told apart.
+    pub flow: Option<FlowId>,
 }
 
 /// A message that arrived, with the instants of its journey (`docs/concepts/timing.md`).

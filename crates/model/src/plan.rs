@@ -2,8 +2,9 @@
 
 use crate::traffic::SourcePlan;
 use crate::{
-    ChannelPlan, ClassId, InTransitPlan, LanePlan, PathChoice, PathLength, PathSet, PolicingPlan,
-    Priority, SegmentationPlan, Switching, WhenFull,
+    ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan, PacePlan, PathChoice,
+    PathLength, PathSet, PolicingPlan, Priority, ProbePlan, SegmentationPlan, Switching, WhenFull,
+    WindowPlan,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, Routes, VcClass};
@@ -36,6 +37,10 @@ pub struct ClassPlan {
     pub segmentation: SegmentationPlan,
     /// How much of it a host may send; all it can if not given.
     pub policing: Option<PolicingPlan>,
+    /// How many packets of a flow may be under way; any number if not given.
+    pub window: Option<WindowPlan>,
+    /// How fast a flow may send; as fast as it can if not given.
+    pub pace: Option<PacePlan>,
     /// Which endpoints send, and what.
     pub sources: Vec<SourcePlan>,
 }
@@ -45,6 +50,14 @@ impl ClassPlan {
     /// can it offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
+    }
+
+    /// Whether its packets may wait for something else than their link, so that each flow has a
+    /// queue to itself.
+    pub fn is_controlled(&self) -> bool {
+        let is_delayed =
+            self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
+        is_delayed || self.window.is_some() || self.pace.is_some()
     }
 
     /// The most payload of a packet in bytes; `switches` tells how many are on its route, where
@@ -131,11 +144,33 @@ pub struct MeasurePlan {
     pub sample_size: usize,
     /// Width of a step of the series; that of the slices if not given.
     pub step: Option<Span>,
+    /// Whether every flow is counted by itself.
+    pub flows: bool,
+}
+
+/// What is followed step by step.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FollowPlan {
+    /// Flows.
+    pub flows: Vec<FlowKey>,
+    /// Channels.
+    pub channels: Vec<ChannelId>,
+    /// Width of a step; not zero where anything is followed.
+    pub step: Span,
+    /// Steps over which a centred mean goes, an odd number.
+    pub window_steps: u32,
+}
+
+impl FollowPlan {
+    /// Whether nothing is followed.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty() && self.channels.is_empty()
+    }
 }
 
 impl Default for MeasurePlan {
     fn default() -> Self {
-        Self { messages: KeptMessages::Sample, sample_size: 100_000, step: None }
+        Self { messages: KeptMessages::Sample, sample_size: 100_000, step: None, flows: false }
     }
 }
 
@@ -165,6 +200,10 @@ pub struct Plan {
     pub stop: StopPlan,
     /// What is kept of it.
     pub measure: MeasurePlan,
+    /// What of it is followed step by step.
+    pub follow: FollowPlan,
+    /// What watches every notice, where two simulations are compared.
+    pub probe: Option<ProbePlan>,
 }
 
 impl Plan {

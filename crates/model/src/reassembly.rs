@@ -114,6 +114,7 @@ mod tests {
             destination: EndpointId::new(1),
             payload_bytes,
             created: Time::ZERO,
+            flow: None,
         }
     }
 

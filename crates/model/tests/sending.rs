@@ -36,6 +36,7 @@ fn message(id: usize, payload_bytes: u32) -> Message {
         destination: EndpointId::new(1),
         payload_bytes,
         created: Time::ZERO,
+        flow: None,
     }
 }
 

@@ -49,6 +49,10 @@ pub(super) fn destinations<'a>(
         MessagePlan::Scheduled(messages) => {
             Box::new(messages.iter().map(|message| message.draft.destination))
         }
+        MessagePlan::Replies(replies) => {
+            let requests = plan.classes[replies.to.index()].sources.iter();
+            Box::new(requests.map(|request| request.endpoint).filter(|to| *to != source.endpoint))
+        }
         MessagePlan::Drawn(drawn) => match &drawn.destinations {
             DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
             DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),

@@ -112,6 +112,7 @@ pub(super) fn measure(source: &ScenarioSource) -> Checked<MeasurePlan> {
         messages: measure.messages,
         sample_size: usize::try_from(measure.sample_size).expect("64-bit platform"),
         step: measure.step,
+        flows: false,
     })
 }
 
@@ -214,6 +215,8 @@ fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
 fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     match &source.messages {
         MessagePlan::Scheduled(messages) => messages.len() as f64,
+        // As many as messages come, which is no more than links carry.
+        MessagePlan::Replies(replies) => span_ps as f64 / (replies.lengths.mean_bytes() * byte_ps),
         MessagePlan::Drawn(drawn) => {
             let payload = drawn.lengths.mean_bytes();
             let busy_ps = payload * byte_ps;

@@ -19,7 +19,7 @@ use crate::error::LabError;
 use crate::scenario::{self, Parameters, ScenarioSource};
 use gathered::Gathered;
 use gingham_input::FileRead;
-use gingham_model::Plan;
+use gingham_model::{FollowPlan, Plan};
 use gingham_topology::Finding;
 use gingham_topology::routing::{Proof, RouteSet};
 use network::{Links, NetworkKind};
@@ -87,6 +87,8 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         path_sets,
         path_choice,
         in_transit,
+        follow: FollowPlan::default(),
+        probe: None,
     };
     classes::check_packets(source, &plan)?;
     pool::check(source, &plan)?;

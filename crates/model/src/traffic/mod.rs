@@ -29,6 +29,6 @@ pub use destinations::{DestinationPlan, Destinations, GridPlaces, HotSpot, Other
 pub use lengths::{Bimodal, LengthPlan, Lengths, Uniform};
 pub use on_off::{PeriodLaw, PeriodPlan};
 pub use permutation::{GridShift, Permutation, PlacesError, derangement};
-pub use plan::{Draft, DrawnPlan, MessagePlan, Scheduled, SourcePlan};
+pub use plan::{Draft, DrawnPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan};
 pub use source::Source;
 pub use weighted::Weighted;

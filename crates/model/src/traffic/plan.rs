@@ -1,7 +1,8 @@
 //! What an endpoint sends in a class, as plans say it.
 
 use super::{ArrivalPlan, DestinationPlan, LengthPlan};
-use gingham_kernel::Time;
+use crate::ClassId;
+use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ impl SourcePlan {
     pub fn load(&self) -> Option<f64> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
-            MessagePlan::Scheduled(_) => None,
+            MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => None,
         }
     }
 
@@ -39,6 +40,7 @@ impl SourcePlan {
     pub fn payload_bytes(&self) -> RangeInclusive<u32> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.lengths.range_bytes(),
+            MessagePlan::Replies(replies) => replies.lengths.range_bytes(),
             MessagePlan::Scheduled(messages) => {
                 let bytes = || messages.iter().map(|message| message.draft.payload_bytes);
                 bytes().min().unwrap_or(1)..=bytes().max().unwrap_or(1)
@@ -60,6 +62,19 @@ pub enum MessagePlan {
     Drawn(DrawnPlan),
     /// A list, in order of time.
     Scheduled(Arc<[Scheduled]>),
+    /// One for each message of another class that is delivered here, back to where that came from.
+    Replies(ReplyPlan),
+}
+
+/// Messages that wait for those of another class.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReplyPlan {
+    /// The class whose messages are replied to.
+    pub to: ClassId,
+    /// From the delivery of such a message to the creation of its reply.
+    pub think: Span,
+    /// How long.
+    pub lengths: LengthPlan,
 }
 
 /// When messages are drawn, how long, and where to.

@@ -1,7 +1,9 @@
 //! One class at one endpoint.
 
 use super::arrivals::Clock;
-use super::{DestinationPlan, Draft, DrawnPlan, LengthPlan, MessagePlan, Scheduled, SourcePlan};
+use super::{
+    DestinationPlan, Draft, DrawnPlan, LengthPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan,
+};
 use crate::{ClassId, Plan};
 use gingham_kernel::{Purpose, Stream, Time};
 use gingham_topology::EndpointId;
@@ -25,6 +27,14 @@ pub struct Source {
 enum Script {
     Drawn(Box<Drawn>),
     Scheduled { messages: Arc<[Scheduled]>, next: usize },
+    Replies(Box<Replies>),
+}
+
+/// A source that waits for messages.
+#[derive(Clone, Debug)]
+struct Replies {
+    plan: ReplyPlan,
+    length: Stream,
 }
 
 /// The random streams of a source, with what is drawn from them.
@@ -49,6 +59,10 @@ impl Source {
             }
             MessagePlan::Scheduled(messages) => {
                 Script::Scheduled { messages: Arc::clone(messages), next: 0 }
+            }
+            MessagePlan::Replies(replies) => {
+                let length = stream_of(plan, class, source)(Purpose::Length);
+                Script::Replies(Box::new(Replies { plan: replies.clone(), length }))
             }
         };
         Self { class, endpoint: source.endpoint, active: class_plan.active.clone(), script }
@@ -79,6 +93,7 @@ impl Source {
         let next = match &mut self.script {
             Script::Drawn(drawn) => drawn.clock.next(self.active.end)?,
             Script::Scheduled { messages, next } => messages.get(*next)?.created,
+            Script::Replies(_) => return None,
         };
         self.active.contains(&next).then_some(next)
     }
@@ -93,7 +108,28 @@ impl Source {
         matches!(&self.script, Script::Drawn(drawn) if drawn.is_backlogged)
     }
 
-    /// The next message. Panics beyond the end of a schedule.
+    /// How it replies, if that is what it does.
+    pub fn replies(&self) -> Option<&ReplyPlan> {
+        match &self.script {
+            Script::Replies(replies) => Some(&replies.plan),
+            Script::Drawn(_) | Script::Scheduled { .. } => None,
+        }
+    }
+
+    /// Whether it creates messages at an instant.
+    pub fn is_active(&self, now: Time) -> bool {
+        self.active.contains(&now)
+    }
+
+    /// The next reply. Panics if it does not reply.
+    pub fn draw_reply(&mut self, destination: EndpointId) -> Draft {
+        let Script::Replies(replies) = &mut self.script else {
+            panic!("only a source of replies is asked for one")
+        };
+        Draft { destination, payload_bytes: replies.plan.lengths.draw(&mut replies.length) }
+    }
+
+    /// The next message. Panics beyond the end of a schedule, and if it replies.
     pub fn draw(&mut self) -> Draft {
         match &mut self.script {
             Script::Drawn(drawn) => Draft {
@@ -104,6 +140,7 @@ impl Source {
                 *next += 1;
                 messages[*next - 1].draft
             }
+            Script::Replies(_) => panic!("a reply is drawn when a message has come"),
         }
     }
 }
@@ -111,16 +148,13 @@ impl Source {
 impl Drawn {
     fn new(plan: &Plan, class: ClassId, source: &SourcePlan, drawn: &DrawnPlan) -> Self {
         let class_plan = &plan.classes[class.index()];
-        let port = plan.fabric.endpoint(source.endpoint);
-        let host = plan.fabric.node(port.node).stable_name();
-        let name = format!("{host}[{}]/{}", port.port, class_plan.name);
-        let stream = |purpose| Stream::new(plan.seed, &name, purpose);
+        let stream = stream_of(plan, class, source);
         let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
         let payload_mean = drawn.lengths.mean_bytes();
         let interval = drawn.arrivals.interval_mean_ps(payload_mean, byte_ps).unwrap_or(0.0);
         let start = class_plan.active.start;
         Self {
-            clock: Clock::new(&drawn.arrivals, interval, start, stream),
+            clock: Clock::new(&drawn.arrivals, interval, start, &stream),
             is_backlogged: source.is_backlogged(),
             lengths: drawn.lengths.clone(),
             length: stream(Purpose::Length),
@@ -128,4 +162,13 @@ impl Drawn {
             destination: stream(Purpose::Destination),
         }
     }
+}
+
+/// The random streams of a source, by what they are for.
+fn stream_of(plan: &Plan, class: ClassId, source: &SourcePlan) -> impl Fn(Purpose) -> Stream {
+    let port = plan.fabric.endpoint(source.endpoint);
+    let host = plan.fabric.node(port.node).stable_name();
+    let name = format!("{host}[{}]/{}", port.port, plan.classes[class.index()].name);
+    let seed = plan.seed;
+    move |purpose| Stream::new(seed, &name, purpose)
 }

@@ -3,9 +3,9 @@
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{ChannelCount, Collector};
 use gingham_model::{
-    Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, InTransitPlan, LanePlan,
-    MeasurePlan, Message, MessageId, PathChoice, Plan, Priority, SegmentationPlan, StopPlan,
-    Switching, WormholePlan,
+    Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, FollowPlan, InTransitPlan,
+    LanePlan, MeasurePlan, Message, MessageId, PathChoice, Plan, Priority, SegmentationPlan,
+    StopPlan, Switching, WormholePlan,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
@@ -29,6 +29,8 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         vc_class: None,
         segmentation: SegmentationPlan::None,
         policing: None,
+        window: None,
+        pace: None,
         sources: Vec::new(),
     };
     let stop = StopPlan::at(Time::from_ps(time_ps));
@@ -50,6 +52,8 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         classes: (0..classes).map(class_plan).collect(),
         stop: StopPlan { warm_up: Some(Time::ZERO), ..stop },
         measure: MeasurePlan::default(),
+        follow: FollowPlan::default(),
+        probe: None,
         fabric,
     }
 }
@@ -100,6 +104,7 @@ impl Feed {
             destination: EndpointId::new(1),
             payload_bytes: 100,
             created: Time::from_ps(journey.created),
+            flow: None,
         };
         self.created += 1;
         self.collector.on_created(&message);

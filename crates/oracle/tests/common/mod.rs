@@ -9,9 +9,9 @@ use gingham_model::traffic::{
     ArrivalPlan, DestinationPlan, Draft, LengthPlan, MessagePlan, Scheduled, SourcePlan,
 };
 use gingham_model::{
-    Arbitration, ChannelPlan, ClassPlan, Delivery, InTransitPlan, KeptMessages, LanePlan,
-    MeasurePlan, PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan, Switching,
-    WhenFull, WormholePlan,
+    Arbitration, ChannelPlan, ClassPlan, Delivery, FollowPlan, InTransitPlan, KeptMessages,
+    LanePlan, MeasurePlan, PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan,
+    Switching, WhenFull, WormholePlan,
 };
 use gingham_oracle::start;
 use gingham_topology::routing::{Algorithm, Form, Routes, SourceRoutes, UpDown, route};
@@ -66,6 +66,8 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         path_sets: vec![routes],
         path_choice: PathChoice::Only,
         in_transit: InTransitPlan::default(),
+        follow: FollowPlan::default(),
+        probe: None,
         lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {
             routing_delay: Span::ZERO,
@@ -160,6 +162,8 @@ fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
         vc_class: None,
         segmentation: SegmentationPlan::None,
         policing: None,
+        window: None,
+        pace: None,
         sources: vec![source],
     });
 }

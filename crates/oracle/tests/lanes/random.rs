@@ -110,6 +110,8 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
             vc_class: None,
             segmentation: SegmentationPlan::Fixed(80),
             policing: None,
+            window: None,
+            pace: None,
             sources,
         });
     }

@@ -54,6 +54,8 @@ fn random_plan_of(seed: u64, switches: u32) -> Plan {
             vc_class: None,
             segmentation: SegmentationPlan::None,
             policing: None,
+            window: None,
+            pace: None,
             sources,
         });
     }

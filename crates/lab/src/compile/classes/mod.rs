@@ -89,6 +89,8 @@ impl ClassContext<'_> {
             vc_class: self.links.kind.lanes.vc_class(self.index),
             segmentation: self.segmentation(gathered)?,
             policing: self.policing(&sources, gathered)?,
+            window: None,
+            pace: None,
             sources,
         })
     }

@@ -1,0 +1,36 @@
+//! A probe: it asks for every notice, keeps them in order, and now and then marks a packet that a
+//! switch reads or orders one that no message is behind.
+//!
+//! Two simulations of a plan that tell the same notices in the same order are the same to
+//! everything that hears notices; that is what a probe is for. It changes a run, since what it
+//! orders takes wire and buffers.
+
+use crate::Packet;
+use gingham_kernel::Time;
+
+/// What a probe does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProbePlan {
+    /// Of the packets that switches read, every so-manieth is marked; none if 0.
+    pub mark_every: u64,
+    /// Of the packets that are received, every so-manieth is followed by a control packet the other
+    /// way; none if 0.
+    pub control_every: u64,
+    /// Payload of these.
+    pub control_bytes: u32,
+}
+
+/// A notice as a probe keeps it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Noted {
+    /// When.
+    pub time: Time,
+    /// What happened.
+    pub what: &'static str,
+    /// The source, endpoint or channel where.
+    pub place: usize,
+    /// The lane, where there is one.
+    pub lane: u8,
+    /// To which packet.
+    pub packet: Option<Packet>,
+}
