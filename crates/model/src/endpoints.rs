@@ -8,22 +8,28 @@
 //!                      deadlock check is it a deadlock, or the end?
 //! ```
 //!
-//! A simulation asks [`Endpoints::due`] before every event, and does what it says. Sections and
-//! deadlock checks lie between instants: a section that ends at `t` ends before anything of `t`
+//! A simulation tells them what happens ([`Endpoints::tell`]) and carries out what they order
+//! ([`Endpoints::next_order`]). It asks [`Endpoints::due`] before every event, and does what it
+//! says. Sections and deadlock checks lie between instants: a section that ends at `t` ends before anything of `t`
 //! happens, a check at `t` comes after all of it.
 //!
 //! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver
 //! the same packets at the same instants leave the same collector.
 
+mod told;
+
+use crate::flows::Flows;
 use crate::measure::{ChannelCount, Collector};
 use crate::traffic::Source;
 use crate::{
-    Adapter, Arrival, Conformance, Delivery, Message, MessageId, Packet, Plan, Reassembly, Status,
-    Turn, WaitCycle,
+    Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Reassembly, Status, Turn, WaitCycle,
+    Wanted,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use told::{PendingReply, ReplyKey};
 
 /// Deadlocks are looked for this many times a run.
 const DEADLOCK_CHECKS: u64 = 64;
@@ -35,6 +41,9 @@ pub enum Due {
     Event,
     /// Nothing more happens before this instant: it ends a section ([`Endpoints::end_section`]).
     SectionEnd(Time),
+    /// Nothing more happens before this instant: it ends a step of what is followed
+    /// ([`crate::Notice::Sampled`]).
+    StepEnd(Time),
     /// Nothing more happens up to this instant, itself included: a deadlock check
     /// ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
@@ -47,8 +56,15 @@ pub struct Endpoints {
     sources: Vec<Source>,
     /// By endpoint: its backlogged sources.
     backlogged: Vec<Vec<usize>>,
+    /// By class and endpoint: its sources of replies.
+    repliers: BTreeMap<ReplyKey, Vec<usize>>,
+    /// By endpoint, instant and number: replies that are thought about.
+    replies: BTreeMap<(EndpointId, Time, usize), PendingReply>,
+    replies_ordered: usize,
     /// By endpoint.
     pub adapters: Vec<Adapter>,
+    /// Flows, where any are told apart.
+    flows: Flows,
     /// Messages under way.
     pub reassembly: Reassembly,
     collector: Collector,
@@ -56,37 +72,66 @@ pub struct Endpoints {
     messages_created: usize,
     /// Sources whose next message is scheduled.
     arrivals_pending: usize,
+    /// Packets that no message is behind, and that have not arrived.
+    ordered_under_way: usize,
+    wanted: Wanted,
+    orders: VecDeque<Order>,
+    /// Packets that switches read and that were received, where a probe counts them.
+    probed: [u64; 2],
+    noted: Vec<Noted>,
     next_check: Time,
     /// Events before this instant may happen without asking.
     checkpoint: Time,
 }
 
 impl Endpoints {
-    /// A run of `plan`, at time zero. Every source is to be asked for its first message
-    /// ([`Self::await_arrival`]).
+    /// A run of `plan`, at time zero. What it orders first is when sources create their first
+    /// messages.
     pub fn new(plan: Arc<Plan>) -> Self {
         let sources = Source::all(&plan);
         let mut backlogged = vec![Vec::new(); plan.fabric.endpoints().len()];
+        let mut repliers: BTreeMap<ReplyKey, Vec<usize>> = BTreeMap::new();
         for (index, source) in sources.iter().enumerate() {
             if source.is_backlogged() {
                 backlogged[source.endpoint().index()].push(index);
             }
+            if let Some(replies) = source.replies() {
+                repliers.entry((replies.to, source.endpoint())).or_default().push(index);
+            }
         }
+        let is_probed = plan.probe.is_some();
+        let wanted = Wanted {
+            began: is_probed || backlogged.iter().any(|sources| !sources.is_empty()),
+            left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
+            read: is_probed,
+        };
         let mut endpoints = Self {
             sources,
             backlogged,
+            repliers,
+            replies: BTreeMap::new(),
+            replies_ordered: 0,
             adapters: Adapter::all(&plan),
+            flows: Flows::new(&plan),
             reassembly: Reassembly::default(),
             collector: Collector::new(&plan),
             status: Status::Running,
             messages_created: 0,
             arrivals_pending: 0,
+            ordered_under_way: 0,
+            wanted,
+            orders: VecDeque::new(),
+            probed: [0; 2],
+            noted: Vec::new(),
             next_check: Time::ZERO,
             checkpoint: Time::ZERO,
             plan,
         };
         endpoints.next_check = endpoints.check_after(Time::ZERO);
         endpoints.set_checkpoint();
+        for source in 0..endpoints.sources.len() {
+            endpoints.await_arrival(source);
+        }
         endpoints
     }
 
@@ -120,109 +165,38 @@ impl Endpoints {
         self.collector.take_messages()
     }
 
-    // Messages.
-
     /// How many sources there are.
     pub fn source_count(&self) -> usize {
         self.sources.len()
     }
 
-    /// Where the messages of a source begin.
-    pub fn endpoint(&self, source: usize) -> EndpointId {
-        self.sources[source].endpoint()
+    /// Which notices are wanted beside those that always are told; the same all the time.
+    pub fn wanted(&self) -> Wanted {
+        self.wanted
     }
 
-    /// When a source creates its next message, if there is one and its instant is known. To be
-    /// asked once at the beginning, and by [`Self::arrive`] ever after.
-    pub fn await_arrival(&mut self, source: usize) -> Option<Time> {
-        let next = self.sources[source].next_arrival()?;
-        self.arrivals_pending += 1;
-        Some(next)
+    /// What a probe has noted, in order; nothing where there is none.
+    pub fn noted(&self) -> &[Noted] {
+        &self.noted
     }
 
-    /// A source creates the message that was awaited `now`: when its next one comes.
-    pub fn arrive(&mut self, source: usize, now: Time) -> Option<Time> {
-        self.arrivals_pending -= 1;
-        self.create(source, now);
-        self.await_arrival(source)
+    // Turns.
+
+    /// What an endpoint would send of a group of its queues at an instant: what [`Self::turn`]
+    /// gives.
+    pub fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
+        self.adapters[endpoint.index()].next(&mut self.flows, group, begins)
     }
 
-    fn create(&mut self, source: usize, now: Time) {
-        let source = &mut self.sources[source];
-        let draft = source.draw();
-        let message = Message {
-            id: MessageId::new(self.messages_created),
-            class: source.class(),
-            source: source.endpoint(),
-            destination: draft.destination,
-            payload_bytes: draft.payload_bytes,
-            created: now,
-            flow: None,
-        };
-        self.messages_created += 1;
-        self.collector.on_created(&message);
-        let adapter = &mut self.adapters[message.source.index()];
-        if adapter.admit(&self.plan, message) == Conformance::Dropped {
-            self.collector.on_dropped(&message);
-        }
-    }
-
-    /// What an adapter begins to send of a group of its queues `now`, the link being free.
-    ///
-    /// A backlogged class creates its next message at this same instant, although messages are
-    /// created before all else: nothing of this instant can depend on it any more.
-    pub fn take(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Turn {
-        let turn = self.begin(endpoint, group, now);
-        if let Turn::Send(packet) = &turn {
-            self.refill(endpoint, packet, now);
-        }
-        turn
-    }
-
-    /// What an adapter begins to send of a group of its queues at `begins`, which may be later than
-    /// the present instant: [`Self::refill`] is to follow then.
-    pub fn begin(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
-        self.adapters[endpoint.index()].take(group, begins, &mut self.reassembly)
-    }
-
-    /// A packet of an endpoint's own begins `now`: a backlogged class creates its next message if
-    /// it is the first of one.
-    pub fn refill(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
-        if !packet.is_first {
-            return;
-        }
-        for place in 0..self.backlogged[endpoint.index()].len() {
-            let index = self.backlogged[endpoint.index()][place];
-            let source = &self.sources[index];
-            if source.class() == packet.class && source.refills(now) {
-                self.create(index, now);
-            }
-        }
-    }
-
-    /// The tail of a packet of an endpoint's own, of so many flits on a link of that flit time, has
-    /// left `now`; its first flit began at `began`.
-    pub fn on_left(
-        &mut self,
-        endpoint: EndpointId,
-        began: Time,
-        now: Time,
-        flits: u64,
-        flit: Span,
-    ) {
+    /// What an endpoint begins to send of a group of its queues at an instant at which its link is
+    /// free; it may be later than the present one. [`Notice::Began`] is to follow then, if that is
+    /// wanted.
+    #[inline]
+    pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
         let adapter = &mut self.adapters[endpoint.index()];
-        if let Some(contention) = adapter.on_left(began, now, flits, flit) {
-            self.collector.on_contention(endpoint, now, contention);
-        }
-    }
-
-    /// A packet has arrived whole.
-    pub fn deliver(&mut self, packet: &Packet, arrival: &Arrival) {
-        let Some(delivery) = self.reassembly.arrive(packet.assembly, arrival) else { return };
-        self.collector.on_delivered(&delivery);
-        if self.collector.is_complete() {
-            self.set_checkpoint();
-        }
+        let turn = adapter.take(&mut self.flows, group, begins, &mut self.reassembly);
+        self.tell_held();
+        turn
     }
 
     // Sections, deadlock checks and the end.
@@ -240,7 +214,9 @@ impl Endpoints {
         }
         let last = self.last_before_check();
         if self.checkpoint <= last {
-            Due::SectionEnd(self.checkpoint)
+            // A step that ends with a section is a part of it.
+            let is_step = self.collector.next_sample() == Some(self.checkpoint);
+            if is_step { Due::StepEnd(self.checkpoint) } else { Due::SectionEnd(self.checkpoint) }
         } else {
             Due::DeadlockCheck(last)
         }
@@ -261,12 +237,18 @@ impl Endpoints {
         if let Some(cycle) = cycle {
             self.status = Status::Deadlocked(cycle);
         } else if time == self.collector.end() {
-            let drained = in_flight == 0 && self.arrivals_pending == 0;
+            let is_quiet = self.arrivals_pending == 0 && self.replies.is_empty();
+            let drained = in_flight == 0 && self.ordered_under_way == 0 && is_quiet;
             self.status = if drained { Status::Drained } else { Status::Finished };
         } else {
+            // Who waits for tokens or its pace is woken, and who waits for an answer waits for a
+            // packet: in a queue, which an event empties, or in the network.
             assert!(
-                in_flight == 0 || has_events,
-                "messages are left, nothing can happen, and no cycle of waits explains it"
+                (in_flight == 0 && self.ordered_under_way == 0) || has_events,
+                "{in_flight} messages and {} packets without one are left, {} flows wait for answers, nothing can happen, \
+                 and no cycle of waits explains it",
+                self.ordered_under_way,
+                self.flows.shut()
             );
         }
         self.set_checkpoint();
@@ -276,8 +258,9 @@ impl Endpoints {
     /// checkpoint is over.
     fn set_checkpoint(&mut self) {
         let last = self.last_before_check();
-        let section_end = self.collector.section_end().filter(|end| *end <= last);
-        self.checkpoint = section_end.unwrap_or(last + Span::from_ps(1));
+        let ends = [self.collector.section_end(), self.collector.next_sample()];
+        let end = ends.into_iter().flatten().min().filter(|end| *end <= last);
+        self.checkpoint = end.unwrap_or(last + Span::from_ps(1));
     }
 
     /// The last instant before the next deadlock check, or of the run.

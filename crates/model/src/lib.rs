@@ -16,11 +16,13 @@ mod adapter;
 mod bare_names;
 mod channel;
 mod endpoints;
+mod flows;
 mod ids;
 mod in_transit;
 mod lanes;
 pub mod measure;
 mod message;
+mod notice;
 mod packet;
 mod path;
 mod path_choice;
@@ -47,7 +49,8 @@ pub use in_transit::{
 };
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
 pub use message::{Delivery, Message};
-pub use packet::{Packet, Priority};
+pub use notice::{Notice, Order, Wanted};
+pub use packet::{Content, Packet, Priority};
 pub use path::{PathLength, PathSet};
 pub use path_choice::{
     AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,

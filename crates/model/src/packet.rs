@@ -1,9 +1,16 @@
 //! Packets: the unit that moves through the fabric.
 //!
-//! A message travels as one packet or as several, its segments; what a packet is part of is its
-//! [`Assembly`](crate::Reassembly), through which all packets of a message are found again.
+//! ```text
+//!   data      a message travels as one packet or as several, its segments
+//!   answer    says that a data packet has come, and whether it was marked
+//!   control   anything else that adapters and switches tell each other
+//! ```
+//!
+//! What a data packet is part of is its [`Assembly`](crate::Reassembly), through which all packets
+//! of a message are found again. The others take wire, buffers, lanes and routes as it does, and no
+//! message is behind them.
 
-use crate::{AssemblyId, ClassId, PathSet};
+use crate::{AssemblyId, ClassId, FlowId, PathSet};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
@@ -26,13 +33,29 @@ impl Priority {
     }
 }
 
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// Payload of a message, as it comes together at its destination.
+    Data(AssemblyId),
+    /// News that a data packet of its flow has arrived.
+    Answer {
+        /// Whether that was marked.
+        marked: bool,
+    },
+    /// Something that no message is behind and that answers nothing.
+    Control,
+}
+
 /// A packet on its way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// The message that it is part of, as it comes together at its destination.
-    pub assembly: AssemblyId,
-    /// Traffic class.
+    /// What it carries.
+    pub content: Content,
+    /// Traffic class; an answer is of that of the packet which it answers.
     pub class: ClassId,
+    /// Its flow, where flows are told apart; that of an answer is the one which it answers.
+    pub flow: Option<FlowId>,
     /// Where it begins.
     pub source: EndpointId,
     /// Where it ends.
@@ -45,6 +68,8 @@ pub struct Packet {
     pub path_set: PathSet,
     /// What decides on its lanes.
     pub vc_class: VcClass,
-    /// Whether no packet of its message was sent before.
+    /// Whether it is the first data packet of its message.
     pub is_first: bool,
+    /// What switches wrote on it.
+    pub mark: bool,
 }

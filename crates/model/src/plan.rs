@@ -297,9 +297,18 @@ impl Plan {
         PathLength { switches, in_transit_hosts: onward.len() - switches }
     }
 
-    /// The highest priority of any class.
+    /// The highest priority of any class and its answers.
     pub fn highest_priority(&self) -> Priority {
-        self.classes.iter().map(|class| class.priority).max().unwrap_or_default()
+        let of_class = |class: &ClassPlan| {
+            class.window.map_or(class.priority, |window| class.priority.max(window.answer.priority))
+        };
+        self.classes.iter().map(of_class).max().unwrap_or_default()
+    }
+
+    /// Whether anything may wait at a host for something else than its link, or go there although
+    /// no message is behind it.
+    pub fn is_controlled(&self) -> bool {
+        self.probe.is_some() || self.classes.iter().any(ClassPlan::is_controlled)
     }
 
     /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not

@@ -16,17 +16,40 @@ use crate::lanes::context::Context;
 use crate::lanes::layout::{NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
 use crate::lanes::links::TO_HOST;
 use crate::lanes::network::Network;
-use gingham_model::PipelinePlan;
+use gingham_kernel::Time;
+use gingham_model::{Notice, PipelinePlan};
 
 impl Network {
     /// Heads whose routing is over make their requests.
     pub(crate) fn route(&mut self, context: &mut Context, tick: u64) {
-        let due = self.switches.heads.take(tick);
+        let mut due = self.switches.heads.take(tick);
+        if context.endpoints.wanted().read {
+            self.tell_read(&mut due, context);
+        }
         for &lane in &due {
             self.request(lane as usize, context);
         }
         context.clock.count(due.len() as u64);
         self.switches.heads.give_back(tick, due);
+    }
+
+    /// Tells the endpoints of the heads whose routing is over, in the order of switch, port and
+    /// lane.
+    #[inline(never)]
+    fn tell_read(&self, due: &mut [u32], context: &mut Context) {
+        let (plan, layout) = (&context.plan, &context.layout);
+        due.sort_unstable_by_key(|lane| {
+            let lane = *lane as usize;
+            let target = plan.ends(layout.channel_into(lane >> SHIFT)).target;
+            (target.node, target.port, number_of(lane))
+        });
+        for lane in due.iter().map(|lane| *lane as usize) {
+            let input = context.layout.channel_into(lane >> SHIFT);
+            let packet = &mut context.worms.get_mut(self.buffers.worm(lane)).packet;
+            let lane = u8::try_from(number_of(lane)).expect("lanes are few");
+            let now = Time::from_ps(context.clock.now());
+            context.endpoints.tell(now, Notice::Read { input, lane, packet });
+        }
     }
 
     /// The head of an input lane requests the output on its way.

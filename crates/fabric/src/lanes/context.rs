@@ -4,7 +4,8 @@
 use crate::lanes::clock::Clock;
 use crate::lanes::layout::Layout;
 use crate::lanes::worms::{WormId, Worms};
-use gingham_model::{Endpoints, PipelinePlan, Plan};
+use gingham_kernel::Time;
+use gingham_model::{Endpoints, Notice, PipelinePlan, Plan};
 use std::sync::Arc;
 
 /// Of a run.
@@ -19,10 +20,19 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Tells the endpoints what happens now. What they order is to be carried out by the hosts
+    /// before anything else happens.
+    #[inline]
+    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
+        self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
+    }
+
     /// A worm has arrived whole at its destination.
     pub(crate) fn deliver(&mut self, worm: WormId) {
         let worm = self.worms.remove(worm);
-        self.endpoints.deliver(&worm.packet, &worm.arrival(&self.lanes, self.clock.now()));
+        let arrival = worm.arrival(&self.lanes, self.clock.now());
+        let notice = Notice::Received { packet: &worm.packet, arrival: &arrival };
+        self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
     }
 
     /// All bytes of a packet of so many flits.

@@ -5,13 +5,15 @@
 //! events of its instant.
 
 use crate::lanes::worms::{InTransitId, WormId};
-use gingham_topology::ChannelId;
+use gingham_topology::{ChannelId, EndpointId};
 
 /// Something that happens at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// A source creates a message.
     Create { source: usize },
+    /// An endpoint is woken.
+    WakeEndpoint { endpoint: EndpointId },
     /// A packet began on a host's channel, after the tick that took its first flit: what that
     /// brings about.
     Begin { channel: ChannelId, worm: WormId },
@@ -50,14 +52,15 @@ impl Packed {
         let channel = ChannelId::new(index);
         match self.0 >> 60 {
             1 => Event::Create { source: index },
-            2 => Event::Begin { channel, worm },
-            3 => Event::Reinject { channel, packet },
-            4 => Event::Left { channel, worm },
-            5 => Event::Release { channel, packet },
-            6 => Event::Recognise { channel, packet },
-            7 => Event::TailReceived { channel, packet },
-            8 => Event::Deliver { channel, worm },
-            9 => Event::Wake { channel },
+            2 => Event::WakeEndpoint { endpoint: EndpointId::new(index) },
+            3 => Event::Begin { channel, worm },
+            4 => Event::Reinject { channel, packet },
+            5 => Event::Left { channel, worm },
+            6 => Event::Release { channel, packet },
+            7 => Event::Recognise { channel, packet },
+            8 => Event::TailReceived { channel, packet },
+            9 => Event::Deliver { channel, worm },
+            10 => Event::Wake { channel },
             kind => unreachable!("no event has the kind {kind}"),
         }
     }
@@ -67,16 +70,17 @@ impl From<Event> for Packed {
     fn from(event: Event) -> Self {
         match event {
             Event::Create { source } => Self::new(1, source, 0),
-            Event::Begin { channel, worm } => Self::new(2, channel.index(), worm.index()),
-            Event::Reinject { channel, packet } => Self::new(3, channel.index(), packet.index()),
-            Event::Left { channel, worm } => Self::new(4, channel.index(), worm.index()),
-            Event::Release { channel, packet } => Self::new(5, channel.index(), packet.index()),
-            Event::Recognise { channel, packet } => Self::new(6, channel.index(), packet.index()),
+            Event::WakeEndpoint { endpoint } => Self::new(2, endpoint.index(), 0),
+            Event::Begin { channel, worm } => Self::new(3, channel.index(), worm.index()),
+            Event::Reinject { channel, packet } => Self::new(4, channel.index(), packet.index()),
+            Event::Left { channel, worm } => Self::new(5, channel.index(), worm.index()),
+            Event::Release { channel, packet } => Self::new(6, channel.index(), packet.index()),
+            Event::Recognise { channel, packet } => Self::new(7, channel.index(), packet.index()),
             Event::TailReceived { channel, packet } => {
-                Self::new(7, channel.index(), packet.index())
+                Self::new(8, channel.index(), packet.index())
             }
-            Event::Deliver { channel, worm } => Self::new(8, channel.index(), worm.index()),
-            Event::Wake { channel } => Self::new(9, channel.index(), 0),
+            Event::Deliver { channel, worm } => Self::new(9, channel.index(), worm.index()),
+            Event::Wake { channel } => Self::new(10, channel.index(), 0),
         }
     }
 }
@@ -91,6 +95,7 @@ mod tests {
         let (worm, packet) = (WormId::new(0xffff_ffff), InTransitId::new(0xffff_ffff));
         let events = [
             Event::Create { source: 9 },
+            Event::WakeEndpoint { endpoint: EndpointId::new(7) },
             Event::Begin { channel: low, worm },
             Event::Reinject { channel: low, packet },
             Event::Left { channel: low, worm },

@@ -18,7 +18,7 @@ use crate::lanes::network::Network;
 use crate::lanes::worms::{InTransitId, Worm, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Adapter, Endpoints, Next, PathChoice, PipelinePlan, Plan, Turn};
+use gingham_model::{Adapter, Endpoints, Next, Notice, Order, PipelinePlan, Plan, Turn, Wanted};
 use gingham_topology::{ChannelId, EndpointId};
 
 /// All hosts.
@@ -34,8 +34,7 @@ pub(crate) struct Hosts {
     is_plain: bool,
     /// Whether any adapter may hold something back although its link is free.
     may_hold_back: bool,
-    /// Whether hosts choose paths by how long their packets took to leave.
-    looks_at_contention: bool,
+    wanted: Wanted,
 }
 
 /// What a host has under way on its own channel.
@@ -115,7 +114,7 @@ impl Hosts {
             arbiters,
             ports,
             may_hold_back,
-            looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
+            wanted: endpoints.wanted(),
         }
     }
 
@@ -131,14 +130,26 @@ impl Hosts {
 
     // What happens between ticks.
 
-    /// A source creates a message.
-    pub(crate) fn create(&mut self, source: usize, links: &mut Links, context: &mut Context) {
-        let now = Time::from_ps(context.clock.now());
-        if let Some(next) = context.endpoints.arrive(source, now) {
-            context.clock.schedule(next.as_ps(), Event::Create { source });
+    /// Carries out what the endpoints order: hosts may send at the next tick.
+    pub(crate) fn carry_out(&mut self, links: &mut Links, context: &mut Context) {
+        while let Some(order) = context.endpoints.next_order() {
+            match order {
+                Order::Send { endpoint } => {
+                    let channel = context.plan.fabric.endpoint_channel(endpoint);
+                    self.wake_port(context.layout.port(channel), links, context);
+                }
+                Order::CreateAt { source, at } => {
+                    context.clock.schedule(at.as_ps(), Event::Create { source });
+                }
+                Order::WakeAt { endpoint, at } => {
+                    context.clock.schedule(at.as_ps(), Event::WakeEndpoint { endpoint });
+                }
+            }
         }
-        let endpoint = context.endpoints.endpoint(source);
-        let port = context.layout.port(context.plan.fabric.endpoint_channel(endpoint));
+    }
+
+    /// The host at a port may have something else to send than before.
+    fn wake_port(&mut self, port: usize, links: &mut Links, context: &mut Context) {
         self.look_for_waiting(port, context);
         links.ready.insert(port);
         context.clock.wake();
@@ -170,20 +181,17 @@ impl Hosts {
     ) {
         let port = context.layout.port(channel);
         let packet = context.worms.get(worm).packet;
-        let now = Time::from_ps(context.clock.now());
-        context.endpoints.refill(self.host(port).endpoint, &packet, now);
-        self.look_for_waiting(port, context);
-        links.ready.insert(port);
-        context.clock.wake();
+        context.tell(Notice::Began { endpoint: self.host(port).endpoint, packet: &packet });
+        self.wake_port(port, links, context);
     }
 
     /// The tail of a packet has left its host.
     pub(crate) fn on_left(&self, channel: ChannelId, worm: WormId, context: &mut Context) {
         let endpoint = self.host(context.layout.port(channel)).endpoint;
         let worm = context.worms.get(worm);
-        let (began, now) = (Time::from_ps(worm.began_ps), Time::from_ps(context.clock.now()));
+        let (began, flits) = (Time::from_ps(worm.began_ps), worm.flits.into());
         let flit = context.plan.channel(channel).flit;
-        context.endpoints.on_left(endpoint, began, now, worm.flits.into(), flit);
+        context.tell(Notice::Left { endpoint, began, flits, flit });
     }
 
     // A tick.
@@ -355,8 +363,7 @@ impl Hosts {
             return Some(Candidate { flits, arrival_ps, in_transit: Some(id) });
         }
         let host = self.host_mut(port);
-        let adapter = &mut context.endpoints.adapters[host.endpoint.index()];
-        match adapter.next(group, Time::from_ps(now)) {
+        match context.endpoints.next(host.endpoint, group, Time::from_ps(now)) {
             Next::Packet { payload_bytes, created } => {
                 let flits = context.lanes.packet_flits(payload_bytes);
                 let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
@@ -420,16 +427,18 @@ impl Hosts {
         context: &mut Context,
     ) -> (WormId, u32) {
         let &Host { endpoint, channel, .. } = self.host(port);
-        let turn = context.endpoints.begin(endpoint, group, Time::from_ps(began));
+        let turn = context.endpoints.turn(endpoint, group, Time::from_ps(began));
         let Turn::Send(packet) = turn else { unreachable!("a packet was found to be there") };
         let first_node = context.plan.ends(channel).target.node;
         let worm = Worm::new(&context.plan, &context.lanes, packet, first_node, began);
         let flits = worm.flits;
         let worm = context.worms.insert(worm);
-        if began == context.clock.now() {
-            context.endpoints.refill(endpoint, &packet, Time::from_ps(began));
-        } else if packet.is_first {
-            context.clock.schedule(began, Event::Begin { channel, worm });
+        if self.wanted.began {
+            if began == context.clock.now() {
+                context.tell(Notice::Began { endpoint, packet: &packet });
+            } else {
+                context.clock.schedule(began, Event::Begin { channel, worm });
+            }
         }
         self.look_for_waiting(port, context);
         (worm, flits)
@@ -438,7 +447,7 @@ impl Hosts {
     /// The last flit of a packet begins on the channel of a host.
     #[inline]
     fn end_packet(&self, port: usize, sender: LaneSender, began: u64, context: &mut Context) {
-        if !self.looks_at_contention && sender.in_transit.is_none() {
+        if !self.wanted.left && sender.in_transit.is_none() {
             return;
         }
         let channel = self.host(port).channel;

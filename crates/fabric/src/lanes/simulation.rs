@@ -11,7 +11,7 @@ use crate::lanes::waits::Waits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Crossbar, Due, Endpoints, PipelinePlan, Plan, Status};
+use gingham_model::{Crossbar, Due, Endpoints, Notice, PipelinePlan, Plan, Status};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -82,12 +82,8 @@ impl Simulation {
                 endpoints,
             },
         };
-        let Context { endpoints, clock, .. } = &mut simulation.context;
-        for source in 0..endpoints.source_count() {
-            if let Some(next) = endpoints.await_arrival(source) {
-                clock.schedule(next.as_ps(), Event::Create { source });
-            }
-        }
+        let Self { context, network, hosts, .. } = &mut simulation;
+        hosts.carry_out(&mut network.links, context);
         simulation
     }
 
@@ -107,7 +103,8 @@ impl Simulation {
     fn handle(&mut self, event: Event) {
         let Self { context, network: Network { links, in_transit, .. }, hosts, .. } = self;
         match event {
-            Event::Create { source } => hosts.create(source, links, context),
+            Event::Create { source } => context.tell(Notice::Created { source }),
+            Event::WakeEndpoint { endpoint } => context.tell(Notice::Woken { endpoint }),
             Event::Reinject { packet, .. } => in_transit.on_reinjected(packet, context),
             Event::Left { channel, worm } => hosts.on_left(channel, worm, context),
             Event::Release { packet, .. } => in_transit.release(packet, links, context),
@@ -119,6 +116,7 @@ impl Simulation {
             Event::Deliver { worm, .. } => context.deliver(worm),
             Event::Wake { channel } => hosts.wake(channel, links, context),
         }
+        hosts.carry_out(links, context);
     }
 
     /// One tick, stage by stage.
@@ -128,14 +126,17 @@ impl Simulation {
         network.receive_credits(tick);
         if network.in_transit.exists() {
             network.in_transit.receive(&mut network.links, &mut network.buffers, context);
+            hosts.carry_out(&mut network.links, context);
         }
         network.traverse_links(context, tick);
         hosts.send(network, context);
+        hosts.carry_out(&mut network.links, context);
         match context.lanes.crossbar {
             Crossbar::Multiplexed => network.allocate_switches(&context.layout, tick),
             Crossbar::Full => network.traverse_all(&context.layout, tick),
         }
         network.route(context, tick);
+        hosts.carry_out(&mut network.links, context);
         network.allocate_lanes(context);
         context.clock.count(network.receive_flits(tick));
         context.clock.end_tick();
@@ -160,6 +161,7 @@ impl Simulation {
         let next = (next != u64::MAX).then(|| Time::from_ps(next));
         match self.context.endpoints.due(next) {
             Due::Event => unreachable!("the checkpoint is over"),
+            Due::StepEnd(time) => self.sample(time.as_ps()),
             Due::SectionEnd(time) => self.end_section(time.as_ps()),
             Due::DeadlockCheck(time) => {
                 self.context.clock.go_to(time.as_ps());
@@ -167,6 +169,13 @@ impl Simulation {
                 self.context.endpoints.check_deadlock(time, cycle, next.is_some());
             }
         }
+    }
+
+    /// A step of what is followed ends at `time`, before anything of that instant happens.
+    fn sample(&mut self, time: u64) {
+        let count = |channel: &ChannelId| self.count(*channel, time, time);
+        let counts: Vec<_> = self.context.plan.follow.channels.iter().map(count).collect();
+        self.context.endpoints.tell(Time::from_ps(time), Notice::Sampled { counts: &counts });
     }
 
     /// A section ends at `time`, and nothing more is to happen before: tells the collector.

@@ -15,7 +15,7 @@
 //! moment has passed or not come does nothing, which makes revoking a prediction free.
 
 use crate::wormhole::worm::WormId;
-use gingham_topology::ChannelId;
+use gingham_topology::{ChannelId, EndpointId};
 
 /// Something that may happen at an instant. Variants stand in the order of their phases
 /// (`docs/concepts/timing.md`).
@@ -23,6 +23,8 @@ use gingham_topology::ChannelId;
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.
     Create { source: u32 },
+    /// Phase 1: an endpoint is woken.
+    Wake { endpoint: EndpointId },
     /// Phase 2: a STOP (or GO) reaches the sender of `channel`.
     ControlArrives { channel: ChannelId, stop: bool },
     /// Phase 3: the tail of the worm has arrived whole at the host at the end of `channel`.
@@ -51,7 +53,7 @@ pub(crate) struct Packed(u64);
 pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
 
 impl Packed {
-    const EMIT_CONTROL: u64 = 11;
+    const EMIT_CONTROL: u64 = 12;
 
     const fn new(kind: u64, index: usize, rest: u64) -> Self {
         Self(kind << 60 | (index as u64) << 32 | rest)
@@ -68,14 +70,15 @@ impl Packed {
         let channel = ChannelId::new(index);
         match self.0 >> 60 {
             1 => Event::Create { source: u32::try_from(index).expect("28 bits") },
-            2 => Event::ControlArrives { channel, stop: rest != 0 },
-            3 => Event::Deliver { channel, worm: WormId::new(rest) },
-            4 => Event::Release { output: channel },
-            5 => Event::ReadHead { channel },
-            6 => Event::Request { channel },
-            7 => Event::Arbitrate { output: channel },
-            8 => Event::StartWorm { channel },
-            9 => Event::SendControl { channel },
+            2 => Event::Wake { endpoint: EndpointId::new(index) },
+            3 => Event::ControlArrives { channel, stop: rest != 0 },
+            4 => Event::Deliver { channel, worm: WormId::new(rest) },
+            5 => Event::Release { output: channel },
+            6 => Event::ReadHead { channel },
+            7 => Event::Request { channel },
+            8 => Event::Arbitrate { output: channel },
+            9 => Event::StartWorm { channel },
+            10 => Event::SendControl { channel },
             Self::EMIT_CONTROL => Event::EmitControl { channel },
             kind => unreachable!("no event has the kind {kind}"),
         }
@@ -86,16 +89,17 @@ impl From<Event> for Packed {
     fn from(event: Event) -> Self {
         match event {
             Event::Create { source } => Self::new(1, source as usize, 0),
+            Event::Wake { endpoint } => Self::new(2, endpoint.index(), 0),
             Event::ControlArrives { channel, stop } => {
-                Self::new(2, channel.index(), u64::from(stop))
+                Self::new(3, channel.index(), u64::from(stop))
             }
-            Event::Deliver { channel, worm } => Self::new(3, channel.index(), worm.index() as u64),
-            Event::Release { output } => Self::new(4, output.index(), 0),
-            Event::ReadHead { channel } => Self::new(5, channel.index(), 0),
-            Event::Request { channel } => Self::new(6, channel.index(), 0),
-            Event::Arbitrate { output } => Self::new(7, output.index(), 0),
-            Event::StartWorm { channel } => Self::new(8, channel.index(), 0),
-            Event::SendControl { channel } => Self::new(9, channel.index(), 0),
+            Event::Deliver { channel, worm } => Self::new(4, channel.index(), worm.index() as u64),
+            Event::Release { output } => Self::new(5, output.index(), 0),
+            Event::ReadHead { channel } => Self::new(6, channel.index(), 0),
+            Event::Request { channel } => Self::new(7, channel.index(), 0),
+            Event::Arbitrate { output } => Self::new(8, output.index(), 0),
+            Event::StartWorm { channel } => Self::new(9, channel.index(), 0),
+            Event::SendControl { channel } => Self::new(10, channel.index(), 0),
             Event::EmitControl { channel } => Self::new(Self::EMIT_CONTROL, channel.index(), 0),
         }
     }
@@ -110,6 +114,7 @@ mod tests {
         let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
         let events = [
             Event::Create { source: 9 },
+            Event::Wake { endpoint: EndpointId::new(7) },
             Event::ControlArrives { channel: low, stop: false },
             Event::ControlArrives { channel: low, stop: true },
             Event::Deliver { channel: high, worm: WormId::new(0xffff_ffff) },

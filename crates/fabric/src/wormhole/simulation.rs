@@ -9,7 +9,7 @@ use crate::wormhole::switches::Switches;
 use crate::wormhole::worm::Worms;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, Plan, Status, WormholePlan};
+use gingham_model::{Due, Endpoints, Notice, Plan, Status, WormholePlan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
@@ -66,10 +66,10 @@ impl Simulation {
             plan.channels.len().max(hosts.endpoints().source_count()) <= INDEX_MAX,
             "an event holds 28 bits of index"
         );
-        let mut clock = Clock::new();
-        hosts.start_sources(&mut clock);
-        let switches = Switches::new(plan, wormhole);
-        let network = Network { clock, links, worms: Worms::default() };
+        let reads_are_told = hosts.endpoints().wanted().read;
+        let switches = Switches::new(plan, wormhole, reads_are_told);
+        let mut network = Network { clock: Clock::new(), links, worms: Worms::default() };
+        hosts.carry_out(&mut network);
         Self { network, switches, hosts, events: 0 }
     }
 
@@ -95,7 +95,10 @@ impl Simulation {
     fn handle(&mut self, event: Event) {
         let Self { network, switches, hosts, .. } = self;
         match event {
-            Event::Create { source } => hosts.create(network, source),
+            Event::Create { source } => {
+                hosts.tell(network, Notice::Created { source: source as usize });
+            }
+            Event::Wake { endpoint } => hosts.tell(network, Notice::Woken { endpoint }),
             Event::ControlArrives { channel, stop } => {
                 if network.links.on_control(&mut network.clock, channel, stop) {
                     hosts.on_go(network, channel);
@@ -108,7 +111,12 @@ impl Simulation {
                 End::Port => hosts.read_port(network, channel),
                 End::Host => hosts.recognise(network, channel),
             },
-            Event::Request { channel } => switches.request(network, channel),
+            Event::Request { channel } => {
+                if switches.reads_are_told() {
+                    hosts.tell_read(network, channel);
+                }
+                switches.request(network, channel);
+            }
             Event::Arbitrate { output } => switches.arbitrate(network, output),
             Event::StartWorm { channel } => hosts.start_worm(network, channel),
             Event::SendControl { channel } => {
@@ -149,6 +157,7 @@ impl Simulation {
     fn checkpoint(&mut self) {
         match self.hosts.endpoints().due(None) {
             Due::Event => unreachable!("no event was asked for"),
+            Due::StepEnd(end) => self.sample(end),
             Due::SectionEnd(end) => self.end_section(end),
             Due::DeadlockCheck(time) => {
                 let cycle = self.network.links.find_cycle();
@@ -159,6 +168,14 @@ impl Simulation {
                 }
             }
         }
+    }
+
+    /// A step of what is followed ends at `end`, before anything of that instant happens.
+    fn sample(&mut self, end: Time) {
+        let endpoints = self.hosts.endpoints_mut();
+        let count = |channel: &ChannelId| self.network.links.count_before(*channel, end.as_ps());
+        let counts: Vec<_> = endpoints.plan().follow.channels.iter().map(count).collect();
+        endpoints.tell(end, Notice::Sampled { counts: &counts });
     }
 
     #[inline(never)] // `benches/bench.py` finds it by its name.

@@ -17,6 +17,8 @@ pub(crate) struct Switches {
     arbiters: Vec<Arbiter>,
     /// By channel: the port at its end.
     ports: Vec<PortAt>,
+    /// Whether endpoints want to know which headers are decoded.
+    reads_are_told: bool,
 }
 
 /// Where a port is.
@@ -28,7 +30,7 @@ struct PortAt {
 
 impl Switches {
     /// The switches of a plan, whose outputs nobody requests.
-    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, reads_are_told: bool) -> Self {
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
         let arbiter = |channel| {
             let ports = plan.fabric.node(plan.ends(channel).source.node).ports;
@@ -43,8 +45,13 @@ impl Switches {
             wormhole,
             arbiters: channels().map(arbiter).collect(),
             ports: channels().map(port).collect(),
+            reads_are_told,
             plan,
         }
+    }
+
+    pub(crate) fn reads_are_told(&self) -> bool {
+        self.reads_are_told
     }
 
     // Phase 4: request.
@@ -58,7 +65,7 @@ impl Switches {
         let is_stripped = self.wormhole.route_bytes;
         network.links.route(channel, output, is_stripped, network.clock.now());
         match self.wormhole.routing_delay.as_ps() {
-            0 => self.request(network, channel),
+            0 if !self.reads_are_told => self.request(network, channel),
             delay => {
                 network.clock.schedule(network.clock.now() + delay, Event::Request { channel });
             }

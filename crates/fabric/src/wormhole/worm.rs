@@ -124,6 +124,10 @@ impl Worms {
         self.worms[id.index()].head_arrived = time;
     }
 
+    pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
+        &mut self.worms[id.index()]
+    }
+
     pub(crate) fn get(&self, id: WormId) -> &Worm {
         &self.worms[id.index()]
     }

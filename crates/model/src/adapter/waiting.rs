@@ -1,30 +1,30 @@
 //! A message in a queue of an adapter, and its next packet.
 
-use crate::{AssemblyId, Conformance, Message, Packet, PathSet, Priority, Reassembly};
+use crate::{AssemblyId, Conformance, Content, Message, Packet, PathSet, Priority, Reassembly};
 use gingham_kernel::Time;
 use gingham_topology::routing::VcClass;
 
 /// A message in a queue, perhaps begun.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    pub(super) message: Message,
-    pub(super) priority: Priority,
-    pub(super) vc_class: VcClass,
+pub(crate) struct Waiting {
+    pub(crate) message: Message,
+    pub(crate) priority: Priority,
+    pub(crate) vc_class: VcClass,
     /// The most payload that one packet of it carries.
-    pub(super) longest_bytes: u32,
+    pub(crate) longest_bytes: u32,
     /// Payload that no packet took yet.
-    pub(super) left_bytes: u32,
-    pub(super) conformance: Conformance,
+    pub(crate) left_bytes: u32,
+    pub(crate) conformance: Conformance,
     /// Once the first packet was sent.
-    pub(super) assembly: Option<AssemblyId>,
+    pub(crate) assembly: Option<AssemblyId>,
 }
 
 impl Waiting {
-    pub(super) fn next_bytes(&self) -> u32 {
+    pub(crate) fn next_bytes(&self) -> u32 {
         self.left_bytes.min(self.longest_bytes)
     }
 
-    pub(super) fn next_packet(
+    pub(crate) fn next_packet(
         &mut self,
         now: Time,
         path_set: PathSet,
@@ -38,8 +38,9 @@ impl Waiting {
             reassembly.set_conformance(assembly, self.conformance);
         }
         Packet {
-            assembly,
+            content: Content::Data(assembly),
             class: self.message.class,
+            flow: self.message.flow,
             source: self.message.source,
             destination: self.message.destination,
             payload_bytes,
@@ -47,6 +48,7 @@ impl Waiting {
             path_set,
             vc_class: self.vc_class,
             is_first,
+            mark: false,
         }
     }
 }

@@ -24,7 +24,10 @@ use super::grid::{Grid, SLICES_PER_SECTION};
 use super::records::Records;
 use super::report::RunReport;
 use super::transit::TransitCollector;
-use crate::{ClassPlan, Contention, Delivery, Message, Plan, Quantity, StopPlan};
+use crate::{
+    ClassId, ClassPlan, Contention, Delivery, FlowId, FlowKey, Hold, Message, Plan, Quantity,
+    StopPlan,
+};
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 
@@ -132,6 +135,23 @@ impl Collector {
         if self.closed.is_none() {
             self.contention.note(&self.grid, host, now, contention);
         }
+    }
+
+    /// A flow is used for the first time.
+    pub fn on_flow(&mut self, _flow: FlowId, _key: FlowKey) {}
+
+    /// A flow was held back.
+    pub fn on_held(&mut self, _flow: FlowId, _by: Hold, _from: Time, _to: Time) {}
+
+    /// So many answers wait.
+    pub fn on_answer_queue(&mut self, _class: ClassId, _depth: usize) {}
+
+    /// A step is over.
+    pub fn on_sample(&mut self, _now: Time, _counts: &[ChannelCount]) {}
+
+    /// When the next step is over.
+    pub fn next_sample(&self) -> Option<Time> {
+        None
     }
 
     /// The next section end: the simulation calls [`Self::on_section_end`] when everything before

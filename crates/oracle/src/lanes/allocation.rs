@@ -5,6 +5,7 @@ use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
 use crate::lanes::ports::Hold;
 use crate::lanes::simulation::Simulation;
+use gingham_model::Notice;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::BTreeSet;
@@ -28,6 +29,9 @@ pub(crate) struct Request {
 impl Simulation {
     pub(crate) fn allocate_lanes(&mut self, node: NodeId) {
         let tick = self.tick();
+        if self.endpoints.wanted().read {
+            self.tell_read(node, tick);
+        }
         let requests = self.requests(node, tick);
         let outputs: BTreeSet<ChannelId> = requests.iter().map(|request| request.output).collect();
         for output in outputs {
@@ -39,6 +43,24 @@ impl Simulation {
         }
         if self.holds_a_flit(node) {
             self.wake_switch(node, tick + 1);
+        }
+    }
+
+    /// Tells the endpoints of the heads of a switch whose routing is over at a tick, in the order of
+    /// input port and lane.
+    fn tell_read(&mut self, node: NodeId, tick: Tick) {
+        for input in self.channels_into(node) {
+            for lane in 0..self.plan.lanes.count {
+                let Some((head, first_since)) = self.input(input).lane(lane).head() else {
+                    continue;
+                };
+                if tick != first_since + 1 + u64::from(self.lane_plan.routing_cycles) {
+                    continue;
+                }
+                let packet = &mut self.journeys.get_mut(head.packet).packet;
+                self.endpoints.tell(self.now, Notice::Read { input, lane, packet });
+                self.carry_out(tick + 1);
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! of phases, and what identifies the component comes first in each.
 
 use crate::lanes::journey::JourneyId;
-use gingham_topology::{ChannelId, NodeId};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 /// A flit of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct Flit {
 pub(crate) enum Event {
     /// A source creates a message.
     Create { source: usize },
+    /// An endpoint is woken.
+    Wake { endpoint: EndpointId },
     /// The tail of a packet that a host sends on `channel` has left it.
     TailLeft { channel: ChannelId, packet: JourneyId },
     /// A flit has arrived whole at the host at the end of `channel`.

@@ -1,31 +1,31 @@
 //! Hosts: messages are created, packets begin and have left, and what ends here is consumed.
 
+use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
 use crate::lanes::journey::JourneyId;
 use crate::lanes::simulation::Simulation;
-use gingham_kernel::Time;
+use gingham_model::{Notice, Order};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Simulation {
-    pub(crate) fn start_sources(&mut self) {
-        for source in 0..self.endpoints.source_count() {
-            let next = self.endpoints.await_arrival(source);
-            self.await_arrival(source, next);
-        }
-        self.schedule_caused();
+    /// Tells the endpoints what happens now, and carries out what they order, at the first tick
+    /// from now on.
+    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
+        self.endpoints.tell(self.now, notice);
+        self.carry_out(self.clock.first_from(self.now));
     }
 
-    fn await_arrival(&mut self, source: usize, next: Option<Time>) {
-        if let Some(next) = next {
-            self.cause(next, Event::Create { source });
+    /// Carries out what the endpoints order; hosts may send from a tick on.
+    pub(crate) fn carry_out(&mut self, from: Tick) {
+        while let Some(order) = self.endpoints.next_order() {
+            match order {
+                Order::Send { endpoint } => {
+                    self.wake_adapter(self.plan.fabric.endpoint_channel(endpoint), from);
+                }
+                Order::CreateAt { source, at } => self.cause(at, Event::Create { source }),
+                Order::WakeAt { endpoint, at } => self.cause(at, Event::Wake { endpoint }),
+            }
         }
-    }
-
-    pub(crate) fn create(&mut self, source: usize) {
-        let next = self.endpoints.arrive(source, self.now);
-        self.await_arrival(source, next);
-        let channel = self.plan.fabric.endpoint_channel(self.endpoints.endpoint(source));
-        self.wake_adapter(channel, self.clock.first_from(self.now));
     }
 
     /// A flit begins on a channel.
@@ -39,9 +39,13 @@ impl Simulation {
             let waited = self.now.since(packet.taken.ready.expect("what begins is ready"));
             self.endpoints.collector_mut().on_reinjected(host, self.now, waited);
         } else {
-            let packet = self.journeys.get(flit.packet).packet;
-            self.endpoints.refill(host, &packet, self.now);
-            self.wake_adapter(channel, self.clock.first_after(self.now));
+            let from = self.clock.first_after(self.now);
+            if self.endpoints.wanted().began {
+                let packet = &self.journeys.get(flit.packet).packet;
+                self.endpoints.tell(self.now, Notice::Began { endpoint: host, packet });
+                self.carry_out(from);
+            }
+            self.wake_adapter(channel, from);
         }
     }
 
@@ -56,7 +60,9 @@ impl Simulation {
             (journey.began, journey.flits)
         };
         let flit = self.plan.channel(channel).flit;
-        self.endpoints.on_left(host, began, self.now, flits, flit);
+        if self.endpoints.wanted().left {
+            self.tell(Notice::Left { endpoint: host, began, flits, flit });
+        }
     }
 
     /// A flit has arrived whole at a host that takes in all that comes.
@@ -80,7 +86,8 @@ impl Simulation {
         journey.head_arrived.get_or_insert(self.now);
         if journey.is_tail(flit.index) {
             let journey = self.journeys.remove(flit.packet);
-            self.endpoints.deliver(&journey.packet, &journey.arrival(self.now));
+            let (packet, arrival) = (&journey.packet, &journey.arrival(self.now));
+            self.tell(Notice::Received { packet, arrival });
         }
     }
 

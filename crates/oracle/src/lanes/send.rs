@@ -53,7 +53,7 @@ impl Simulation {
             let heads: Vec<_> = candidates.iter().map(|found| found.as_ref().map(head)).collect();
             if let Some(lane) = chooser.choose(&heads) {
                 let candidate = candidates[usize::from(lane)].expect("a candidate was chosen");
-                self.send_on(channel, lane, candidate.step, tick);
+                self.send_on(channel, lane, candidate, tick);
             }
         }
         if self.has_something_to_send(host) {
@@ -150,7 +150,7 @@ impl Simulation {
             return Some(Candidate { flits, arrival, step: Step::InTransit { packet } });
         }
         let begins = self.begins(channel, tick);
-        match self.endpoints.adapters[host.index()].next(group, begins) {
+        match self.endpoints.next(host, group, begins) {
             Next::Packet { payload_bytes, created } => {
                 let flits = self.lane_plan.packet_flits(payload_bytes);
                 Some(Candidate { flits, arrival: created, step: Step::Own { group } })
@@ -160,12 +160,12 @@ impl Simulation {
     }
 
     /// The next flit of a lane goes.
-    fn send_on(&mut self, channel: ChannelId, lane: u8, step: Step, tick: Tick) {
+    fn send_on(&mut self, channel: ChannelId, lane: u8, candidate: Candidate, tick: Tick) {
         let host = self.host_of(channel);
         let begins = self.begins(channel, tick);
-        let begun = match step {
+        let begun = match candidate.step {
             Step::GoOn => self.senders[host.index()][usize::from(lane)],
-            Step::Own { group } => Some(self.begin_own(host, group, begins)),
+            Step::Own { group } => Some(self.begin_own(host, group, begins, candidate.arrival)),
             Step::InTransit { packet } => Some(self.begin_in_transit(host, packet)),
         };
         let mut sending = begun.expect("a lane goes on with its packet");
@@ -186,14 +186,19 @@ impl Simulation {
         }
     }
 
-    fn begin_own(&mut self, host: EndpointId, group: usize, begins: Time) -> OutgoingPacket {
-        let Turn::Send(packet) = self.endpoints.begin(host, group, begins) else {
+    fn begin_own(
+        &mut self,
+        host: EndpointId,
+        group: usize,
+        begins: Time,
+        arrival: Time,
+    ) -> OutgoingPacket {
+        let Turn::Send(packet) = self.endpoints.turn(host, group, begins) else {
             panic!("the adapter had a packet that may begin")
         };
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("destinations are drawn among those that a route reaches");
         let flits = self.lane_plan.packet_flits(packet.payload_bytes);
-        let arrival = self.endpoints.reassembly.message(packet.assembly).created;
         let journey = Journey {
             packet,
             length: self.plan.length_of(&path[1..]),

@@ -7,7 +7,7 @@ use crate::lanes::journey::Journeys;
 use crate::lanes::ports::{Input, Output};
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, PipelinePlan, Plan, Status};
+use gingham_model::{Due, Endpoints, Notice, PipelinePlan, Plan, Status};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -131,7 +131,8 @@ impl Simulation {
             lane_plan,
             plan,
         };
-        simulation.start_sources();
+        simulation.carry_out(0);
+        simulation.schedule_caused();
         simulation
     }
 
@@ -199,6 +200,7 @@ impl Simulation {
                 self.handle(event);
                 self.schedule_caused();
             }
+            Due::StepEnd(end) => self.sample(end),
             Due::SectionEnd(end) => self.endpoints.end_section(&self.counts_until(end)),
             Due::DeadlockCheck(time) => {
                 let cycle = self.find_cycle(time);
@@ -210,9 +212,18 @@ impl Simulation {
         }
     }
 
+    /// A step of what is followed ends at `end`, before anything of that instant happens.
+    fn sample(&mut self, end: Time) {
+        let counts = self.counts_until(end);
+        let followed = self.plan.follow.channels.iter();
+        let counts: Vec<_> = followed.map(|channel| counts[channel.index()]).collect();
+        self.endpoints.tell(end, Notice::Sampled { counts: &counts });
+    }
+
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Create { source } => self.create(source),
+            Event::Create { source } => self.tell(Notice::Created { source }),
+            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
             Event::TailLeft { channel, packet } => self.tail_left(channel, packet),
             Event::FlitArrives { channel, flit } => self.flit_arrives(channel, flit),
             Event::Credit { channel, lane } => self.credit(channel, lane),

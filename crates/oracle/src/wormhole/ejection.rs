@@ -17,7 +17,7 @@ use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::{Host, InTransitPacket, Injection};
 use crate::wormhole::simulation::Simulation;
 use gingham_kernel::Time;
-use gingham_model::EjectionHead;
+use gingham_model::{EjectionHead, Notice};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::collections::VecDeque;
 
@@ -50,7 +50,10 @@ impl Simulation {
         match host.injection.take().expect("a tail had a worm") {
             Injection::Local(local) => {
                 let flit = self.plan.channel(channel).flit;
-                self.endpoints.on_left(endpoint, local.started, self.now, local.flits, flit);
+                let (began, flits) = (local.started, local.flits);
+                if self.endpoints.wanted().left {
+                    self.tell(Notice::Left { endpoint, began, flits, flit });
+                }
             }
             Injection::InTransit(worm) => {
                 let place = host.packets.iter().position(|packet| packet.worm == worm);
@@ -154,7 +157,8 @@ impl Simulation {
         worm.index_expected += 1;
         if worm.is_tail(flit.index) {
             let worm = self.worms.remove(flit.worm);
-            self.endpoints.deliver(&worm.packet, &worm.arrival(now));
+            let (packet, arrival) = (&worm.packet, &worm.arrival(now));
+            self.tell(Notice::Received { packet, arrival });
         }
     }
 

@@ -4,7 +4,7 @@
 //! of phases, and what identifies the component comes first in each.
 
 use crate::wormhole::worm::WormId;
-use gingham_topology::ChannelId;
+use gingham_topology::{ChannelId, EndpointId};
 
 /// A control flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Flit {
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.
     Create { source: usize },
+    /// Phase 1: an endpoint is woken.
+    Wake { endpoint: EndpointId },
     /// Phase 2: a control flit reaches the sender of `channel`.
     ControlArrives { channel: ChannelId, symbol: Symbol },
     /// Phase 3: a data flit has arrived whole at the end of `channel`.

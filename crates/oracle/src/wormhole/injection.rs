@@ -5,27 +5,29 @@ use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::{Host, Injection, LocalWorm};
 use crate::wormhole::simulation::Simulation;
 use crate::wormhole::worm::Worm;
-use gingham_model::Turn;
+use gingham_model::{Notice, Order, Turn};
 use gingham_topology::{ChannelId, EndpointId};
 
 impl Simulation {
     // Phase 1: create.
 
-    pub(crate) fn start_sources(&mut self) {
-        for source in 0..self.endpoints.source_count() {
-            if let Some(first) = self.endpoints.await_arrival(source) {
-                self.cause(first, Event::Create { source });
-            }
-        }
-        self.schedule_caused();
+    /// Tells the endpoints what happens now, and carries out what they order.
+    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
+        self.endpoints.tell(self.now, notice);
+        self.carry_out();
     }
 
-    pub(crate) fn create(&mut self, source: usize) {
-        if let Some(next) = self.endpoints.arrive(source, self.now) {
-            self.cause(next, Event::Create { source });
+    pub(crate) fn carry_out(&mut self) {
+        while let Some(order) = self.endpoints.next_order() {
+            match order {
+                Order::Send { endpoint } => {
+                    let channel = self.host_channel(endpoint);
+                    self.cause(self.now, Event::Transfer { channel });
+                }
+                Order::CreateAt { source, at } => self.cause(at, Event::Create { source }),
+                Order::WakeAt { endpoint, at } => self.cause(at, Event::Wake { endpoint }),
+            }
         }
-        let channel = self.host_channel(self.endpoints.endpoint(source));
-        self.cause(self.now, Event::Transfer { channel });
     }
 
     // Phase 6: transfer.
@@ -72,7 +74,7 @@ impl Simulation {
 
     /// The next worm of the host's own, if there is one that may start.
     fn start_worm(&mut self, endpoint: EndpointId) -> Option<Injection> {
-        let packet = match self.endpoints.take(endpoint, 0, self.now) {
+        let packet = match self.endpoints.turn(endpoint, 0, self.now) {
             Turn::Send(packet) => packet,
             Turn::At(time) => {
                 self.cause(time, Event::Transfer { channel: self.host_channel(endpoint) });
@@ -80,6 +82,9 @@ impl Simulation {
             }
             Turn::Nothing => return None,
         };
+        if self.endpoints.wanted().began {
+            self.tell(Notice::Began { endpoint, packet: &packet });
+        }
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("destinations are drawn among those that a route reaches");
         let length = self.plan.length_of(&path[1..]);

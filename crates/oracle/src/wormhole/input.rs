@@ -1,6 +1,7 @@
 //! The input port at the end of a channel into a switch: slack buffer, header, control.
 
 use crate::wormhole::event::{Flit, Symbol};
+use crate::wormhole::worm::WormId;
 use gingham_kernel::Time;
 use gingham_model::SlackBuffer;
 use gingham_topology::ChannelId;
@@ -12,7 +13,7 @@ pub(crate) enum Head {
     /// No header was read.
     Idle,
     /// The header is being decoded.
-    Routing { output: ChannelId, level: usize },
+    Routing { worm: WormId, output: ChannelId, level: usize },
     /// It requests this output, at this level.
     Waiting { output: ChannelId, level: usize },
     /// It holds this output.

@@ -7,7 +7,7 @@ use crate::wormhole::worm::Worms;
 use gingham_fairq::RoundRobin;
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, Plan, Status, WormholePlan};
+use gingham_model::{Due, Endpoints, Notice, Plan, Status, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
@@ -117,7 +117,8 @@ impl Simulation {
             shuffle: None,
             plan,
         };
-        simulation.start_sources();
+        simulation.carry_out();
+        simulation.schedule_caused();
         simulation
     }
 
@@ -161,6 +162,7 @@ impl Simulation {
                 self.handle(event);
                 self.schedule_caused();
             }
+            Due::StepEnd(end) => self.sample(end),
             Due::SectionEnd(end) => self.endpoints.end_section(&self.counts_until(end)),
             Due::DeadlockCheck(time) => {
                 let cycle = self.find_cycle();
@@ -172,9 +174,18 @@ impl Simulation {
         }
     }
 
+    /// A step of what is followed ends at `end`, before anything of that instant happens.
+    fn sample(&mut self, end: Time) {
+        let counts = self.counts_until(end);
+        let followed = self.plan.follow.channels.iter();
+        let counts: Vec<_> = followed.map(|channel| counts[channel.index()]).collect();
+        self.endpoints.tell(end, Notice::Sampled { counts: &counts });
+    }
+
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Create { source } => self.create(source),
+            Event::Create { source } => self.tell(Notice::Created { source }),
+            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
             Event::ControlArrives { channel, symbol } => self.on_control(channel, symbol),
             Event::FlitArrives { channel, flit } => self.receive(channel, flit),
             Event::Release { output } => self.release(output),

@@ -3,7 +3,9 @@
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::input::{Head, Output};
 use crate::wormhole::simulation::Simulation;
+use crate::wormhole::worm::WormId;
 use gingham_fairq::{Arbiter, Ready};
+use gingham_model::Notice;
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
@@ -56,16 +58,26 @@ impl Simulation {
             self.leave(channel);
             self.flits_stripped += 1;
         }
-        self.input_mut(channel).head = Head::Routing { output, level };
+        self.input_mut(channel).head = Head::Routing { worm: flit.worm, output, level };
         self.cause(self.now + self.wormhole.routing_delay, Event::Request { channel });
+    }
+
+    /// Tells the endpoints of the worm whose header is decoded.
+    fn tell_read(&mut self, input: ChannelId, worm: WormId) {
+        let packet = &mut self.worms.get_mut(worm).packet;
+        self.endpoints.tell(self.now, Notice::Read { input, lane: 0, packet });
+        self.carry_out();
     }
 
     pub(crate) fn request(&mut self, channel: ChannelId) {
         let input = self.input_mut(channel);
-        let Head::Routing { output, level } = input.head else {
+        let Head::Routing { worm, output, level } = input.head else {
             panic!("a request follows routing")
         };
         input.head = Head::Waiting { output, level };
+        if self.endpoints.wanted().read {
+            self.tell_read(channel, worm);
+        }
         self.cause(self.now, Event::Arbitrate { output });
     }
 

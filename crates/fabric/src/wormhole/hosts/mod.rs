@@ -9,12 +9,13 @@
 mod in_transit;
 mod port;
 
-use crate::wormhole::clock::Clock;
 use crate::wormhole::event::Event;
 use crate::wormhole::links::End;
 use crate::wormhole::network::Network;
 use crate::wormhole::worm::{Incoming, Worm, WormId};
-use gingham_model::{Endpoints, InTransitHost, PathChoice, Plan, TakenIn, Turn, WormholePlan};
+use gingham_model::{
+    Endpoints, InTransitHost, Notice, Order, Plan, TakenIn, Turn, Wanted, WormholePlan,
+};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -28,8 +29,7 @@ pub(crate) struct Hosts {
     cables: Vec<Option<Cable>>,
     /// By endpoint; empty where no path visits a host and no host has a port.
     in_transit: Vec<InTransit>,
-    /// Whether hosts choose paths by how long their packets took to leave.
-    looks_at_contention: bool,
+    wanted: Wanted,
 }
 
 /// What a host's own channel joins.
@@ -61,13 +61,14 @@ impl Hosts {
         };
         let host = InTransitHost::new(plan.in_transit, 1);
         let in_transit = InTransit { host, spilled: None, sending: None };
+        let endpoints = Endpoints::new(Arc::clone(&plan));
         let hosts = if takes_in { plan.fabric.endpoints().len() } else { 0 };
         Self {
             wormhole,
-            endpoints: Endpoints::new(Arc::clone(&plan)),
+            wanted: endpoints.wanted(),
+            endpoints,
             cables: ChannelId::first(plan.channels.len()).map(cable).collect(),
             in_transit: vec![in_transit; hosts],
-            looks_at_contention: matches!(plan.path_choice, PathChoice::ByContention(_)),
             plan,
         }
     }
@@ -92,24 +93,40 @@ impl Hosts {
         self.cable(Fabric::reverse(channel)).endpoint
     }
 
-    pub(crate) fn start_sources(&mut self, clock: &mut Clock) {
-        for index in 0..self.endpoints.source_count() {
-            if let Some(first) = self.endpoints.await_arrival(index) {
-                let source = u32::try_from(index).expect("a plan has fewer than 2^32 sources");
-                clock.schedule(first.as_ps(), Event::Create { source });
+    // Notices and orders.
+
+    /// Tells the endpoints what happens now, and carries out what they order.
+    pub(crate) fn tell(&mut self, network: &mut Network, notice: Notice<'_>) {
+        self.endpoints.tell(network.clock.time(), notice);
+        self.carry_out(network);
+    }
+
+    /// Carries out what the endpoints order. Worms start in phase 6 of this instant, now if nothing
+    /// else is to happen before.
+    pub(crate) fn carry_out(&mut self, network: &mut Network) {
+        while let Some(order) = self.endpoints.next_order() {
+            match order {
+                Order::Send { endpoint } => {
+                    self.start_soon(network, self.plan.fabric.endpoint_channel(endpoint));
+                }
+                Order::CreateAt { source, at } => {
+                    let source = u32::try_from(source).expect("fewer than 2^32 sources");
+                    network.clock.schedule(at.as_ps(), Event::Create { source });
+                }
+                Order::WakeAt { endpoint, at } => {
+                    network.clock.schedule(at.as_ps(), Event::Wake { endpoint });
+                }
             }
         }
     }
 
-    // Phase 1: create.
-
-    /// A source creates a message.
-    pub(crate) fn create(&mut self, network: &mut Network, source: u32) {
-        if let Some(next) = self.endpoints.arrive(source as usize, network.clock.time()) {
-            network.clock.schedule(next.as_ps(), Event::Create { source });
-        }
-        let endpoint = self.endpoints.endpoint(source as usize);
-        self.start_soon(network, self.plan.fabric.endpoint_channel(endpoint));
+    /// The header of a worm that came in by a channel is decoded.
+    #[inline(never)]
+    pub(crate) fn tell_read(&mut self, network: &mut Network, input: ChannelId) {
+        let worm = network.links.input_mut(input).worm();
+        let packet = &mut network.worms.get_mut(worm).packet;
+        self.endpoints.tell(network.clock.time(), Notice::Read { input, lane: 0, packet });
+        self.carry_out(network);
     }
 
     // Phase 2: control arrives.
@@ -143,7 +160,9 @@ impl Hosts {
             "a worm arrives where its packet goes"
         );
         let arrival = worm.arrival(&self.wormhole, network.clock.now());
-        self.endpoints.deliver(&worm.packet, &arrival);
+        let packet = &worm.packet;
+        self.endpoints.tell(network.clock.time(), Notice::Received { packet, arrival: &arrival });
+        self.carry_out(network);
     }
 
     // Phase 4: release.
@@ -151,7 +170,7 @@ impl Hosts {
     /// The tail of a worm of so many flits has left the host at the start of `channel`.
     #[inline]
     pub(crate) fn leave_host(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
-        if !self.in_transit.is_empty() || self.looks_at_contention {
+        if !self.in_transit.is_empty() || self.wanted.left {
             self.tail_left(network, channel, flits);
         }
         self.start_soon(network, channel);
@@ -160,12 +179,12 @@ impl Hosts {
     #[inline(never)]
     fn tail_left(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
         let is_local = self.in_transit.is_empty() || !self.leave_pool(network, channel);
-        if is_local && self.looks_at_contention {
+        if is_local && self.wanted.left {
             // The adapter is told how long a packet of its own took to leave.
-            let host = self.cable(channel).endpoint;
+            let endpoint = self.cable(channel).endpoint;
             // The first flit starts when the host begins to send the worm.
-            let (started, flit) = network.links.last_begin(channel);
-            self.endpoints.on_left(host, started, network.clock.time(), flits, flit);
+            let (began, flit) = network.links.last_begin(channel);
+            self.tell(network, Notice::Left { endpoint, began, flits, flit });
         }
     }
 
@@ -194,13 +213,16 @@ impl Hosts {
             return;
         }
         let Cable { endpoint, node } = self.cable(channel);
-        let packet = match self.endpoints.take(endpoint, 0, network.clock.time()) {
+        let packet = match self.endpoints.turn(endpoint, 0, network.clock.time()) {
             Turn::Send(packet) => packet,
             Turn::At(time) => {
                 return network.clock.schedule(time.as_ps(), Event::StartWorm { channel });
             }
             Turn::Nothing => return,
         };
+        if self.wanted.began {
+            self.tell(network, Notice::Began { endpoint, packet: &packet });
+        }
         let worm = Worm::new(&self.plan, packet, node);
         let flits = worm.flits(&self.wormhole);
         let worm = network.worms.insert(worm);

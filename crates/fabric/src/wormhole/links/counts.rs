@@ -51,6 +51,11 @@ impl Links {
         &self.section_counts
     }
 
+    /// Counts of a channel before `time`; nothing more is to happen before that.
+    pub(crate) fn count_before(&self, channel: ChannelId, time: u64) -> ChannelCount {
+        self.count(channel, time.checked_sub(1), time)
+    }
+
     /// Whether nothing that counts at `channel` goes on at `time`: no worm holds it, no flit is on
     /// it or in the buffer at its end, and nobody stops it.
     fn is_at_rest(&self, channel: ChannelId, time: u64) -> bool {

@@ -1,0 +1,312 @@
+//! What endpoints make of notices: messages, answers and replies.
+//!
+//! ```text
+//!   created ──► message ──► adapter: send
+//!   received ─┬ data ─────► answered, if its flow has a window: send
+//!             │      ├────► the last one of its message: delivered, and replied to: send, or wake at
+//!             │ answer ───► its flow goes on: send
+//!             └ control
+//! ```
+
+use super::Endpoints;
+use crate::traffic::Draft;
+use crate::{
+    Arrival, ClassId, Conformance, Content, Delivery, FlowId, FlowKey, Message, MessageId, Noted,
+    Notice, Order, Packet, PathSet, Priority,
+};
+use gingham_kernel::Time;
+use gingham_topology::EndpointId;
+use gingham_topology::routing::VcClass;
+
+/// Who replies to messages of a class at an endpoint.
+pub(super) type ReplyKey = (ClassId, EndpointId);
+
+/// A reply to come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PendingReply {
+    source: usize,
+    destination: EndpointId,
+}
+
+impl Endpoints {
+    /// Something happened `now`. What is to be done on account of it is told by
+    /// [`Self::next_order`].
+    #[inline]
+    pub fn tell(&mut self, now: Time, notice: Notice<'_>) {
+        if self.plan.probe.is_some() {
+            self.note(now, &notice);
+        }
+        match notice {
+            Notice::Created { source } => self.on_created(source, now),
+            Notice::Began { endpoint, packet } => self.on_began(endpoint, packet, now),
+            Notice::Left { endpoint, began, flits, flit } => {
+                let adapter = &mut self.adapters[endpoint.index()];
+                if let Some(contention) = adapter.on_left(began, now, flits, flit) {
+                    self.collector.on_contention(endpoint, now, contention);
+                }
+            }
+            Notice::Received { packet, arrival } => self.on_received(packet, arrival),
+            Notice::Read { packet, .. } => self.on_read(packet),
+            Notice::Woken { endpoint } => self.on_woken(endpoint, now),
+            Notice::Sampled { counts } => {
+                self.collector.on_sample(now, counts);
+                self.set_checkpoint();
+            }
+        }
+    }
+
+    /// What is to be done next on account of what was told, if anything is.
+    #[inline]
+    pub fn next_order(&mut self) -> Option<Order> {
+        self.orders.pop_front()
+    }
+
+    // Messages.
+
+    fn on_created(&mut self, source: usize, now: Time) {
+        self.arrivals_pending -= 1;
+        let draft = self.sources[source].draw();
+        self.create(source, draft, now);
+        self.await_arrival(source);
+        let endpoint = self.sources[source].endpoint();
+        self.orders.push_back(Order::Send { endpoint });
+    }
+
+    /// Orders when a source creates its next message, if it does and its instant is known.
+    pub(super) fn await_arrival(&mut self, source: usize) {
+        if let Some(at) = self.sources[source].next_arrival() {
+            self.arrivals_pending += 1;
+            self.orders.push_back(Order::CreateAt { source, at });
+        }
+    }
+
+    fn create(&mut self, source: usize, draft: Draft, now: Time) {
+        let source = &self.sources[source];
+        let mut message = Message {
+            id: MessageId::new(self.messages_created),
+            class: source.class(),
+            source: source.endpoint(),
+            destination: draft.destination,
+            payload_bytes: draft.payload_bytes,
+            created: now,
+            flow: None,
+        };
+        self.messages_created += 1;
+        let (class, conformance) = self.adapters[message.source.index()].judge(&message);
+        if self.flows.tells_apart(class) {
+            message.flow = Some(self.flow_of(class, &message));
+        }
+        self.collector.on_created(&message);
+        if conformance == Conformance::Dropped {
+            self.collector.on_dropped(&message);
+            return;
+        }
+        let adapter = &mut self.adapters[message.source.index()];
+        adapter.admit(&self.plan, &mut self.flows, message, (class, conformance));
+        self.tell_held();
+    }
+
+    /// The flow of a message that is sent as one of a class.
+    fn flow_of(&mut self, class: ClassId, message: &Message) -> FlowId {
+        let Message { source, destination, .. } = *message;
+        let key = FlowKey { class, source, destination };
+        let (flow, is_new) = self.flows.find(&self.plan, key);
+        if is_new {
+            self.collector.on_flow(flow, key);
+        }
+        flow
+    }
+
+    /// A backlogged class creates its next message at the instant at which the first packet of one
+    /// begins, although messages are created before all else: nothing of this instant can depend on
+    /// it any more.
+    fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
+        if !packet.is_first {
+            return;
+        }
+        for place in 0..self.backlogged[endpoint.index()].len() {
+            let index = self.backlogged[endpoint.index()][place];
+            let source = &mut self.sources[index];
+            if source.class() == packet.class && source.refills(now) {
+                let draft = source.draw();
+                self.create(index, draft, now);
+            }
+        }
+    }
+
+    // Packets.
+
+    fn on_received(&mut self, packet: &Packet, arrival: &Arrival) {
+        match packet.content {
+            Content::Data(assembly) => {
+                if let Some(flow) = packet.flow {
+                    self.answer(flow, packet, arrival.arrived);
+                }
+                if let Some(delivery) = self.reassembly.arrive(assembly, arrival) {
+                    self.on_delivered(&delivery);
+                }
+            }
+            Content::Answer { .. } => {
+                self.ordered_under_way -= 1;
+                let flow = packet.flow.expect("an answer is to a flow");
+                self.on_answered(flow, arrival.arrived);
+            }
+            Content::Control => self.ordered_under_way -= 1,
+        }
+        if let Some(probe) = self.plan.probe
+            && self.probed_one(1, probe.control_every)
+        {
+            let vc_class = self.plan.vc_class(packet.class, packet.destination, packet.source);
+            let (bytes, now) = (probe.control_bytes, arrival.arrived);
+            self.order_back(packet, bytes, Content::Control, packet.priority, vc_class, now);
+        }
+    }
+
+    fn on_delivered(&mut self, delivery: &Delivery) {
+        self.collector.on_delivered(delivery);
+        if self.collector.is_complete() {
+            self.set_checkpoint();
+        }
+        if !self.repliers.is_empty() {
+            self.reply(&delivery.message, delivery.delivered);
+        }
+    }
+
+    /// The destination of a data packet answers it, if its flow has a window.
+    fn answer(&mut self, flow: FlowId, packet: &Packet, now: Time) {
+        let class = self.flows.get(flow).key.class;
+        let Some(window) = self.plan.classes[class.index()].window else { return };
+        let answer = window.answer;
+        let of_pair =
+            || self.plan.lanes.allowed.vc_class_of_pair(packet.destination, packet.source);
+        let vc_class = answer.vc_class.unwrap_or_else(of_pair);
+        let content = Content::Answer { marked: packet.mark };
+        let queued =
+            self.order_back(packet, answer.payload_bytes, content, answer.priority, vc_class, now);
+        self.collector.on_answer_queue(class, queued);
+    }
+
+    /// Sends a packet that no message is behind from the destination of another one to its source.
+    /// Returns how many such packets wait there now.
+    fn order_back(
+        &mut self,
+        packet: &Packet,
+        payload_bytes: u32,
+        content: Content,
+        priority: Priority,
+        vc_class: VcClass,
+        now: Time,
+    ) -> usize {
+        let ordered = Packet {
+            content,
+            class: packet.class,
+            flow: packet.flow,
+            source: packet.destination,
+            destination: packet.source,
+            payload_bytes,
+            priority,
+            path_set: PathSet::default(),
+            vc_class,
+            is_first: false,
+            mark: false,
+        };
+        self.ordered_under_way += 1;
+        let endpoint = ordered.source;
+        self.orders.push_back(Order::Send { endpoint });
+        self.adapters[endpoint.index()].order(ordered, now)
+    }
+
+    fn on_answered(&mut self, flow: FlowId, now: Time) {
+        if !self.flows.answered(flow, now) {
+            return;
+        }
+        self.tell_held();
+        let waiting = self.flows.get(flow).queue.front().expect("it had something to send");
+        let (vc_class, priority) = (waiting.vc_class, waiting.priority);
+        let endpoint = self.flows.get(flow).key.source;
+        self.adapters[endpoint.index()].reopen(flow, vc_class, priority);
+        self.orders.push_back(Order::Send { endpoint });
+    }
+
+    fn on_read(&mut self, packet: &mut Packet) {
+        if let Some(probe) = self.plan.probe
+            && self.probed_one(0, probe.mark_every)
+        {
+            packet.mark = true;
+        }
+    }
+
+    /// Tells the collector for how long flows were held back, as far as that is known now.
+    #[inline]
+    pub(super) fn tell_held(&mut self) {
+        while let Some(held) = self.flows.next_held() {
+            self.collector.on_held(held.flow, held.by, held.from, held.to);
+        }
+    }
+
+    // Replies.
+
+    /// A message was delivered `now`: those who reply to its class do.
+    fn reply(&mut self, message: &Message, now: Time) {
+        let key = (message.class, message.destination);
+        let count = self.repliers.get(&key).map_or(0, Vec::len);
+        for place in 0..count {
+            let source = self.repliers[&key][place];
+            let think = self.sources[source].replies().expect("it replies").think;
+            let (at, destination) = (now + think, message.source);
+            if !self.sources[source].is_active(at) {
+                continue;
+            }
+            let pending = PendingReply { source, destination };
+            if at == now {
+                self.create_reply(pending, now);
+                continue;
+            }
+            let endpoint = message.destination;
+            self.replies.insert((endpoint, at, self.replies_ordered), pending);
+            self.replies_ordered += 1;
+            self.orders.push_back(Order::WakeAt { endpoint, at });
+        }
+    }
+
+    fn create_reply(&mut self, pending: PendingReply, now: Time) {
+        let PendingReply { source, destination } = pending;
+        let draft = self.sources[source].draw_reply(destination);
+        self.create(source, draft, now);
+        let endpoint = self.sources[source].endpoint();
+        self.orders.push_back(Order::Send { endpoint });
+    }
+
+    fn on_woken(&mut self, endpoint: EndpointId, now: Time) {
+        let due = (endpoint, Time::ZERO, 0)..=(endpoint, now, usize::MAX);
+        while let Some((key, pending)) = self.replies.range(due.clone()).next() {
+            let (key, pending) = (*key, *pending);
+            self.replies.remove(&key);
+            self.create_reply(pending, now);
+        }
+    }
+
+    // Probes.
+
+    /// Counts a packet. Returns whether it is one of every so many.
+    fn probed_one(&mut self, which: usize, every: u64) -> bool {
+        self.probed[which] += 1;
+        every > 0 && self.probed[which].is_multiple_of(every)
+    }
+
+    #[cold]
+    fn note(&mut self, time: Time, notice: &Notice<'_>) {
+        let (what, place, lane, packet) = match notice {
+            Notice::Created { source } => ("created", *source, 0, None),
+            Notice::Began { endpoint, packet } => ("began", endpoint.index(), 0, Some(**packet)),
+            Notice::Left { endpoint, .. } => ("left", endpoint.index(), 0, None),
+            Notice::Received { packet, .. } => {
+                ("received", packet.destination.index(), 0, Some(**packet))
+            }
+            Notice::Read { input, lane, packet } => ("read", input.index(), *lane, Some(**packet)),
+            Notice::Woken { endpoint } => ("woken", endpoint.index(), 0, None),
+            Notice::Sampled { counts } => ("sampled", counts.len(), 0, None),
+        };
+        self.noted.push(Noted { time, what, place, lane, packet });
+    }
+}

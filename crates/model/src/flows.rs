@@ -1,0 +1,180 @@
+//! Flows: what is known of each, and what of it waits.
+//!
+//! ```text
+//!   message ──► queue of its flow ──┬─ may go ──────► in the ring of its level      (`adapter`)
+//!                                   └─ window shut ─► out of it, until an answer comes
+//! ```
+//!
+//! A flow is numbered when its first message is created. Only classes whose flows are controlled,
+//! counted or followed have any; a flow that is not controlled has no queue to itself.
+
+use crate::adapter::Waiting;
+use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, Pace, Plan};
+use gingham_kernel::Time;
+use std::collections::{BTreeMap, VecDeque};
+
+/// All flows of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Flows {
+    /// By class: whether its flows are told apart.
+    told_apart: Box<[bool]>,
+    ids: BTreeMap<FlowKey, FlowId>,
+    flows: Vec<Flow>,
+    /// For how long flows were held back, as it becomes known.
+    held: Vec<Held>,
+}
+
+/// A flow was held back for a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) flow: FlowId,
+    pub(crate) by: Hold,
+    pub(crate) from: Time,
+    pub(crate) to: Time,
+}
+
+/// One flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) key: FlowKey,
+    /// Whether it has a queue to itself.
+    pub(crate) is_controlled: bool,
+    /// Messages of which something is to be sent, where it has one.
+    pub(crate) queue: VecDeque<Waiting>,
+    /// Packets that may be under way and not answered.
+    window_packets: u32,
+    /// Those that are.
+    under_way_packets: u32,
+    pace: Option<Pace>,
+    /// From when on its pace allows the next packet.
+    pub(crate) earliest: Time,
+    /// Since when it waits for an answer, if it has something to send.
+    shut_since: Option<Time>,
+    /// Since when it waits for tokens.
+    pub(crate) short_since: Option<Time>,
+}
+
+impl Flows {
+    /// None yet.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let told_apart = |(index, class): (usize, &ClassPlan)| {
+            let is_followed = |key: &FlowKey| key.class.index() == index;
+            class.is_controlled() || plan.measure.flows || plan.follow.flows.iter().any(is_followed)
+        };
+        Self {
+            told_apart: plan.classes.iter().enumerate().map(told_apart).collect(),
+            ids: BTreeMap::new(),
+            flows: Vec::new(),
+            held: Vec::new(),
+        }
+    }
+
+    /// Whether flows of a class are told apart.
+    #[inline]
+    pub(crate) fn tells_apart(&self, class: ClassId) -> bool {
+        self.told_apart[class.index()]
+    }
+
+    /// The flow of a key, and whether it is a new one.
+    pub(crate) fn find(&mut self, plan: &Plan, key: FlowKey) -> (FlowId, bool) {
+        if let Some(id) = self.ids.get(&key) {
+            return (*id, false);
+        }
+        let id = FlowId::new(self.flows.len());
+        self.ids.insert(key, id);
+        self.flows.push(Flow::new(plan, key));
+        (id, true)
+    }
+
+    pub(crate) fn get(&self, id: FlowId) -> &Flow {
+        &self.flows[id.index()]
+    }
+
+    pub(crate) fn get_mut(&mut self, id: FlowId) -> &mut Flow {
+        &mut self.flows[id.index()]
+    }
+
+    /// A message of a controlled flow waits. Returns whether the flow had nothing to send before
+    /// and may go now.
+    pub(crate) fn put(&mut self, id: FlowId, waiting: Waiting, now: Time) -> bool {
+        let flow = self.get_mut(id);
+        flow.queue.push_back(waiting);
+        flow.queue.len() == 1 && self.waits_from(id, now)
+    }
+
+    /// The first packet of a flow, of so much payload, begins. Returns whether the flow has another
+    /// one and may go on.
+    pub(crate) fn began(&mut self, id: FlowId, payload_bytes: u32, now: Time) -> bool {
+        let flow = self.get_mut(id);
+        flow.under_way_packets += 1;
+        if let Some(pace) = flow.pace {
+            flow.earliest = pace.next_start(now, payload_bytes);
+        }
+        if let Some(from) = flow.short_since.take() {
+            self.note(id, Hold::Tokens, from, now);
+        }
+        !self.get(id).queue.is_empty() && self.waits_from(id, now)
+    }
+
+    /// A packet of a flow was answered. Returns whether the flow may go because of that, and could
+    /// not before.
+    pub(crate) fn answered(&mut self, id: FlowId, now: Time) -> bool {
+        let flow = self.get_mut(id);
+        flow.under_way_packets =
+            flow.under_way_packets.checked_sub(1).expect("what is answered was sent");
+        let Some(from) = flow.shut_since.take() else { return false };
+        self.note(id, Hold::Window, from, now);
+        self.waits_for_pace(id, now);
+        true
+    }
+
+    /// What waits first of a flow waits from an instant on. Returns whether its window lets it go.
+    fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
+        let flow = self.get_mut(id);
+        if flow.under_way_packets >= flow.window_packets {
+            flow.shut_since = Some(now);
+            return false;
+        }
+        self.waits_for_pace(id, now);
+        true
+    }
+
+    fn waits_for_pace(&mut self, id: FlowId, now: Time) {
+        self.note(id, Hold::Pace, now, self.get(id).earliest);
+    }
+
+    fn note(&mut self, flow: FlowId, by: Hold, from: Time, to: Time) {
+        if from < to {
+            self.held.push(Held { flow, by, from, to });
+        }
+    }
+
+    /// What became known of who was held back.
+    #[inline]
+    pub(crate) fn next_held(&mut self) -> Option<Held> {
+        self.held.pop()
+    }
+
+    /// Flows that have something to send and wait for an answer.
+    pub(crate) fn shut(&self) -> usize {
+        self.flows.iter().filter(|flow| flow.shut_since.is_some()).count()
+    }
+}
+
+impl Flow {
+    fn new(plan: &Plan, key: FlowKey) -> Self {
+        let class = &plan.classes[key.class.index()];
+        let pace = class.pace.as_ref().map(|pace| Pace::new(pace.refill[key.source.index()]));
+        Self {
+            key,
+            is_controlled: class.is_controlled(),
+            queue: VecDeque::new(),
+            window_packets: class.window.map_or(u32::MAX, |window| window.packets),
+            under_way_packets: 0,
+            pace,
+            earliest: Time::ZERO,
+            shut_since: None,
+            short_since: None,
+        }
+    }
+}

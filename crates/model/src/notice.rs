@@ -1,0 +1,117 @@
+//! Notices and orders: what passes between those who move packets and the endpoints.
+//!
+//! ```text
+//!   what moves packets                                endpoints
+//!        │ ─── Notice: created, began, left, received,  ──► │
+//!        │             read at a switch, woken, sampled     │
+//!        │ ◄── Order:  send, create at, wake at ─────────── │
+//!        │ ─── a link is free: whose turn? ───────────────► │
+//!        │ ◄── Turn:   this packet, or nothing before ───── │
+//! ```
+//!
+//! Who moves packets tells each notice at its instant and carries out the orders that this brings
+//! about ([`Endpoints::next_order`](crate::Endpoints::next_order)) before anything else happens.
+//! Nothing that is received, read or timed acts in any other way.
+//!
+//! What is wanted is known at time zero ([`Wanted`]), so that a run in which nobody asks is told of
+//! nothing but messages that are created and packets that are received.
+//!
+//! Invariant: notices of one instant come in the order of phase, component, port and lane, in every
+//! simulation of a plan (`docs/concepts/timing.md`).
+
+use crate::measure::ChannelCount;
+use crate::{Arrival, Packet};
+use gingham_kernel::{Span, Time};
+use gingham_topology::{ChannelId, EndpointId};
+
+/// What happened.
+#[derive(Debug)]
+pub enum Notice<'a> {
+    /// The instant has come at which a source creates its next message.
+    Created {
+        /// Its number.
+        source: usize,
+    },
+    /// The first flit of a packet of an endpoint's own starts on its link.
+    Began {
+        /// Where.
+        endpoint: EndpointId,
+        /// What.
+        packet: &'a Packet,
+    },
+    /// The tail of a packet of an endpoint's own has left.
+    Left {
+        /// Where.
+        endpoint: EndpointId,
+        /// When its first flit started.
+        began: Time,
+        /// How many it has.
+        flits: u64,
+        /// The time of one on this link.
+        flit: Span,
+    },
+    /// A packet has arrived whole at its destination.
+    Received {
+        /// What.
+        packet: &'a Packet,
+        /// How.
+        arrival: &'a Arrival,
+    },
+    /// A switch has read the head of a packet: its routing is over, and it asks for an output from
+    /// now on. What reads it may write on it.
+    Read {
+        /// The channel by which it came into the switch.
+        input: ChannelId,
+        /// The lane of that.
+        lane: u8,
+        /// What.
+        packet: &'a mut Packet,
+    },
+    /// The instant has come at which an endpoint wanted to be woken.
+    Woken {
+        /// Which.
+        endpoint: EndpointId,
+    },
+    /// A step of what is followed is over; nothing of this instant has happened.
+    Sampled {
+        /// Of every channel that is followed, all that it did before.
+        counts: &'a [ChannelCount],
+    },
+}
+
+/// What is to be done on account of a notice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// An endpoint has something to send, or may send it now: as soon as its link is free it is to
+    /// be asked for its turn.
+    Send {
+        /// Which.
+        endpoint: EndpointId,
+    },
+    /// [`Notice::Created`] is to be told.
+    CreateAt {
+        /// Of this source.
+        source: usize,
+        /// At this instant.
+        at: Time,
+    },
+    /// [`Notice::Woken`] is to be told.
+    WakeAt {
+        /// To this endpoint.
+        endpoint: EndpointId,
+        /// At this instant, which is later than the present one.
+        at: Time,
+    },
+}
+
+/// The notices that somebody wants beside those of messages created, packets received and endpoints
+/// woken, which always are told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Wanted {
+    /// [`Notice::Began`].
+    pub began: bool,
+    /// [`Notice::Left`].
+    pub left: bool,
+    /// [`Notice::Read`].
+    pub read: bool,
+}
