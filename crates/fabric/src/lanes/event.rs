@@ -14,11 +14,6 @@ pub(crate) enum Event {
     Create { source: usize },
     /// An endpoint is woken.
     WakeEndpoint { endpoint: EndpointId },
-    /// A packet began on a host's channel, after the tick that took its first flit: what that
-    /// brings about.
-    Begin { channel: ChannelId, worm: WormId },
-    /// The same of a packet in transit.
-    Reinject { channel: ChannelId, packet: InTransitId },
     /// The tail of a packet of the host's own has left it by `channel`.
     Left { channel: ChannelId, worm: WormId },
     /// The same of a packet in transit.
@@ -29,6 +24,11 @@ pub(crate) enum Event {
     TailReceived { channel: ChannelId, packet: InTransitId },
     /// The tail has arrived whole at its destination at the end of `channel`.
     Deliver { channel: ChannelId, worm: WormId },
+    /// A packet began on a host's channel, after the tick that took its first flit: what that
+    /// brings about.
+    Begin { channel: ChannelId, worm: WormId },
+    /// The same of a packet in transit.
+    Reinject { channel: ChannelId, packet: InTransitId },
     /// The host at the start of `channel` may have something to send.
     Wake { channel: ChannelId },
 }
@@ -53,13 +53,13 @@ impl Packed {
         match self.0 >> 60 {
             1 => Event::Create { source: index },
             2 => Event::WakeEndpoint { endpoint: EndpointId::new(index) },
-            3 => Event::Begin { channel, worm },
-            4 => Event::Reinject { channel, packet },
-            5 => Event::Left { channel, worm },
-            6 => Event::Release { channel, packet },
-            7 => Event::Recognise { channel, packet },
-            8 => Event::TailReceived { channel, packet },
-            9 => Event::Deliver { channel, worm },
+            3 => Event::Left { channel, worm },
+            4 => Event::Release { channel, packet },
+            5 => Event::Recognise { channel, packet },
+            6 => Event::TailReceived { channel, packet },
+            7 => Event::Deliver { channel, worm },
+            8 => Event::Begin { channel, worm },
+            9 => Event::Reinject { channel, packet },
             10 => Event::Wake { channel },
             kind => unreachable!("no event has the kind {kind}"),
         }
@@ -71,15 +71,15 @@ impl From<Event> for Packed {
         match event {
             Event::Create { source } => Self::new(1, source, 0),
             Event::WakeEndpoint { endpoint } => Self::new(2, endpoint.index(), 0),
-            Event::Begin { channel, worm } => Self::new(3, channel.index(), worm.index()),
-            Event::Reinject { channel, packet } => Self::new(4, channel.index(), packet.index()),
-            Event::Left { channel, worm } => Self::new(5, channel.index(), worm.index()),
-            Event::Release { channel, packet } => Self::new(6, channel.index(), packet.index()),
-            Event::Recognise { channel, packet } => Self::new(7, channel.index(), packet.index()),
+            Event::Left { channel, worm } => Self::new(3, channel.index(), worm.index()),
+            Event::Release { channel, packet } => Self::new(4, channel.index(), packet.index()),
+            Event::Recognise { channel, packet } => Self::new(5, channel.index(), packet.index()),
             Event::TailReceived { channel, packet } => {
-                Self::new(8, channel.index(), packet.index())
+                Self::new(6, channel.index(), packet.index())
             }
-            Event::Deliver { channel, worm } => Self::new(9, channel.index(), worm.index()),
+            Event::Deliver { channel, worm } => Self::new(7, channel.index(), worm.index()),
+            Event::Begin { channel, worm } => Self::new(8, channel.index(), worm.index()),
+            Event::Reinject { channel, packet } => Self::new(9, channel.index(), packet.index()),
             Event::Wake { channel } => Self::new(10, channel.index(), 0),
         }
     }
@@ -96,14 +96,14 @@ mod tests {
         let events = [
             Event::Create { source: 9 },
             Event::WakeEndpoint { endpoint: EndpointId::new(7) },
-            Event::Begin { channel: low, worm },
-            Event::Reinject { channel: low, packet },
             Event::Left { channel: low, worm },
             Event::Left { channel: high, worm },
             Event::Release { channel: low, packet },
             Event::Recognise { channel: low, packet },
             Event::TailReceived { channel: low, packet },
             Event::Deliver { channel: low, worm },
+            Event::Begin { channel: low, worm },
+            Event::Reinject { channel: low, packet },
             Event::Wake { channel: high },
         ];
         for pair in events.windows(2) {

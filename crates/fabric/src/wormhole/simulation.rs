@@ -104,11 +104,17 @@ impl Simulation {
                     hosts.on_go(network, channel);
                 }
             }
-            Event::Deliver { channel, worm } => hosts.tail_arrives(network, channel, worm),
+            Event::Deliver { channel, worm } => {
+                hosts.tail_arrives(network, channel, worm);
+                hosts.carry_out(network);
+            }
             Event::Release { output } => self.release(output),
             Event::ReadHead { channel } => match network.links.end(channel) {
                 End::Switch => switches.read_head(network, channel),
-                End::Port => hosts.read_port(network, channel),
+                End::Port => {
+                    hosts.read_port(network, channel);
+                    hosts.carry_out(network);
+                }
                 End::Host => hosts.recognise(network, channel),
             },
             Event::Request { channel } => {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a case that cannot be set up has failed")]
 
 mod case;
+mod closed;
 mod in_transit;
 mod lanes;
 mod reached;
@@ -15,8 +16,8 @@ use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_model::measure::ChannelCount;
 use gingham_model::{
-    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Plan, Simulation, Status, Switching,
-    WhenFull,
+    Arbitration, ClassId, Delivery, KeptMessages, MeasurePlan, Noted, Plan, Simulation, Status,
+    Switching, WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ struct Outcome {
     /// The whole collector as text: sums by slice, the counts of every channel at every section
     /// end, the window.
     collector: String,
+    /// What a probe noted.
+    noted: Vec<Noted>,
 }
 
 fn outcome(mut simulation: Box<dyn Simulation>) -> Outcome {
@@ -51,6 +54,7 @@ fn outcome(mut simulation: Box<dyn Simulation>) -> Outcome {
         deliveries,
         counts: simulation.channel_counts(),
         collector: format!("{:?}", simulation.collector()),
+        noted: simulation.endpoints().noted().to_vec(),
     }
 }
 
@@ -60,7 +64,8 @@ fn difference(plan: &Plan) -> Option<String> {
     let plan = &Arc::new(Plan { measure, ..plan.clone() });
     let oracle = outcome(gingham_oracle::start(Arc::clone(plan)));
     let engine = outcome(gingham_fabric::start(Arc::clone(plan)));
-    differ("status", &[oracle.status], &[engine.status])
+    differ("notice", &oracle.noted, &engine.noted)
+        .or_else(|| differ("status", &[oracle.status], &[engine.status]))
         .or_else(|| differ("delivery", &oracle.deliveries, &engine.deliveries))
         .or_else(|| differ("channel", &oracle.counts, &engine.counts))
         .or_else(|| differ("end", &[oracle.end], &[engine.end]))
@@ -148,6 +153,29 @@ fn engine_and_oracle_agree_on_random_tables_of_lanes() {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
         let plan = tables::with_random_tables(&plan, seed);
         assert_eq!(difference(&plan), None, "seed {seed}");
+    }
+}
+
+/// Each kind of scenario with windows, answers, paces and replies laid over it.
+#[test]
+fn engine_and_oracle_agree_on_closed_loops() {
+    agree_on_closed_loops(Case::random, Case::in_transit);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_closed_loops_over_virtual_lanes() {
+    agree_on_closed_loops(Case::lanes, Case::lanes_in_transit);
+}
+
+fn agree_on_closed_loops(plain: fn(u64) -> Case, in_transit: fn(u64) -> Case) {
+    let (cases, first) = (number("CASES", 60), number("FIRST", 0));
+    for seed in first..first + cases {
+        let case = if seed % 3 == 0 { in_transit(seed) } else { plain(seed) };
+        let plan = compile(&case.source(), true).unwrap().plan;
+        let plan = closed::with_closed_loops(&plan, seed);
+        let found = std::panic::catch_unwind(|| difference(&plan));
+        let found = found.unwrap_or_else(|_| Some("panic".into()));
+        assert_eq!(found, None, "seed {seed}\n{}", case.to_toml());
     }
 }
 

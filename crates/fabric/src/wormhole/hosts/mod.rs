@@ -150,6 +150,8 @@ impl Hosts {
         }
     }
 
+    /// A worm has arrived whole. What is ordered on account of it is to be carried out once
+    /// everything else that happens with it has.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every worm")]
     #[inline(always)]
     fn deliver(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
@@ -162,7 +164,6 @@ impl Hosts {
         let arrival = worm.arrival(&self.wormhole, network.clock.now());
         let packet = &worm.packet;
         self.endpoints.tell(network.clock.time(), Notice::Received { packet, arrival: &arrival });
-        self.carry_out(network);
     }
 
     // Phase 4: release.
@@ -184,8 +185,10 @@ impl Hosts {
             let endpoint = self.cable(channel).endpoint;
             // The first flit starts when the host begins to send the worm.
             let (began, flit) = network.links.last_begin(channel);
-            self.tell(network, Notice::Left { endpoint, began, flits, flit });
+            self.endpoints
+                .tell(network.clock.time(), Notice::Left { endpoint, began, flits, flit });
         }
+        self.carry_out(network);
     }
 
     // Phase 6: transfer.
@@ -220,12 +223,13 @@ impl Hosts {
             }
             Turn::Nothing => return,
         };
-        if self.wanted.began {
-            self.tell(network, Notice::Began { endpoint, packet: &packet });
-        }
         let worm = Worm::new(&self.plan, packet, node);
         let flits = worm.flits(&self.wormhole);
         let worm = network.worms.insert(worm);
         network.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, now);
+        if self.wanted.began {
+            // Not before the channel is taken, lest it be taken twice.
+            self.tell(network, Notice::Began { endpoint, packet: &packet });
+        }
     }
 }

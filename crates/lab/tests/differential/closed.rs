@@ -1,0 +1,114 @@
+//! Loops that are closed: windows with answers, paces, replies, packets without a message and
+//! marks, laid over random scenarios.
+
+use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_model::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
+use gingham_model::{
+    AnswerPlan, ClassId, ClassPlan, FlowKey, FollowPlan, MeasurePlan, PacePlan, Plan, Priority,
+    ProbePlan, REFILL_BYTES, Switching, WhenFull, WindowPlan,
+};
+use gingham_topology::{ChannelId, EndpointId};
+
+/// The plan with random loops. Answers and what a probe orders are short, so that they have room
+/// wherever packets of the plan have.
+pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
+    let mut draw = Stream::new(seed, "closed", Purpose::Shuffle);
+    let mut plan = plan.clone();
+    if draw.below(3) > 0 {
+        add_replies(&mut draw, &mut plan);
+    }
+    let vc_classes: Vec<_> = plan.classes.iter().map(|class| class.vc_class).collect();
+    let byte_ps = byte_ps(&plan);
+    for class in &mut plan.classes {
+        let kind = draw.below(4);
+        if kind == 0 || kind == 1 {
+            let answer = AnswerPlan {
+                payload_bytes: 1 + small(&mut draw, 3),
+                priority: Priority::new(u8::try_from(draw.below(4)).unwrap()).unwrap(),
+                vc_class: vc_classes[usize::try_from(draw.below(vc_classes.len() as u64)).unwrap()],
+            };
+            class.window = Some(WindowPlan { packets: 1 + small(&mut draw, 4), answer });
+        }
+        if kind == 1 || kind == 2 {
+            class.pace = Some(random_pace(&mut draw, &byte_ps));
+        }
+    }
+    let is_probed = draw.below(4) > 0;
+    let probe = ProbePlan {
+        mark_every: draw.below(4),
+        control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
+        control_bytes: 1 + small(&mut draw, 3),
+    };
+    plan.probe = is_probed.then_some(probe);
+    plan.measure = MeasurePlan { flows: draw.below(2) == 0, ..plan.measure };
+    if draw.below(2) == 0 {
+        plan.follow = random_follow(&mut draw, &plan);
+    }
+    plan
+}
+
+/// A class whose messages reply to those of another one, from everywhere.
+fn add_replies(draw: &mut Stream, plan: &mut Plan) {
+    let to = ClassId::new(usize::try_from(draw.below(plan.classes.len() as u64)).unwrap());
+    let think =
+        Span::from_ps([0, 1, 999, 20_000, 300_000][usize::try_from(draw.below(5)).unwrap()]);
+    let requests = &plan.classes[to.index()];
+    let payload = requests.sources[0].payload_bytes();
+    let lengths = LengthPlan::Uniform { from: *payload.start(), to: *payload.end() };
+    let messages = MessagePlan::Replies(ReplyPlan { to, think, lengths });
+    let source = |endpoint| SourcePlan { endpoint, messages: messages.clone() };
+    let replies = ClassPlan {
+        name: "replies".to_owned(),
+        policing: None,
+        active: Time::ZERO..plan.stop.time,
+        sources: EndpointId::first(plan.fabric.endpoints().len()).map(source).collect(),
+        ..requests.clone()
+    };
+    plan.classes.push(replies);
+}
+
+/// By endpoint: the time of a byte on its link.
+fn byte_ps(plan: &Plan) -> Vec<u64> {
+    let of = |endpoint| {
+        let channel = plan.channel(plan.fabric.endpoint_channel(endpoint));
+        channel.flit.as_ps() / u64::from(plan.switching.flit_bytes()) + 1
+    };
+    EndpointId::first(plan.fabric.endpoints().len()).map(of).collect()
+}
+
+fn random_pace(draw: &mut Stream, byte_ps: &[u64]) -> PacePlan {
+    let slowness = [1, 2, 3, 10][usize::try_from(draw.below(4)).unwrap()];
+    let odd = draw.below(1_000);
+    let refill = byte_ps.iter().map(|byte| Span::from_ps(byte * slowness * REFILL_BYTES + odd));
+    PacePlan { refill: refill.collect() }
+}
+
+fn random_follow(draw: &mut Stream, plan: &Plan) -> FollowPlan {
+    let mut endpoint = || {
+        EndpointId::new(usize::try_from(draw.below(plan.fabric.endpoints().len() as u64)).unwrap())
+    };
+    let flows = (0..3).map(|_| FlowKey {
+        class: ClassId::new(0),
+        source: endpoint(),
+        destination: endpoint(),
+    });
+    let flows = flows.collect();
+    let channel = |draw: &mut Stream| {
+        ChannelId::new(usize::try_from(draw.below(plan.channels.len() as u64)).unwrap())
+    };
+    let channels = (0..draw.below(4)).map(|_| channel(draw)).collect();
+    let step = Span::from_ps(plan.stop.time.as_ps() / (1 + draw.below(200)));
+    FollowPlan { flows, channels, step, window_steps: 3 }
+}
+
+fn small(draw: &mut Stream, bound: u64) -> u32 {
+    u32::try_from(draw.below(bound)).unwrap()
+}
+
+/// Whether what is short may have no room: pools that stop their senders hold the longest packet of
+/// the plan, not the longest way back.
+pub(crate) fn may_lack_room(plan: &Plan) -> bool {
+    plan.in_transit.when_full == WhenFull::Stop
+        && matches!(plan.switching, Switching::Wormhole(_))
+        && plan.has_in_transit_hosts()
+}
