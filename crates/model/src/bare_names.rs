@@ -14,8 +14,8 @@ pub(crate) fn accept_bare_names(schema: &mut Schema) {
         .filter_map(|variant| {
             let name = variant.get("required")?.get(0)?.as_str()?;
             let parameters = &variant["properties"][name];
-            let all_default =
-                parameters.get("properties").is_some() && parameters.get("required").is_none();
+            let is_table = parameters.get("type").is_some_and(|of| of == "object");
+            let all_default = is_table && parameters.get("required").is_none();
             let help = variant.get("description").cloned().unwrap_or_default();
             let bare =
                 schemars::json_schema!({ "type": "string", "const": name, "description": help });

@@ -19,6 +19,7 @@
 mod told;
 
 use crate::flows::Flows;
+use crate::marking::Marker;
 use crate::measure::{ChannelCount, Collector};
 use crate::traffic::Source;
 use crate::{
@@ -76,8 +77,10 @@ pub struct Endpoints {
     ordered_under_way: usize,
     wanted: Wanted,
     orders: VecDeque<Order>,
-    /// Packets that switches read and that were received, where a probe counts them.
-    probed: [u64; 2],
+    /// What marks packets that switches read.
+    marker: Option<Marker>,
+    /// Packets that were received, where a probe counts them.
+    probed: u64,
     noted: Vec<Noted>,
     next_check: Time,
     /// Events before this instant may happen without asking.
@@ -103,7 +106,7 @@ impl Endpoints {
         let wanted = Wanted {
             began: is_probed || backlogged.iter().any(|sources| !sources.is_empty()),
             left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
-            read: is_probed,
+            read: is_probed || plan.marking.is_some(),
         };
         let mut endpoints = Self {
             sources,
@@ -121,7 +124,8 @@ impl Endpoints {
             ordered_under_way: 0,
             wanted,
             orders: VecDeque::new(),
-            probed: [0; 2],
+            marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
+            probed: 0,
             noted: Vec::new(),
             next_check: Time::ZERO,
             checkpoint: Time::ZERO,

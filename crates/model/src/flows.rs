@@ -9,6 +9,7 @@
 //! counted or followed have any; a flow that is not controlled has no queue to itself.
 
 use crate::adapter::Waiting;
+use crate::response::{Limits, Responder};
 use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, Pace, Plan};
 use gingham_kernel::Time;
 use std::collections::{BTreeMap, VecDeque};
@@ -41,11 +42,11 @@ pub(crate) struct Flow {
     pub(crate) is_controlled: bool,
     /// Messages of which something is to be sent, where it has one.
     pub(crate) queue: VecDeque<Waiting>,
-    /// Packets that may be under way and not answered.
-    window_packets: u32,
-    /// Those that are.
+    limits: Limits,
+    /// What changes these, where answers come.
+    responder: Option<Responder>,
+    /// Packets that are under way and not answered.
     under_way_packets: u32,
-    pace: Option<Pace>,
     /// From when on its pace allows the next packet.
     pub(crate) earliest: Time,
     /// Since when it waits for an answer, if it has something to send.
@@ -107,7 +108,7 @@ impl Flows {
     pub(crate) fn began(&mut self, id: FlowId, payload_bytes: u32, now: Time) -> bool {
         let flow = self.get_mut(id);
         flow.under_way_packets += 1;
-        if let Some(pace) = flow.pace {
+        if let Some(pace) = flow.limits.pace {
             flow.earliest = pace.next_start(now, payload_bytes);
         }
         if let Some(from) = flow.short_since.take() {
@@ -116,12 +117,18 @@ impl Flows {
         !self.get(id).queue.is_empty() && self.waits_from(id, now)
     }
 
-    /// A packet of a flow was answered. Returns whether the flow may go because of that, and could
-    /// not before.
-    pub(crate) fn answered(&mut self, id: FlowId, now: Time) -> bool {
+    /// A packet of a flow was answered, which had been marked or not. Returns whether the flow may
+    /// go because of that, and could not before.
+    pub(crate) fn answered(&mut self, id: FlowId, marked: bool, now: Time) -> bool {
         let flow = self.get_mut(id);
         flow.under_way_packets =
             flow.under_way_packets.checked_sub(1).expect("what is answered was sent");
+        if let Some(responder) = &mut flow.responder {
+            responder.answered(marked, &mut flow.limits);
+        }
+        if flow.under_way_packets >= flow.limits.window_packets {
+            return false;
+        }
         let Some(from) = flow.shut_since.take() else { return false };
         self.note(id, Hold::Window, from, now);
         self.waits_for_pace(id, now);
@@ -131,7 +138,7 @@ impl Flows {
     /// What waits first of a flow waits from an instant on. Returns whether its window lets it go.
     fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
         let flow = self.get_mut(id);
-        if flow.under_way_packets >= flow.window_packets {
+        if flow.under_way_packets >= flow.limits.window_packets {
             flow.shut_since = Some(now);
             return false;
         }
@@ -164,14 +171,16 @@ impl Flows {
 impl Flow {
     fn new(plan: &Plan, key: FlowKey) -> Self {
         let class = &plan.classes[key.class.index()];
-        let pace = class.pace.as_ref().map(|pace| Pace::new(pace.refill[key.source.index()]));
         Self {
             key,
             is_controlled: class.is_controlled(),
             queue: VecDeque::new(),
-            window_packets: class.window.map_or(u32::MAX, |window| window.packets),
+            limits: Limits {
+                window_packets: class.window.map_or(u32::MAX, |window| window.packets),
+                pace: class.pace.as_ref().map(|pace| Pace::new(pace.refill[key.source.index()])),
+            },
+            responder: class.window.map(|window| window.response.start()),
             under_way_packets: 0,
-            pace,
             earliest: Time::ZERO,
             shut_since: None,
             short_since: None,

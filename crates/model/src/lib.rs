@@ -20,6 +20,7 @@ mod flows;
 mod ids;
 mod in_transit;
 mod lanes;
+mod marking;
 pub mod measure;
 mod message;
 mod notice;
@@ -30,6 +31,7 @@ mod plan;
 mod policing;
 mod probe;
 mod reassembly;
+mod response;
 mod segmentation;
 mod simulation;
 mod slack;
@@ -48,6 +50,7 @@ pub use in_transit::{
     WhenPoolFull,
 };
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
+pub use marking::{Marking, Periodic};
 pub use message::{Delivery, Message};
 pub use notice::{Notice, Order, Wanted};
 pub use packet::{Content, Packet, Priority};
@@ -59,6 +62,7 @@ pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Qua
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use probe::{Noted, ProbePlan};
 pub use reassembly::{Arrival, Reassembly};
+pub use response::{Fixed, Response};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::Simulation;
 pub use slack::{SlackBuffer, SlackError};

@@ -2,7 +2,7 @@
 
 use crate::traffic::SourcePlan;
 use crate::{
-    ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan, PacePlan, PathChoice,
+    ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan, LanePlan, Marking, PacePlan, PathChoice,
     PathLength, PathSet, PolicingPlan, Priority, ProbePlan, SegmentationPlan, Switching, WhenFull,
     WindowPlan,
 };
@@ -202,6 +202,8 @@ pub struct Plan {
     pub measure: MeasurePlan,
     /// What of it is followed step by step.
     pub follow: FollowPlan,
+    /// Which packets switches mark; none if not given.
+    pub marking: Option<Marking>,
     /// What watches every notice, where two simulations are compared.
     pub probe: Option<ProbePlan>,
 }

@@ -1,5 +1,5 @@
-//! A probe: it asks for every notice, keeps them in order, and now and then marks a packet that a
-//! switch reads or orders one that no message is behind.
+//! A probe: it asks for every notice, keeps them in order, and now and then orders a packet that no
+//! message is behind.
 //!
 //! Two simulations of a plan that tell the same notices in the same order are the same to
 //! everything that hears notices; that is what a probe is for. It changes a run, since what it
@@ -11,8 +11,6 @@ use gingham_kernel::Time;
 /// What a probe does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbePlan {
-    /// Of the packets that switches read, every so-manieth is marked; none if 0.
-    pub mark_every: u64,
     /// Of the packets that are received, every so-manieth is followed by a control packet the other
     /// way; none if 0.
     pub control_every: u64,

@@ -12,7 +12,7 @@
 //! Invariant: no more packets of a flow are under way, or have arrived and are not answered, than
 //! its window says.
 
-use crate::{ClassId, Priority, REFILL_BYTES};
+use crate::{ClassId, Priority, REFILL_BYTES, Response};
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
@@ -35,6 +35,8 @@ pub struct WindowPlan {
     pub packets: u32,
     /// How each of them is answered.
     pub answer: AnswerPlan,
+    /// What the flow makes of marks that come back.
+    pub response: Response,
 }
 
 /// The packet with which a destination answers one that it received.

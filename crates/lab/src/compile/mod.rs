@@ -88,6 +88,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         path_choice,
         in_transit,
         follow: FollowPlan::default(),
+        marking: None,
         probe: None,
     };
     classes::check_packets(source, &plan)?;

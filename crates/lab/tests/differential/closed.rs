@@ -4,8 +4,8 @@
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_model::{
-    AnswerPlan, ClassId, ClassPlan, FlowKey, FollowPlan, MeasurePlan, PacePlan, Plan, Priority,
-    ProbePlan, REFILL_BYTES, Switching, WhenFull, WindowPlan,
+    AnswerPlan, ClassId, ClassPlan, FlowKey, FollowPlan, Marking, MeasurePlan, PacePlan, Periodic,
+    Plan, Priority, ProbePlan, REFILL_BYTES, Response, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -27,7 +27,8 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
                 priority: Priority::new(u8::try_from(draw.below(4)).unwrap()).unwrap(),
                 vc_class: vc_classes[usize::try_from(draw.below(vc_classes.len() as u64)).unwrap()],
             };
-            class.window = Some(WindowPlan { packets: 1 + small(&mut draw, 4), answer });
+            let packets = 1 + small(&mut draw, 4);
+            class.window = Some(WindowPlan { packets, answer, response: Response::default() });
         }
         if kind == 1 || kind == 2 {
             class.pace = Some(random_pace(&mut draw, &byte_ps));
@@ -35,9 +36,12 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     }
     let is_probed = draw.below(4) > 0;
     let probe = ProbePlan {
-        mark_every: draw.below(4),
         control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
         control_bytes: 1 + small(&mut draw, 3),
+    };
+    plan.marking = match draw.below(4) {
+        0 => None,
+        every => Some(Marking::Periodic(Periodic { every })),
     };
     plan.probe = is_probed.then_some(probe);
     plan.measure = MeasurePlan { flows: draw.below(2) == 0, ..plan.measure };
@@ -103,12 +107,4 @@ fn random_follow(draw: &mut Stream, plan: &Plan) -> FollowPlan {
 
 fn small(draw: &mut Stream, bound: u64) -> u32 {
     u32::try_from(draw.below(bound)).unwrap()
-}
-
-/// Whether what is short may have no room: pools that stop their senders hold the longest packet of
-/// the plan, not the longest way back.
-pub(crate) fn may_lack_room(plan: &Plan) -> bool {
-    plan.in_transit.when_full == WhenFull::Stop
-        && matches!(plan.switching, Switching::Wormhole(_))
-        && plan.has_in_transit_hosts()
 }

@@ -9,14 +9,15 @@
 //! ```
 
 use super::Endpoints;
+use crate::marking::Reading;
 use crate::traffic::Draft;
 use crate::{
     Arrival, ClassId, Conformance, Content, Delivery, FlowId, FlowKey, Message, MessageId, Noted,
     Notice, Order, Packet, PathSet, Priority,
 };
 use gingham_kernel::Time;
-use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
+use gingham_topology::{ChannelId, EndpointId};
 
 /// Who replies to messages of a class at an endpoint.
 pub(super) type ReplyKey = (ClassId, EndpointId);
@@ -46,7 +47,7 @@ impl Endpoints {
                 }
             }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
-            Notice::Read { packet, .. } => self.on_read(packet),
+            Notice::Read { input, packet, .. } => self.on_read(input, packet),
             Notice::Woken { endpoint } => self.on_woken(endpoint, now),
             Notice::Sampled { counts } => {
                 self.collector.on_sample(now, counts);
@@ -146,15 +147,15 @@ impl Endpoints {
                     self.on_delivered(&delivery);
                 }
             }
-            Content::Answer { .. } => {
+            Content::Answer { marked } => {
                 self.ordered_under_way -= 1;
                 let flow = packet.flow.expect("an answer is to a flow");
-                self.on_answered(flow, arrival.arrived);
+                self.on_answered(flow, marked, arrival.arrived);
             }
             Content::Control => self.ordered_under_way -= 1,
         }
         if let Some(probe) = self.plan.probe
-            && self.probed_one(1, probe.control_every)
+            && self.probed_one(probe.control_every)
         {
             let vc_class = self.plan.vc_class(packet.class, packet.destination, packet.source);
             let (bytes, now) = (probe.control_bytes, arrival.arrived);
@@ -216,8 +217,8 @@ impl Endpoints {
         self.adapters[endpoint.index()].order(ordered, now)
     }
 
-    fn on_answered(&mut self, flow: FlowId, now: Time) {
-        if !self.flows.answered(flow, now) {
+    fn on_answered(&mut self, flow: FlowId, marked: bool, now: Time) {
+        if !self.flows.answered(flow, marked, now) {
             return;
         }
         self.tell_held();
@@ -228,11 +229,10 @@ impl Endpoints {
         self.orders.push_back(Order::Send { endpoint });
     }
 
-    fn on_read(&mut self, packet: &mut Packet) {
-        if let Some(probe) = self.plan.probe
-            && self.probed_one(0, probe.mark_every)
-        {
-            packet.mark = true;
+    fn on_read(&mut self, input: ChannelId, packet: &mut Packet) {
+        if let Some(marker) = &mut self.marker {
+            let switch = self.plan.fabric.target(input).node;
+            packet.mark |= marker.marks(Reading { switch });
         }
     }
 
@@ -288,10 +288,10 @@ impl Endpoints {
 
     // Probes.
 
-    /// Counts a packet. Returns whether it is one of every so many.
-    fn probed_one(&mut self, which: usize, every: u64) -> bool {
-        self.probed[which] += 1;
-        every > 0 && self.probed[which].is_multiple_of(every)
+    /// Counts a packet that was received. Returns whether it is one of every so many.
+    fn probed_one(&mut self, every: u64) -> bool {
+        self.probed += 1;
+        every > 0 && self.probed.is_multiple_of(every)
     }
 
     #[cold]

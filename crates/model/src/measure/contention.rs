@@ -81,8 +81,10 @@ impl ContentionCollector {
     ) {
         let step = now.as_ps() / self.width(grid).as_ps();
         self.end_steps(usize::try_from(step).expect("64-bit platform"));
-        let place = self.senders.binary_search(&host).expect("a host that sends is a sender");
-        self.now[place] = contention;
+        // A host that does nothing but answer counts for nothing: who sends is known beforehand.
+        if let Ok(place) = self.senders.binary_search(&host) {
+            self.now[place] = contention;
+        }
     }
 
     /// Sums up all steps before this one.

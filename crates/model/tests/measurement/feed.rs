@@ -53,6 +53,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         stop: StopPlan { warm_up: Some(Time::ZERO), ..stop },
         measure: MeasurePlan::default(),
         follow: FollowPlan::default(),
+        marking: None,
         probe: None,
         fabric,
     }

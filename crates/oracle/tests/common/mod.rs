@@ -67,6 +67,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         path_choice: PathChoice::Only,
         in_transit: InTransitPlan::default(),
         follow: FollowPlan::default(),
+        marking: None,
         probe: None,
         lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {

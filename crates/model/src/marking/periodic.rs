@@ -1,0 +1,43 @@
+//! Every so-manieth packet is marked, whatever the queues are like.
+
+use super::{Mark, Policy, Reading};
+use crate::Plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameter of `periodic`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Periodic {
+    /// A switch marks every so-manieth of the packets that it reads, over all its inputs; 1 for
+    /// all.
+    pub every: u64,
+}
+
+/// By node: packets that it has read.
+#[derive(Clone, Debug)]
+pub(crate) struct Counts {
+    every: u64,
+    read: Box<[u64]>,
+}
+
+impl Policy for Periodic {
+    type Memory = Counts;
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        let message = "every how many packets one is marked is at least 1";
+        if self.every == 0 { Err(("every", message.to_owned())) } else { Ok(()) }
+    }
+
+    fn start(&self, plan: &Plan) -> Counts {
+        Counts { every: self.every, read: vec![0; plan.fabric.nodes().len()].into() }
+    }
+}
+
+impl Mark for Counts {
+    fn marks(&mut self, reading: Reading) -> bool {
+        let read = &mut self.read[reading.switch.index()];
+        *read += 1;
+        read.is_multiple_of(self.every)
+    }
+}

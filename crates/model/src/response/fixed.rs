@@ -1,0 +1,28 @@
+//! Window and pace stay what they are, whatever is marked.
+
+use super::{Adapt, Limits, Respond};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `fixed` takes nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fixed {}
+
+impl Respond for Fixed {
+    type Memory = Self;
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        Ok(())
+    }
+
+    fn start(&self) -> Self {
+        *self
+    }
+}
+
+impl Adapt for Fixed {
+    fn down(&mut self, _limits: &mut Limits) {}
+
+    fn up(&mut self, _limits: &mut Limits) {}
+}
