@@ -261,37 +261,31 @@ impl Adapter {
             Err(Some(time)) => return Turn::At(time),
             Err(None) => return Turn::Nothing,
         };
-        let paths = &mut self.paths;
-        Turn::Send(match who {
-            Who::Shared(place) => {
-                let waiting = group.shared[level].front_mut().expect("what is picked waits");
-                let path_set = paths.choose(waiting.message.payload_bytes);
-                let packet = waiting.next_packet(now, path_set, reassembly);
-                let is_done = waiting.left_bytes == 0;
-                group.took_shared(level, place, is_done);
-                packet
-            }
+        let waiting = match who {
+            Who::Shared(_) => group.shared[level].front_mut(),
+            Who::Flow(_, flow) => flows.get_mut(flow).queue.front_mut(),
             Who::Ordered => {
                 let packet = group.take_ordered(level);
-                Packet { path_set: paths.choose(packet.payload_bytes), ..packet }
+                let path_set = self.paths.choose(packet.payload_bytes);
+                return Turn::Send(Packet { path_set, ..packet });
             }
+        };
+        let waiting = waiting.expect("what is picked waits");
+        let path_set = self.paths.choose(waiting.message.payload_bytes);
+        let packet = waiting.next_packet(now, path_set, reassembly);
+        let is_done = waiting.left_bytes == 0;
+        match who {
             Who::Flow(place, flow) => {
-                let queue = &mut flows.get_mut(flow).queue;
-                let waiting = queue.front_mut().expect("what is picked waits");
-                let path_set = paths.choose(waiting.message.payload_bytes);
-                let packet = waiting.next_packet(now, path_set, reassembly);
-                if waiting.left_bytes == 0 {
-                    queue.pop_front();
-                }
-                let is_left = !queue.is_empty();
                 if let Some(bucket) = delaying(&mut self.policers, packet.class) {
                     bucket.take(now, packet.payload_bytes);
                 }
-                let goes_on = flows.began(flow, packet.payload_bytes, now);
-                group.took_of_flow(level, place, goes_on, is_left);
-                packet
+                let standing = flows.took(flow, packet.payload_bytes, is_done, now);
+                group.took_of_flow(level, place, standing);
             }
-        })
+            Who::Shared(place) => group.took_shared(level, place, is_done),
+            Who::Ordered => unreachable!("it has left"),
+        }
+        Turn::Send(packet)
     }
 
     /// The tail of a packet of its own of `flits` flits, whose first started at `started`, has left

@@ -28,7 +28,7 @@ use crate::{
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use told::{PendingReply, ReplyKey};
 
@@ -76,9 +76,11 @@ pub struct Endpoints {
     /// Packets that no message is behind, and that have not arrived.
     ordered_under_way: usize,
     wanted: Wanted,
-    orders: VecDeque<Order>,
+    orders: Vec<Order>,
     /// What marks packets that switches read.
     marker: Option<Marker>,
+    /// Whether packets that are received may cause others.
+    is_causal: bool,
     /// Packets that were received, where a probe counts them.
     probed: u64,
     noted: Vec<Noted>,
@@ -108,6 +110,7 @@ impl Endpoints {
             left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
             read: is_probed || plan.marking.is_some(),
         };
+        let is_causal = plan.is_controlled() || !repliers.is_empty();
         let mut endpoints = Self {
             sources,
             backlogged,
@@ -123,8 +126,9 @@ impl Endpoints {
             arrivals_pending: 0,
             ordered_under_way: 0,
             wanted,
-            orders: VecDeque::new(),
+            orders: Vec::new(),
             marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
+            is_causal,
             probed: 0,
             noted: Vec::new(),
             next_check: Time::ZERO,
@@ -199,7 +203,9 @@ impl Endpoints {
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
         let adapter = &mut self.adapters[endpoint.index()];
         let turn = adapter.take(&mut self.flows, group, begins, &mut self.reassembly);
-        self.tell_held();
+        if self.flows.has_held() {
+            self.tell_held();
+        }
         turn
     }
 

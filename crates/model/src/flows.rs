@@ -34,6 +34,17 @@ pub(crate) struct Held {
     pub(crate) to: Time,
 }
 
+/// What a flow is like once a packet of it was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// It has another one, which its window lets go.
+    MayGo,
+    /// It has another one, which waits for an answer.
+    Shut,
+    /// It has none.
+    Empty,
+}
+
 /// One flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
@@ -103,10 +114,20 @@ impl Flows {
         flow.queue.len() == 1 && self.waits_from(id, now)
     }
 
-    /// The first packet of a flow, of so much payload, begins. Returns whether the flow has another
-    /// one and may go on.
-    pub(crate) fn began(&mut self, id: FlowId, payload_bytes: u32, now: Time) -> bool {
+    /// The first packet of a flow was taken, of so much payload, and begins at an instant; `is_done`
+    /// says whether it was the last one of its message.
+    #[inline(never)]
+    pub(crate) fn took(
+        &mut self,
+        id: FlowId,
+        payload_bytes: u32,
+        is_done: bool,
+        now: Time,
+    ) -> Standing {
         let flow = self.get_mut(id);
+        if is_done {
+            flow.queue.pop_front();
+        }
         flow.under_way_packets += 1;
         if let Some(pace) = flow.limits.pace {
             flow.earliest = pace.next_start(now, payload_bytes);
@@ -114,7 +135,13 @@ impl Flows {
         if let Some(from) = flow.short_since.take() {
             self.note(id, Hold::Tokens, from, now);
         }
-        !self.get(id).queue.is_empty() && self.waits_from(id, now)
+        if self.get(id).queue.is_empty() {
+            Standing::Empty
+        } else if self.waits_from(id, now) {
+            Standing::MayGo
+        } else {
+            Standing::Shut
+        }
     }
 
     /// A packet of a flow was answered, which had been marked or not. Returns whether the flow may
@@ -154,6 +181,12 @@ impl Flows {
         if from < to {
             self.held.push(Held { flow, by, from, to });
         }
+    }
+
+    /// Whether something became known of who was held back.
+    #[inline]
+    pub(crate) fn has_held(&self) -> bool {
+        !self.held.is_empty()
     }
 
     /// What became known of who was held back.

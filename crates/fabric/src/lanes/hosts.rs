@@ -131,7 +131,15 @@ impl Hosts {
     // What happens between ticks.
 
     /// Carries out what the endpoints order: hosts may send at the next tick.
+    #[inline]
     pub(crate) fn carry_out(&mut self, links: &mut Links, context: &mut Context) {
+        if context.endpoints.has_orders() {
+            self.carry_out_all(links, context);
+        }
+    }
+
+    #[inline(never)]
+    fn carry_out_all(&mut self, links: &mut Links, context: &mut Context) {
         while let Some(order) = context.endpoints.next_order() {
             match order {
                 Order::Send { endpoint } => {

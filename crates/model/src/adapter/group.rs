@@ -12,7 +12,7 @@
 
 use super::policers::{Policer, delaying};
 use super::waiting::Waiting;
-use crate::flows::Flows;
+use crate::flows::{Flows, Standing};
 use crate::{Conformance, FlowId, Packet, Priority};
 use gingham_kernel::Time;
 use gingham_topology::routing::LaneSet;
@@ -194,21 +194,16 @@ impl Group {
         packet
     }
 
-    /// A packet that was picked of the flow at a place of the ring is gone; `goes_on` says whether
-    /// it may send another one, `is_left` whether it has one.
-    pub(super) fn took_of_flow(
-        &mut self,
-        level: usize,
-        place: usize,
-        goes_on: bool,
-        is_left: bool,
-    ) {
+    /// A packet that was picked of the flow at a place of the ring is gone.
+    #[inline(never)]
+    pub(super) fn took_of_flow(&mut self, level: usize, place: usize, standing: Standing) {
         let turns = &mut self.turns[level];
         let member = turns.ring.remove(place).expect("a flow was picked");
-        if goes_on {
-            turns.ring.push_back(member);
+        match standing {
+            Standing::MayGo => turns.ring.push_back(member),
+            Standing::Shut => {}
+            Standing::Empty => turns.flows -= 1,
         }
-        turns.flows -= usize::from(!is_left);
         self.leave(level);
     }
 

@@ -56,29 +56,40 @@ impl Endpoints {
         }
     }
 
-    /// What is to be done next on account of what was told, if anything is.
+    /// Whether anything is to be done on account of what was told.
+    #[inline]
+    pub fn has_orders(&self) -> bool {
+        !self.orders.is_empty()
+    }
+
+    /// What is to be done on account of what was told, if anything is. All that one notice brings
+    /// about is of one endpoint, so that it does not matter what is done first.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
-        self.orders.pop_front()
+        self.orders.pop()
     }
 
     // Messages.
 
     fn on_created(&mut self, source: usize, now: Time) {
         self.arrivals_pending -= 1;
-        let draft = self.sources[source].draw();
-        self.create(source, draft, now);
+        self.create_drawn(source, now);
         self.await_arrival(source);
         let endpoint = self.sources[source].endpoint();
-        self.orders.push_back(Order::Send { endpoint });
+        self.orders.push(Order::Send { endpoint });
     }
 
     /// Orders when a source creates its next message, if it does and its instant is known.
     pub(super) fn await_arrival(&mut self, source: usize) {
         if let Some(at) = self.sources[source].next_arrival() {
             self.arrivals_pending += 1;
-            self.orders.push_back(Order::CreateAt { source, at });
+            self.orders.push(Order::CreateAt { source, at });
         }
+    }
+
+    fn create_drawn(&mut self, source: usize, now: Time) {
+        let draft = self.sources[source].draw();
+        self.create(source, draft, now);
     }
 
     fn create(&mut self, source: usize, draft: Draft, now: Time) {
@@ -104,7 +115,9 @@ impl Endpoints {
         }
         let adapter = &mut self.adapters[message.source.index()];
         adapter.admit(&self.plan, &mut self.flows, message, (class, conformance));
-        self.tell_held();
+        if self.flows.has_held() {
+            self.tell_held();
+        }
     }
 
     /// The flow of a message that is sent as one of a class.
@@ -127,17 +140,30 @@ impl Endpoints {
         }
         for place in 0..self.backlogged[endpoint.index()].len() {
             let index = self.backlogged[endpoint.index()][place];
-            let source = &mut self.sources[index];
+            let source = &self.sources[index];
             if source.class() == packet.class && source.refills(now) {
-                let draft = source.draw();
-                self.create(index, draft, now);
+                self.create_drawn(index, now);
             }
         }
     }
 
     // Packets.
 
+    #[inline]
     fn on_received(&mut self, packet: &Packet, arrival: &Arrival) {
+        match packet.content {
+            Content::Data(assembly) if !self.is_causal => {
+                if let Some(delivery) = self.reassembly.arrive(assembly, arrival) {
+                    self.on_delivered(&delivery);
+                }
+            }
+            _ => self.on_cause(packet, arrival),
+        }
+    }
+
+    /// A packet has arrived that may cause others.
+    #[inline(never)]
+    fn on_cause(&mut self, packet: &Packet, arrival: &Arrival) {
         match packet.content {
             Content::Data(assembly) => {
                 if let Some(flow) = packet.flow {
@@ -145,6 +171,7 @@ impl Endpoints {
                 }
                 if let Some(delivery) = self.reassembly.arrive(assembly, arrival) {
                     self.on_delivered(&delivery);
+                    self.reply(&delivery.message, delivery.delivered);
                 }
             }
             Content::Answer { marked } => {
@@ -167,9 +194,6 @@ impl Endpoints {
         self.collector.on_delivered(delivery);
         if self.collector.is_complete() {
             self.set_checkpoint();
-        }
-        if !self.repliers.is_empty() {
-            self.reply(&delivery.message, delivery.delivered);
         }
     }
 
@@ -213,7 +237,7 @@ impl Endpoints {
         };
         self.ordered_under_way += 1;
         let endpoint = ordered.source;
-        self.orders.push_back(Order::Send { endpoint });
+        self.orders.push(Order::Send { endpoint });
         self.adapters[endpoint.index()].order(ordered, now)
     }
 
@@ -226,7 +250,7 @@ impl Endpoints {
         let (vc_class, priority) = (waiting.vc_class, waiting.priority);
         let endpoint = self.flows.get(flow).key.source;
         self.adapters[endpoint.index()].reopen(flow, vc_class, priority);
-        self.orders.push_back(Order::Send { endpoint });
+        self.orders.push(Order::Send { endpoint });
     }
 
     fn on_read(&mut self, input: ChannelId, packet: &mut Packet) {
@@ -237,7 +261,7 @@ impl Endpoints {
     }
 
     /// Tells the collector for how long flows were held back, as far as that is known now.
-    #[inline]
+    #[inline(never)]
     pub(super) fn tell_held(&mut self) {
         while let Some(held) = self.flows.next_held() {
             self.collector.on_held(held.flow, held.by, held.from, held.to);
@@ -265,7 +289,7 @@ impl Endpoints {
             let endpoint = message.destination;
             self.replies.insert((endpoint, at, self.replies_ordered), pending);
             self.replies_ordered += 1;
-            self.orders.push_back(Order::WakeAt { endpoint, at });
+            self.orders.push(Order::WakeAt { endpoint, at });
         }
     }
 
@@ -274,7 +298,7 @@ impl Endpoints {
         let draft = self.sources[source].draw_reply(destination);
         self.create(source, draft, now);
         let endpoint = self.sources[source].endpoint();
-        self.orders.push_back(Order::Send { endpoint });
+        self.orders.push(Order::Send { endpoint });
     }
 
     fn on_woken(&mut self, endpoint: EndpointId, now: Time) {

@@ -130,6 +130,7 @@ impl Source {
     }
 
     /// The next message. Panics beyond the end of a schedule, and if it replies.
+    #[inline]
     pub fn draw(&mut self) -> Draft {
         match &mut self.script {
             Script::Drawn(drawn) => Draft {

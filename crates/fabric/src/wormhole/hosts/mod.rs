@@ -103,7 +103,15 @@ impl Hosts {
 
     /// Carries out what the endpoints order. Worms start in phase 6 of this instant, now if nothing
     /// else is to happen before.
+    #[inline]
     pub(crate) fn carry_out(&mut self, network: &mut Network) {
+        if self.endpoints.has_orders() {
+            self.carry_out_all(network);
+        }
+    }
+
+    #[inline(never)]
+    fn carry_out_all(&mut self, network: &mut Network) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
                 Order::Send { endpoint } => {
