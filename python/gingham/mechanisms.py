@@ -34,6 +34,7 @@ TITLES = {
     "destinations": "Destinations of messages",
     "segmentation": "Segmentation of messages",
     "policing": "What becomes of excess where a class is policed",
+    "flow": "What holds back flows",
 }
 
 

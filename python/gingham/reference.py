@@ -35,6 +35,7 @@ CONCEPTS = {
     "traffic.0.destinations": "destinations",
     "traffic.0.segmentation": "segmentation",
     "traffic.0.policing.excess": "policing",
+    "traffic.0": "flow",
 }
 # Keys of striping scenarios whose values are names with a meaning of their own.
 CHOICES = ("stripe.scheduler", "stripe.reception", "stripe.quanta", "source.kind")

@@ -60,6 +60,12 @@ impl ClassPlan {
         is_delayed || self.window.is_some() || self.pace.is_some()
     }
 
+    /// The levels of its packets and of those that answer them.
+    pub fn priorities(&self) -> impl Iterator<Item = Priority> {
+        let of_answers = self.window.map(|window| window.answer.priority);
+        std::iter::once(self.priority).chain(of_answers)
+    }
+
     /// The most payload of a packet in bytes; `switches` tells how many are on its route, where
     /// that matters.
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
@@ -299,12 +305,9 @@ impl Plan {
         PathLength { switches, in_transit_hosts: onward.len() - switches }
     }
 
-    /// The highest priority of any class and its answers.
+    /// The highest priority of any class, answers among them.
     pub fn highest_priority(&self) -> Priority {
-        let of_class = |class: &ClassPlan| {
-            class.window.map_or(class.priority, |window| class.priority.max(window.answer.priority))
-        };
-        self.classes.iter().map(of_class).max().unwrap_or_default()
+        self.classes.iter().flat_map(ClassPlan::priorities).max().unwrap_or_default()
     }
 
     /// Whether anything may wait at a host for something else than its link, or go there although

@@ -15,14 +15,14 @@
 use super::support::Feature;
 use super::support::Support::{self, Meaningless, Refused, Works};
 use super::support::SwitchingKind;
-use crate::scenario::{Excess, Forwarding, Lanes, Preset};
+use crate::scenario::{Excess, Forwarding, Lanes, Preset, TrafficClass};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use gingham_model::{Arbitration, Choose, Crossbar, Scheduler, Segmentation};
 use gingham_results::schema_of;
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
 use schemars::JsonSchema;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A kind of names.
 pub(super) struct Concept {
@@ -35,7 +35,7 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 14] = [
+pub(super) const CONCEPTS: [Concept; 15] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_any, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_any, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
@@ -69,6 +69,7 @@ segmentation = {}"#),
 load = 0.1
 length = { fixed = "64 B" }
 policing = { rate = 0.2, burst = "256 B", excess = {} }"#),
+    Concept { name: "flow", schema: of_flows, support: by_any, example: "{}" },
 ];
 
 const fn concept<T: JsonSchema>(
@@ -84,6 +85,18 @@ fn datelines() -> Value {
     let mut key = schema_of::<Lanes>()["properties"]["datelines"].take();
     key["const"] = "datelines".into();
     key
+}
+
+/// The keys of a class that are mechanisms by themselves: what holds back its flows.
+fn of_flows() -> Value {
+    let mut class = schema_of::<TrafficClass>();
+    let variants = ["window", "pace"].map(|name| {
+        let mut variant = class["properties"][name].take();
+        let parameters = variant.clone();
+        variant["properties"] = json!({ name: parameters });
+        variant
+    });
+    json!({ "oneOf": variants })
 }
 
 const fn by_any(_name: &str, _kind: &SwitchingKind) -> Support {

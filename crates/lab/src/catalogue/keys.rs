@@ -63,7 +63,7 @@ fn table_of<'a>(schema: &'a mut Value, path: &str) -> &'a mut Value {
     })
 }
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     Section {
         path: "network",
         feature: Feature::SlackBuffers,
@@ -101,6 +101,11 @@ const SECTIONS: [Section; 6] = [
         keys: &[("lanes", ""), ("service_level", "")],
     },
     Section {
+        path: "traffic.*.window.answer",
+        feature: Feature::Lanes,
+        keys: &[("lanes", ""), ("service_level", "")],
+    },
+    Section {
         path: "routing",
         feature: Feature::Lanes,
         keys: &[("lane_tables", ""), ("service_levels", "")],
@@ -115,11 +120,11 @@ pub(crate) fn refuse_foreign(
     let kind = KINDS.iter().find(|kind| kind.name == switching.kind());
     let kind = kind.expect("every kind stands in the catalogue");
     for section in SECTIONS.iter().filter(|section| !kind.has(section.feature)) {
-        let places = match section.path.strip_suffix(".*") {
-            Some(list) => {
-                (0..source.scenario.traffic.len()).map(|index| format!("{list}.{index}")).collect()
-            }
-            None => vec![section.path.to_owned()],
+        let places = if section.path.contains('*') {
+            let place = |index: usize| section.path.replace('*', &index.to_string());
+            (0..source.scenario.traffic.len()).map(place).collect()
+        } else {
+            vec![section.path.to_owned()]
         };
         for place in places {
             let Some((key, instead)) = section.first_written(&source.tree, &place) else {

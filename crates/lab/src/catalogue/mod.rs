@@ -24,7 +24,7 @@ use serde_json::Value;
 pub struct Entry {
     /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`,
     /// `crossbar`, `forwarding`, `lanes`, `scheduler`, `arrivals`, `length`, `destinations`,
-    /// `segmentation`, `policing`.
+    /// `segmentation`, `policing`, `flow`.
     pub concept: &'static str,
     /// The name.
     pub name: String,

@@ -13,6 +13,7 @@
 //! class sends is dropped for want of a lane.
 
 use super::gathered::Gathered;
+use super::lanes::ClassLevels;
 use crate::error::LabError;
 use crate::scenario::{Routing, ScenarioSource};
 use crate::subnet_files::Subnet;
@@ -157,28 +158,34 @@ impl Reader<'_> {
     }
 }
 
-/// Lanes by tables, where classes send on these service levels, or on that of the pair.
+/// Lanes by tables, where classes and their answers go on these service levels, or on that of the
+/// pair.
 pub(super) fn lanes(
     source: &ScenarioSource,
     fabric: &Fabric,
     (map, levels): (LaneMap, ServiceLevels),
-    classes: &[Option<VcClass>],
+    classes: &ClassLevels,
     count: u8,
 ) -> Result<Lanes, LabError> {
-    let is_bound_by_pair = classes.iter().any(Option::is_none);
-    let everywhere: Vec<VcClass> = classes.iter().copied().flatten().collect();
+    let is_bound_by_pair = classes.all().any(|level| level.is_none());
+    let everywhere: Vec<VcClass> = classes.all().flatten().collect();
     let lanes = Lanes::by_tables(fabric, map, levels, is_bound_by_pair, &everywhere);
     for (index, class) in source.scenario.traffic.iter().enumerate() {
-        let highest = lanes.anywhere(fabric, classes[index]).highest();
-        if let Some(lane) = highest.filter(|lane| *lane >= count) {
-            let message = format!(
-                "tables put packets of class `{}` on lane {lane}, and channels have {count}, from 0 to {}: say \
-                 network.lanes.count = {}",
-                class.name,
-                count - 1,
-                lane + 1
-            );
-            return Err(source.refuse("network.lanes.count", message).into());
+        let of_answers = classes.of_answers.get(&index);
+        let levels = [("packets", Some(&classes.by_class[index])), ("answers", of_answers)];
+        for (what, level) in levels {
+            let Some(level) = level else { continue };
+            let highest = lanes.anywhere(fabric, *level).highest();
+            if let Some(lane) = highest.filter(|lane| *lane >= count) {
+                let message = format!(
+                    "tables put {what} of class `{}` on lane {lane}, and channels have {count}, from 0 to {}: say \
+                     network.lanes.count = {}",
+                    class.name,
+                    count - 1,
+                    lane + 1
+                );
+                return Err(source.refuse("network.lanes.count", message).into());
+            }
         }
     }
     Ok(lanes)
@@ -203,8 +210,10 @@ pub(super) fn check_drops(
         Some(_) => "routing.lane_tables",
         None => "routing.service_levels",
     };
+    let is_answered = source.scenario.traffic.iter().any(|class| class.window.is_some());
+    let of_answers = if is_answered { ", traffic.*.window.answer.service_level" } else { "" };
     let message = format!(
-        "{}; send on another level (traffic.*.service_level), or map it to another lane",
+        "{}; send on another level (traffic.*.service_level{of_answers}), or map it to another lane",
         drop.describe(fabric)
     );
     Err(source.refuse(key, message).into())

@@ -92,6 +92,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         probe: None,
     };
     classes::check_packets(source, &plan)?;
+    classes::check_paces(source, &plan)?;
     pool::check(source, &plan)?;
     network::check(source, &plan, &mut gathered)?;
     Ok(Compiled {

@@ -60,6 +60,31 @@ pub struct Measure {
     /// Width of a step of the table `series`, at most 100,000 of them a run; that of the slices in
     /// which everything is summed up, from 512 to 1,024 of them, unless given.
     pub step: Option<Span>,
+    /// Whether every flow, that is a class from one host to another, is counted by itself.
+    pub flows: bool,
+    /// Flows and channels that are followed step by step; none unless given.
+    pub follow: Option<Follow>,
+}
+
+/// What is followed step by step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Follow {
+    /// Flows, each as `class: source -> destination`, such as `data: h0 -> h5`.
+    #[serde(default)]
+    pub flows: Vec<String>,
+    /// Channels, each as `s0 -> s1`, or `s0[1] -> s1[2]` where several cables join two nodes.
+    #[serde(default)]
+    pub links: Vec<String>,
+    /// Width of a step, at most 100,000 of them a run.
+    pub step: Span,
+    /// Steps over which a centred mean goes: an odd number, 1 unless given.
+    #[serde(default = "default_window")]
+    pub window: i64,
+}
+
+const fn default_window() -> i64 {
+    1
 }
 
 /// What is asked for where nobody asks.
@@ -72,6 +97,8 @@ impl Default for Measure {
             sample_size: 100_000,
             percentiles: PERCENTILES_DEFAULT.into(),
             step: None,
+            flows: false,
+            follow: None,
         }
     }
 }

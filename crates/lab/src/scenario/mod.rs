@@ -30,12 +30,13 @@ mod preset;
 mod routing;
 mod topology;
 mod traffic;
+mod window;
 
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
 pub(crate) use measure::PERCENTILES_DEFAULT;
-pub use measure::{Measure, Stop};
+pub use measure::{Follow, Measure, Stop};
 pub use network::{Header, Network};
 pub use policing::{Excess, Policing};
 pub use preset::{Parameters, Preset, SwitchingParameters, WormholeParameters};
@@ -43,6 +44,7 @@ pub use routing::{AlternativePaths, Routing};
 pub use topology::Topology;
 pub(crate) use topology::fabric;
 pub use traffic::TrafficClass;
+pub use window::{Answer, Window};
 
 use crate::old_names::refuse_old_keys;
 use gingham_input::{InputError, Tree};

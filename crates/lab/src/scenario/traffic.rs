@@ -1,6 +1,6 @@
 //! A traffic class as a scenario writes it.
 
-use super::Policing;
+use super::{Policing, Window};
 use gingham_kernel::Span;
 use gingham_model::Segmentation;
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
@@ -21,11 +21,11 @@ pub struct TrafficClass {
     #[serde(default = "default_arrivals")]
     pub arrivals: Arrivals,
     /// Offered load of each host as a fraction of its link, payload only, above 0 and at most
-    /// 1; backlogged classes and schedules take none.
+    /// 1; backlogged classes, schedules and replies take none.
     pub load: Option<f64>,
     /// Payload length of messages; only a schedule takes none.
     pub length: Option<Lengths>,
-    /// Where messages go.
+    /// Where messages go; replies go back.
     #[schemars(extend("default" = "uniform"))]
     pub destinations: Option<Destinations>,
     /// Level of the class, from 0, the lowest, to 7: at a host its packets go before those of lower
@@ -44,6 +44,24 @@ pub struct TrafficClass {
     pub segmentation: Segmentation,
     /// How much of the class a host may send; all it can unless given.
     pub policing: Option<Policing>,
+    /// How many packets of a flow, that is of the class from one host to another, may be under way:
+    /// each is answered when it has arrived whole, and one more may start when the answer has. Any
+    /// number unless given.
+    #[schemars(extend("x-source" = "textbook; one answer a packet: Santos et al. 2002, section 4"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+window = { packets = 4, answer = { length = "20 B" } }"#))]
+    pub window: Option<Window>,
+    /// Payload of a flow as a fraction of the host's link, above 0 and at most 1: a packet starts no
+    /// sooner than the one before it and the time that its payload takes at this rate. As fast as it
+    /// can unless given.
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+pace = 0.25"#))]
+    pub pace: Option<f64>,
     /// The class creates messages from this instant on; from the beginning of the run unless given.
     pub start: Option<Span>,
     /// It creates none at this instant and later; until the end of the run unless given.
@@ -51,10 +69,13 @@ pub struct TrafficClass {
 }
 
 impl TrafficClass {
-    /// Says what holds where nothing is written. A schedule has its own hosts and destinations.
+    /// Says what holds where nothing is written. A schedule has its own hosts and destinations, and
+    /// replies go where their messages came from.
     pub(super) fn fill_in(&mut self) {
         if !matches!(self.arrivals, Arrivals::Schedule(_)) {
             self.hosts.get_or_insert_with(|| vec!["*".to_owned()]);
+        }
+        if !matches!(self.arrivals, Arrivals::Schedule(_) | Arrivals::Reply(_)) {
             self.destinations.get_or_insert(Destinations::Uniform);
         }
     }

@@ -52,6 +52,18 @@ length = { fixed = "64 B" }"#))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = { schedule = "schedule.csv" }"#))]
     Schedule(String),
+    /// One message for each of another class that is delivered to the host, back to where that came
+    /// from; created only while the class sends. Takes no load or destinations.
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+name = "replies"
+arrivals = { reply = { to = "requests", think = "1 us" } }
+length = { fixed = "64 B" }
+[[traffic]]
+name = "requests"
+load = 0.05
+length = { fixed = "64 B" }"#))]
+    Reply(Reply),
 }
 
 /// Parameters of `constant`.
@@ -83,6 +95,17 @@ pub struct OnOffPareto {
     pub off: Span,
     /// Tail index, above 1: the chance of a period beyond x falls as x to the power of minus this.
     pub shape: f64,
+}
+
+/// Parameters of `reply`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// The name of the class whose messages are replied to.
+    pub to: String,
+    /// From the delivery of such a message to the creation of its reply; nothing unless given.
+    #[serde(default)]
+    pub think: Span,
 }
 
 /// The arrival process of a source. A load is the fraction of the source's link that its payload

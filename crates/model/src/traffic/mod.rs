@@ -24,7 +24,7 @@ mod source;
 mod ticks;
 mod weighted;
 
-pub use arrivals::{ArrivalPlan, Arrivals, Constant, OnOff, OnOffPareto};
+pub use arrivals::{ArrivalPlan, Arrivals, Constant, OnOff, OnOffPareto, Reply};
 pub use destinations::{DestinationPlan, Destinations, GridPlaces, HotSpot, OtherHosts};
 pub use lengths::{Bimodal, LengthPlan, Lengths, Uniform};
 pub use on_off::{PeriodLaw, PeriodPlan};

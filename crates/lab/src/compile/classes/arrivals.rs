@@ -78,7 +78,9 @@ impl ClassContext<'_> {
                 return Err(self.error("load", message).into());
             }
             Arrivals::Backlogged => ArrivalPlan::Backlogged,
-            Arrivals::Schedule(_) => unreachable!("a schedule draws nothing"),
+            Arrivals::Schedule(_) | Arrivals::Reply(_) => {
+                unreachable!("neither schedules nor replies draw arrivals")
+            }
         };
         self.check_peak(&plan)?;
         Ok(plan)
@@ -134,7 +136,7 @@ impl ClassContext<'_> {
     }
 
     /// Refuses on periods so short that thousands of them pass between two messages of a host.
-    pub(super) fn check_pace(
+    pub(super) fn check_periods(
         &self,
         host: EndpointId,
         plan: &ArrivalPlan,

@@ -5,6 +5,7 @@
 //!     │
 //!   arrivals + lengths + destinations ─► for each host a SourcePlan, or a reason to be silent
 //!   schedule ─────────────────────────► a SourcePlan for each host in it
+//!   reply + lengths ──────────────────► a SourcePlan for each host that is sent what it replies to
 //! ```
 //!
 //! Invariants: a source has somewhere to send to, and every destination can be reached; what a
@@ -19,12 +20,15 @@ mod lengths;
 mod matrix;
 mod permutations;
 mod policing;
+mod replies;
 mod schedule;
 mod sending;
 mod sheet;
+mod window;
 
 pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
+pub(super) use window::check_paces;
 
 use super::gathered::Gathered;
 use super::network::Links;
@@ -34,8 +38,9 @@ use context::ClassContext;
 use destinations::Aim;
 use gingham_input::InputError;
 use gingham_model::traffic::{Arrivals, SourcePlan};
-use gingham_model::{Arbitration, ClassPlan};
+use gingham_model::{Arbitration, ClassId, ClassPlan};
 use hosts::Hosts;
+use replies::Compiled;
 use std::collections::BTreeMap;
 
 /// The traffic classes of a scenario.
@@ -49,26 +54,38 @@ pub(super) fn classes(
         return Err(InputError::at(&source.tree, "traffic", "at least one class must send").into());
     }
     let hosts = Hosts::of(links.fabric);
-    let mut classes = Vec::new();
-    for (index, class) in written.iter().enumerate() {
+    check_names(source)?;
+    let replied = replies::replied(source)?;
+    let mut compiled = Compiled::new();
+    for index in replies::in_order(&replied) {
+        let class = &written[index];
         let context =
             ClassContext { source, links, fabric: links.fabric, hosts: &hosts, index, class };
+        let to = replied[index].map(ClassId::new);
+        let plan = context.compile(to, &compiled, gathered)?;
+        compiled.insert(ClassId::new(index), plan);
+    }
+    let classes: Vec<ClassPlan> = compiled.into_values().collect();
+    note_levels(links.parameters, &classes, gathered);
+    Ok(classes)
+}
+
+fn check_names(source: &ScenarioSource) -> Result<(), LabError> {
+    let written = &source.scenario.traffic;
+    for (index, class) in written.iter().enumerate() {
         if written[..index].iter().any(|earlier| earlier.name == class.name) {
             let message =
                 format!("two classes are called `{}`; each needs a name of its own", class.name);
-            return Err(context.error("name", message).into());
+            return Err(source.refuse(&format!("traffic.{index}.name"), message).into());
         }
-        classes.push(context.compile(gathered)?);
     }
-    note_levels(links.parameters, &classes, gathered);
-    policing::note_held_up(&classes, gathered);
-    Ok(classes)
+    Ok(())
 }
 
 /// Says where switches look at priorities and find one only.
 fn note_levels(parameters: &Parameters, classes: &[ClassPlan], gathered: &mut Gathered) {
     let first = classes[0].priority;
-    let is_one = classes.iter().all(|class| class.priority == first);
+    let is_one = classes.iter().flat_map(ClassPlan::priorities).all(|level| level == first);
     if is_one && parameters.arbitration == Arbitration::StrictPriority {
         let note = "switches go by priority, but all classes have the same: outputs go to inputs round robin";
         gathered.notes.push(note.to_owned());
@@ -76,21 +93,29 @@ fn note_levels(parameters: &Parameters, classes: &[ClassPlan], gathered: &mut Ga
 }
 
 impl ClassContext<'_> {
-    fn compile(&self, gathered: &mut Gathered) -> Result<ClassPlan, LabError> {
+    /// The plan of a class that replies to `to`, if to any; that one is `compiled` already.
+    fn compile(
+        &self,
+        to: Option<ClassId>,
+        compiled: &Compiled,
+        gathered: &mut Gathered,
+    ) -> Result<ClassPlan, LabError> {
         let active = self.active()?;
-        let sources = match &self.class.arrivals {
-            Arrivals::Schedule(file) => self.scheduled(file, &active, gathered)?,
+        let sources = match (&self.class.arrivals, to) {
+            (Arrivals::Schedule(file), _) => self.scheduled(file, &active, gathered)?,
+            (Arrivals::Reply(reply), Some(to)) => self.replies(reply, to, compiled, gathered)?,
             _ => self.drawn(gathered)?,
         };
+        let priority = self.level("priority", self.class.priority)?;
         Ok(ClassPlan {
             name: self.class.name.clone(),
             active,
-            priority: self.priority()?,
+            priority,
             vc_class: self.links.kind.lanes.vc_class(self.index),
             segmentation: self.segmentation(gathered)?,
             policing: self.policing(&sources, gathered)?,
-            window: None,
-            pace: None,
+            window: self.window(priority)?,
+            pace: self.pace(&sources)?,
             sources,
         })
     }
@@ -107,7 +132,7 @@ impl ClassContext<'_> {
             match aim {
                 Aim::At { destinations, load_factor } => {
                     let arrivals = arrivals.scaled(load_factor);
-                    self.check_pace(*endpoint, &arrivals, &lengths)?;
+                    self.check_periods(*endpoint, &arrivals, &lengths)?;
                     let lengths = lengths.clone();
                     sources.push(SourcePlan::drawn(*endpoint, arrivals, lengths, destinations));
                 }

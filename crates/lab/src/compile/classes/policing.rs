@@ -11,9 +11,8 @@ use gingham_input::InputError;
 use gingham_kernel::{Bytes, Span};
 use gingham_model::traffic::{Arrivals, SourcePlan};
 use gingham_model::{
-    self as model, ClassId, ClassPlan, Plan, PolicingPlan, Priority, REFILL_BYTES, SegmentationPlan,
+    self as model, ClassId, ClassPlan, Plan, PolicingPlan, REFILL_BYTES, SegmentationPlan,
 };
-use std::collections::BTreeSet;
 
 impl ClassContext<'_> {
     /// How a class with these sources is policed.
@@ -123,56 +122,27 @@ impl ClassContext<'_> {
 
     /// The time in which 64 KiB of tokens flow in at a host.
     fn refill(&self, policing: &Policing, source: &SourcePlan) -> Result<Span, LabError> {
-        let byte_ps = self.links.byte_ps(source.endpoint);
-        #[expect(clippy::cast_precision_loss, reason = "rounded to a picosecond in 64 KiB, once")]
-        let span_ps = |bytes: u64| bytes as f64 * byte_ps / policing.rate;
-        #[expect(clippy::cast_precision_loss, reason = "a limit")]
-        if span_ps(policing.burst.0.max(REFILL_BYTES)) > TIME_MAX.as_ps() as f64 {
+        let Policing { rate, burst, .. } = *policing;
+        self.time_at(source, rate, burst.0)
+            .and_then(|_| self.time_at(source, rate, REFILL_BYTES))
+            .ok_or_else(|| {
             let message = format!(
-                "64 KiB, or a bucket of {}, take longer than {TIME_MAX} to flow in at {}, and no run lasts as long",
-                policing.burst,
+                "64 KiB, or a bucket of {burst}, take longer than {TIME_MAX} to flow in at {}, and no run lasts as long",
                 self.fabric.endpoint_name(source.endpoint)
             );
-            return Err(self.error("policing.rate", message).into());
-        }
+            self.error("policing.rate", message).into()
+        })
+    }
+
+    /// The time of so many bytes at a fraction of a source's link; `None` if no run lasts as long.
+    pub(super) fn time_at(&self, source: &SourcePlan, share: f64, bytes: u64) -> Option<Span> {
+        #[expect(clippy::cast_precision_loss, reason = "rounded to a picosecond in 64 KiB, once")]
+        let span_ps = bytes as f64 * self.links.byte_ps(source.endpoint) / share;
+        #[expect(clippy::cast_precision_loss, reason = "a limit")]
+        let is_within = span_ps <= TIME_MAX.as_ps() as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-        Ok(Span::from_ps(span_ps(REFILL_BYTES).round() as u64))
+        is_within.then(|| Span::from_ps(span_ps.round() as u64))
     }
-}
-
-/// Says of classes whose packets may wait for tokens which others they hold up, at a host and in a
-/// level of both.
-pub(super) fn note_held_up(classes: &[ClassPlan], gathered: &mut Gathered) {
-    for class in classes {
-        if class.policing.as_ref().is_none_or(|policing| policing.excess != model::Excess::Delay) {
-            continue;
-        }
-        let hosts: BTreeSet<_> = class.sources.iter().map(|source| source.endpoint).collect();
-        let is_held_up = |other: &&ClassPlan| {
-            other.name != class.name
-                && levels_of(classes, other).any(|level| level == class.priority)
-                && other.sources.iter().any(|source| hosts.contains(&source.endpoint))
-        };
-        let held_up = classes.iter().filter(is_held_up).map(|other| format!("`{}`", other.name));
-        let held_up: Vec<String> = held_up.collect();
-        if !held_up.is_empty() {
-            gathered.notes.push(format!(
-                "class `{}`: packets of it that wait for tokens hold up those of {} behind them, which have the same \
-                 priority or are demoted to it",
-                class.name,
-                held_up.join(", ")
-            ));
-        }
-    }
-}
-
-/// The levels in which messages of a class wait: its own, and that of its excess if it is demoted.
-fn levels_of(classes: &[ClassPlan], class: &ClassPlan) -> impl Iterator<Item = Priority> {
-    let demoted = match class.policing.as_ref().map(|policing| policing.excess) {
-        Some(model::Excess::Demote(other)) => Some(classes[other.index()].priority),
-        _ => None,
-    };
-    [class.priority].into_iter().chain(demoted)
 }
 
 /// Refuses packets that would wait for more tokens than their bucket ever holds.

@@ -8,13 +8,13 @@ use gingham_kernel::Bytes;
 use gingham_model::{Priority, Segmentation, SegmentationPlan};
 
 impl ClassContext<'_> {
-    pub(super) fn priority(&self) -> Result<Priority, LabError> {
-        let written = self.class.priority;
+    /// The priority that is written under a key.
+    pub(super) fn level(&self, key: &str, written: i64) -> Result<Priority, LabError> {
         u8::try_from(written).ok().and_then(Priority::new).ok_or_else(|| {
             let highest = Priority::LEVELS - 1;
             let message =
                 format!("a priority lies from 0, the lowest, to {highest}, not {written}");
-            self.error("priority", message).into()
+            self.error(key, message).into()
         })
     }
 

@@ -1,62 +1,98 @@
-//! The lanes of each class.
+//! The lanes of each class, and of its answers.
 
+use super::users::{LaneUser, users};
 use crate::error::LabError;
-use crate::scenario::{ScenarioSource, TrafficClass};
+use crate::scenario::ScenarioSource;
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
+use std::collections::BTreeMap;
 
-/// Which lanes classes may use; those with the same lanes share a VC class.
+/// Which lanes classes and their answers may use; those with the same lanes share a VC class.
 pub(super) struct ClassLanes {
     /// By class.
     pub(super) by_class: Vec<LaneSet>,
+    /// By class: the lanes of its answers, if its packets are answered.
+    of_answers: BTreeMap<usize, LaneSet>,
     /// By VC class.
     pub(super) sets: Vec<LaneSet>,
 }
 
 impl ClassLanes {
     /// The lanes of every class, which are all but InfiniBand's lane of management where it names
-    /// none.
+    /// none, and those of its answers, which are the same where they name none.
     pub(super) fn of(source: &ScenarioSource, count: u8) -> Result<Self, LabError> {
-        let mut lanes = Self { by_class: Vec::new(), sets: Vec::new() };
-        for (index, class) in source.scenario.traffic.iter().enumerate() {
-            let of_class = lanes_of(source, index, class, count)?;
-            lanes.by_class.push(of_class);
-            if !lanes.sets.contains(&of_class) {
-                lanes.sets.push(of_class);
+        let mut lanes =
+            Self { by_class: Vec::new(), of_answers: BTreeMap::new(), sets: Vec::new() };
+        for user in users(source) {
+            let own = match user.lanes {
+                Some(written) => named(source, &user, written, count)?,
+                None if user.is_answer => lanes.by_class[user.class],
+                None => LaneSet::first_n(count.min(MANAGEMENT_LANE)),
+            };
+            if user.is_answer {
+                lanes.of_answers.insert(user.class, own);
+            } else {
+                lanes.by_class.push(own);
+            }
+            if !lanes.sets.contains(&own) {
+                lanes.sets.push(own);
             }
             if lanes.sets.len() > usize::from(u8::MAX) {
                 let message = format!(
                     "classes may use at most {} different lists of lanes: let some use the same",
                     u8::MAX
                 );
-                return Err(source.refuse(&format!("traffic.{index}.lanes"), message).into());
+                return Err(source.refuse(&user.key("lanes"), message).into());
             }
         }
         Ok(lanes)
     }
 
     pub(super) fn vc_class(&self, class: usize) -> VcClass {
-        let own = self.by_class[class];
+        self.vc_class_of(self.by_class[class])
+    }
+
+    pub(super) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
+        self.of_answers.get(&class).map(|own| self.vc_class_of(*own))
+    }
+
+    fn vc_class_of(&self, own: LaneSet) -> VcClass {
         let place = self.sets.iter().position(|set| *set == own).expect("a set of a class");
         VcClass(u8::try_from(place).expect("sets are few"))
     }
+
+    /// Who has fewer than so many lanes, if anybody.
+    pub(super) fn with_fewer<'a>(
+        &self,
+        source: &'a ScenarioSource,
+        count: usize,
+    ) -> Option<LaneUser<'a>> {
+        let lanes = |user: &LaneUser<'_>| match self.of_answers.get(&user.class) {
+            Some(own) if user.is_answer => *own,
+            _ => self.by_class[user.class],
+        };
+        users(source).find(|user| (lanes(user).len() as usize) < count)
+    }
 }
 
-fn lanes_of(
+/// The lanes that somebody names.
+fn named(
     source: &ScenarioSource,
-    index: usize,
-    class: &TrafficClass,
+    user: &LaneUser<'_>,
+    written: &[i64],
     count: u8,
 ) -> Result<LaneSet, LabError> {
     let refuse = |key: &str, message: String| -> LabError {
-        source.refuse(&format!("traffic.{index}.{key}"), message).into()
-    };
-    let Some(written) = &class.lanes else {
-        return Ok(LaneSet::first_n(count.min(MANAGEMENT_LANE)));
+        source.refuse(&user.key(key), message).into()
     };
     let highest = count - 1;
     if written.is_empty() {
+        let [who, without] = if user.is_answer {
+            ["answers without a lane can never be sent", "those of the class"]
+        } else {
+            ["a class without a lane can send nothing", "all"]
+        };
         let message = format!(
-            "a class without a lane can send nothing: name some from 0 to {highest}, or leave the key out for all"
+            "{who}: name some from 0 to {highest}, or leave the key out for {without}"
         );
         return Err(refuse("lanes", message));
     }

@@ -1,43 +1,65 @@
-//! Service levels of classes, where tables decide on lanes.
+//! Service levels of classes and of their answers, where tables decide on lanes.
 
+use super::users::users;
 use crate::compile::imported::decides_on_lanes;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_topology::routing::{LEVELS, VcClass};
+use std::collections::BTreeMap;
 
-/// By class: the service level that it says; `None` if lanes are not decided on by tables.
-pub(super) fn of_classes(
-    source: &ScenarioSource,
-) -> Result<Option<Vec<Option<VcClass>>>, LabError> {
-    let refuse = |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
-    let by_tables = decides_on_lanes(&source.scenario.routing);
-    if by_tables && source.scenario.network.lanes.datelines == Some(true) {
-        let message = "tables decide on lanes (routing.lane_tables, routing.service_levels), and they have their own way to \
-                       break cycles: leave datelines out";
-        return Err(refuse("network.lanes.datelines", message.to_owned()));
-    }
-    let mut levels = Vec::new();
-    for (index, class) in source.scenario.traffic.iter().enumerate() {
-        let key = |name: &str| format!("traffic.{index}.{name}");
-        if by_tables && class.lanes.is_some() {
-            let message = "tables decide on lanes (routing.lane_tables, routing.service_levels): say with `service_level` on \
-                           which level the class sends, or leave it out";
-            return Err(refuse(&key("lanes"), message.to_owned()));
+/// The service levels that classes and their answers say; `None` where that of the pair holds.
+pub(in crate::compile) struct ClassLevels {
+    /// By class.
+    pub(in crate::compile) by_class: Vec<Option<VcClass>>,
+    /// By class: the level of its answers, if its packets are answered.
+    pub(in crate::compile) of_answers: BTreeMap<usize, Option<VcClass>>,
+}
+
+impl ClassLevels {
+    /// What scenarios say; `None` if lanes are not decided on by tables.
+    pub(super) fn of(source: &ScenarioSource) -> Result<Option<Self>, LabError> {
+        let refuse =
+            |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
+        let by_tables = decides_on_lanes(&source.scenario.routing);
+        if by_tables && source.scenario.network.lanes.datelines == Some(true) {
+            let message = "tables decide on lanes (routing.lane_tables, routing.service_levels), and they have their own way to \
+                           break cycles: leave datelines out";
+            return Err(refuse("network.lanes.datelines", message.to_owned()));
         }
-        let Some(written) = class.service_level else {
-            levels.push(None);
-            continue;
-        };
-        if !by_tables {
-            let message = "no tables make lanes of service levels: name them with routing.lane_tables, or say the lanes with \
-                           `lanes`";
-            return Err(refuse(&key("service_level"), message.to_owned()));
+        let mut levels = Self { by_class: Vec::new(), of_answers: BTreeMap::new() };
+        for user in users(source) {
+            if by_tables && user.lanes.is_some() {
+                let sends = if user.is_answer { "answers go" } else { "the class sends" };
+                let message = format!(
+                    "tables decide on lanes (routing.lane_tables, routing.service_levels): say with `service_level` on which \
+                     level {sends}, or leave it out"
+                );
+                return Err(refuse(&user.key("lanes"), message));
+            }
+            if !by_tables && user.service_level.is_some() {
+                let message = "no tables make lanes of service levels: name them with routing.lane_tables, or say the lanes \
+                               with `lanes`";
+                return Err(refuse(&user.key("service_level"), message.to_owned()));
+            }
+            let own = user.service_level.map(|written| {
+                let level = u8::try_from(written).ok().filter(|it| usize::from(*it) < LEVELS);
+                level.map(VcClass).ok_or_else(|| {
+                    let message = format!("a service level is from 0 to 15, not {written}");
+                    refuse(&user.key("service_level"), message)
+                })
+            });
+            let own = own.transpose()?;
+            if user.is_answer {
+                levels.of_answers.insert(user.class, own.or(levels.by_class[user.class]));
+            } else {
+                levels.by_class.push(own);
+            }
         }
-        let level = u8::try_from(written).ok().filter(|level| usize::from(*level) < LEVELS);
-        let level = level.ok_or_else(|| {
-            refuse(&key("service_level"), format!("a service level is from 0 to 15, not {written}"))
-        })?;
-        levels.push(Some(VcClass(level)));
+        Ok(by_tables.then_some(levels))
     }
-    Ok(by_tables.then_some(levels))
+
+    /// Those of classes and of answers.
+    pub(in crate::compile) fn all(&self) -> impl Iterator<Item = Option<VcClass>> {
+        self.by_class.iter().chain(self.of_answers.values()).copied()
+    }
 }

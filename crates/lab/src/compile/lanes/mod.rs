@@ -17,7 +17,9 @@ mod notes;
 mod pipeline;
 mod rooms;
 mod section;
+mod users;
 
+pub(super) use levels::ClassLevels;
 pub(super) use pipeline::{check, lane_bytes, plan};
 
 use super::gathered::Gathered;
@@ -35,8 +37,8 @@ pub(super) struct LaneFigures {
     link_output: Scheduler,
     adapter_port: Scheduler,
     classes: ClassLanes,
-    /// By class, where tables decide on lanes: its service level, if it says one.
-    levels: Option<Vec<Option<VcClass>>>,
+    /// Where tables decide on lanes.
+    levels: Option<ClassLevels>,
 }
 
 impl LaneFigures {
@@ -46,7 +48,7 @@ impl LaneFigures {
         count: u8,
         [link_output, adapter_port]: [Scheduler; 2],
     ) -> Result<Self, LabError> {
-        let levels = levels::of_classes(source)?;
+        let levels = ClassLevels::of(source)?;
         let classes = ClassLanes::of(source, count)?;
         Ok(Self { count, link_output, adapter_port, classes, levels })
     }
@@ -59,9 +61,17 @@ impl LaneFigures {
     /// The VC class of the packets of a class; `None` where the pair decides.
     pub(super) fn vc_class(&self, class: usize) -> Option<VcClass> {
         if let Some(levels) = &self.levels {
-            return levels.get(class).copied().flatten();
+            return levels.by_class[class];
         }
         Some(self.classes.vc_class(class))
+    }
+
+    /// The same of the answers of a class, whose packets are answered.
+    pub(super) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
+        match &self.levels {
+            Some(levels) => levels.of_answers.get(&class).copied().flatten(),
+            None => self.classes.vc_class_of_answers(class),
+        }
     }
 
     /// Which lanes packets may take at each hop.
@@ -93,7 +103,7 @@ impl LaneFigures {
         let asked = source.scenario.network.lanes.datelines;
         let routing = &source.scenario.routing.algorithm;
         let is_needed = routing.needs_datelines();
-        let few = self.classes.by_class.iter().position(|lanes| (lanes.len() as usize) < CLASSES);
+        let few = self.classes.with_fewer(source, CLASSES);
         if asked == Some(false) || asked.is_none() && (!is_needed || few.is_some()) {
             return Ok(None);
         }
@@ -109,15 +119,19 @@ impl LaneFigures {
             }
             return Ok(None);
         }
-        if let Some(index) = few {
-            let class = &source.scenario.traffic[index];
+        if let Some(user) = few {
+            let have = if user.is_answer {
+                "have but one: give them"
+            } else {
+                "has but one: give it"
+            };
             let message = format!(
-                "datelines share out the lanes of a class among {CLASSES} dateline classes, and class `{}` has but one: give it \
-                 another, or say network.lanes.datelines = false",
-                class.name
+                "datelines share out the lanes of a class among {CLASSES} dateline classes, and {} {have} another, or say \
+                 network.lanes.datelines = false",
+                user.called
             );
-            let key = match class.lanes {
-                Some(_) => format!("traffic.{index}.lanes"),
+            let key = match user.lanes {
+                Some(_) => user.key("lanes"),
                 None => "network.lanes.count".to_owned(),
             };
             return Err(source.refuse(&key, message).into());

@@ -1,0 +1,42 @@
+//! How much of a flow may be under way, and how fast it may go.
+
+use gingham_kernel::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How many packets of a flow may be under way, and how they are answered.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// Packets of a flow that were sent and are not answered, at the most; from 1 to 1,000,000.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub packets: i64,
+    /// The packet with which a host answers each packet of the class that it has received whole.
+    #[serde(default)]
+    pub answer: Answer,
+}
+
+/// The packet with which a host answers one that it has received.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Answer {
+    /// Payload of an answer, from 1 B to 64 KiB; that of Santos et al. 2002, section 4, unless
+    /// given.
+    pub length: Bytes,
+    /// Level of answers, from 0 to 7: at a host those of a level go before all else of it; that of
+    /// the class unless given.
+    #[schemars(range(min = 0, max = 7))]
+    pub priority: Option<i64>,
+    /// Lanes on which answers may go; those of the class unless given.
+    pub lanes: Option<Vec<i64>>,
+    /// Service level of answers, from 0 to 15; that of the class unless given, and if that has none
+    /// the one that tables give to the pair from the host that answers to the one that sent.
+    #[schemars(range(min = 0, max = 15))]
+    pub service_level: Option<i64>,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self { length: Bytes(20), priority: None, lanes: None, service_level: None }
+    }
+}
