@@ -1,9 +1,10 @@
-//! The longest packets of a class, and where they go.
+//! The longest packets of a class, how they are answered, and where they go.
 
 use super::paths::hosts;
 use gingham_model::traffic::{DestinationPlan, MessagePlan, SourcePlan};
-use gingham_model::{ClassPlan, Excess, Plan, SegmentationPlan};
+use gingham_model::{AnswerPlan, ClassPlan, Excess, Plan, SegmentationPlan};
 use gingham_topology::EndpointId;
+use gingham_topology::routing::LaneSet;
 
 /// The classes as whose packets those of a class may be sent: itself, and that to which its excess
 /// is demoted.
@@ -16,6 +17,19 @@ pub(super) fn sent_as<'a>(
         Excess::Delay | Excess::Drop => None,
     });
     std::iter::once(class).chain(demoted)
+}
+
+/// The packets that answer those of a class, as whosever they are sent.
+pub(super) fn answers<'a>(
+    plan: &'a Plan,
+    class: &'a ClassPlan,
+) -> impl Iterator<Item = AnswerPlan> + 'a {
+    sent_as(plan, class).filter_map(|other| Some(other.window?.answer))
+}
+
+/// The lanes on which answers may go somewhere.
+pub(super) fn lanes_of_answers(plan: &Plan, answer: AnswerPlan) -> LaneSet {
+    plan.lanes.allowed.anywhere(&plan.fabric, answer.vc_class)
 }
 
 /// The most payload that a packet of a message carries which is sent as those of a class are.

@@ -106,21 +106,22 @@ pub(super) fn measure(source: &ScenarioSource) -> Checked<MeasurePlan> {
         return refuse(source, "measure.sample_size", message);
     }
     if let Some(step) = measure.step {
-        check_step(source, step)?;
+        check_step(source, "measure.step", step)?;
     }
     Ok(MeasurePlan {
         messages: measure.messages,
         sample_size: usize::try_from(measure.sample_size).expect("64-bit platform"),
         step: measure.step,
-        flows: false,
+        flows: measure.flows,
     })
 }
 
-fn check_step(source: &ScenarioSource, step: Span) -> Checked<()> {
+/// Refuses a step, at its key, that no run of this length has, or too many of.
+pub(super) fn check_step(source: &ScenarioSource, key: &str, step: Span) -> Checked<()> {
     let time = source.scenario.stop.time;
     if step == Span::ZERO || step > time {
         let message = format!("a step lasts from 1 ps to the time of the run, {time}, not {step}");
-        return refuse(source, "measure.step", message);
+        return refuse(source, key, message);
     }
     let steps = time.div_ceil(step);
     if steps > STEPS_MAX {
@@ -129,7 +130,7 @@ fn check_step(source: &ScenarioSource, step: Span) -> Checked<()> {
             "a run of {time} has {steps} steps of {step}, and {STEPS_MAX} are kept at the most: \
              make a step at least {enough}"
         );
-        return refuse(source, "measure.step", message);
+        return refuse(source, key, message);
     }
     Ok(())
 }

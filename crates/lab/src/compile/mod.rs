@@ -3,6 +3,7 @@
 mod arbiters;
 mod cables;
 mod classes;
+mod follow;
 mod gathered;
 mod imported;
 mod in_transit;
@@ -51,6 +52,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     // What needs no fabric first: routing a big one takes a while.
     let stop = measure::stop(source)?;
     let measure = measure::measure(source)?;
+    follow::check(source)?;
     let percentiles = measure::percentiles(source)?;
     let origin = scenario::fabric(source)?;
     let fabric = origin.loaded.fabric;
@@ -75,7 +77,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let classes = classes::classes(source, links, &mut gathered)?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
     measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
-    let plan = Plan {
+    let mut plan = Plan {
         seed: scenario.seed,
         lanes: kind.lanes.plan(lanes),
         switching: network::over(kind.switching, &channels),
@@ -95,6 +97,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     classes::check_paces(source, &plan)?;
     pool::check(source, &plan)?;
     network::check(source, &plan, &mut gathered)?;
+    plan.follow = follow::plan(source, &plan)?;
     Ok(Compiled {
         plan: Arc::new(plan),
         percentiles,

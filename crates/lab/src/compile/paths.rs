@@ -14,6 +14,7 @@ use super::gathered::Gathered;
 use super::imported;
 use crate::error::{DeadlockReport, LabError};
 use crate::scenario::{AlternativePaths, ScenarioSource};
+use gingham_model::traffic::SourcePlan;
 use gingham_model::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};
 use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteSet, Routes};
 use gingham_topology::{EndpointId, Fabric, NodeId};
@@ -217,7 +218,10 @@ pub(super) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: 
     if *choice == PathChoice::Only || sources().next().is_none() {
         return;
     }
-    let used = sources().map(|source| sets_used(choice, &source.payload_bytes()));
+    let answers = classes.iter().filter_map(|class| Some(class.window?.answer.payload_bytes));
+    let lengths =
+        sources().map(SourcePlan::payload_bytes).chain(answers.map(|bytes| bytes..=bytes));
+    let used = lengths.map(|payload| sets_used(choice, &payload));
     let used = used.fold([false; 2], |all, of| [all[0] || of[0], all[1] || of[1]]);
     let [unused, taken] = match used {
         [true, true] => return note_no_return(choice, gathered),

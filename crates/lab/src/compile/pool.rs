@@ -3,7 +3,7 @@
 //! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill`
 //! only a class whose messages may be of any length has packets for which there never is room.
 
-use super::longest::{destinations, longest_anywhere, longest_as, sent_as};
+use super::longest::{answers, destinations, longest_anywhere, longest_as, sent_as};
 use super::paths::sets_used;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
@@ -19,11 +19,15 @@ pub(super) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError
         return Ok(());
     }
     for class in &plan.classes {
-        let Some(found) = without_room(plan, class) else { continue };
         let may_spill = matches!(plan.in_transit.when_full, WhenFull::Spill { .. });
-        if found.payload_bytes == u32::MAX && may_spill {
-            continue;
-        }
+        let packet = without_room(plan, class)
+            .filter(|found| found.payload_bytes < u32::MAX || !may_spill)
+            .map(|found| (found, "a packet", "cut packets with traffic.*.segmentation"));
+        let answer = || {
+            let cure = "make answers shorter with traffic.*.window.answer.length";
+            answer_without_room(plan, class).map(|found| (found, "an answer", cure))
+        };
+        let Some((found, what, cure)) = packet.or_else(answer) else { continue };
         let [from, to] = [found.from, found.to].map(|host| plan.fabric.endpoint_name(host));
         let pool = Bytes(plan.in_transit.pool_bytes);
         let packet = match found.payload_bytes {
@@ -32,8 +36,8 @@ pub(super) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError
         };
         let fate = if may_spill { "always spill" } else { "wait for ever" };
         let message = format!(
-            "a packet of class `{}` from `{from}` to `{to}` goes through an in-transit host and {packet}, and the buffer of \
-             a host holds {pool}, so that it would {fate}: raise the pool, or cut packets with traffic.*.segmentation",
+            "{what} of class `{}` from `{from}` to `{to}` goes through an in-transit host and {packet}, and the buffer of \
+             a host holds {pool}, so that it would {fate}: raise the pool, or {cure}",
             class.name
         );
         return Err(source.refuse("network.in_transit.pool", message).into());
@@ -51,13 +55,10 @@ struct Packet {
 }
 
 fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
-    let switches = plan.fabric.switches().len() as u64;
-    let header = plan.switching.beside_payload_at_most(switches);
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
         let sent = sent_as(plan, class).map(|other| longest_anywhere(other, *messages.end()));
-        let at_most = u64::from(sent.max().expect("its packets are sent as its own"));
-        if at_most.saturating_add(header) <= plan.in_transit.pool_bytes {
+        if has_room_anywhere(plan, sent.max().expect("its packets are sent as its own")) {
             return None;
         }
         let used = sets_used(&plan.path_choice, &messages);
@@ -65,6 +66,29 @@ fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
         sets.flat_map(|set| over_set(plan, class, source, set))
             .find(|packet| packet.bytes > plan.in_transit.pool_bytes)
     })
+}
+
+/// The same of answers, whatever path they take.
+fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
+    let payload_bytes = answers(plan, class).map(|answer| answer.payload_bytes).max()?;
+    if has_room_anywhere(plan, payload_bytes) {
+        return None;
+    }
+    let pairs = class
+        .sources
+        .iter()
+        .flat_map(|source| destinations(plan, source).map(move |to| (to, source.endpoint)));
+    let mut found = pairs.flat_map(|pair| {
+        plan.sets().filter_map(move |set| at_first_host(plan, set, pair, |_| payload_bytes))
+    });
+    found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
+}
+
+/// Whether a pool has room for a packet with so much payload on whatever path.
+fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
+    let switches = plan.fabric.switches().len() as u64;
+    let header = plan.switching.beside_payload_at_most(switches);
+    u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
 }
 
 /// The longest packet of a source to each of its destinations, where the path of a set leads
@@ -75,16 +99,27 @@ fn over_set<'a>(
     source: &'a SourcePlan,
     set: PathSet,
 ) -> impl Iterator<Item = Packet> + 'a {
-    let from = source.endpoint;
-    let first = plan.fabric.target(plan.fabric.endpoint_channel(from)).node;
-    let message = *source.payload_bytes().end();
+    let (from, message) = (source.endpoint, *source.payload_bytes().end());
     destinations(plan, source).filter_map(move |to| {
-        let Routes::Source(routes) = plan.routes(set) else { return None };
-        let onward = routes.path(first, to).filter(|onward| onward.in_transit_hosts > 0)?;
-        let switches = || plan.switches(from, to);
-        let payload_bytes = longest_packet(plan, class, message, switches);
-        Some(Packet { from, to, bytes: bytes_at_host(plan, onward, payload_bytes), payload_bytes })
+        at_first_host(plan, set, (from, to), |switches| {
+            longest_packet(plan, class, message, switches)
+        })
     })
+}
+
+/// What a packet of a pair takes, where the path of a set leads through a host; its payload by the
+/// switches between the two.
+fn at_first_host(
+    plan: &Plan,
+    set: PathSet,
+    (from, to): (EndpointId, EndpointId),
+    payload_bytes: impl FnOnce(&dyn Fn() -> usize) -> u32,
+) -> Option<Packet> {
+    let first = plan.fabric.target(plan.fabric.endpoint_channel(from)).node;
+    let Routes::Source(routes) = plan.routes(set) else { return None };
+    let onward = routes.path(first, to).filter(|onward| onward.in_transit_hosts > 0)?;
+    let payload_bytes = payload_bytes(&|| plan.switches(from, to));
+    Some(Packet { from, to, bytes: bytes_at_host(plan, onward, payload_bytes), payload_bytes })
 }
 
 /// What a packet takes of the pool of the first host on its path.

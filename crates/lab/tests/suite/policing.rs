@@ -203,23 +203,6 @@ fn a_packet_must_fit_its_bucket() {
 }
 
 #[test]
-fn who_is_held_up_is_told() {
-    let notes = |settings: &[(&str, &str)]| compile(&source(settings), false).unwrap().notes;
-    let (same, everywhere) = (("traffic.1.priority", "1"), ("traffic.1.hosts", "[\"*\"]"));
-    let told = "class `urgent`: packets of it that wait for tokens hold up those of `bulk` behind \
-                them, which have the same priority or are demoted to it";
-    assert!(notes(&[same, everywhere]).iter().any(|note| note == told));
-    // Not at another host, not in another level, and not where nothing waits.
-    assert!(notes(&[same]).is_empty());
-    assert!(notes(&[everywhere]).is_empty());
-    assert!(notes(&[same, everywhere, (EXCESS, "drop")]).is_empty());
-    // Excess that another class sends in that level is held up, too.
-    let demoting = r#"{ rate = 0.1, burst = "1 KiB", excess = { demote = "urgent" } }"#;
-    let above = [("traffic.1.priority", "2"), ("traffic.1.policing", demoting), everywhere];
-    assert!(notes(&above).iter().any(|note| note == told), "{:?}", notes(&above));
-}
-
-#[test]
 fn a_message_that_is_judged_as_a_whole_must_fit_its_bucket_at_times() {
     let found = error(&[(BURST, "255 B"), (EXCESS, "drop")]);
     assert!(found.contains("all would be excess"), "{found}");

@@ -1,4 +1,4 @@
-//! Whether every lane on which a packet may stand has a turn, for else it would stand there for
+//! Whether every lane on which a packet may stand, an answer among them, has a turn, for else it would stand there for
 //! ever.
 //!
 //! ```text
@@ -6,40 +6,40 @@
 //! ```
 
 use super::ArbiterPlace;
-use crate::compile::longest::{destinations, sent_as};
+use crate::compile::longest::{answers, destinations, lanes_of_answers, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_model::{ClassPlan, Plan, Scheduler};
+use gingham_model::{AnswerPlan, ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Refuses classes that may use lanes which an arbiter never serves.
+/// Refuses classes that may use lanes which an arbiter never serves, and answers that may.
 pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
     let unserved = Unserved::of(plan);
     for (index, class) in plan.classes.iter().enumerate() {
         // What a class may use at all, before its pairs are followed.
         let used = sent_as(plan, class).fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
-        let Some((place, lane)) = unserved.any(used) else { continue };
-        if !matches!(plan.lanes.allowed.rule(), LaneRule::Tables { .. }) {
-            let message = format!(
-                "packets of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
-                 name the lanes of the class without it",
-                class.name,
-                place.key()
-            );
-            return Err(source.refuse(&format!("traffic.{index}.lanes"), message).into());
-        }
-        if let Some(found) = unserved.on_the_way(class) {
-            let [from, to] = [found.from, found.to].map(|host| plan.fabric.endpoint_name(host));
-            let message = format!(
-                "tables lead packets of class `{}` from `{from}` to `{to}` on lane {}, which is never served here: give the \
-                 lane a weight",
-                class.name, found.lane
-            );
-            return Err(source.refuse(found.place.key(), message).into());
-        }
+        let packets = Who { called: "packets", key: format!("traffic.{index}.lanes"), class };
+        unserved.check(source, &packets, used, |pair| {
+            sent_as(plan, class).find_map(|other| unserved.between(pair, other.vc_class))
+        })?;
+        let lanes_of = |answer: AnswerPlan| lanes_of_answers(plan, answer);
+        let used = answers(plan, class).map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
+        let key = format!("traffic.{index}.window.answer.lanes");
+        let of_answers = Who { called: "answers", key, class };
+        unserved.check(source, &of_answers, used, |(from, to)| {
+            answers(plan, class).find_map(|answer| unserved.between((to, from), answer.vc_class))
+        })?;
     }
     Ok(())
+}
+
+/// Whose lanes are checked.
+struct Who<'a> {
+    called: &'a str,
+    /// Where their lanes are named.
+    key: String,
+    class: &'a ClassPlan,
 }
 
 /// The lanes of each place that have no turn.
@@ -47,6 +47,9 @@ struct Unserved<'a> {
     plan: &'a Plan,
     places: [(ArbiterPlace, LaneSet); 3],
 }
+
+/// Where packets begin, and where they end.
+type Pair = (EndpointId, EndpointId);
 
 /// A pair whose packets come to a lane without a turn.
 struct Found {
@@ -83,21 +86,47 @@ impl<'a> Unserved<'a> {
         Some((place, (used & *without).lowest()?))
     }
 
-    /// The first pair of a class whose packets come to a lane without a turn.
-    fn on_the_way(&self, class: &ClassPlan) -> Option<Found> {
-        sent_as(self.plan, class).find_map(|other| {
-            class.sources.iter().find_map(|source| {
-                let from = source.endpoint;
-                destinations(self.plan, source).find_map(|to| {
-                    let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
-                    let vc_class = other.vc_class.unwrap_or_else(by_pair);
-                    let paths = self.plan.sets().filter_map(|set| self.plan.path(set, from, to));
-                    let found =
-                        paths.into_iter().find_map(|path| self.along(&path, from, vc_class));
-                    found.map(|(place, lane)| Found { place, lane, from, to })
-                })
-            })
-        })
+    /// Refuses lanes without a turn among those that a class or its answers may use; `found` looks
+    /// along the way of a pair of the class.
+    fn check(
+        &self,
+        source: &ScenarioSource,
+        who: &Who<'_>,
+        used: LaneSet,
+        found: impl Fn(Pair) -> Option<Found>,
+    ) -> Result<(), LabError> {
+        let Some((place, lane)) = self.any(used) else { return Ok(()) };
+        let Who { called, class, .. } = who;
+        if !matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. }) {
+            let message = format!(
+                "{called} of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
+                 name the lanes of the class without it",
+                class.name,
+                place.key()
+            );
+            return Err(source.refuse(&who.key, message).into());
+        }
+        let mut pairs = class
+            .sources
+            .iter()
+            .flat_map(|source| destinations(self.plan, source).map(|to| (source.endpoint, to)));
+        let Some(found) = pairs.find_map(found) else { return Ok(()) };
+        let [from, to] = [found.from, found.to].map(|host| self.plan.fabric.endpoint_name(host));
+        let message = format!(
+            "tables lead {called} of class `{}` from `{from}` to `{to}` on lane {}, which is never served here: give the \
+             lane a weight",
+            class.name, found.lane
+        );
+        Err(source.refuse(found.place.key(), message).into())
+    }
+
+    /// Whether packets of a VC class, or of that of the pair, come to a lane without a turn.
+    fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
+        let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
+        let vc_class = vc_class.unwrap_or_else(by_pair);
+        let paths = self.plan.sets().filter_map(|set| self.plan.path(set, from, to));
+        let found = paths.into_iter().find_map(|path| self.along(&path, from, vc_class));
+        found.map(|(place, lane)| Found { place, lane, from, to })
     }
 
     fn along(

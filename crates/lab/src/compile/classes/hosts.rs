@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wildmatch::WildMatch;
 
 /// The hosts of a fabric as traffic sees them.
-pub(super) struct Hosts {
+pub(in crate::compile) struct Hosts {
     /// By the name that tables give to an endpoint.
     named: BTreeMap<String, EndpointId>,
     /// By endpoint: the island that it is on.
@@ -18,7 +18,7 @@ pub(super) struct Hosts {
 }
 
 /// A name that stands for no host, or for several.
-pub(super) struct NameFault {
+pub(in crate::compile) struct NameFault {
     text: String,
     message: String,
     heading: &'static str,
@@ -27,13 +27,13 @@ pub(super) struct NameFault {
 
 impl NameFault {
     /// The error that `report` makes of the message, with the names that would have been right.
-    pub(super) fn within(self, report: impl FnOnce(String) -> InputError) -> LabError {
+    pub(in crate::compile) fn within(self, report: impl FnOnce(String) -> InputError) -> LabError {
         report(self.message).suggesting(&self.text, self.heading, self.names).into()
     }
 }
 
 impl Hosts {
-    pub(super) fn of(fabric: &Fabric) -> Self {
+    pub(in crate::compile) fn of(fabric: &Fabric) -> Self {
         let named = host_endpoints(fabric).map(|host| (fabric.endpoint_name(host), host)).collect();
         let of_switch = label_switches(fabric);
         let label_of = |endpoint: EndpointId| {
@@ -54,12 +54,16 @@ impl Hosts {
     }
 
     /// Whether messages from one can reach the other.
-    pub(super) fn joined(&self, a: EndpointId, b: EndpointId) -> bool {
+    pub(in crate::compile) fn joined(&self, a: EndpointId, b: EndpointId) -> bool {
         self.island[a.index()] == self.island[b.index()]
     }
 
     /// The one host endpoint of this name, node name, dump id or GUID.
-    pub(super) fn find(&self, fabric: &Fabric, text: &str) -> Result<EndpointId, NameFault> {
+    pub(in crate::compile) fn find(
+        &self,
+        fabric: &Fabric,
+        text: &str,
+    ) -> Result<EndpointId, NameFault> {
         if let Some(host) = self.named.get(text) {
             return Ok(*host);
         }

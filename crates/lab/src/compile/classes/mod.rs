@@ -26,6 +26,7 @@ mod sending;
 mod sheet;
 mod window;
 
+pub(super) use hosts::Hosts;
 pub(super) use lengths::payload;
 pub(super) use policing::check_packets;
 pub(super) use window::check_paces;
@@ -39,7 +40,6 @@ use destinations::Aim;
 use gingham_input::InputError;
 use gingham_model::traffic::{Arrivals, SourcePlan};
 use gingham_model::{Arbitration, ClassId, ClassPlan};
-use hosts::Hosts;
 use replies::Compiled;
 use std::collections::BTreeMap;
 

@@ -104,8 +104,9 @@ impl ClassContext<'_> {
         let is_everybody = self.class.hosts.as_deref() == Some(&["*".to_owned()]);
         if silent > 0 && !is_everybody {
             let to = &requests.name;
-            let text =
-                format!("{silent} of {all} hosts are sent no message of class `{to}` and are silent");
+            let text = format!(
+                "{silent} of {all} hosts are sent no message of class `{to}` and are silent"
+            );
             self.note(gathered, text);
         }
         Ok(repliers.into_iter().map(|host| replier(host, to, reply, &lengths)).collect())
@@ -118,7 +119,8 @@ impl ClassContext<'_> {
             return Err(self.error("load", message).into());
         }
         if self.class.destinations.is_some() {
-            let message = "a reply goes back to where its message came from; leave `destinations` out";
+            let message =
+                "a reply goes back to where its message came from; leave `destinations` out";
             return Err(self.error("destinations", message).into());
         }
         let time = self.source.scenario.stop.time;

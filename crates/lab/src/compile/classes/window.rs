@@ -72,7 +72,10 @@ impl ClassContext<'_> {
 
 /// Refuses packets whose time at a pace is longer than any run, and excess that is demoted to a
 /// class with a pace at a host that has none in it.
-pub(in crate::compile) fn check_paces(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+pub(in crate::compile) fn check_paces(
+    source: &ScenarioSource,
+    plan: &Plan,
+) -> Result<(), LabError> {
     for (index, class) in plan.classes.iter().enumerate() {
         check_pace(source, class, (index, class))?;
         let excess = class.policing.as_ref().map(|policing| policing.excess);

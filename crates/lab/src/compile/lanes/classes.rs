@@ -81,9 +81,8 @@ fn named(
     written: &[i64],
     count: u8,
 ) -> Result<LaneSet, LabError> {
-    let refuse = |key: &str, message: String| -> LabError {
-        source.refuse(&user.key(key), message).into()
-    };
+    let refuse =
+        |key: &str, message: String| -> LabError { source.refuse(&user.key(key), message).into() };
     let highest = count - 1;
     if written.is_empty() {
         let [who, without] = if user.is_answer {
@@ -91,9 +90,8 @@ fn named(
         } else {
             ["a class without a lane can send nothing", "all"]
         };
-        let message = format!(
-            "{who}: name some from 0 to {highest}, or leave the key out for {without}"
-        );
+        let message =
+            format!("{who}: name some from 0 to {highest}, or leave the key out for {without}");
         return Err(refuse("lanes", message));
     }
     let mut lanes = LaneSet::EMPTY;

@@ -120,11 +120,8 @@ impl LaneFigures {
             return Ok(None);
         }
         if let Some(user) = few {
-            let have = if user.is_answer {
-                "have but one: give them"
-            } else {
-                "has but one: give it"
-            };
+            let have =
+                if user.is_answer { "have but one: give them" } else { "has but one: give it" };
             let message = format!(
                 "datelines share out the lanes of a class among {CLASSES} dateline classes, and {} {have} another, or say \
                  network.lanes.datelines = false",

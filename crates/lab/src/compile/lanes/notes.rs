@@ -11,9 +11,9 @@
 
 use super::section::DEPTH_MAX;
 use crate::compile::gathered::Gathered;
-use crate::compile::longest::{longest_anywhere, sent_as};
+use crate::compile::longest::{lanes_of_answers, longest_anywhere, sent_as};
 use gingham_kernel::Span;
-use gingham_model::{ChannelPlan, ClassPlan, PipelinePlan, Plan, WhenFull};
+use gingham_model::{AnswerPlan, ChannelPlan, ClassPlan, PipelinePlan, Plan, WhenFull};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
 
@@ -31,10 +31,12 @@ pub(super) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
     gathered.notes.extend(unused(plan.lanes.count, used(plan)));
 }
 
-/// The lanes of all classes.
+/// The lanes of all classes and answers.
 fn used(plan: &Plan) -> LaneSet {
     let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
-    classes.fold(LaneSet::EMPTY, |all, of| all | of)
+    let answers = plan.classes.iter().filter_map(|class| class.window);
+    let answers = answers.map(|window| lanes_of_answers(plan, window.answer));
+    classes.chain(answers).fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
 /// The flits that a lane must hold so that by itself it carries the full rate of a channel within a
@@ -54,7 +56,12 @@ fn longest_flits(plan: &Plan, pipeline: &PipelinePlan) -> u64 {
             |message| sent_as(plan, class).map(move |other| longest_anywhere(other, message)).max();
         messages.filter_map(sent).max().unwrap_or(0)
     };
-    let longest = plan.classes.iter().filter(uses).map(payload).max();
+    let packets = plan.classes.iter().filter(uses).map(payload);
+    let answers = plan.classes.iter().filter_map(|class| Some(class.window?.answer));
+    let is_cut =
+        |answer: &AnswerPlan| !(lanes_of_answers(plan, *answer) & pipeline.cut_through).is_empty();
+    let answers = answers.filter(is_cut).map(|answer| answer.payload_bytes);
+    let longest = packets.chain(answers).max();
     longest.map_or(0, |bytes| pipeline.packet_flits(bytes))
 }
 
