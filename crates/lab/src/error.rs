@@ -53,8 +53,8 @@ const CURE_DATELINES: &str = "share the lanes of each class out among dateline c
 /// The same where datelines do not help: classes have one lane, or share some, so that one's
 /// dateline classes are not another's, or the routes turn in ways for which datelines are not made.
 const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least two lanes, and any two \
-                           classes all of them in common or none (traffic.*.lanes): give them such lanes, or allow it \
-                           (--allow-deadlock)";
+                           classes all of them in common or none, answers among them (traffic.*.lanes, \
+                           traffic.*.window.answer.lanes): give them such lanes, or allow it (--allow-deadlock)";
 
 /// A cycle of channels, in names.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -99,7 +99,7 @@ impl Reader<'_> {
         let (class, pair) = self.class(key, text)?;
         let (from, to) = ends(pair).ok_or_else(|| refuse(self.not_a_flow(text)))?;
         let find = |name: &str| {
-            self.hosts.find(&self.plan.fabric, name).map_err(|fault| fault.within(&refuse))
+            self.hosts.find(&self.plan.fabric, name).map_err(|fault| fault.within(refuse))
         };
         let (source, destination) = (find(from)?, find(to)?);
         let name = &self.plan.classes[class.index()].name;
@@ -125,9 +125,9 @@ impl Reader<'_> {
             let rest = text.trim_start().strip_prefix(&class.name)?;
             rest.trim_start().strip_prefix(':')
         };
-        let named = (0..classes.len())
+        let possible = (0..classes.len())
             .filter_map(|index| Some((ClassId::new(index), behind(&classes[index])?)));
-        if let Some(found) = named.min_by_key(|(_, rest)| rest.len()) {
+        if let Some(found) = possible.min_by_key(|(_, rest)| rest.len()) {
             return Ok(found);
         }
         let Some((name, _)) = text.split_once(':') else {

@@ -1,11 +1,14 @@
 //! From the text of a scenario to its record.
 
 mod datelines;
+mod follow;
 mod imported;
 mod in_transit;
 mod lanes;
 mod old_names;
 mod paths;
 mod policing;
+mod replies;
 mod run;
 mod segments;
+mod windows;

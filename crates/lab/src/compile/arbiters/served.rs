@@ -19,14 +19,15 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
     for (index, class) in plan.classes.iter().enumerate() {
         // What a class may use at all, before its pairs are followed.
         let used = sent_as(plan, class).fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
-        let packets = Who { called: "packets", key: format!("traffic.{index}.lanes"), class };
+        let key = format!("traffic.{index}.lanes");
+        let packets = Who { called: "packets", whose: "the class", key, class };
         unserved.check(source, &packets, used, |pair| {
             sent_as(plan, class).find_map(|other| unserved.between(pair, other.vc_class))
         })?;
         let lanes_of = |answer: AnswerPlan| lanes_of_answers(plan, answer);
         let used = answers(plan, class).map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
         let key = format!("traffic.{index}.window.answer.lanes");
-        let of_answers = Who { called: "answers", key, class };
+        let of_answers = Who { called: "answers", whose: "its answers", key, class };
         unserved.check(source, &of_answers, used, |(from, to)| {
             answers(plan, class).find_map(|answer| unserved.between((to, from), answer.vc_class))
         })?;
@@ -37,6 +38,7 @@ pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<
 /// Whose lanes are checked.
 struct Who<'a> {
     called: &'a str,
+    whose: &'a str,
     /// Where their lanes are named.
     key: String,
     class: &'a ClassPlan,
@@ -96,11 +98,11 @@ impl<'a> Unserved<'a> {
         found: impl Fn(Pair) -> Option<Found>,
     ) -> Result<(), LabError> {
         let Some((place, lane)) = self.any(used) else { return Ok(()) };
-        let Who { called, class, .. } = who;
+        let Who { called, whose, class, .. } = who;
         if !matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. }) {
             let message = format!(
                 "{called} of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
-                 name the lanes of the class without it",
+                 name the lanes of {whose} without it",
                 class.name,
                 place.key()
             );

@@ -45,10 +45,14 @@ pub(super) fn replied(source: &ScenarioSource) -> Result<Vec<Option<usize>>, Lab
     for index in 0..classes.len() {
         if let Some(circle) = circle(&replied, index) {
             let named = |index: &usize| format!("`{}`", classes[*index].name);
-            let names: Vec<String> = circle.iter().chain([&index]).map(named).collect();
+            let others: Vec<String> = circle[1..].iter().chain([&index]).map(named).collect();
+            let (whom, cure) = match &others[..] {
+                [_] => ("itself".to_owned(), "let it reply to another"),
+                _ => (others.join(", which waits for "), "let one of them have other arrivals"),
+            };
             let message = format!(
-                "class {}: no message would ever be created, so let one of them have other arrivals",
-                names.join(" waits for ")
+                "class {} waits for {whom}: no message would ever be created, so {cure}",
+                named(&index)
             );
             return Err(source.refuse(&key(index), message).into());
         }
