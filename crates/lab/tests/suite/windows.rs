@@ -141,6 +141,38 @@ fn lanes_of_answers_are_in_use() {
 }
 
 #[test]
+fn answers_are_packets_to_what_looks_for_the_longest() {
+    // 64 B are 4 flits, answers of 200 B 13: a lane of 18 has room for the one beside its round
+    // trip, for the other it has not: 5 and 14 flits.
+    let cut = laned().replace(
+        "count = 4",
+        "count = 4\nlanes.forwarding = \"virtual-cut-through\"\nlanes.depth = 18",
+    );
+    let is_told = |window: &str| {
+        let long = [
+            ("traffic.0.length", "{ fixed = \"64 B\" }"),
+            ("traffic.1.length", "{ fixed = \"64 B\" }"),
+        ];
+        let notes = compiled(&cut, &[long[0], long[1], (WINDOW, window)]).notes.join("\n");
+        notes.contains("no room for a packet of 13 beside its round trip")
+    };
+    assert!(!is_told("{ packets = 8 }"));
+    assert!(is_told("{ packets = 8, answer = { length = \"200 B\" } }"));
+}
+
+#[test]
+fn short_answers_take_the_paths_of_short_messages() {
+    let alternative =
+        r#"{ algorithm = "in-transit", choose = { by-length = { below = "128 B" } } }"#;
+    let told = |window: &str| {
+        let settings = [("routing.alternative", alternative), (WINDOW, window)];
+        compiled(STAR, &settings).notes.join("\n").contains("no packet takes its primary path")
+    };
+    assert!(told("{ packets = 8, answer = { length = \"128 B\" } }"));
+    assert!(!told("{ packets = 8 }"));
+}
+
+#[test]
 fn lanes_of_answers_alone_close_a_cycle() {
     let proof = |settings: &[(&str, &str)]| compiled(RING, settings).proof;
     assert!(matches!(proof(&[]), Proof::Free { .. }));
