@@ -172,11 +172,10 @@ impl Collector {
 
     /// When the next sample of the followed channels is due: the simulation calls
     /// [`Self::on_sample`] when everything before that instant, and nothing of that instant, has
-    /// happened, before or after a section that ends there. `None` once the window is closed and
-    /// its last step sampled, and where no channel is followed.
+    /// happened, and before it ends a section there. `None` once the window is closed, and where no
+    /// channel is followed.
     pub fn next_sample(&self) -> Option<Time> {
-        let next = self.samples.next()?;
-        self.window_end().is_none_or(|end| next <= end).then_some(next)
+        self.samples.next().filter(|_| self.closed.is_none())
     }
 
     /// A step has ended at `time`: `counts` are the cumulative counts of the followed channels over
@@ -318,7 +317,7 @@ impl Collector {
         self.channels.double();
         self.transit.double();
         self.contention.double();
-        self.flows.double();
+        self.flows.double(&self.grid);
         for class in &mut self.classes {
             class.double();
         }

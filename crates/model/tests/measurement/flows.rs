@@ -152,6 +152,21 @@ fn sums_survive_the_merging_of_sections() {
     assert!(close(flow.held.of(Hold::Pace), expected));
 }
 
+#[test]
+fn time_held_back_may_be_told_long_ahead() {
+    // 64 sections of 2^24 ps, then of 2^25 and of 2^26; the window begins with 2^31 of 2^32 ps.
+    let mut plan = counted(1, 1 << 32);
+    plan.stop.warm_up = Some(Time::from_ps(1 << 31));
+    let mut feed = with_flows(&plan, 1);
+    let told = journey(0, 3 << 30);
+    let message = feed.create_of(&told, Some(FlowId::new(0)));
+    let [from, to] = [1_000, 3 << 30].map(Time::from_ps);
+    feed.collector.on_held(FlowId::new(0), Hold::Pace, from, to);
+    feed.deliver(&told, message);
+    feed.end_sections(u64::MAX);
+    assert!(close(feed.collector.report().flows()[0].held.of(Hold::Pace), 0.5));
+}
+
 /// The fairness of class 0, whose flows deliver as many messages of 100 bytes in every section.
 fn fairness_of(each: &[u64]) -> (f64, f64) {
     let mut feed = with_flows(&counted(1, TIME), each.len());

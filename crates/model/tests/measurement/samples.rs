@@ -38,9 +38,11 @@ fn a_followed_channel_is_told_step_by_step() {
         feed.end_sections(3_000 * step);
         sample(&mut feed, 3_000 * step, &[own, flits(300 * step, 0)]);
     }
-    // The run ends with a section and a step of 1,240 ps, in either order.
-    feed.end_sections(u64::MAX);
+    // The run ends with a step of 1,240 ps and a section.
+    feed.end_sections(TIME - 1);
     sample(&mut feed, TIME, &[flits(262, 40), flits(900, 0)]);
+    assert_eq!(feed.collector.next_sample(), None);
+    feed.end_sections(u64::MAX);
     assert_eq!(feed.collector.next_sample(), None);
     let series = feed.collector.report().link_series();
     assert_eq!([series[0].channel, series[1].channel], [2, 0].map(ChannelId::new));

@@ -22,7 +22,7 @@ pub use report::{ClassFlows, FlowReport, HeldShares, fairness};
 pub use series::{FlowSeries, FlowStep, FlowValues};
 
 use super::follow::Steps;
-use super::grid::Grid;
+use super::grid::{Grid, SECTIONS_MAX};
 use crate::{ClassId, ClassPlan, Delivery, FlowId, FlowKey, Hold, Message, Plan};
 use gingham_kernel::{Span, Time};
 use sum::{FlowSum, FlowSums};
@@ -47,8 +47,18 @@ struct Flow {
     key: FlowKey,
     /// By section.
     sections: FlowSums,
+    /// What is known of a time held back that lies beyond all sections of the present width.
+    ahead: Option<Held>,
     /// By step, if it is followed.
     steps: Option<FlowSums>,
+}
+
+/// A time for which a flow is held back.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    hold: Hold,
+    from: Time,
+    to: Time,
 }
 
 impl FlowCollector {
@@ -72,7 +82,7 @@ impl FlowCollector {
     pub(super) fn add(&mut self, flow: FlowId, key: FlowKey) {
         assert_eq!(flow.index(), self.flows.len(), "flows are numbered at first use");
         let steps = self.followed.contains(&key).then(FlowSums::default);
-        self.flows.push(Flow { key, sections: FlowSums::default(), steps });
+        self.flows.push(Flow { key, sections: FlowSums::default(), ahead: None, steps });
     }
 
     /// A message of a flow was created.
@@ -105,11 +115,9 @@ impl FlowCollector {
         to: Time,
     ) {
         let width = self.steps.width;
-        let Some(Flow { sections, steps, .. }) = self.counted(flow) else { return };
-        for (section, part) in parts(grid.section(), from, to) {
-            sections.at(section).count_held(hold, part);
-        }
-        if let Some(steps) = steps {
+        let Some(flow) = self.counted(flow) else { return };
+        flow.count_held(grid, Held { hold, from, to });
+        if let Some(steps) = &mut flow.steps {
             for (step, part) in parts(width, from, to) {
                 steps.at(step).count_held(hold, part);
             }
@@ -123,9 +131,12 @@ impl FlowCollector {
     }
 
     /// Neighbours merge.
-    pub(super) fn double(&mut self) {
+    pub(super) fn double(&mut self, grid: &Grid) {
         for flow in &mut self.flows {
             flow.sections.double();
+            if let Some(ahead) = flow.ahead.take() {
+                flow.count_held(grid, ahead);
+            }
         }
     }
 
@@ -142,6 +153,20 @@ impl FlowCollector {
     fn counted(&mut self, flow: FlowId) -> Option<&mut Flow> {
         let flow = &mut self.flows[flow.index()];
         self.is_counted[flow.key.class.index()].then_some(flow)
+    }
+}
+
+impl Flow {
+    /// Counts a time held back by section, as far as sections reach.
+    fn count_held(&mut self, grid: &Grid, held: Held) {
+        let reach = Time::ZERO + grid.section() * SECTIONS_MAX as u64;
+        for (section, part) in parts(grid.section(), held.from, held.to.min(reach)) {
+            self.sections.at(section).count_held(held.hold, part);
+        }
+        if held.to > reach {
+            assert!(self.ahead.is_none(), "a flow is held back by one thing at a time");
+            self.ahead = Some(Held { from: held.from.max(reach), ..held });
+        }
     }
 }
 
