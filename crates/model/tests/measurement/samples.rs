@@ -1,6 +1,6 @@
 //! Followed channels, step by step.
 
-use crate::feed::{Feed, plan};
+use crate::feed::{Feed, journey, plan};
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::ChannelCount;
 use gingham_model::{FollowPlan, Plan};
@@ -69,16 +69,22 @@ fn a_followed_channel_is_told_step_by_step() {
 
 #[test]
 fn samples_end_with_the_window() {
+    // The first section with something left is that of 3,300, when both others are delivered: the
+    // window ends before it, at 3,200.
     let mut plan = following(&[1]);
-    plan.stop.messages = Some(1);
+    plan.stop.messages = Some(2);
     let mut feed = Feed::new(&plan);
-    let told = crate::feed::journey(100, 200);
-    let message = feed.create(&told);
+    let message = feed.create(&journey(100, 3_100));
     feed.end_sections(3_000);
     sample(&mut feed, 3_000, &[flits(60, 0)]);
-    feed.deliver(&crate::feed::journey(100, 3_100), message);
+    feed.deliver(&journey(100, 3_100), message);
+    let message = feed.create(&journey(3_150, 6_100));
+    feed.create(&journey(3_300, 9_900));
+    feed.end_sections(6_000);
+    sample(&mut feed, 6_000, &[flits(90, 0)]);
+    assert_eq!(feed.collector.next_sample(), Some(Time::from_ps(9_000)));
+    feed.deliver(&journey(3_150, 6_100), message);
     feed.end_sections(u64::MAX);
-    // With the section that ends at 3,200.
     assert_eq!(feed.collector.report().window().end, Time::from_ps(3_200));
     assert_eq!(feed.collector.next_sample(), None);
     assert_eq!(feed.collector.report().link_series()[0].steps.len(), 1);
