@@ -96,11 +96,7 @@ fn node_names(plan: &Plan) -> Vec<String> {
 }
 
 /// The columns that say which channel.
-fn of_channels<'a, R>(
-    nodes: Vec<String>,
-    rows: &'a [R],
-    ends: impl Fn(&R) -> Ends,
-) -> Builder<'a, R> {
+fn of_channels<R>(nodes: Vec<String>, rows: &[R], ends: impl Fn(&R) -> Ends) -> Builder<'_, R> {
     Builder::new(rows)
         .words("from", "sending node", nodes.clone(), |r| ends(r).source.node.index())
         .integers(("from_port", ""), "its port", |r| u64::from(ends(r).source.port))

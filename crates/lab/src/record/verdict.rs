@@ -311,10 +311,10 @@ mod tests {
         compile(&source, true).unwrap()
     }
 
-    fn window(packets: u32) -> Option<WindowPlan> {
+    fn window(packets: u32) -> WindowPlan {
         let answer =
             AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
-        Some(WindowPlan { packets, answer })
+        WindowPlan { packets, answer }
     }
 
     /// A class of a plan with these limits.
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_class_that_its_window_or_pace_held_back_says_so_and_what_to_raise() {
-        let windowed = class(|class| class.window = window(4));
+        let windowed = class(|class| class.window = Some(window(4)));
         assert_eq!(
             reason(&windowed, Some((Hold::Window, 0.83))),
             format!(
@@ -347,7 +347,7 @@ mod tests {
                  or raise traffic.2.window.packets"
             )
         );
-        let one = class(|class| class.window = window(1));
+        let one = class(|class| class.window = Some(window(1)));
         assert!(
             reason(&one, Some((Hold::Window, 0.5))).starts_with("the window of 1 packet a flow")
         );
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_class_that_sends_all_it_can_is_taken_by_what_limits_it() {
-        let windowed = class(|class| class.window = window(4));
+        let windowed = class(|class| class.window = Some(window(4)));
         assert_eq!(takers(&class(|_| {})), "the network");
         assert_eq!(takers(&windowed), "its window and the network");
         let pace = Some(PacePlan { refill: [Span::from_ns(1)].into() });
@@ -382,7 +382,7 @@ mod tests {
             let mut compiled = compiled();
             let mut plan: Plan = (*compiled.plan).clone();
             let silent = class(|class| {
-                class.window = window(4);
+                class.window = Some(window(4));
                 class.sources.clear();
             });
             plan.classes.push(silent);
