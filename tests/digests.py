@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -32,6 +33,11 @@ FILE = FOLDER / "digests.json"
 SCENARIOS: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "scenarios.toml").read_text())
 # Sentences for people, which may be put better; other tests hold what they say.
 SENTENCES = {"verdict_reason", "notes", "findings"}
+
+# What runs measure only where their scenarios ask for it: empty, missing or 0 it has no digest, so
+# that what it was before it was there does not change.
+TABLES_IF_ASKED = {"flows", "flow_series", "link_series"}
+COLUMNS_IF_ASKED = {"fairness", "fairness_half_width", "answers_waiting_max"}
 
 # Digests of a run by table and column.
 Digests = dict[str, dict[str, str]]
@@ -68,6 +74,9 @@ def measured(name: str, **options: Any) -> Digests:
         pass
     result = simulation.result()
     tables = {table: result.table(table) for table in result.tables}
+    for table in TABLES_IF_ASKED.intersection(tables):
+        if tables[table].num_rows == 0:
+            del tables[table]
     if chosen.resolved()["measure"].get("messages") == "all":
         tables["messages"] = simulation.take_messages()
     found = {table: dict(columns(content)) for table, content in tables.items()}
@@ -82,16 +91,28 @@ def measured(name: str, **options: Any) -> Digests:
 def columns(table: pa.Table) -> Iterator[tuple[str, str]]:
     """Yield each column with the digest of type and values, however Arrow stores them."""
     for field, column in zip(table.schema, table.columns, strict=True):
+        if field.name in COLUMNS_IF_ASKED and not any(map(is_measured, column.to_pylist())):
+            continue
         is_coded = pa.types.is_dictionary(field.type)
         type_ = field.type.value_type if is_coded else field.type
         yield field.name, digest(str(type_), column.to_pylist())
+
+
+def is_measured(value: float | None) -> bool:
+    """Return whether a number was measured: there, and not 0.
+
+    >>> [is_measured(value) for value in (None, math.nan, 0, 0.5)]
+    [False, False, False, True]
+    """
+    return value is not None and not math.isnan(value) and value != 0
 
 
 def leaves(value: Any) -> Iterator[Any]:
     """Yield what stands in a field of a summary, without the names below it."""
     if isinstance(value, Mapping):
         for name, below in value.items():
-            if name not in SENTENCES:
+            is_left_out = name in COLUMNS_IF_ASKED and not is_measured(below)
+            if name not in SENTENCES and not is_left_out:
                 yield from leaves(below)
     elif isinstance(value, list):
         for item in value:

@@ -56,9 +56,12 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
     assert sorted(path.name for path in folder.iterdir()) == [
         "classes.parquet",
         "contention.parquet",
+        "flow_series.parquet",
+        "flows.parquet",
         "histogram.parquet",
         "in_transit.parquet",
         "latency.png",
+        "link_series.parquet",
         "links.parquet",
         "manifest.json",
         "messages.parquet",

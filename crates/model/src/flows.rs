@@ -10,7 +10,7 @@
 
 use crate::adapter::Waiting;
 use crate::response::{Limits, Responder};
-use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, Pace, Plan};
+use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, Pace, PacePlan, Plan};
 use gingham_kernel::Time;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,7 +20,7 @@ pub(crate) struct Flows {
     /// By class: whether its flows are told apart.
     told_apart: Box<[bool]>,
     ids: BTreeMap<FlowKey, FlowId>,
-    flows: Vec<Flow>,
+    by_id: Vec<Flow>,
     /// For how long flows were held back, as it becomes known.
     held: Vec<Held>,
 }
@@ -76,7 +76,7 @@ impl Flows {
         Self {
             told_apart: plan.classes.iter().enumerate().map(told_apart).collect(),
             ids: BTreeMap::new(),
-            flows: Vec::new(),
+            by_id: Vec::new(),
             held: Vec::new(),
         }
     }
@@ -92,18 +92,18 @@ impl Flows {
         if let Some(id) = self.ids.get(&key) {
             return (*id, false);
         }
-        let id = FlowId::new(self.flows.len());
+        let id = FlowId::new(self.by_id.len());
         self.ids.insert(key, id);
-        self.flows.push(Flow::new(plan, key));
+        self.by_id.push(Flow::new(plan, key));
         (id, true)
     }
 
     pub(crate) fn get(&self, id: FlowId) -> &Flow {
-        &self.flows[id.index()]
+        &self.by_id[id.index()]
     }
 
     pub(crate) fn get_mut(&mut self, id: FlowId) -> &mut Flow {
-        &mut self.flows[id.index()]
+        &mut self.by_id[id.index()]
     }
 
     /// A message of a controlled flow waits. Returns whether the flow had nothing to send before
@@ -197,20 +197,24 @@ impl Flows {
 
     /// Flows that have something to send and wait for an answer.
     pub(crate) fn shut(&self) -> usize {
-        self.flows.iter().filter(|flow| flow.shut_since.is_some()).count()
+        self.by_id.iter().filter(|flow| flow.shut_since.is_some()).count()
     }
 }
 
 impl Flow {
     fn new(plan: &Plan, key: FlowKey) -> Self {
         let class = &plan.classes[key.class.index()];
+        let pace = |pace: &PacePlan| {
+            let place = class.sources.iter().position(|source| source.endpoint == key.source);
+            Pace::new(pace.refill[place.expect("who sends in a class with a pace has one")])
+        };
         Self {
             key,
             is_controlled: class.is_controlled(),
             queue: VecDeque::new(),
             limits: Limits {
                 window_packets: class.window.map_or(u32::MAX, |window| window.packets),
-                pace: class.pace.as_ref().map(|pace| Pace::new(pace.refill[key.source.index()])),
+                pace: class.pace.as_ref().map(pace),
             },
             responder: class.window.map(|window| window.response.start()),
             under_way_packets: 0,

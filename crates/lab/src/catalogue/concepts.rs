@@ -17,7 +17,7 @@ use super::support::Support::{self, Meaningless, Refused, Works};
 use super::support::SwitchingKind;
 use crate::scenario::{Excess, Forwarding, Lanes, Preset, TrafficClass};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
-use gingham_model::{Arbitration, Choose, Crossbar, Scheduler, Segmentation};
+use gingham_model::{Arbitration, Choose, Crossbar, Marking, Response, Scheduler, Segmentation};
 use gingham_results::schema_of;
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
@@ -35,7 +35,7 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 15] = [
+pub(super) const CONCEPTS: [Concept; 17] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_any, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_any, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
@@ -69,6 +69,11 @@ segmentation = {}"#),
 load = 0.1
 length = { fixed = "64 B" }
 policing = { rate = 0.2, burst = "256 B", excess = {} }"#),
+    concept::<Marking>("marking", by_any, "network.marking = {}"),
+    concept::<Response>("response", by_any, r#"[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+window = { packets = 4, response = {} }"#),
     Concept { name: "flow", schema: of_flows, support: by_any, example: "{}" },
 ];
 

@@ -171,12 +171,13 @@ mod tests {
     use crate::catalogue::scenario_schema;
 
     /// Keys that every network has.
-    const SHARED: [&str; 8] = [
+    const SHARED: [&str; 9] = [
         "network.preset",
         "network.link_rate",
         "network.cable_length",
         "network.delay_per_metre",
         "network.arbitration",
+        "network.marking",
         "network.in_transit",
         "network.header.type_bytes",
         "network.header.trailer_bytes",

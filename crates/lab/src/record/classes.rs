@@ -6,7 +6,7 @@ use super::verdict::{self, Asked};
 use super::view::RunView;
 use gingham_kernel::Span;
 use gingham_model::measure::{ClassReport, Estimate, Percentile};
-use gingham_model::{ClassId, Excess, Quantity};
+use gingham_model::{ClassId, Quantity};
 use gingham_results::{Builder, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -104,6 +104,16 @@ pub struct ClassSummary {
     /// Half-width of the mean number of in-transit hosts.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
+    /// Jain's index of fairness of the payload that its flows delivered in the window: from 1,
+    /// where all are equal, to 1 over their number; missing where flows are not counted.
+    #[schemars(extend("x-unit" = "1"))]
+    pub fairness: Option<f64>,
+    /// Half-width of the index of fairness.
+    #[schemars(extend("x-unit" = "1"))]
+    pub fairness_half_width: Option<f64>,
+    /// The most answers to its packets that waited in one adapter, over the whole run.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub answers_waiting_max: usize,
     /// The percentiles of latency that were asked for and can be told.
     pub percentiles: Vec<PercentileSummary>,
 }
@@ -141,10 +151,10 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
     let generated_load = capacity.load(of.created.bytes, span);
     let open_loop = class.is_open_loop();
-    let is_delayed =
-        class.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
-    let asked =
-        Asked { class: id, open_loop, offered_load, generated_load, accepted_load, is_delayed };
+    let flows = view.report.class_flows(id);
+    let fairness = flows.and_then(|flows| flows.fairness);
+    let held = flows.and_then(|flows| flows.held.longest());
+    let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load, held };
     let (verdict, verdict_reason) = verdict::of_class(view, asked, &of);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
     let [latency, network_latency, head_latency] =
@@ -178,6 +188,9 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         hops_half_width: half_width(of.hops),
         in_transit_hosts_mean: mean(of.in_transit_hosts),
         in_transit_hosts_half_width: half_width(of.in_transit_hosts),
+        fairness: mean(fairness),
+        fairness_half_width: half_width(fairness),
+        answers_waiting_max: flows.map_or(0, |flows| flows.answers_waiting_max),
         percentiles: percentiles(view, id),
     }
 }

@@ -1,8 +1,8 @@
 //! One row a channel.
 
 use super::view::RunView;
-use gingham_model::measure::{ChannelReport, Estimate};
-use gingham_model::{ChannelPlan, FlowControl, Plan};
+use gingham_model::measure::{ChannelReport, Estimate, LinkSeries, LinkStep};
+use gingham_model::{ChannelPlan, Ends, FlowControl, Plan};
 use gingham_results::{Builder, Table};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
@@ -88,23 +88,29 @@ fn half_width(estimate: Option<Estimate>) -> Option<f64> {
 }
 
 pub(super) fn table(plan: &Plan, rows: &[Link]) -> Table {
-    let fabric = &plan.fabric;
-    let nodes: Vec<String> = fabric.nodes().iter().map(|node| node.name.clone()).collect();
-    let ends = |row: &Link| plan.ends(row.channel);
-    columns(nodes, rows, ends)
+    columns(node_names(plan), rows, |channel| plan.ends(channel))
 }
 
-pub(super) fn columns(
-    nodes: Vec<String>,
-    rows: &[Link],
-    ends: impl Fn(&Link) -> gingham_model::Ends,
-) -> Table {
-    let interval = "half-width of its 95 % interval";
+fn node_names(plan: &Plan) -> Vec<String> {
+    plan.fabric.nodes().iter().map(|node| node.name.clone()).collect()
+}
+
+/// The columns that say which channel.
+fn of_channels<R>(nodes: Vec<String>, rows: &[R], ends: impl Fn(&R) -> Ends) -> Builder<'_, R> {
     Builder::new(rows)
         .words("from", "sending node", nodes.clone(), |r| ends(r).source.node.index())
         .integers(("from_port", ""), "its port", |r| u64::from(ends(r).source.port))
         .words("to", "receiving node", nodes, |r| ends(r).target.node.index())
         .integers(("to_port", ""), "its port", |r| u64::from(ends(r).target.port))
+}
+
+pub(super) fn columns(
+    nodes: Vec<String>,
+    rows: &[Link],
+    ends: impl Fn(ChannelId) -> Ends,
+) -> Table {
+    let interval = "half-width of its 95 % interval";
+    of_channels(nodes, rows, |row| ends(row.channel))
         .integers(("flit_ps", "ps"), "time of one flit", |r| r.plan.flit.as_ps())
         .integers(("flit_bytes", "B"), "what one flit carries", |r| u64::from(r.flit_bytes))
         .integers(("delay_ps", "ps"), "propagation delay", |r| r.plan.delay.as_ps())
@@ -136,4 +142,39 @@ pub(super) fn columns(
         )
         .known(("occupancy_half_width_flits", "flits"), interval, |r| half_width(r.occupancy()))
         .build("links", "a row a channel, that is a direction of a cable")
+}
+
+/// A step of a followed channel.
+pub(super) type OfChannel = (ChannelId, LinkStep);
+
+/// The table of followed channels over time.
+pub(super) fn series(plan: &Plan, followed: &[LinkSeries]) -> Table {
+    let steps = |link: &LinkSeries| {
+        let channel = link.channel;
+        link.steps.clone().into_iter().map(move |step| (channel, step))
+    };
+    let rows: Vec<OfChannel> = followed.iter().flat_map(steps).collect();
+    series_columns(node_names(plan), &rows, |channel| plan.ends(channel))
+}
+
+pub(super) fn series_columns(
+    nodes: Vec<String>,
+    rows: &[OfChannel],
+    ends: impl Fn(ChannelId) -> Ends,
+) -> Table {
+    of_channels(nodes, rows, |(channel, _)| ends(*channel))
+        .integers(("from_ps", "ps"), "the step begins", |(_, step)| step.from.as_ps())
+        .integers(("to_ps", "ps"), "the step ends", |(_, step)| step.to.as_ps())
+        .reals(("utilisation", "1"), "share of it in which flits kept the channel busy", |row| {
+            row.1.utilisation
+        })
+        .reals(
+            ("utilisation_smoothed", "1"),
+            "the same over the steps of a window that is centred on this one",
+            |(_, step)| step.utilisation_smoothed,
+        )
+        .build(
+            "link_series",
+            "a row a followed channel and step of time, from zero to the end of the window",
+        )
 }

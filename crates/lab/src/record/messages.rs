@@ -6,8 +6,8 @@ use gingham_results::{Builder, Table};
 /// What stands in the columns of words, by class and by endpoint.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    classes: Vec<String>,
-    endpoints: Vec<String>,
+    pub(super) classes: Vec<String>,
+    pub(super) endpoints: Vec<String>,
 }
 
 impl Names {

@@ -12,6 +12,7 @@
 mod advice;
 mod classes;
 mod distributions;
+mod flows;
 mod in_transit;
 mod links;
 mod load;
@@ -30,6 +31,7 @@ pub use verdict::Verdict;
 
 use crate::compile::Compiled;
 use gingham_model::{Delivery, Plan, Simulation};
+use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -115,8 +117,9 @@ fn tables(
     hosts_in_transit: &[in_transit::Host],
 ) -> Vec<Table> {
     let plan = view.plan();
+    let names = Names::of(plan);
     vec![
-        message_table(&Names::of(plan), &view.report.sample()),
+        message_table(&names, &view.report.sample()),
         classes::table(classes),
         classes::percentile_table(classes),
         distributions::histogram(view),
@@ -125,6 +128,9 @@ fn tables(
         nodes::table(&plan.fabric),
         in_transit::table(view, hosts_in_transit),
         in_transit::contention(&view.report.contention()),
+        flows::table(&names, view),
+        flows::series(&names, view),
+        links::series(plan, &view.report.link_series()),
     ]
 }
 
@@ -135,18 +141,22 @@ pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
 
 /// Every table that a run leaves behind, without rows: what its columns are, mean and count.
 pub fn result_tables() -> Vec<Table> {
-    let no_ends = |_: &links::Link| unreachable!("a table without rows asks for no end");
+    let no_end = |_: ChannelId| unreachable!("a table without rows asks for no end");
+    let names = Names::default();
     let no_host = |_| unreachable!("a table without rows asks for no host");
     vec![
-        messages::table(&Names::default(), &[]),
+        messages::table(&names, &[]),
         classes::table(&[]),
         classes::percentile_table(&[]),
         distributions::histogram_columns(Vec::new(), &[]),
         distributions::series_columns(Vec::new(), &[]),
-        links::columns(Vec::new(), &[], no_ends),
+        links::columns(Vec::new(), &[], no_end),
         nodes::columns(&[]),
         in_transit::columns(&[], no_host),
         in_transit::contention(&[]),
+        flows::columns(&names, &[]),
+        flows::series_columns(&names, &[]),
+        links::series_columns(Vec::new(), &[], no_end),
     ]
 }
 

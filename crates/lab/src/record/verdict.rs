@@ -8,12 +8,14 @@ use crate::compile::quantity_name;
 use crate::error::DeadlockReport;
 use gingham_kernel::Time;
 use gingham_model::measure::{ClassReport, WarmUp};
-use gingham_model::{ClassId, Status};
+use gingham_model::{ClassId, ClassPlan, Excess, Hold, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A load at which a saturated class should be safe, as a fraction of what the network took.
 const SAFE: f64 = 0.95;
+/// A share of the time for which flows are held back that says why a class is saturated.
+const MUCH: f64 = 0.5;
 /// Channels of a cycle that a sentence names.
 const CHANNELS_NAMED: usize = 3;
 
@@ -57,14 +59,14 @@ pub(super) struct Asked {
     pub(super) offered_load: Option<f64>,
     pub(super) generated_load: f64,
     pub(super) accepted_load: f64,
-    /// Whether policing makes its messages wait.
-    pub(super) is_delayed: bool,
+    /// What held its flows back longest, and for which share of the window, where flows are counted.
+    pub(super) held: Option<(Hold, f64)>,
 }
 
 /// The verdict of a class and its reason.
 pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (Verdict, String) {
     if asked.open_loop && of.is_saturated {
-        return (Verdict::Saturated, saturated(asked));
+        return (Verdict::Saturated, saturated(class_of(view, asked), asked));
     }
     match shortage(view, of) {
         Some(reason) => (Verdict::NotConverged, reason),
@@ -72,26 +74,69 @@ pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (V
     }
 }
 
-fn saturated(asked: Asked) -> String {
-    let Asked { accepted_load, generated_load, is_delayed, .. } = asked;
+fn class_of<'a>(view: &'a RunView<'_>, asked: Asked) -> &'a ClassPlan {
+    &view.plan().classes[asked.class.index()]
+}
+
+fn saturated(plan: &ClassPlan, asked: Asked) -> String {
+    let Asked { accepted_load, generated_load, .. } = asked;
+    let (held_back, or_raise) = held_back(plan, asked).unwrap_or_default();
     let took = format!(
-        "the network{} took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
+        "{held_back}the network{} took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
          latencies depend on the length of the run",
-        if is_delayed { ", behind the policing of the class," } else { "" },
+        if is_delayed(plan) { ", behind the policing of the class," } else { "" },
         asked.offered_load.unwrap_or(generated_load)
     );
     let class = asked.class.index();
-    let or_allow_more = if is_delayed {
+    let or_let_pass = if is_delayed(plan) {
         format!(", or let more pass with traffic.{class}.policing.rate")
     } else {
         String::new()
     };
+    let or_allow_more = format!("{or_raise}{or_let_pass}");
     match asked.offered_load {
         Some(_) => format!(
             "{took}: offer less, such as traffic.{class}.load = {}{or_allow_more}",
             two_digits_below(SAFE * accepted_load)
         ),
         None => format!("{took}: offer less{or_allow_more}"),
+    }
+}
+
+/// Whether policing makes its messages wait.
+fn is_delayed(plan: &ClassPlan) -> bool {
+    plan.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay)
+}
+
+/// That window or pace held flows of a class back, if they did so for much of the time, and what to
+/// change.
+fn held_back(plan: &ClassPlan, asked: Asked) -> Option<(String, String)> {
+    let (hold, share) = asked.held.filter(|(_, share)| *share >= MUCH)?;
+    let (what, key) = match hold {
+        Hold::Window => {
+            let packets = plan.window.map(|window| window.packets)?;
+            let plural = if packets == 1 { "" } else { "s" };
+            (format!("the window of {packets} packet{plural} a flow"), "window.packets")
+        }
+        Hold::Pace => ("the pace of a flow".to_owned(), "pace"),
+        Hold::Tokens => return None,
+    };
+    let held_back = format!("{what} held flows back for {} of the time, and ", percent(share));
+    Some((held_back, format!(", or raise traffic.{}.{key}", asked.class.index())))
+}
+
+/// What takes the messages of a class that sends all it can.
+fn takers(plan: &ClassPlan) -> String {
+    let own = [
+        (is_delayed(plan), "policing"),
+        (plan.window.is_some(), "window"),
+        (plan.pace.is_some(), "pace"),
+    ];
+    let own: Vec<&str> = own.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+    if own.is_empty() {
+        "the network".to_owned()
+    } else {
+        format!("its {} and the network", own.join(", "))
     }
 }
 
@@ -137,10 +182,7 @@ fn factor_for_interval(followed_messages: u64) -> f64 {
 
 fn sound(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     let follows = match (asked.open_loop, of.dropped.messages) {
-        (false, _) if asked.is_delayed => {
-            "the class sent all that its policing and the network took".to_owned()
-        }
-        (false, _) => "the class sent all that the network took".to_owned(),
+        (false, _) => format!("the class sent all that {} took", takers(class_of(view, asked))),
         (true, 0) => "accepted load follows the offered load".to_owned(),
         (true, dropped) => format!(
             "accepted load follows the offered load less {dropped} messages that policing dropped"
@@ -166,21 +208,34 @@ pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, 
     match view.simulation.status() {
         Status::Deadlocked(cycle) => {
             let report = DeadlockReport::of_run(view.plan(), cycle);
-            (Verdict::Deadlocked, deadlocked(view.plan().switching.packets(), &report.channels))
+            (Verdict::Deadlocked, deadlocked(view, &report.channels))
         }
         Status::Running => (Verdict::Interrupted, interrupted(view, classes)),
         Status::Finished | Status::Drained => worst(classes),
     }
 }
 
-fn deadlocked(packets: &str, channels: &[String]) -> String {
+fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
     let named = channels[..channels.len().min(CHANNELS_NAMED)].join(", ");
     let rest = if channels.len() > CHANNELS_NAMED { ", ..." } else { "" };
     format!(
-        "{} {packets} wait for each other in a cycle ({named}{rest}): choose routes that are proven \
+        "{} {} wait for each other in a cycle ({named}{rest}){}: choose routes that are proven \
          free of deadlock, such as routing.algorithm = up-down",
-        channels.len()
+        channels.len(),
+        view.plan().switching.packets(),
+        unanswered(view)
     )
+}
+
+/// How many flows with windows a deadlock leaves with messages to deliver, if any.
+fn unanswered(view: &RunView<'_>) -> String {
+    let classes = ClassId::first(view.plan().classes.len()).zip(&view.plan().classes);
+    let with_windows = classes.filter(|(_, class)| class.window.is_some());
+    match with_windows.map(|(id, _)| view.report.flows_under_way(id)).sum() {
+        0 => String::new(),
+        1 => ", and 1 flow with a window is left with messages".to_owned(),
+        flows => format!(", and {flows} flows with windows are left with messages"),
+    }
 }
 
 fn interrupted(view: &RunView<'_>, classes: &[ClassSummary]) -> String {
@@ -220,4 +275,151 @@ fn worst(classes: &[ClassSummary]) -> (Verdict, String) {
         many => format!("; likewise {many} other classes"),
     };
     (verdict, format!("class `{}`: {}{likewise}", first.name, first.verdict_reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::record::Record;
+    use crate::scenario::{Overrides, ScenarioSource};
+    use gingham_kernel::Span;
+    use gingham_model::{
+        AnswerPlan, FlowId, FlowKey, Message, MessageId, PacePlan, Plan, Priority, Response,
+        WindowPlan,
+    };
+    use gingham_topology::EndpointId;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    const RING: &str = r#"
+        topology.generate.ring = { switches = 5, hosts_per_switch = 2 }
+        routing.algorithm = "shortest-path"
+        network.preset = "myrinet-1280"
+
+        [[traffic]]
+        name = "all"
+        arrivals = "backlogged"
+        length = { fixed = "512 B" }
+
+        [stop]
+        time = "10 ms"
+    "#;
+
+    fn compiled() -> crate::compile::Compiled {
+        let overrides = Overrides::texts(Vec::new());
+        let source = ScenarioSource::parse("ring.toml", RING, Path::new("."), &overrides).unwrap();
+        compile(&source, true).unwrap()
+    }
+
+    fn window(packets: u32) -> WindowPlan {
+        let answer =
+            AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+        WindowPlan { packets, answer, response: Response::default() }
+    }
+
+    /// A class of a plan with these limits.
+    fn class(change: impl Fn(&mut ClassPlan)) -> ClassPlan {
+        let mut class = compiled().plan.classes[0].clone();
+        change(&mut class);
+        class
+    }
+
+    fn reason(class: &ClassPlan, held: Option<(Hold, f64)>) -> String {
+        let (offered_load, generated_load, accepted_load) = (Some(0.9), 0.89, 0.3);
+        let open_loop = true;
+        let id = ClassId::new(2);
+        let asked =
+            Asked { class: id, open_loop, offered_load, generated_load, accepted_load, held };
+        saturated(class, asked)
+    }
+
+    const TOOK: &str = "the network took a load of 0.300 of 0.900; source queues grew, so that \
+                        latencies depend on the length of the run: offer less, such as \
+                        traffic.2.load = 0.28";
+
+    #[test]
+    fn a_class_that_its_window_or_pace_held_back_says_so_and_what_to_raise() {
+        let windowed = class(|class| class.window = Some(window(4)));
+        assert_eq!(
+            reason(&windowed, Some((Hold::Window, 0.83))),
+            format!(
+                "the window of 4 packets a flow held flows back for 83 % of the time, and {TOOK}, \
+                 or raise traffic.2.window.packets"
+            )
+        );
+        let one = class(|class| class.window = Some(window(1)));
+        assert!(
+            reason(&one, Some((Hold::Window, 0.5))).starts_with("the window of 1 packet a flow")
+        );
+        let paced = class(|class| {
+            class.pace = Some(PacePlan { refill: [Span::from_ns(1)].into() });
+        });
+        assert_eq!(
+            reason(&paced, Some((Hold::Pace, 0.7))),
+            format!(
+                "the pace of a flow held flows back for 70 % of the time, and {TOOK}, or raise \
+                 traffic.2.pace"
+            )
+        );
+        // What held flows back for a short time explains nothing.
+        assert_eq!(reason(&windowed, Some((Hold::Window, 0.49))), TOOK);
+        assert_eq!(reason(&windowed, None), TOOK);
+    }
+
+    #[test]
+    fn a_class_that_sends_all_it_can_is_taken_by_what_limits_it() {
+        let windowed = class(|class| class.window = Some(window(4)));
+        assert_eq!(takers(&class(|_| {})), "the network");
+        assert_eq!(takers(&windowed), "its window and the network");
+        let pace = Some(PacePlan { refill: [Span::from_ns(1)].into() });
+        let both = ClassPlan { pace, ..windowed };
+        assert_eq!(takers(&both), "its window, pace and the network");
+    }
+
+    #[test]
+    fn a_deadlock_says_how_many_flows_with_windows_it_leaves() {
+        let reason = |flows: usize| {
+            let mut compiled = compiled();
+            let mut plan: Plan = (*compiled.plan).clone();
+            let silent = class(|class| {
+                class.window = Some(window(4));
+                class.sources.clear();
+            });
+            plan.classes.push(silent);
+            compiled.plan = Arc::new(plan);
+            let mut simulation = gingham_fabric::start(Arc::clone(&compiled.plan));
+            let [source, destination] = [0, 1].map(EndpointId::new);
+            let class = ClassId::new(1);
+            for flow in 0..flows {
+                let collector = simulation.endpoints_mut().collector_mut();
+                collector.on_flow(FlowId::new(flow), FlowKey { class, source, destination });
+                collector.on_created(&Message {
+                    id: MessageId::new(flow),
+                    class,
+                    source,
+                    destination,
+                    payload_bytes: 1,
+                    created: Time::ZERO,
+                    flow: Some(FlowId::new(flow)),
+                });
+            }
+            simulation.advance(u64::MAX);
+            let record = Record::new(&compiled, &*simulation, false);
+            assert_eq!(record.verdict, Verdict::Deadlocked);
+            record.verdict_reason
+        };
+        let told = reason(2);
+        assert!(
+            told.contains("), and 2 flows with windows are left with messages: choose"),
+            "{told}"
+        );
+        let told = reason(1);
+        assert!(
+            told.contains("), and 1 flow with a window is left with messages: choose"),
+            "{told}"
+        );
+        let told = reason(0);
+        assert!(told.contains("): choose"), "{told}");
+    }
 }

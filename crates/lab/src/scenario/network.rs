@@ -2,7 +2,7 @@
 
 use super::{InTransit, Lanes, Parameters, Preset};
 use gingham_kernel::{Bytes, Length, Rate, Span};
-use gingham_model::{Arbitration, SlackBuffer};
+use gingham_model::{Arbitration, Marking, SlackBuffer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,8 @@ pub struct Network {
     pub header: Option<Header>,
     /// How a switch chooses among packets for the same output.
     pub arbitration: Arbitration,
+    /// Which packets switches mark as they read their heads; none unless given.
+    pub marking: Option<Marking>,
     /// What hosts do with packets that are to go on.
     pub in_transit: InTransit,
     /// Lanes, crossbar and schedulers; the preset's unless given.
@@ -63,6 +65,7 @@ impl Default for Network {
             slack: None,
             header: None,
             arbitration: Arbitration::RoundRobin,
+            marking: None,
             in_transit: InTransit::default(),
             lanes: Lanes::default(),
         }

@@ -1,6 +1,7 @@
 //! How much of a flow may be under way, and how fast it may go.
 
 use gingham_kernel::Bytes;
+use gingham_model::Response;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,9 @@ pub struct Window {
     /// The packet with which a host answers each packet of the class that it has received whole.
     #[serde(default)]
     pub answer: Answer,
+    /// What a flow makes of the marks that answers bring back (`network.marking`).
+    #[serde(default)]
+    pub response: Response,
 }
 
 /// The packet with which a host answers one that it has received.

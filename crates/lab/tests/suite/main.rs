@@ -1,6 +1,7 @@
 //! From the text of a scenario to its record.
 
 mod datelines;
+mod flows;
 mod follow;
 mod imported;
 mod in_transit;

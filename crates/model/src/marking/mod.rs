@@ -26,6 +26,9 @@ pub(crate) struct Reading {
 
 /// A marking policy with its parameters.
 pub(crate) trait Policy {
+    /// Its name in scenarios.
+    const NAME: &'static str;
+
     /// What it remembers.
     type Memory: Mark;
 
@@ -52,6 +55,13 @@ macro_rules! policies {
         }
 
         impl Marking {
+            /// Its name in scenarios.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $name::NAME,)*
+                }
+            }
+
             /// What is wrong with the parameters: the key below the policy's name, and why.
             pub fn check(&self) -> Result<(), (&'static str, String)> {
                 match self {

@@ -22,6 +22,8 @@ pub(crate) struct Counts {
 }
 
 impl Policy for Periodic {
+    const NAME: &'static str = "periodic";
+
     type Memory = Counts;
 
     fn check(&self) -> Result<(), (&'static str, String)> {

@@ -20,9 +20,11 @@ use super::ChannelCount;
 use super::channels::ChannelCollector;
 use super::class::ClassCollector;
 use super::contention::ContentionCollector;
+use super::flows::FlowCollector;
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::records::Records;
 use super::report::RunReport;
+use super::samples::Samples;
 use super::transit::TransitCollector;
 use crate::{
     ClassId, ClassPlan, Contention, Delivery, FlowId, FlowKey, Hold, Message, Plan, Quantity,
@@ -43,6 +45,8 @@ pub struct Collector {
     pub(super) channels: ChannelCollector,
     pub(super) transit: TransitCollector,
     pub(super) contention: ContentionCollector,
+    pub(super) flows: FlowCollector,
+    pub(super) samples: Samples,
     pub(super) records: Records,
     /// Sections of the window and the warm-up, once the window is closed.
     pub(super) closed: Option<usize>,
@@ -68,6 +72,8 @@ impl Collector {
             channels: ChannelCollector::new(&plan.channels, |channel| plan.has_buffer(channel)),
             transit: TransitCollector::new(plan.fabric.endpoints().len()),
             contention: ContentionCollector::new(plan),
+            flows: FlowCollector::new(plan),
+            samples: Samples::new(plan),
             records: Records::new(plan.seed, &plan.measure),
             closed: None,
             followed_left: 0,
@@ -84,6 +90,9 @@ impl Collector {
         self.created_messages += 1;
         if self.closed.is_none() {
             self.classes[message.class.index()].count_created(&self.grid, message);
+            if let Some(flow) = message.flow {
+                self.flows.count_created(&self.grid, flow, message);
+            }
         }
     }
 
@@ -92,6 +101,9 @@ impl Collector {
         self.dropped_messages += 1;
         if self.closed.is_none() {
             self.classes[message.class.index()].count_dropped(&self.grid, message);
+            if let Some(flow) = message.flow {
+                self.flows.count_dropped(&self.grid, flow, message);
+            }
         }
     }
 
@@ -137,21 +149,39 @@ impl Collector {
         }
     }
 
-    /// A flow is used for the first time.
-    pub fn on_flow(&mut self, _flow: FlowId, _key: FlowKey) {}
+    /// A flow is used for the first time, before any of its messages is told. Flows are numbered in
+    /// this order.
+    pub fn on_flow(&mut self, flow: FlowId, key: FlowKey) {
+        self.flows.add(flow, key);
+    }
 
-    /// A flow was held back.
-    pub fn on_held(&mut self, _flow: FlowId, _by: Hold, _from: Time, _to: Time) {}
+    /// A flow that had something to send was held back from `from` to `to`. It may be told in parts,
+    /// and ahead of `to`.
+    pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
+        let to = to.min(self.window_end().unwrap_or(self.stop.time));
+        if from < to {
+            self.flows.count_held(&self.grid, flow, hold, from, to);
+        }
+    }
 
-    /// So many answers wait.
-    pub fn on_answer_queue(&mut self, _class: ClassId, _depth: usize) {}
+    /// An answer to a packet of a class was queued in an adapter, where `depth` of that class now
+    /// wait.
+    pub fn on_answer_queue(&mut self, class: ClassId, depth: usize) {
+        self.flows.note_answers(class, depth);
+    }
 
-    /// A step is over.
-    pub fn on_sample(&mut self, _now: Time, _counts: &[ChannelCount]) {}
-
-    /// When the next step is over.
+    /// When the next sample of the followed channels is due: the simulation calls
+    /// [`Self::on_sample`] when everything before that instant, and nothing of that instant, has
+    /// happened, and before it ends a section there. `None` once the window is closed, and where no
+    /// channel is followed.
     pub fn next_sample(&self) -> Option<Time> {
-        None
+        self.samples.next().filter(|_| self.closed.is_none())
+    }
+
+    /// A step has ended at `time`: `counts` are the cumulative counts of the followed channels over
+    /// `[0, time)`, in the order of the plan.
+    pub fn on_sample(&mut self, time: Time, counts: &[ChannelCount]) {
+        self.samples.add(time, counts);
     }
 
     /// The next section end: the simulation calls [`Self::on_section_end`] when everything before
@@ -217,16 +247,26 @@ impl Collector {
 
     /// Whether what was delivered was created before the end of the closed window.
     fn is_followed(&self, delivery: &Delivery) -> bool {
-        let end = self.closed.map(|sections| self.grid.boundary(sections));
-        end.is_some_and(|end| delivery.message.created < end)
+        self.window_end().is_some_and(|end| delivery.message.created < end)
+    }
+
+    /// Where the window ends, once it is closed.
+    fn window_end(&self) -> Option<Time> {
+        self.closed.map(|sections| self.grid.boundary(sections))
     }
 
     fn count_accepted(&mut self, delivery: &Delivery) {
         self.classes[delivery.message.class.index()].count_accepted(&self.grid, delivery);
+        if let Some(flow) = delivery.message.flow {
+            self.flows.count_accepted(&self.grid, flow, delivery);
+        }
     }
 
     fn count_journey(&mut self, delivery: &Delivery) {
         self.classes[delivery.message.class.index()].count_journey(&self.grid, delivery);
+        if let Some(flow) = delivery.message.flow {
+            self.flows.count_journey(&self.grid, flow, delivery);
+        }
     }
 
     /// Where a stop rule says that the window ends, in sections.
@@ -277,6 +317,7 @@ impl Collector {
         self.channels.double();
         self.transit.double();
         self.contention.double();
+        self.flows.double(&self.grid);
         for class in &mut self.classes {
             class.double();
         }

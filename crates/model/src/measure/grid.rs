@@ -103,7 +103,8 @@ impl Grid {
         self.sections /= 2;
     }
 
-    fn section(&self) -> Span {
+    /// Width of a section.
+    pub(super) fn section(&self) -> Span {
         self.slice * SLICES_PER_SECTION as u64
     }
 }

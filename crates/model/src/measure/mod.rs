@@ -9,7 +9,8 @@
 //! ```
 //!
 //! A simulation tells a [`Collector`] of every message created and delivered, and of every section
-//! end the counts of its channels. The collector decides at section ends when the window ends. What
+//! end the counts of its channels; of flows, where they are told apart, when they were held back;
+//! and of followed channels their counts at every step. The collector decides at section ends when the window ends. What
 //! the window holds is read from [`RunReport`]: means with 95 % intervals ([`Estimate`]),
 //! percentiles with theirs, series and samples. `docs/concepts/measurement.md` is the
 //! specification.
@@ -23,11 +24,14 @@ mod class;
 mod collector;
 mod contention;
 mod count;
+mod flows;
+mod follow;
 mod grid;
 mod latencies;
 mod percentile;
 mod records;
 mod report;
+mod samples;
 mod series;
 mod slices;
 mod transit;
@@ -38,10 +42,12 @@ pub use channels::ChannelReport;
 pub use collector::Collector;
 pub use contention::ContentionStep;
 pub use count::{ChannelCount, Count};
+pub use flows::{ClassFlows, FlowReport, FlowSeries, FlowStep, FlowValues, HeldShares, fairness};
 pub use gingham_results::{Estimate, student_t};
 pub use latencies::Bar;
 pub use percentile::Percentile;
 pub use report::{ClassReport, RunReport};
+pub use samples::{LinkSeries, LinkStep};
 pub use series::Step;
 pub use transit::TransitReport;
 pub use window::{WarmUp, Window};

@@ -2,9 +2,11 @@
 
 use super::class::ClassCollector;
 use super::collector::Collector;
+use super::flows::FlowCollector;
 use super::grid::SLICES_PER_SECTION;
 use super::latencies::{Latencies, Merged};
 use super::percentile::percentile;
+use super::samples::Samples;
 use super::slices::Slice;
 use super::window::after_warm_up;
 use super::{
@@ -15,6 +17,7 @@ use crate::{ClassId, Delivery, Quantity};
 use gingham_kernel::{Span, Time};
 use gingham_results::{Ratio, real};
 use gingham_topology::{ChannelId, EndpointId};
+use std::ops::Range;
 
 /// What one class did in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -256,7 +259,27 @@ impl<'a> RunReport<'a> {
         Estimate::of_sections(&sections)
     }
 
-    fn section_ps(&self, section: usize) -> f64 {
+    /// The counts of flows.
+    pub(super) fn all_flows(&self) -> &'a FlowCollector {
+        &self.collector.flows
+    }
+
+    /// The counts of followed channels.
+    pub(super) fn samples(&self) -> &'a Samples {
+        &self.collector.samples
+    }
+
+    /// The sections of the window.
+    pub(super) fn window_sections(&self) -> Range<usize> {
+        self.first..self.sections
+    }
+
+    /// Length of the window in picoseconds.
+    pub(super) fn window_ps(&self) -> f64 {
+        real(u128::from(self.window().span().as_ps()))
+    }
+
+    pub(super) fn section_ps(&self, section: usize) -> f64 {
         let [from, to] = [section, section + 1].map(|at| self.collector.grid.boundary(at));
         real(u128::from(to.since(from).as_ps()))
     }

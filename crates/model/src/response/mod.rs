@@ -28,6 +28,9 @@ pub(crate) struct Limits {
 
 /// A response with its parameters.
 pub(crate) trait Respond {
+    /// Its name in scenarios.
+    const NAME: &'static str;
+
     /// What a flow remembers.
     type Memory: Adapt;
 
@@ -58,6 +61,13 @@ macro_rules! responses {
         }
 
         impl Response {
+            /// Its name in scenarios.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $name::NAME,)*
+                }
+            }
+
             /// What is wrong with the parameters: the key below the response's name, and why.
             pub fn check(&self) -> Result<(), (&'static str, String)> {
                 match self {

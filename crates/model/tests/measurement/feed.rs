@@ -3,9 +3,9 @@
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{ChannelCount, Collector};
 use gingham_model::{
-    Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, FollowPlan, InTransitPlan,
-    LanePlan, MeasurePlan, Message, MessageId, PathChoice, Plan, Priority, SegmentationPlan,
-    StopPlan, Switching, WormholePlan,
+    Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, FlowId, FollowPlan,
+    InTransitPlan, LanePlan, MeasurePlan, Message, MessageId, PathChoice, Plan, Priority,
+    SegmentationPlan, StopPlan, Switching, WormholePlan,
 };
 use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
@@ -97,6 +97,11 @@ impl Feed {
     }
 
     pub(crate) fn create(&mut self, journey: &Journey) -> Message {
+        self.create_of(journey, None)
+    }
+
+    /// Creates a message of a flow, if flows are told apart.
+    pub(crate) fn create_of(&mut self, journey: &Journey, flow: Option<FlowId>) -> Message {
         self.end_sections(journey.created);
         let message = Message {
             id: MessageId::new(self.created),
@@ -105,7 +110,7 @@ impl Feed {
             destination: EndpointId::new(1),
             payload_bytes: 100,
             created: Time::from_ps(journey.created),
-            flow: None,
+            flow,
         };
         self.created += 1;
         self.collector.on_created(&message);

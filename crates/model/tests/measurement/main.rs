@@ -4,7 +4,9 @@
 
 mod coverage;
 mod feed;
+mod flows;
 mod following;
 mod kept;
 mod rules;
+mod samples;
 mod timeline;

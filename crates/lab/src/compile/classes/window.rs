@@ -28,7 +28,12 @@ impl ClassContext<'_> {
             );
             self.error("window.packets", message)
         })?;
-        Ok(Some(WindowPlan { packets, answer: self.answer(&window.answer, priority)? }))
+        if let Err((key, message)) = window.response.check() {
+            let name = window.response.name();
+            return Err(self.error(&format!("window.response.{name}.{key}"), message).into());
+        }
+        let answer = self.answer(&window.answer, priority)?;
+        Ok(Some(WindowPlan { packets, answer, response: window.response }))
     }
 
     fn answer(&self, answer: &Answer, of_class: Priority) -> Result<AnswerPlan, LabError> {

@@ -1,0 +1,201 @@
+//! What flows did, by section, and step by step where they are followed.
+//!
+//! ```text
+//!   flow 0   sections | sum | sum | sum |            created, delivered, latency, time held back
+//!   flow 1   sections | sum | sum |
+//!            steps    |s|s|s|s|s|s|s|s|              followed, too
+//!                        └──────┘ held back by its window: split where sections and steps begin
+//! ```
+//!
+//! Counted are the flows of a class that has a window or a pace, or of which a flow is followed, or
+//! those of all classes, as [`crate::MeasurePlan::flows`] says. Other classes take no memory, and
+//! nothing of theirs is looked at.
+//!
+//! Invariants: sums survive the merging of sections; a flow takes at most 64 sums of 96 bytes, and
+//! a followed one as much for each step of the run; no message and no interval is kept.
+
+mod report;
+mod series;
+mod sum;
+
+pub use report::{ClassFlows, FlowReport, HeldShares, fairness};
+pub use series::{FlowSeries, FlowStep, FlowValues};
+
+use super::follow::Steps;
+use super::grid::{Grid, SECTIONS_MAX};
+use crate::{ClassId, ClassPlan, Delivery, FlowId, FlowKey, Hold, Message, Plan};
+use gingham_kernel::{Span, Time};
+use sum::{FlowSum, FlowSums};
+
+/// The counts of all flows.
+#[derive(Clone, Debug)]
+pub(super) struct FlowCollector {
+    /// By class: whether its flows are counted.
+    is_counted: Box<[bool]>,
+    /// By [`FlowId`].
+    flows: Vec<Flow>,
+    /// By class: the most answers that ever waited in an adapter.
+    answers_waiting_max: Box<[usize]>,
+    /// Those that are followed, as the plan names them.
+    followed: Vec<FlowKey>,
+    steps: Steps,
+}
+
+/// The counts of one flow.
+#[derive(Clone, Debug)]
+struct Flow {
+    key: FlowKey,
+    /// By section.
+    sections: FlowSums,
+    /// What is known of a time held back that lies beyond all sections of the present width.
+    ahead: Option<Held>,
+    /// By step, if it is followed.
+    steps: Option<FlowSums>,
+}
+
+/// A time for which a flow is held back.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    hold: Hold,
+    from: Time,
+    to: Time,
+}
+
+impl FlowCollector {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let follow = &plan.follow;
+        let is_counted = |(class, plan_of): (ClassId, &ClassPlan)| {
+            let is_followed = follow.flows.iter().any(|key| key.class == class);
+            plan.measure.flows || is_followed || plan_of.window.is_some() || plan_of.pace.is_some()
+        };
+        let ids = ClassId::first(plan.classes.len());
+        Self {
+            is_counted: ids.zip(&plan.classes).map(is_counted).collect(),
+            flows: Vec::new(),
+            answers_waiting_max: vec![0; plan.classes.len()].into(),
+            followed: follow.flows.clone(),
+            steps: Steps::new(plan),
+        }
+    }
+
+    /// A flow is used for the first time.
+    pub(super) fn add(&mut self, flow: FlowId, key: FlowKey) {
+        assert_eq!(flow.index(), self.flows.len(), "flows are numbered at first use");
+        let steps = self.followed.contains(&key).then(FlowSums::default);
+        self.flows.push(Flow { key, sections: FlowSums::default(), ahead: None, steps });
+    }
+
+    /// A message of a flow was created.
+    pub(super) fn count_created(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
+        self.each_at(grid, flow, message.created, |sum| sum.created.add(message));
+    }
+
+    /// A message that was just created was dropped.
+    pub(super) fn count_dropped(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
+        self.each_at(grid, flow, message.created, |sum| sum.take_back(message));
+    }
+
+    /// A message of a flow was delivered.
+    pub(super) fn count_accepted(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
+        self.each_at(grid, flow, delivery.delivered, |sum| sum.delivered.add(&delivery.message));
+    }
+
+    /// A message has come to the end of its journey, which counts when it began.
+    pub(super) fn count_journey(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
+        self.each_at(grid, flow, delivery.message.created, |sum| sum.count_journey(delivery));
+    }
+
+    /// A flow was held back from `from` to `to`.
+    pub(super) fn count_held(
+        &mut self,
+        grid: &Grid,
+        flow: FlowId,
+        hold: Hold,
+        from: Time,
+        to: Time,
+    ) {
+        let width = self.steps.width;
+        let Some(flow) = self.counted(flow) else { return };
+        flow.count_held(grid, Held { hold, from, to });
+        if let Some(steps) = &mut flow.steps {
+            for (step, part) in parts(width, from, to) {
+                steps.at(step).count_held(hold, part);
+            }
+        }
+    }
+
+    /// So many answers to packets of a class wait in an adapter.
+    pub(super) fn note_answers(&mut self, class: ClassId, depth: usize) {
+        let most = &mut self.answers_waiting_max[class.index()];
+        *most = depth.max(*most);
+    }
+
+    /// Neighbours merge.
+    pub(super) fn double(&mut self, grid: &Grid) {
+        for flow in &mut self.flows {
+            flow.sections.double();
+            if let Some(ahead) = flow.ahead.take() {
+                flow.count_held(grid, ahead);
+            }
+        }
+    }
+
+    fn each_at(&mut self, grid: &Grid, flow: FlowId, time: Time, count: impl Fn(&mut FlowSum)) {
+        let width = self.steps.width;
+        let Some(Flow { sections, steps, .. }) = self.counted(flow) else { return };
+        count(sections.at(grid.section_at(time)));
+        if let Some(steps) = steps {
+            count(steps.at(step_at(width, time)));
+        }
+    }
+
+    /// A flow, if it is counted.
+    fn counted(&mut self, flow: FlowId) -> Option<&mut Flow> {
+        let flow = &mut self.flows[flow.index()];
+        self.is_counted[flow.key.class.index()].then_some(flow)
+    }
+}
+
+impl Flow {
+    /// Counts a time held back by section, as far as sections reach.
+    fn count_held(&mut self, grid: &Grid, held: Held) {
+        let reach = Time::ZERO + grid.section() * SECTIONS_MAX as u64;
+        for (section, part) in parts(grid.section(), held.from, held.to.min(reach)) {
+            self.sections.at(section).count_held(held.hold, part);
+        }
+        if held.to > reach {
+            assert!(self.ahead.is_none(), "a flow is held back by one thing at a time");
+            self.ahead = Some(Held { from: held.from.max(reach), ..held });
+        }
+    }
+}
+
+/// The step that holds an instant.
+fn step_at(width: Span, time: Time) -> usize {
+    usize::try_from(time.as_ps() / width.as_ps()).expect("64-bit platform")
+}
+
+/// What of an interval lies in each step that it touches.
+fn parts(width: Span, from: Time, to: Time) -> impl Iterator<Item = (usize, Span)> {
+    (step_at(width, from)..).map_while(move |step| {
+        let begins = Time::ZERO + width * step as u64;
+        let ends = begins + width;
+        (begins < to).then(|| (step, ends.min(to).since(begins.max(from))))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_split_where_steps_begin() {
+        let split = |from, to| {
+            let found = parts(Span::from_ps(100), Time::from_ps(from), Time::from_ps(to));
+            found.map(|(step, part)| (step, part.as_ps())).collect::<Vec<_>>()
+        };
+        assert_eq!(split(20, 50), [(0, 30)]);
+        assert_eq!(split(20, 100), [(0, 80)]);
+        assert_eq!(split(80, 330), [(0, 20), (1, 100), (2, 100), (3, 30)]);
+    }
+}

@@ -1,0 +1,181 @@
+//! What flows did in the window, and how fairly they shared it.
+
+use super::super::report::RunReport;
+use super::super::{Count, Estimate};
+use super::sum::{FlowSum, place};
+use super::{Flow, FlowCollector};
+use crate::{ClassId, FlowKey, Hold};
+use gingham_results::{Ratio, real};
+
+/// Shares of a time for which a flow that had something to send was held back, by reason.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct HeldShares([f64; 3]);
+
+impl HeldShares {
+    /// The shares of these sums in so many picoseconds; zero in no time.
+    pub(super) fn of_sum(sum: &FlowSum, over_ps: f64) -> Self {
+        Self(sum.held_ps().map(|held_ps| if over_ps > 0.0 { held_ps / over_ps } else { 0.0 }))
+    }
+
+    /// That of a reason.
+    pub const fn of(&self, hold: Hold) -> f64 {
+        self.0[place(hold)]
+    }
+
+    /// The reason that held back longest, with its share; `None` if none did.
+    pub fn longest(&self) -> Option<(Hold, f64)> {
+        let all = [Hold::Window, Hold::Pace, Hold::Tokens].map(|hold| (hold, self.of(hold)));
+        all.into_iter()
+            .filter(|(_, share)| *share > 0.0)
+            .max_by(|one, other| one.1.total_cmp(&other.1))
+    }
+}
+
+/// What one flow did in the window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowReport {
+    /// Which flow.
+    pub key: FlowKey,
+    /// Created in the window, less what policing dropped.
+    pub created: Count,
+    /// Delivered in the window, whenever created.
+    pub delivered: Count,
+    /// Payload delivered in the window, in bytes per picosecond.
+    pub accepted_bytes_per_ps: Estimate,
+    /// From creation to delivery, on average, in picoseconds; of messages created in the window.
+    pub latency_mean_ps: Option<f64>,
+    /// Shares of the window for which it was held back.
+    pub held: HeldShares,
+}
+
+/// What the flows of a class did in the window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClassFlows {
+    /// Flows that were used: those with a message to deliver at any time of the window.
+    pub used: usize,
+    /// Jain's index of fairness of what was delivered of them in the window ([`fairness`]); `None`
+    /// if nothing was.
+    pub fairness: Option<Estimate>,
+    /// Shares of the window for which they were held back, on average over them.
+    pub held: HeldShares,
+    /// The most answers to their packets that waited in any one adapter, from time zero to the end
+    /// of the run.
+    pub answers_waiting_max: usize,
+}
+
+/// Jain's index of fairness: `(sum x)^2 / (n sum x^2)`, from 1 where all are equal to `1 / n` where
+/// one has all; `None` where nobody has anything.
+///
+/// Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
+/// allocation in shared computer systems", DEC-TR-301, 1984.
+///
+/// It is taken of the sums over the whole window: that of a short time is lower than the true one,
+/// since chance makes what is equal look unequal, so that a mean over sections would be too low.
+/// What is left of that in the window, and chance itself, is the half-width, by the jackknife
+/// ([`Estimate::by_jackknife`]).
+pub fn fairness(sums: &[f64]) -> Option<f64> {
+    let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
+    let all: f64 = sums.iter().sum();
+    (squares > 0.0).then(|| all * all / (real(sums.len() as u128) * squares))
+}
+
+impl RunReport<'_> {
+    /// What each flow that was used in the window did in it, by class, source and destination;
+    /// those of classes whose flows are not counted are not among them.
+    pub fn flows(&self) -> Vec<FlowReport> {
+        let mut flows: Vec<_> = self.used().filter_map(|flow| self.flow(flow)).collect();
+        flows.sort_by_key(|flow| flow.key);
+        flows
+    }
+
+    /// What the flows of a class did in the window; `None` where they are not counted.
+    pub fn class_flows(&self, class: ClassId) -> Option<ClassFlows> {
+        let FlowCollector { is_counted, answers_waiting_max, .. } = self.all_flows();
+        if !is_counted[class.index()] {
+            return None;
+        }
+        let mut used: Vec<&Flow> = self.used().filter(|flow| flow.key.class == class).collect();
+        used.sort_by_key(|flow| flow.key);
+        let bytes = |section| {
+            let of = |flow: &&Flow| flow.sections.sum(section, section + 1).delivered.bytes;
+            used.iter().map(|flow| real(u128::from(of(flow)))).collect()
+        };
+        let sections: Vec<Vec<f64>> = self.window_sections().map(bytes).collect();
+        let sum: FlowSum =
+            used.iter().fold(FlowSum::default(), |all, flow| all + self.sum_of(flow));
+        let over_ps = self.window_ps() * real(used.len() as u128);
+        Some(ClassFlows {
+            used: used.len(),
+            fairness: Estimate::by_jackknife(&sections, fairness),
+            held: HeldShares::of_sum(&sum, over_ps),
+            answers_waiting_max: answers_waiting_max[class.index()],
+        })
+    }
+
+    /// Flows of a class with messages that were created before the end of the window and are not
+    /// delivered; none where flows are not counted.
+    pub fn flows_under_way(&self, class: ClassId) -> usize {
+        let of_class = self.all_flows().flows.iter().filter(|flow| flow.key.class == class);
+        let under_way = |flow: &&Flow| flow.sections.sum(0, usize::MAX).under_way_messages();
+        of_class.filter(|flow| under_way(flow) > 0).count()
+    }
+
+    fn flow(&self, flow: &Flow) -> Option<FlowReport> {
+        let sum = self.sum_of(flow);
+        let section = |section| Ratio {
+            sum: real(u128::from(flow.sections.sum(section, section + 1).delivered.bytes)),
+            over: self.section_ps(section),
+        };
+        let sections: Vec<Ratio> = self.window_sections().map(section).collect();
+        Some(FlowReport {
+            key: flow.key,
+            created: sum.created,
+            delivered: sum.delivered,
+            accepted_bytes_per_ps: Estimate::of_sections(&sections)?,
+            latency_mean_ps: sum.latency_mean_ps(),
+            held: HeldShares::of_sum(&sum, self.window_ps()),
+        })
+    }
+
+    /// Flows that had a message to deliver at any time of the window.
+    fn used(&self) -> impl Iterator<Item = &Flow> {
+        let sections = self.window_sections();
+        let is_used = move |flow: &&Flow| {
+            let created = flow.sections.sum(0, sections.end).created.messages;
+            created > flow.sections.sum(0, sections.start).delivered.messages
+        };
+        self.all_flows().flows.iter().filter(is_used)
+    }
+
+    fn sum_of(&self, flow: &Flow) -> FlowSum {
+        let sections = self.window_sections();
+        flow.sections.sum(sections.start, sections.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_fairness(sums: &[f64], expected: f64) {
+        let found = fairness(sums).unwrap();
+        assert!((found - expected).abs() < 1e-12, "{sums:?}: {found}, not {expected}");
+    }
+
+    #[test]
+    fn jains_index_is_what_its_definition_says() {
+        assert_fairness(&[7.0; 5], 1.0);
+        assert_fairness(&[0.0, 0.0, 3.0, 0.0], 0.25);
+        // 6^2 / (3 x 14).
+        assert_fairness(&[1.0, 2.0, 3.0], 6.0 / 7.0);
+        assert_eq!(fairness(&[0.0; 3]), None);
+        assert_eq!(fairness(&[]), None);
+    }
+
+    #[test]
+    fn the_reason_that_held_back_longest_is_told() {
+        assert_eq!(HeldShares([0.1, 0.3, 0.2]).longest(), Some((Hold::Pace, 0.3)));
+        assert_eq!(HeldShares([0.0, 0.0, 0.2]).longest(), Some((Hold::Tokens, 0.2)));
+        assert_eq!(HeldShares::default().longest(), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! What is followed step by step: how steps lie, and means over several of them.
+//!
+//! ```text
+//!   steps     | 0 | 1 | 2 | 3 | 4 | 5 |      of equal width from time zero, the last cut short by the run's end
+//!   smoothed          └─ 3 ───┘              a mean over a window of 3 steps, centred on the step
+//!             └ 0 ────┘                      fewer at the ends
+//! ```
+
+use crate::{FollowPlan, Plan};
+use gingham_kernel::{Span, Time};
+use gingham_results::real;
+use std::ops::Range;
+
+/// How the steps of a run lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Steps {
+    /// Width of a step; zero where nothing is followed.
+    pub(super) width: Span,
+    /// The run's time, which cuts the last step short.
+    pub(super) last: Time,
+    /// Steps over which a centred mean goes.
+    window: usize,
+}
+
+impl Steps {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let FollowPlan { step, window_steps, .. } = plan.follow;
+        Self { width: step, last: plan.stop.time, window: window_steps as usize }
+    }
+
+    /// Beginning and end of a step; of those after the run's time both are that.
+    pub(super) fn bounds(&self, step: usize) -> [Time; 2] {
+        [step, step + 1].map(|at| (Time::ZERO + self.width * at as u64).min(self.last))
+    }
+
+    /// How many steps end by `end`.
+    pub(super) fn count(&self, end: Time) -> usize {
+        if self.width == Span::ZERO {
+            return 0;
+        }
+        let whole = end.as_ps() / self.width.as_ps();
+        let cut = end == self.last && !end.as_ps().is_multiple_of(self.width.as_ps());
+        usize::try_from(whole).expect("64-bit platform") + usize::from(cut)
+    }
+
+    /// Length of steps in picoseconds.
+    pub(super) fn over_ps(&self, steps: &Range<usize>) -> f64 {
+        let over = self.bounds(steps.end - 1)[1].since(self.bounds(steps.start)[0]);
+        real(u128::from(over.as_ps()))
+    }
+
+    /// Of so many steps, those over which the mean goes that is centred on one.
+    pub(super) fn centred(&self, step: usize, count: usize) -> Range<usize> {
+        let reach = self.window / 2;
+        step.saturating_sub(reach)..(step + reach + 1).min(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of a run of 1,000 ps.
+    fn steps(width_ps: u64, window: usize) -> Steps {
+        Steps { width: Span::from_ps(width_ps), last: Time::from_ps(1_000), window }
+    }
+
+    #[test]
+    fn a_step_that_reaches_beyond_the_end_does_not_count_unless_the_run_cuts_it() {
+        let thirds = steps(300, 5);
+        let counts = [0, 299, 300, 999, 1_000].map(|end| thirds.count(Time::from_ps(end)));
+        assert_eq!(counts, [0, 0, 1, 3, 4]);
+        assert_eq!(thirds.bounds(3), [900, 1_000].map(Time::from_ps));
+        assert_eq!(steps(500, 5).count(Time::from_ps(1_000)), 2);
+        assert_eq!(steps(0, 5).count(Time::from_ps(1_000)), 0);
+        // 900 to 1,000, and the two before.
+        assert!((thirds.over_ps(&(1..4)) - 700.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_window_is_centred_and_smaller_at_the_ends() {
+        let of = |step| steps(10, 5).centred(step, 6);
+        assert_eq!([of(0), of(1), of(2)], [0..3, 0..4, 0..5]);
+        assert_eq!([of(3), of(4), of(5)], [1..6, 2..6, 3..6]);
+        assert_eq!(steps(10, 1).centred(4, 6), 4..5);
+    }
+}

@@ -1,0 +1,110 @@
+//! What followed channels did, step by step: counts that a simulation gives at the end of each.
+//!
+//! Invariant: a sample at an instant counts all before that instant and nothing of it, so that it
+//! does not depend on the order of events.
+
+use super::ChannelCount;
+use super::follow::Steps;
+use super::report::RunReport;
+use crate::Plan;
+use gingham_kernel::{Span, Time};
+use gingham_results::real;
+use gingham_topology::ChannelId;
+use std::ops::Range;
+
+/// A followed channel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkSeries {
+    /// Which channel.
+    pub channel: ChannelId,
+    /// Its steps, from time zero to the end of the window.
+    pub steps: Vec<LinkStep>,
+}
+
+/// A followed channel in one step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LinkStep {
+    /// The step begins here.
+    pub from: Time,
+    /// It ends here.
+    pub to: Time,
+    /// Share of it in which flits kept the channel busy.
+    pub utilisation: f64,
+    /// The same over the steps of the window that is centred on this one.
+    pub utilisation_smoothed: f64,
+}
+
+/// Counts of the followed channels at the ends of steps.
+#[derive(Clone, Debug)]
+pub(super) struct Samples {
+    /// Which channels, and the time of a flit on each.
+    channels: Vec<(ChannelId, Span)>,
+    steps: Steps,
+    /// Flits that had started, data and control: by step, then by channel.
+    flits: Vec<u64>,
+}
+
+impl Samples {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let with_flit = |channel: &ChannelId| (*channel, plan.channel(*channel).flit);
+        Self {
+            channels: plan.follow.channels.iter().map(with_flit).collect(),
+            steps: Steps::new(plan),
+            flits: Vec::new(),
+        }
+    }
+
+    /// When the next sample is due; `None` if no channel is followed, or none is left to take.
+    pub(super) fn next(&self) -> Option<Time> {
+        let taken = self.flits.len().checked_div(self.channels.len())?;
+        let [from, to] = self.steps.bounds(taken);
+        (from < to).then_some(to)
+    }
+
+    /// A sample, by followed channel: what each did before `time`.
+    pub(super) fn add(&mut self, time: Time, counts: &[ChannelCount]) {
+        assert_eq!(Some(time), self.next(), "samples are taken at the ends of steps");
+        assert_eq!(counts.len(), self.channels.len(), "a count a followed channel");
+        self.flits.extend(counts.iter().map(|count| count.data_flits + count.control_flits));
+    }
+
+    /// Flits of a channel before a step.
+    fn before(&self, step: usize, channel: usize) -> u64 {
+        let sample = step.checked_sub(1);
+        sample.map_or(0, |sample| self.flits[sample * self.channels.len() + channel])
+    }
+
+    /// Share of some steps in which a channel was busy.
+    fn utilisation(&self, channel: usize, steps: &Range<usize>) -> f64 {
+        let flits = self.before(steps.end, channel) - self.before(steps.start, channel);
+        let busy_ps = u128::from(flits) * u128::from(self.channels[channel].1.as_ps());
+        real(busy_ps) / self.steps.over_ps(steps)
+    }
+}
+
+impl RunReport<'_> {
+    /// Every followed channel in the order of the plan, step by step from time zero to the end of
+    /// the window, as far as samples were taken. A step that reaches beyond the window is left out;
+    /// one that is cut short by the end of the run is not.
+    ///
+    /// A flit counts where it starts, so that a share may exceed 1 by what one flit takes.
+    pub fn link_series(&self) -> Vec<LinkSeries> {
+        let samples = self.samples();
+        let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);
+        let count = samples.steps.count(self.window().end).min(taken);
+        let of = |(place, (channel, _)): (usize, &(ChannelId, Span))| {
+            let step = |step: usize| {
+                let [from, to] = samples.steps.bounds(step);
+                let window = samples.steps.centred(step, count);
+                LinkStep {
+                    from,
+                    to,
+                    utilisation: samples.utilisation(place, &(step..step + 1)),
+                    utilisation_smoothed: samples.utilisation(place, &window),
+                }
+            };
+            LinkSeries { channel: *channel, steps: (0..count).map(step).collect() }
+        };
+        samples.channels.iter().enumerate().map(of).collect()
+    }
+}
