@@ -1,10 +1,82 @@
-use super::*;
-use crate::TokenBucket;
-use crate::{ClassId, MessageId, REFILL_BYTES};
-use gingham_kernel::Span;
-use gingham_topology::EndpointId;
-use proptest::prelude::*;
+//! What adapters send, and when: stories here; against lists in `sending` and `turns`.
 
+mod sending;
+mod turns;
+
+use super::*;
+use crate::{
+    AnswerPlan, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
+    InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathChoice, PathSet,
+    PolicingPlan, REFILL_BYTES, Response, SegmentationPlan, StopPlan, Switching, WindowPlan,
+    WormholePlan,
+};
+use gingham_topology::generate::{Generator, TwoHosts};
+use gingham_topology::routing::{Algorithm, Form, UpDown, route};
+
+/// A run of two hosts on one cable, with classes in which nobody sends.
+fn plan(classes: Vec<ClassPlan>) -> Plan {
+    let fabric = Generator::TwoHosts(TwoHosts { switches: 0 }).generate(1).unwrap();
+    let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
+    let channel = ChannelPlan { flit: Span::from_ps(10), delay: Span::ZERO, slack: None };
+    Plan {
+        seed: 1,
+        channels: vec![channel; fabric.channel_count()],
+        path_sets: vec![routes],
+        path_choice: PathChoice::Only,
+        in_transit: InTransitPlan::default(),
+        lanes: LanePlan::free(1),
+        switching: Switching::Wormhole(WormholePlan {
+            routing_delay: Span::ZERO,
+            setup_delay: Span::ZERO,
+            route_bytes: true,
+            overhead_bytes: 3,
+            mark_bytes: 0,
+            arbitration: Arbitration::RoundRobin,
+        }),
+        classes,
+        stop: StopPlan::at(at(1_000_000)),
+        measure: MeasurePlan::default(),
+        follow: FollowPlan::default(),
+        marking: None,
+        probe: None,
+        fabric,
+    }
+}
+
+/// A class of which nothing is controlled.
+fn class(level: u8) -> ClassPlan {
+    ClassPlan {
+        name: String::new(),
+        active: Time::ZERO..Time::MAX,
+        priority: Priority::new(level).unwrap(),
+        vc_class: None,
+        segmentation: SegmentationPlan::None,
+        policing: None,
+        window: None,
+        pace: None,
+        sources: Vec::new(),
+    }
+}
+
+fn window(packets: u32) -> WindowPlan {
+    let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+    WindowPlan { packets, answer, response: Response::default() }
+}
+
+/// A pace of so many picoseconds a byte.
+fn pace(byte_ps: u64) -> PacePlan {
+    PacePlan { refill: [Span::from_ps(byte_ps * REFILL_BYTES)].into() }
+}
+
+fn at(ps: u64) -> Time {
+    Time::from_ps(ps)
+}
+
+fn level(level: u8) -> Priority {
+    Priority::new(level).unwrap()
+}
+
+/// A message of class 0 to endpoint 1, created at time zero.
 fn message(id: usize, payload_bytes: u32) -> Message {
     Message {
         id: MessageId::new(id),
@@ -17,27 +89,125 @@ fn message(id: usize, payload_bytes: u32) -> Message {
     }
 }
 
-fn level(level: u8) -> Priority {
-    Priority::new(level).unwrap()
+/// A message that waits in a level, cut into packets of so many bytes.
+fn waiting(message: Message, priority: Priority, longest_bytes: u32) -> Waiting {
+    Waiting {
+        message,
+        priority,
+        vc_class: VcClass(0),
+        longest_bytes,
+        left_bytes: message.payload_bytes,
+        conformance: Conformance::Conforming,
+        assembly: None,
+    }
+}
+
+/// A packet that no message is behind.
+fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
+    Packet {
+        content: Content::Control,
+        class: ClassId::new(0),
+        flow: None,
+        source: EndpointId::new(0),
+        destination: EndpointId::new(1),
+        payload_bytes,
+        priority,
+        path_set: PathSet::default(),
+        vc_class: VcClass(0),
+        is_first: false,
+        mark: false,
+    }
+}
+
+/// An endpoint that sends: its adapter, flows, and messages that have begun.
+struct Sender {
+    plan: Plan,
+    adapter: Adapter,
+    flows: Flows,
+    reassembly: Reassembly,
+}
+
+impl Sender {
+    fn new(classes: Vec<ClassPlan>) -> Self {
+        let plan = plan(classes);
+        let lanes = [LaneSet::one(0)];
+        let adapter = Adapter::new(plan.highest_priority(), &lanes, plan.is_controlled());
+        Self { adapter, flows: Flows::new(&plan), reassembly: Reassembly::default(), plan }
+    }
+
+    /// The flow of a class to a destination.
+    fn flow(&mut self, class: usize, destination: usize) -> FlowId {
+        let (class, source) = (ClassId::new(class), EndpointId::new(0));
+        let key = FlowKey { class, source, destination: EndpointId::new(destination) };
+        self.flows.find(&self.plan, key).0
+    }
+
+    /// Puts a message of a class to a destination, created at an instant.
+    fn put(&mut self, class: usize, destination: usize, created: u64, message: Message) {
+        let flow = self.flow(class, destination);
+        let message = Message {
+            class: ClassId::new(class),
+            destination: EndpointId::new(destination),
+            created: at(created),
+            flow: self.flows.tells_apart(ClassId::new(class)).then_some(flow),
+            ..message
+        };
+        let priority = self.plan.classes[class].priority;
+        self.adapter.put(&mut self.flows, waiting(message, priority, u32::MAX));
+    }
+
+    fn take(&mut self, now: u64) -> Turn {
+        self.adapter.take(&mut self.flows, 0, at(now), &mut self.reassembly)
+    }
+
+    /// The message of the packet that goes at an instant.
+    fn goes(&mut self, now: u64) -> usize {
+        let Turn::Send(packet) = self.take(now) else { panic!("a packet may go") };
+        let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
+        self.reassembly.message(assembly).id.index()
+    }
+
+    fn answered(&mut self, flow: FlowId, now: u64) {
+        if self.flows.answered(flow, false, at(now)) {
+            let priority = self.plan.classes[self.flows.get(flow).key.class.index()].priority;
+            self.adapter.reopen(flow, VcClass(0), priority);
+        }
+    }
+
+    /// For how long flows were held back, as far as it is known and was not told before.
+    fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
+        let held = std::iter::from_fn(|| self.flows.next_held());
+        let mut held: Vec<_> =
+            held.map(|held| (held.flow, held.by, held.from.as_ps(), held.to.as_ps())).collect();
+        held.sort_unstable_by_key(|held| held.2);
+        held
+    }
 }
 
 /// Takes turns until nothing is left: (message, payload, whether it is the first packet).
-fn drain(adapter: &mut Adapter, reassembly: &mut Reassembly) -> Vec<(usize, u32, bool)> {
+fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
-    while let Turn::Send(packet) = adapter.take(0, Time::ZERO, reassembly) {
-        let message = reassembly.message(packet.assembly).id.index();
+    while let Turn::Send(packet) = sender.take(0) {
+        let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
+        let message = sender.reassembly.message(assembly).id.index();
         sent.push((message, packet.payload_bytes, packet.is_first));
     }
     sent
 }
 
+/// Puts a message into the queue of a level, whatever its class.
+fn offer(sender: &mut Sender, id: usize, bytes: u32, priority: u8, longest_bytes: u32) {
+    let waiting = waiting(message(id, bytes), level(priority), longest_bytes);
+    sender.adapter.put(&mut sender.flows, waiting);
+}
+
 #[test]
 fn a_message_is_cut_into_full_segments_and_a_rest() {
-    let (mut adapter, mut reassembly) = (Adapter::new(level(0)), Reassembly::default());
-    adapter.offer(message(0, 250), level(0), 100);
-    adapter.offer(message(1, 200), level(0), 100);
-    adapter.offer(message(2, 7), level(0), u32::MAX);
-    let sent = drain(&mut adapter, &mut reassembly);
+    let mut sender = Sender::new(vec![class(0)]);
+    offer(&mut sender, 0, 250, 0, 100);
+    offer(&mut sender, 1, 200, 0, 100);
+    offer(&mut sender, 2, 7, 0, u32::MAX);
+    let sent = drain(&mut sender);
     let of_first = [(0, 100, true), (0, 100, false), (0, 50, false)];
     assert_eq!(sent[..3], of_first);
     assert_eq!(sent[3..], [(1, 100, true), (1, 100, false), (2, 7, true)]);
@@ -45,34 +215,34 @@ fn a_message_is_cut_into_full_segments_and_a_rest() {
 
 #[test]
 fn a_higher_level_goes_between_segments_and_a_level_keeps_its_order() {
-    let (mut adapter, mut reassembly) = (Adapter::new(level(7)), Reassembly::default());
-    adapter.offer(message(0, 30), level(0), 10);
-    let first = adapter.take(0, Time::ZERO, &mut reassembly);
-    assert!(matches!(first, Turn::Send(packet) if packet.payload_bytes == 10));
+    let mut sender = Sender::new(vec![class(7)]);
+    offer(&mut sender, 0, 30, 0, 10);
+    assert!(matches!(sender.take(0), Turn::Send(packet) if packet.payload_bytes == 10));
     for (id, priority) in [(1, 3), (2, 7), (3, 3), (4, 0)] {
-        adapter.offer(message(id, 5), level(priority), u32::MAX);
+        offer(&mut sender, id, 5, priority, u32::MAX);
     }
-    let order: Vec<_> =
-        drain(&mut adapter, &mut reassembly).iter().map(|sent| (sent.0, sent.1)).collect();
+    let order: Vec<_> = drain(&mut sender).iter().map(|sent| (sent.0, sent.1)).collect();
     assert_eq!(order, [(2, 5), (1, 5), (3, 5), (0, 10), (0, 10), (4, 5)]);
 }
 
 #[test]
 fn packets_wait_by_the_lanes_on_which_they_may_leave() {
     let lanes = [0b0011, 0b1000, 0b0011].map(LaneSet::from_bits);
-    let mut adapter = Adapter::with_lanes(level(1), &lanes);
-    assert!(adapter.groups().eq([lanes[0], lanes[1]]));
-    let groups = [0, 1, 2].map(|vc_class| adapter.group_of(VcClass(vc_class)));
+    let mut sender = Sender::new(vec![class(1)]);
+    sender.adapter = Adapter::new(level(1), &lanes, false);
+    assert!(sender.adapter.groups().eq([lanes[0], lanes[1]]));
+    let groups = [0, 1, 2].map(|vc_class| sender.adapter.group_of(VcClass(vc_class)));
     assert_eq!(groups, [0, 1, 0]);
     for (id, vc_class) in [(0, 1), (1, 2), (2, 0)] {
         let message = message(id, 10 + u32::from(vc_class));
-        let conforming = Conformance::Conforming;
-        adapter.put(message, conforming, level(vc_class % 2), VcClass(vc_class), 100);
+        let waiting = waiting(message, level(vc_class % 2), 100);
+        let waiting = Waiting { vc_class: VcClass(vc_class), ..waiting };
+        sender.adapter.put(&mut sender.flows, waiting);
     }
-    let mut reassembly = Reassembly::default();
+    let Sender { adapter, flows, reassembly, .. } = &mut sender;
     let mut next = |group| {
-        let next = adapter.next(group, Time::ZERO);
-        (next, adapter.take(group, Time::ZERO, &mut reassembly))
+        let next = adapter.next(flows, group, Time::ZERO);
+        (next, adapter.take(flows, group, Time::ZERO, reassembly))
     };
     // VC classes 2 and 0 share a group, in the order in which their messages came; VC class 1
     // has its own.
@@ -84,95 +254,105 @@ fn packets_wait_by_the_lanes_on_which_they_may_leave() {
     assert_eq!(next(0), (Next::Nothing, Turn::Nothing));
 }
 
-/// An adapter of three classes, each of a level of its own or not, with the buckets of those
-/// that wait.
-#[derive(Clone, Debug)]
-struct Setting {
-    levels: [u8; 3],
-    /// Time of a token in picoseconds, and the burst.
-    buckets: [Option<(u64, u32)>; 3],
+#[test]
+fn a_flow_whose_window_is_shut_comes_back_behind_all_others() {
+    let windowed = ClassPlan { window: Some(window(1)), ..class(0) };
+    let mut sender = Sender::new(vec![windowed, class(0)]);
+    for id in 0..2 {
+        sender.put(0, 1, 0, message(id, 5));
+    }
+    for id in 2..4 {
+        sender.put(0, 2, 0, message(id, 5));
+    }
+    for id in 4..7 {
+        sender.put(1, 1, 0, message(id, 5));
+    }
+    // Two flows and the shared queue, in turn. Both flows are shut then.
+    assert_eq!([0, 10, 20, 30].map(|now| sender.goes(now)), [0, 2, 4, 5]);
+    // The second flow is answered, then the first: behind the shared queue both, in this order.
+    let (first, second) = (sender.flow(0, 1), sender.flow(0, 2));
+    sender.answered(second, 33);
+    sender.answered(first, 37);
+    assert_eq!([40, 50, 60].map(|now| sender.goes(now)), [6, 3, 1]);
+    assert_eq!(sender.take(70), Turn::Nothing);
+    let window = Hold::Window;
+    assert_eq!(sender.held(), [(first, window, 0, 37), (second, window, 10, 33)]);
+    // Nothing is left that an answer could let go; what comes then goes at once.
+    sender.answered(first, 75);
+    sender.put(0, 1, 80, message(7, 5));
+    assert_eq!(sender.goes(80), 7);
+    assert_eq!(sender.held(), []);
 }
 
-/// Who waits, in order: class, payload that is left, and longest packet.
-type Listed = (usize, u32, u32);
-
-fn setting() -> impl Strategy<Value = Setting> {
-    let bucket = prop::option::of((1_u64..40, 10_u32..60));
-    (prop::array::uniform3(0_u8..3), prop::array::uniform3(bucket))
-        .prop_map(|(levels, buckets)| Setting { levels, buckets })
+#[test]
+fn who_waits_for_its_pace_keeps_its_place_and_holds_up_nobody() {
+    let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
+    let mut sender = Sender::new(vec![paced, class(0)]);
+    sender.put(0, 1, 0, message(0, 5));
+    sender.put(0, 1, 0, message(1, 3));
+    for id in 2..5 {
+        sender.put(1, 1, 0, message(id, 5));
+    }
+    // 5 B at 10 ps each: the second may go at 50, and its place is before the shared queue then.
+    assert_eq!([0, 10, 49, 50, 50].map(|now| sender.goes(now)), [0, 2, 3, 1, 4]);
+    let flow = sender.flow(0, 1);
+    assert_eq!(sender.held(), [(flow, Hold::Pace, 0, 50)]);
+    // A flow that had nothing to send keeps its pace: the next one may go at 50 + 30.
+    sender.put(0, 1, 60, message(5, 2));
+    assert_eq!((sender.take(60), sender.take(79)), (Turn::At(at(80)), Turn::At(at(80))));
+    assert_eq!(sender.goes(80), 5);
+    assert_eq!(sender.held(), [(flow, Hold::Pace, 60, 80)]);
 }
 
-/// What was taken of a class, and when: what is there follows from all of it, by the
-/// definition.
-fn tokens((token_ps, burst): (u64, u32), taken: &[(u64, u32)], now: u64) -> u64 {
-    let full = u64::from(burst) * token_ps;
-    let (mut there, mut since) = (full, 0);
-    for (at, bytes) in taken {
-        there = (there + at - since).min(full) - u64::from(*bytes) * token_ps;
-        since = *at;
-    }
-    (there + now - since).min(full) / token_ps
+/// A class whose excess waits for tokens, with a bucket of 10 B for 20 ps a byte.
+fn policed(level: u8) -> (ClassPlan, Policer) {
+    let refill = Span::from_ps(20 * REFILL_BYTES);
+    let policing = PolicingPlan {
+        refill: [refill].into(),
+        burst_bytes: 10,
+        longest_bytes: u32::MAX,
+        excess: Excess::Delay,
+    };
+    let policer = Policer { bucket: policing.bucket(0), excess: Excess::Delay };
+    (ClassPlan { policing: Some(policing), ..class(level) }, policer)
 }
 
-impl Setting {
-    fn adapter(&self) -> Adapter {
-        let policer = |(token_ps, burst): (u64, u32)| Policer {
-            bucket: TokenBucket::full(Span::from_ps(token_ps * REFILL_BYTES), burst),
-            excess: Excess::Delay,
-        };
-        let policers = self.buckets.map(|bucket| bucket.map(policer)).into();
-        Adapter { policers, ..Adapter::new(level(2)) }
-    }
-
-    /// The first message of each level, from the highest on, as a place in the list.
-    fn firsts(&self, waiting: &[Listed]) -> impl Iterator<Item = usize> {
-        let first = |level| waiting.iter().position(|listed| self.levels[listed.0] == level);
-        [2, 1, 0].map(first).into_iter().flatten()
-    }
-
-    fn may_go(&self, listed: Listed, taken: &[Vec<(u64, u32)>; 3], now: u64) -> bool {
-        let (class, left, longest) = listed;
-        let needed = u64::from(left.min(longest));
-        self.buckets[class].is_none_or(|bucket| tokens(bucket, &taken[class], now) >= needed)
-    }
+#[test]
+fn a_class_that_waits_for_tokens_waits_for_those_of_its_first_flow() {
+    let (policed, policer) = policed(0);
+    let mut sender = Sender::new(vec![policed, class(0)]);
+    sender.adapter.policers = [Some(policer), None].into();
+    sender.put(0, 1, 0, message(0, 8));
+    sender.put(0, 1, 0, message(1, 8));
+    sender.put(0, 2, 0, message(2, 8));
+    sender.put(0, 2, 0, message(3, 2));
+    sender.put(1, 1, 0, message(4, 5));
+    // 2 tokens are left: the second flow asks for 8, then the first would. The shared queue goes.
+    assert_eq!([0, 10].map(|now| sender.goes(now)), [0, 4]);
+    // 8 tokens are there at 120, and at 280 and 320 again: 8 for the first flow, 2 for the second.
+    assert_eq!((sender.take(20), sender.take(119)), (Turn::At(at(120)), Turn::At(at(120))));
+    assert_eq!(sender.goes(120), 2);
+    assert_eq!((sender.take(130), sender.take(160)), (Turn::At(at(280)), Turn::At(at(280))));
+    assert_eq!([280, 320].map(|now| sender.goes(now)), [1, 3]);
+    let (first, second) = (sender.flow(0, 1), sender.flow(0, 2));
+    let tokens = Hold::Tokens;
+    assert_eq!(sender.held(), [(second, tokens, 10, 120), (first, tokens, 130, 280)]);
 }
 
-proptest! {
-    /// Each turn is what the definition says: the highest level whose first packet finds its
-    /// tokens, and if there is none the first instant at which one does.
-    #[test]
-    fn a_turn_goes_to_the_highest_level_that_may(
-        setting in setting(),
-        steps in prop::collection::vec((0_u64..400, 0_usize..4, 1_u32..120, 1_u32..=10), 1..60),
-    ) {
-        let (mut adapter, mut reassembly) = (setting.adapter(), Reassembly::default());
-        let (mut waiting, mut taken) = (Vec::<Listed>::new(), [const { Vec::new() }; 3]);
-        let mut now = 0;
-        for (span, class, bytes, longest) in steps {
-            if class < 3 {
-                let offered = Message { class: ClassId::new(class), ..message(0, bytes) };
-                adapter.offer(offered, level(setting.levels[class]), longest);
-                waiting.push((class, bytes, longest));
-            }
-            now += span;
-            let goes = setting.firsts(&waiting).find(|place| setting.may_go(waiting[*place], &taken, now));
-            match (adapter.take(0, Time::from_ps(now), &mut reassembly), goes) {
-                (Turn::Send(packet), Some(place)) => {
-                    let (class, left, longest) = &mut waiting[place];
-                    let expected = (*class, (*left).min(*longest));
-                    prop_assert_eq!((packet.class.index(), packet.payload_bytes), expected);
-                    *left -= packet.payload_bytes;
-                    taken[*class].push((now, packet.payload_bytes));
-                    waiting.retain(|listed| listed.1 > 0);
-                }
-                (Turn::At(time), None) => {
-                    let at = time.as_ps();
-                    let any_at = |now| setting.firsts(&waiting).any(|place| setting.may_go(waiting[place], &taken, now));
-                    prop_assert!(at > now && any_at(at) && !any_at(at - 1));
-                }
-                (Turn::Nothing, None) => prop_assert!(waiting.is_empty()),
-                (turn, goes) => prop_assert!(false, "{:?}, but {:?}", turn, goes),
-            }
-        }
+#[test]
+fn packets_without_a_message_go_before_all_else_of_their_level() {
+    let windowed = ClassPlan { window: Some(window(1)), ..class(1) };
+    let mut sender = Sender::new(vec![windowed, class(0)]);
+    sender.put(0, 1, 0, message(0, 5));
+    sender.put(1, 1, 0, message(1, 5));
+    let queued = [(41, 0), (42, 1), (43, 1)]
+        .map(|(bytes, priority)| sender.adapter.order(ordered(bytes, level(priority)), at(3)));
+    assert_eq!(queued, [1, 2, 3]);
+    let Sender { adapter, flows, .. } = &mut sender;
+    assert_eq!(adapter.next(flows, 0, at(9)), Next::Packet { payload_bytes: 42, created: at(3) });
+    let mut sizes = Vec::new();
+    while let Turn::Send(packet) = sender.take(9) {
+        sizes.push(packet.payload_bytes);
     }
+    assert_eq!(sizes, [42, 43, 5, 41, 5]);
 }

@@ -4,6 +4,8 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
+pub(crate) mod lanes;
+
 use gingham_kernel::{Span, Time};
 use gingham_model::traffic::{
     ArrivalPlan, DestinationPlan, Draft, LengthPlan, MessagePlan, Scheduled, SourcePlan,
@@ -44,6 +46,18 @@ pub(crate) fn row(switches: usize, switch_of: &[usize]) -> Fabric {
     for pair in nodes.windows(2) {
         builder.join(pair[0], pair[1]).unwrap();
     }
+    builder.build()
+}
+
+/// Two hosts with `switches` switches between them.
+pub(crate) fn chain(switches: usize) -> Fabric {
+    if switches > 0 {
+        return row(switches, &[0, switches - 1]);
+    }
+    let mut builder = FabricBuilder::new();
+    let ends =
+        [0, 1].map(|n| builder.add_plain(NodeKind::Host, &format!("h{n}"), Guid(0x200 + n), 1));
+    builder.join(ends[0], ends[1]).unwrap();
     builder.build()
 }
 
@@ -155,7 +169,7 @@ pub(crate) fn scheduled(plan: &mut Plan, from: usize, to: usize, messages: &[(u6
     add_class(plan, format!("h{from} to h{to}, scheduled"), source);
 }
 
-fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
+pub(crate) fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
     plan.classes.push(ClassPlan {
         name,
         active: Time::ZERO..Time::MAX,

@@ -99,18 +99,20 @@ fn tokens_are_asked_for_at_the_instant_at_which_the_flit_would_begin() {
 }
 
 #[test]
-fn a_lower_level_goes_on_while_a_higher_one_waits_for_tokens() {
+fn who_waits_for_tokens_holds_up_no_other_class() {
     let mut plan = lane_plan(row(1, &[0, 0, 0]), 1);
     scheduled(&mut plan, 0, 1, &[(0, 32), (0, 32)]);
     packets(&mut plan, 0, 2, &[(0, 1), (0, 1), (0, 1)]);
     plan.classes[0].policing = Some(policing());
-    plan.classes[0].priority = Priority::new(1).unwrap();
     // The second of the first class may begin at 40: at ticks 2 and 3 the others go, and the last
-    // of them at 6.
-    let mut found = deliveries(plan, 5);
-    found.sort_by_key(|found| (found.message.class, found.message.id));
-    let entered: Vec<_> = found.iter().map(|found| found.entered.as_ps()).collect();
-    assert_eq!(entered, [0, 40, 20, 30, 60]);
+    // of them at 6. So it is in one level, and in a higher level of its own.
+    for level in [0, 1] {
+        plan.classes[0].priority = Priority::new(level).unwrap();
+        let mut found = deliveries(plan.clone(), 5);
+        found.sort_by_key(|found| (found.message.class, found.message.id));
+        let entered: Vec<_> = found.iter().map(|found| found.entered.as_ps()).collect();
+        assert_eq!(entered, [0, 40, 20, 30, 60]);
+    }
 }
 
 #[test]

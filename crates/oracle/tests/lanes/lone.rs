@@ -1,23 +1,9 @@
 //! A lone packet: every stage costs what the specification says.
 
-use crate::common::{DELAY, FLIT, cable_flit, channel, deliveries, row, story};
+use crate::common::{DELAY, FLIT, cable_flit, chain, channel, deliveries, story};
 use crate::{lane_plan, lanes, packets};
 use gingham_kernel::Span;
-use gingham_topology::{Fabric, FabricBuilder, Guid, NodeKind};
 use proptest::prelude::*;
-
-fn two_hosts() -> Fabric {
-    let mut builder = FabricBuilder::new();
-    let ends =
-        [0, 1].map(|n| builder.add_plain(NodeKind::Host, &format!("h{n}"), Guid(0x200 + n), 1));
-    builder.join(ends[0], ends[1]).unwrap();
-    builder.build()
-}
-
-/// Two hosts with `switches` switches between them.
-fn chain(switches: usize) -> Fabric {
-    if switches == 0 { two_hosts() } else { row(switches, &[0, switches - 1]) }
-}
 
 #[test]
 fn over_no_switch_flits_follow_each_other() {

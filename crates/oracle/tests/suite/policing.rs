@@ -48,27 +48,21 @@ fn excess_waits_for_its_tokens() {
 }
 
 #[test]
-fn a_lower_level_goes_on_while_a_higher_one_waits() {
+fn who_waits_for_tokens_holds_up_no_other_class() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
     scheduled(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     police(&mut plan, 0, TOKEN, Excess::Delay);
-    let by_message = |plan: Plan| {
-        let mut found = deliveries(plan, 4);
+    // The second message of the policed class may go at 120: at 80 and 110 the others go, 3 flits
+    // each, and at 140 it goes itself. So it is in one level, and in a higher level of its own.
+    for level in [0, 1] {
+        plan.classes[0].priority = Priority::new(level).unwrap();
+        let mut found = deliveries(plan.clone(), 4);
         found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
-        found
-    };
-    // In one level the second message of the policed class, which may go at 120, holds up those
-    // behind it.
-    let held = by_message(plan.clone());
-    assert_eq!(entered(&held), [0, 120, 200, 230]);
-    // In a level of its own it does not: at 80 and 110 the others go, 3 flits each, and at 140 it
-    // goes itself.
-    plan.classes[0].priority = Priority::new(1).unwrap();
-    let passed = by_message(plan);
-    assert_eq!(entered(&passed), [0, 140, 80, 110]);
-    let (own, others) = (Conformance::Delayed, Conformance::Conforming);
-    assert_eq!(admissions(&passed), [others, own, others, others]);
+        assert_eq!(entered(&found), [0, 140, 80, 110]);
+        let (own, others) = (Conformance::Delayed, Conformance::Conforming);
+        assert_eq!(admissions(&found), [others, own, others, others]);
+    }
 }
 
 #[test]
@@ -93,7 +87,7 @@ fn where_two_levels_wait_the_one_whose_tokens_come_first_goes_first() {
 }
 
 #[test]
-fn a_demoted_message_is_held_up_by_those_who_wait_but_takes_none_of_their_tokens() {
+fn a_demoted_message_takes_its_turn_and_none_of_the_tokens() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
     scheduled(&mut plan, 0, 1, &[(0, 8), (20, 8)]);
@@ -101,15 +95,14 @@ fn a_demoted_message_is_held_up_by_those_who_wait_but_takes_none_of_their_tokens
     plan.classes[0].priority = Priority::new(1).unwrap();
     police(&mut plan, 0, TOKEN, Excess::Demote(ClassId::new(1)));
     police(&mut plan, 1, TOKEN, Excess::Delay);
-    // At 20 the upper bucket holds 3: the second message goes behind two others. The first of these
-    // leaves 2 tokens at 80, the second waits until 200 and leaves none. The demoted one follows at
-    // 280, when there are 4, and at 360 the 8 of the last are there: it finds the link free at the
-    // same instant, and has waited for nothing else.
+    // At 20 the upper bucket holds 3: the second message goes in turn with the others, to another
+    // host. The first of these leaves 2 tokens at 80, and the demoted one goes at 160. The second
+    // goes at 240, when there are 10, leaves 2, and at 320 there are 6: the last waits until 360.
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
-    assert_eq!(entered(&found), [0, 280, 80, 200, 360]);
+    assert_eq!(entered(&found), [0, 160, 80, 240, 360]);
     let at_once = Conformance::Conforming;
-    let expected = [at_once, Conformance::Demoted, at_once, Conformance::Delayed, at_once];
+    let expected = [at_once, Conformance::Demoted, at_once, at_once, Conformance::Delayed];
     assert_eq!(admissions(&found), expected);
 }
 

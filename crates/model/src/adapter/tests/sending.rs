@@ -1,13 +1,7 @@
-//! What is always true of an adapter and of what puts its packets together: against a list, and in
-//! any order.
+//! Levels of plain classes against a list, and their packets put together in any order.
 
-#![allow(clippy::unwrap_used, reason = "a case that cannot be set up has failed")]
-
-use gingham_kernel::Time;
-use gingham_model::{
-    Adapter, Arrival, ClassId, Message, MessageId, Packet, Priority, Reassembly, Turn,
-};
-use gingham_topology::EndpointId;
+use super::*;
+use crate::Arrival;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -28,18 +22,6 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![1 => offer, 3 => Just(Step::Take)]
 }
 
-fn message(id: usize, payload_bytes: u32) -> Message {
-    Message {
-        id: MessageId::new(id),
-        class: ClassId::new(0),
-        source: EndpointId::new(0),
-        destination: EndpointId::new(1),
-        payload_bytes,
-        created: Time::ZERO,
-        flow: None,
-    }
-}
-
 /// A message as the list knows it: its level, number, payload that is left, and longest packet.
 type Listed = (u8, usize, u32, u32);
 
@@ -58,16 +40,16 @@ fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
 }
 
 /// Every packet that these steps send, and after them all that is left.
-fn sent(steps: &[Step], reassembly: &mut Reassembly) -> (Vec<Packet>, BTreeMap<usize, (u32, u32)>) {
-    let mut adapter = Adapter::new(Priority::new(3).unwrap());
+fn sent(steps: &[Step], sender: &mut Sender) -> (Vec<Packet>, BTreeMap<usize, (u32, u32)>) {
     let (mut waiting, mut offered, mut packets) = (Vec::new(), BTreeMap::new(), Vec::new());
-    let mut take = |adapter: &mut Adapter, waiting: &mut Vec<Listed>| {
+    let mut take = |sender: &mut Sender, waiting: &mut Vec<Listed>| {
         let expected = by_list(waiting);
-        let Turn::Send(packet) = adapter.take(0, Time::ZERO, reassembly) else {
+        let Turn::Send(packet) = sender.take(0) else {
             assert_eq!(expected, None, "something waits");
             return false;
         };
-        let id = reassembly.message(packet.assembly).id.index();
+        let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
+        let id = sender.reassembly.message(assembly).id.index();
         assert_eq!(Some((id, packet.payload_bytes)), expected);
         packets.push(packet);
         true
@@ -78,15 +60,14 @@ fn sent(steps: &[Step], reassembly: &mut Reassembly) -> (Vec<Packet>, BTreeMap<u
                 let id = offered.len();
                 offered.insert(id, (payload_bytes, longest_bytes));
                 waiting.push((level, id, payload_bytes, longest_bytes));
-                let priority = Priority::new(level).unwrap();
-                adapter.offer(message(id, payload_bytes), priority, longest_bytes);
+                offer(sender, id, payload_bytes, level, longest_bytes);
             }
             Step::Take => {
-                take(&mut adapter, &mut waiting);
+                take(sender, &mut waiting);
             }
         }
     }
-    while take(&mut adapter, &mut waiting) {}
+    while take(sender, &mut waiting) {}
     (packets, offered)
 }
 
@@ -96,8 +77,8 @@ proptest! {
         steps in prop::collection::vec(step(), 0..80),
         order in prop::collection::vec(any::<u32>(), 4_000),
     ) {
-        let mut reassembly = Reassembly::default();
-        let (packets, offered) = sent(&steps, &mut reassembly);
+        let mut sender = Sender::new(vec![class(3)]);
+        let (packets, offered) = sent(&steps, &mut sender);
         let mut arriving: Vec<(u32, Packet)> =
             packets.iter().enumerate().map(|(n, packet)| (order[n % order.len()], *packet)).collect();
         arriving.sort_by_key(|(key, _)| *key);
@@ -108,11 +89,12 @@ proptest! {
                 wire_bytes: u64::from(packet.payload_bytes) + 3,
                 hops: 1,
                 in_transit_hosts: 0,
-                head_arrived: Time::from_ps(instant),
-                arrived: Time::from_ps(instant),
+                head_arrived: at(instant),
+                arrived: at(instant),
             };
-            if let Some(delivery) = reassembly.arrive(packet.assembly, &arrival) {
-                prop_assert_eq!(delivery.delivered, Time::from_ps(instant));
+            let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
+            if let Some(delivery) = sender.reassembly.arrive(assembly, &arrival) {
+                prop_assert_eq!(delivery.delivered, at(instant));
                 let id = delivery.message.id.index();
                 prop_assert!(delivered.insert(id, (delivery.packets, delivery.wire_bytes)).is_none());
             }

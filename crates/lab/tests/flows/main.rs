@@ -1,0 +1,22 @@
+//! Flows that are held back, answers and replies, traced by hand to the picosecond against
+//! `docs/concepts/timing.md`, in the oracle and in the engine.
+//!
+//! Figures are those of the stories of the oracle. A flit takes 10 ps and a cable delays by 25 ps.
+//!
+//! - *wormhole*: a flit is a byte, and a switch delays a head by 100 ps. A worm of `W` flits over
+//!   `n` switches takes `(W + n) 10 + (n + 1) 25 + n 100` ps.
+//! - *lanes*: a flit is 16 B, a cycle 10 ps. A packet of `W` flits over `n` switches takes `(8 n +
+//!   W) 10 + 25` ps, from a tick on.
+
+#![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
+
+mod answers;
+#[path = "../../../oracle/tests/common/mod.rs"]
+mod common;
+mod lone;
+mod marks;
+mod notices;
+mod replies;
+mod sharing;
+mod support;
+mod throughput;

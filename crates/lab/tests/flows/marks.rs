@@ -1,0 +1,47 @@
+//! What switches write on a packet, its answer says.
+
+use crate::common::lanes::lane_plan;
+use crate::common::{along, chain, in_transit, quiet_plan, row, scheduled, stop_at};
+use crate::support::{run, window};
+use gingham_model::{Marking, Periodic, Plan};
+
+/// What the answers to so many packets say, of a flow that is answered before it goes on, when a
+/// switch marks every so-manieth packet that it reads.
+fn marks(plan: &Plan, [from, to]: [usize; 2], packets: usize, every: u64) -> Vec<bool> {
+    let mut plan = plan.clone();
+    scheduled(&mut plan, from, to, &vec![(0, 32); packets]);
+    plan.classes[0].window = window(1, 16);
+    plan.marking = Some(Marking::Periodic(Periodic { every }));
+    plan.stop = stop_at(20_000);
+    run(&plan).marks(from)
+}
+
+#[test]
+fn an_answer_says_whether_a_switch_has_marked() {
+    for plan in [quiet_plan, |fabric| lane_plan(fabric, 2)] {
+        assert_eq!(marks(&plan(chain(1)), [0, 1], 3, 1), [true; 3]);
+        // Data and answers are read in turn: the second and fourth are answers, and say nothing of
+        // themselves.
+        assert_eq!(marks(&plan(chain(1)), [0, 1], 3, 2), [false; 3]);
+        assert_eq!(marks(&plan(chain(1)), [0, 1], 3, 3), [false, true, false]);
+        // Of two switches each counts by itself: the fifth that it reads is the third data.
+        assert_eq!(marks(&plan(chain(2)), [0, 1], 3, 5), [false, false, true]);
+        // Over one cable nobody reads anything.
+        assert_eq!(marks(&plan(chain(0)), [0, 1], 3, 1), [false; 3]);
+    }
+}
+
+#[test]
+fn a_mark_is_kept_over_an_in_transit_host() {
+    for plan in [quiet_plan, |fabric| lane_plan(fabric, 2)] {
+        let mut plan = plan(row(1, &[0, 0, 0]));
+        along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
+        in_transit(&mut plan, [60, 40, 1_000]);
+        // The switch reads data before h1 and behind it, and its answer once: the fourth is the
+        // second data, before h1, and the fifth, behind h1.
+        assert_eq!(marks(&plan, [0, 2], 2, 4), [false, true]);
+        assert_eq!(marks(&plan, [0, 2], 2, 5), [false, true]);
+        assert_eq!(marks(&plan, [0, 2], 2, 3), [false, false]);
+        assert_eq!(marks(&plan, [0, 2], 2, 1), [true, true]);
+    }
+}
