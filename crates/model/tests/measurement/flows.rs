@@ -4,7 +4,7 @@ use crate::feed::{Feed, Journey, class, journey, plan};
 use gingham_kernel::{Span, Time};
 use gingham_model::measure::{Count, HeldShares};
 use gingham_model::{
-    AnswerPlan, ClassId, FlowId, FlowKey, FollowPlan, Hold, Plan, Priority, WindowPlan,
+    AnswerPlan, ClassId, FlowId, FlowKey, FollowPlan, Hold, Plan, Priority, Response, WindowPlan,
 };
 use gingham_topology::EndpointId;
 
@@ -236,7 +236,7 @@ fn equal_flows_are_fair_within_the_interval_however_unlike_their_sections() {
 fn only_classes_with_a_reason_count_their_flows() {
     let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     let mut plan = plan(3, TIME);
-    plan.classes[1].window = Some(WindowPlan { packets: 4, answer });
+    plan.classes[1].window = Some(WindowPlan { packets: 4, answer, response: Response::default() });
     plan.follow = FollowPlan {
         flows: vec![key(2, 1)],
         channels: Vec::new(),
