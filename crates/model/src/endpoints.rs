@@ -81,6 +81,8 @@ pub struct Endpoints {
     marker: Option<Marker>,
     /// Whether packets that are received may cause others.
     is_causal: bool,
+    /// Whether there is a probe.
+    is_probed: bool,
     /// Packets that were received, where a probe counts them.
     probed: u64,
     noted: Vec<Noted>,
@@ -129,6 +131,7 @@ impl Endpoints {
             orders: Vec::new(),
             marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
             is_causal,
+            is_probed,
             probed: 0,
             noted: Vec::new(),
             next_check: Time::ZERO,

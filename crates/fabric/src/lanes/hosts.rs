@@ -157,6 +157,7 @@ impl Hosts {
     }
 
     /// The host at a port may have something else to send than before.
+    #[inline]
     fn wake_port(&mut self, port: usize, links: &mut Links, context: &mut Context) {
         self.look_for_waiting(port, context);
         links.ready.insert(port);

@@ -130,15 +130,14 @@ impl Simulation {
         }
         network.traverse_links(context, tick);
         hosts.send(network, context);
-        hosts.carry_out(&mut network.links, context);
         match context.lanes.crossbar {
             Crossbar::Multiplexed => network.allocate_switches(&context.layout, tick),
             Crossbar::Full => network.traverse_all(&context.layout, tick),
         }
         network.route(context, tick);
-        hosts.carry_out(&mut network.links, context);
         network.allocate_lanes(context);
         context.clock.count(network.receive_flits(tick));
+        hosts.carry_out(&mut network.links, context);
         context.clock.end_tick();
         if context.clock.events() == before {
             context.clock.count(1);

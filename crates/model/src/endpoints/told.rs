@@ -12,10 +12,10 @@ use super::Endpoints;
 use crate::marking::Reading;
 use crate::traffic::Draft;
 use crate::{
-    Arrival, ClassId, Conformance, Content, Delivery, FlowId, FlowKey, Message, MessageId, Noted,
-    Notice, Order, Packet, PathSet, Priority,
+    Arrival, ClassId, Conformance, Content, FlowId, FlowKey, Message, MessageId, Noted, Notice,
+    Order, Packet, PathSet, Priority,
 };
-use gingham_kernel::Time;
+use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -32,19 +32,17 @@ pub(super) struct PendingReply {
 impl Endpoints {
     /// Something happened `now`. What is to be done on account of it is told by
     /// [`Self::next_order`].
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who tells knows what: nothing is left of the match")]
+    #[inline(always)]
     pub fn tell(&mut self, now: Time, notice: Notice<'_>) {
-        if self.plan.probe.is_some() {
+        if self.is_probed {
             self.note(now, &notice);
         }
         match notice {
             Notice::Created { source } => self.on_created(source, now),
             Notice::Began { endpoint, packet } => self.on_began(endpoint, packet, now),
             Notice::Left { endpoint, began, flits, flit } => {
-                let adapter = &mut self.adapters[endpoint.index()];
-                if let Some(contention) = adapter.on_left(began, now, flits, flit) {
-                    self.collector.on_contention(endpoint, now, contention);
-                }
+                self.on_left(endpoint, now, (began, flits, flit));
             }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
             Notice::Read { input, packet, .. } => self.on_read(input, packet),
@@ -71,6 +69,7 @@ impl Endpoints {
 
     // Messages.
 
+    #[inline(never)]
     fn on_created(&mut self, source: usize, now: Time) {
         self.arrivals_pending -= 1;
         self.create_drawn(source, now);
@@ -87,11 +86,15 @@ impl Endpoints {
         }
     }
 
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     fn create_drawn(&mut self, source: usize, now: Time) {
         let draft = self.sources[source].draw();
         self.create(source, draft, now);
     }
 
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     fn create(&mut self, source: usize, draft: Draft, now: Time) {
         let source = &self.sources[source];
         let mut message = Message {
@@ -134,6 +137,7 @@ impl Endpoints {
     /// A backlogged class creates its next message at the instant at which the first packet of one
     /// begins, although messages are created before all else: nothing of this instant can depend on
     /// it any more.
+    #[inline(never)]
     fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
         if !packet.is_first {
             return;
@@ -147,31 +151,45 @@ impl Endpoints {
         }
     }
 
-    // Packets.
-
-    #[inline]
-    fn on_received(&mut self, packet: &Packet, arrival: &Arrival) {
-        match packet.content {
-            Content::Data(assembly) if !self.is_causal => {
-                if let Some(delivery) = self.reassembly.arrive(assembly, arrival) {
-                    self.on_delivered(&delivery);
-                }
-            }
-            _ => self.on_cause(packet, arrival),
+    #[inline(never)]
+    fn on_left(
+        &mut self,
+        endpoint: EndpointId,
+        now: Time,
+        (began, flits, flit): (Time, u64, Span),
+    ) {
+        let adapter = &mut self.adapters[endpoint.index()];
+        if let Some(contention) = adapter.on_left(began, now, flits, flit) {
+            self.collector.on_contention(endpoint, now, contention);
         }
     }
 
-    /// A packet has arrived that may cause others.
+    // Packets.
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    fn on_received(&mut self, packet: &Packet, arrival: &Arrival) {
+        if self.is_causal {
+            self.before_delivery(packet, arrival);
+        }
+        let Content::Data(assembly) = packet.content else { return };
+        let Some(delivery) = self.reassembly.arrive(assembly, arrival) else { return };
+        self.collector.on_delivered(&delivery);
+        if self.collector.is_complete() {
+            self.set_checkpoint();
+        }
+        if self.is_causal {
+            self.reply(&delivery.message, delivery.delivered);
+        }
+    }
+
+    /// What a packet brings about that has arrived, but for the delivery of its message.
     #[inline(never)]
-    fn on_cause(&mut self, packet: &Packet, arrival: &Arrival) {
+    fn before_delivery(&mut self, packet: &Packet, arrival: &Arrival) {
         match packet.content {
-            Content::Data(assembly) => {
+            Content::Data(_) => {
                 if let Some(flow) = packet.flow {
                     self.answer(flow, packet, arrival.arrived);
-                }
-                if let Some(delivery) = self.reassembly.arrive(assembly, arrival) {
-                    self.on_delivered(&delivery);
-                    self.reply(&delivery.message, delivery.delivered);
                 }
             }
             Content::Answer { marked } => {
@@ -187,13 +205,6 @@ impl Endpoints {
             let vc_class = self.plan.vc_class(packet.class, packet.destination, packet.source);
             let (bytes, now) = (probe.control_bytes, arrival.arrived);
             self.order_back(packet, bytes, Content::Control, packet.priority, vc_class, now);
-        }
-    }
-
-    fn on_delivered(&mut self, delivery: &Delivery) {
-        self.collector.on_delivered(delivery);
-        if self.collector.is_complete() {
-            self.set_checkpoint();
         }
     }
 
@@ -271,6 +282,7 @@ impl Endpoints {
     // Replies.
 
     /// A message was delivered `now`: those who reply to its class do.
+    #[inline(never)]
     fn reply(&mut self, message: &Message, now: Time) {
         let key = (message.class, message.destination);
         let count = self.repliers.get(&key).map_or(0, Vec::len);
@@ -293,6 +305,7 @@ impl Endpoints {
         }
     }
 
+    #[inline(never)]
     fn create_reply(&mut self, pending: PendingReply, now: Time) {
         let PendingReply { source, destination } = pending;
         let draft = self.sources[source].draw_reply(destination);
@@ -301,6 +314,7 @@ impl Endpoints {
         self.orders.push(Order::Send { endpoint });
     }
 
+    #[inline(never)]
     fn on_woken(&mut self, endpoint: EndpointId, now: Time) {
         let due = (endpoint, Time::ZERO, 0)..=(endpoint, now, usize::MAX);
         while let Some((key, pending)) = self.replies.range(due.clone()).next() {
