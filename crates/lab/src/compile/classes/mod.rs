@@ -115,7 +115,7 @@ impl ClassContext<'_> {
             segmentation: self.segmentation(gathered)?,
             policing: self.policing(&sources, gathered)?,
             window: self.window(priority)?,
-            pace: self.pace(&sources)?,
+            pace: self.pace()?,
             sources,
         })
     }

@@ -13,6 +13,7 @@ use gingham_model::traffic::{Arrivals, SourcePlan};
 use gingham_model::{
     self as model, ClassId, ClassPlan, Plan, PolicingPlan, REFILL_BYTES, SegmentationPlan,
 };
+use gingham_topology::EndpointId;
 
 impl ClassContext<'_> {
     /// How a class with these sources is policed.
@@ -123,25 +124,22 @@ impl ClassContext<'_> {
     /// The time in which 64 KiB of tokens flow in at a host.
     fn refill(&self, policing: &Policing, source: &SourcePlan) -> Result<Span, LabError> {
         let Policing { rate, burst, .. } = *policing;
-        self.time_at(source, rate, burst.0)
-            .and_then(|_| self.time_at(source, rate, REFILL_BYTES))
-            .ok_or_else(|| {
+        if self.time_at(source.endpoint, rate, burst.0.max(REFILL_BYTES)) > TIME_MAX {
             let message = format!(
                 "64 KiB, or a bucket of {burst}, take longer than {TIME_MAX} to flow in at {}, and no run lasts as long",
                 self.fabric.endpoint_name(source.endpoint)
             );
-            self.error("policing.rate", message).into()
-        })
+            return Err(self.error("policing.rate", message).into());
+        }
+        Ok(self.time_at(source.endpoint, rate, REFILL_BYTES))
     }
 
-    /// The time of so many bytes at a fraction of a source's link; `None` if no run lasts as long.
-    pub(super) fn time_at(&self, source: &SourcePlan, share: f64, bytes: u64) -> Option<Span> {
+    /// The time of so many bytes at a fraction of a host's link, the longest span if it is longer.
+    pub(super) fn time_at(&self, host: EndpointId, share: f64, bytes: u64) -> Span {
         #[expect(clippy::cast_precision_loss, reason = "rounded to a picosecond in 64 KiB, once")]
-        let span_ps = bytes as f64 * self.links.byte_ps(source.endpoint) / share;
-        #[expect(clippy::cast_precision_loss, reason = "a limit")]
-        let is_within = span_ps <= TIME_MAX.as_ps() as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-        is_within.then(|| Span::from_ps(span_ps.round() as u64))
+        let span_ps = bytes as f64 * self.links.byte_ps(host) / share;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        Span::from_ps(span_ps.round() as u64)
     }
 }
 

@@ -1,15 +1,12 @@
 //! What holds back the flows of a class: a window of packets under way, and a pace.
 
 use super::context::ClassContext;
-use crate::compile::longest::longest_anywhere;
+use crate::compile::longest::{longest_anywhere, sent_as};
 use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
 use crate::scenario::{Answer, ScenarioSource};
 use gingham_kernel::Bytes;
-use gingham_model::traffic::SourcePlan;
-use gingham_model::{
-    AnswerPlan, ClassPlan, Excess, PacePlan, Plan, Priority, REFILL_BYTES, WindowPlan,
-};
+use gingham_model::{AnswerPlan, ClassPlan, PacePlan, Plan, Priority, REFILL_BYTES, WindowPlan};
 
 /// The largest window: more packets than a network of any size holds of one flow.
 const PACKETS_MAX: i64 = 1_000_000;
@@ -52,8 +49,8 @@ impl ClassContext<'_> {
         Ok(AnswerPlan { payload_bytes, priority, vc_class })
     }
 
-    /// The pace of a class with these sources.
-    pub(super) fn pace(&self, sources: &[SourcePlan]) -> Result<Option<PacePlan>, LabError> {
+    /// The pace of a class, at every endpoint: excess of another class may be sent as one of it.
+    pub(super) fn pace(&self) -> Result<Option<PacePlan>, LabError> {
         let Some(pace) = self.class.pace else { return Ok(None) };
         if !(pace > 0.0 && pace <= 1.0) {
             let message = format!(
@@ -61,77 +58,44 @@ impl ClassContext<'_> {
             );
             return Err(self.error("pace", message).into());
         }
-        let refill = |source: &SourcePlan| {
-            self.time_at(source, pace, REFILL_BYTES).ok_or_else(|| {
-                let message = format!(
-                    "64 KiB take longer than {TIME_MAX} at this fraction of the link of {}, and no run lasts as long",
-                    self.fabric.endpoint_name(source.endpoint)
-                );
-                self.error("pace", message).into()
-            })
-        };
-        let refill = sources.iter().map(refill).collect::<Result<_, LabError>>()?;
-        Ok(Some(PacePlan { refill }))
+        let refill = |endpoint| self.time_at(endpoint, pace, REFILL_BYTES);
+        Ok(Some(PacePlan { refill: self.fabric.endpoint_ids().map(refill).collect() }))
     }
 }
 
-/// Refuses packets whose time at a pace is longer than any run, and excess that is demoted to a
-/// class with a pace at a host that has none in it.
+/// Refuses packets whose time at the pace of their class is longer than any run.
 pub(in crate::compile) fn check_paces(
     source: &ScenarioSource,
     plan: &Plan,
 ) -> Result<(), LabError> {
-    for (index, class) in plan.classes.iter().enumerate() {
-        check_pace(source, class, (index, class))?;
-        let excess = class.policing.as_ref().map(|policing| policing.excess);
-        let Some(Excess::Demote(other)) = excess else { continue };
-        let paced = &plan.classes[other.index()];
-        let is_unpaced = |of: &&SourcePlan| place(paced, of).is_none();
-        if paced.pace.is_some()
-            && let Some(unpaced) = class.sources.iter().find(is_unpaced)
-        {
+    for class in &plan.classes {
+        for (index, paced) in plan.classes.iter().enumerate() {
+            let is_sent_so = sent_as(plan, class).any(|other| std::ptr::eq(other, paced));
+            let Some(pace) = paced.pace.as_ref().filter(|_| is_sent_so) else { continue };
+            let Some(longest) = too_long(class, paced, pace) else { continue };
+            let has = match longest {
+                u32::MAX => "may be of any length".to_owned(),
+                _ => format!("may have {} of payload", Bytes(longest.into())),
+            };
             let message = format!(
-                "`{}` sends nothing in class `{}`, whose pace is that of its own hosts: let it send there, or demote to \
-                 a class without a pace",
-                plan.fabric.endpoint_name(unpaced.endpoint),
-                paced.name
+                "at this pace 64 KiB, or a packet of class `{}`, which {has}, take longer than {TIME_MAX}, and no run lasts \
+                 as long: raise the pace, or cut packets with segmentation",
+                class.name
             );
-            let key = format!("traffic.{index}.policing.excess.demote");
-            return Err(source.refuse(&key, message).into());
+            return Err(source.refuse(&format!("traffic.{index}.pace"), message).into());
         }
-        check_pace(source, class, (other.index(), paced))?;
     }
     Ok(())
 }
 
-/// The same of packets of one class that are sent as those of the other, each of whose hosts has a
-/// pace.
-fn check_pace(
-    source: &ScenarioSource,
-    class: &ClassPlan,
-    (index, paced): (usize, &ClassPlan),
-) -> Result<(), LabError> {
-    let Some(pace) = &paced.pace else { return Ok(()) };
-    let too_long = class.sources.iter().find_map(|sender| {
-        let refill_ps = pace.refill[place(paced, sender)?].as_ps();
+/// The most payload of a packet of one class, sent as those of another, if its time at the pace of
+/// that, or the time of 64 KiB, is longer than any run.
+fn too_long(class: &ClassPlan, paced: &ClassPlan, pace: &PacePlan) -> Option<u32> {
+    let most = u128::from(TIME_MAX.as_ps()) * u128::from(REFILL_BYTES);
+    class.sources.iter().find_map(|sender| {
+        let refill_ps = pace.refill[sender.endpoint.index()].as_ps();
         let longest = longest_anywhere(paced, *sender.payload_bytes().end());
-        let most = u128::from(TIME_MAX.as_ps()) * u128::from(REFILL_BYTES);
-        (u128::from(refill_ps) * u128::from(longest) > most).then_some(longest)
-    });
-    let Some(longest) = too_long else { return Ok(()) };
-    let has = match longest {
-        u32::MAX => "may be of any length".to_owned(),
-        _ => format!("may have {} of payload", Bytes(longest.into())),
-    };
-    let message = format!(
-        "a packet of class `{}` {has}, which may take longer than {TIME_MAX} at this pace, and no run lasts as long: raise \
-         the pace, or cut packets with segmentation",
-        class.name
-    );
-    Err(source.refuse(&format!("traffic.{index}.pace"), message).into())
-}
-
-/// The place of a source among those of a class.
-fn place(class: &ClassPlan, source: &SourcePlan) -> Option<usize> {
-    class.sources.iter().position(|own| own.endpoint == source.endpoint)
+        let bytes = u64::from(longest).max(REFILL_BYTES);
+        (u128::from(refill_ps) * u128::from(bytes) > most).then_some(longest)
+    })
 }
