@@ -5,8 +5,8 @@
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
-use gingham_model::ClassId;
 use gingham_model::traffic::{LengthPlan, MessagePlan, ReplyPlan};
+use gingham_model::{ClassId, Delivery, Status};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -93,6 +93,35 @@ fn chosen_hosts_that_nobody_asks_are_told() {
     let note =
         "class `replies`: 1 of 2 hosts are sent no message of class `requests` and are silent";
     assert_eq!(chosen.notes, [note]);
+}
+
+#[test]
+fn requests_get_their_replies() {
+    let settings = [
+        ("measure.messages", "all"),
+        ("traffic.1.stop", "0.9 ms"),
+        ("traffic.0.window", "{ packets = 2, answer = { priority = 1 } }"),
+        ("traffic.0.pace", "0.5"),
+    ];
+    let plan = compiled(&settings).plan;
+    let mut engine = gingham_fabric::start(plan.clone());
+    let mut oracle = gingham_oracle::start(plan.clone());
+    assert_eq!(*engine.advance(u64::MAX), Status::Drained);
+    assert_eq!(*oracle.advance(u64::MAX), Status::Drained);
+    let found = oracle.take_messages();
+    assert_eq!(engine.take_messages(), found);
+    let of_class = |class: usize| {
+        let is_of = move |delivery: &&Delivery| delivery.message.class == ClassId::new(class);
+        found.iter().filter(is_of)
+    };
+    let think = Span::from_ps(1_000_000);
+    let mut due: Vec<_> = of_class(1).map(|it| (it.delivered + think, it.message.source)).collect();
+    let mut replied: Vec<_> =
+        of_class(0).map(|it| (it.message.created, it.message.destination)).collect();
+    assert!(due.len() > 100, "{}", due.len());
+    due.sort_unstable();
+    replied.sort_unstable();
+    assert_eq!(replied, due);
 }
 
 #[test]
