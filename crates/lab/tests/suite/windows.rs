@@ -265,10 +265,12 @@ fn answers_on_a_level_without_a_lane_are_refused() {
 #[test]
 fn a_pace_becomes_the_time_of_64_kib() {
     // A byte takes 6,250 ps of 160 MB/s: at a quarter of that 25,000 ps.
-    let paced = compiled(STAR, &[("traffic.0.pace", "0.25")]);
+    let alone = ("traffic.0.hosts", "[\"h2\"]");
+    let paced = compiled(STAR, &[("traffic.0.pace", "0.25"), alone]);
     let class = &paced.plan.classes[0];
     assert!(class.is_controlled());
     let refill = &class.pace.as_ref().unwrap().refill;
+    // At every host, for excess of another class may be sent as this one.
     assert_eq!(refill.len(), paced.plan.fabric.endpoints().len());
     assert!(refill.iter().all(|refill| refill.as_ps() == 65_536 * 25_000));
     let next = Pace::new(refill[0]).next_start(Time::from_ps(7), 256);
