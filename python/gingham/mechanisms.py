@@ -35,6 +35,8 @@ TITLES = {
     "segmentation": "Segmentation of messages",
     "policing": "What becomes of excess where a class is policed",
     "flow": "What holds back flows",
+    "marking": "Which packets switches mark",
+    "response": "What flows make of marks that come back",
 }
 
 

@@ -36,6 +36,8 @@ CONCEPTS = {
     "traffic.0.segmentation": "segmentation",
     "traffic.0.policing.excess": "policing",
     "traffic.0": "flow",
+    "traffic.0.window.response": "response",
+    "network.marking": "marking",
 }
 # Keys of striping scenarios whose values are names with a meaning of their own.
 CHOICES = ("stripe.scheduler", "stripe.reception", "stripe.quanta", "source.kind")

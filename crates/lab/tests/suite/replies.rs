@@ -129,7 +129,7 @@ fn what_no_reply_can_be_is_refused() {
     const REPLY: &str = "traffic.0.arrivals";
     let third = |to: &str| {
         format!(
-            "{{ name = \"third\", arrivals = {{ reply = {{ to = \"{to}\" }} }}, length = {{ fixed = \"1 B\" }} }}"
+            "{{ name = \"third\", length = {{ fixed = \"1 B\" }}, arrivals = {{ reply = {{ to = \"{to}\" }} }} }}"
         )
     };
     let (to_replies, to_third) = (third("replies"), third("third"));
