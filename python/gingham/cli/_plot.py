@@ -52,6 +52,7 @@ def plot(
       links       how evenly the channels are used, and which are the busiest
       fabric      the fabric, each channel coloured by its load
       contention  what hosts made of the network, and how many took alternative paths for it
+      followed    what followed flows and channels did, step by step
 
     \b
     Examples:

@@ -8,6 +8,7 @@ picture       what it shows
 `links`       how evenly the channels are used, and which are the busiest
 `fabric`      the fabric, each channel coloured by its load
 `contention`  what hosts made of the network, and how many took alternative paths for it
+`followed`    what followed flows and channels did, step by step
 ============  =====================================================================
 
 `curve` draws latency against accepted load, of a table of `gingham.loads.curve`; `channels` and
@@ -41,21 +42,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["ENDINGS", "KINDS", "Drawable", "PictureKind", "channels", "contention", "curve", "draw"]
-__all__ += ["fabric", "latency", "links", "picture", "require_ending", "require_rows", "rounds"]
+__all__ += [
+    "fabric",
+    "followed",
+    "latency",
+    "links",
+    "picture",
+    "require_ending",
+    "require_rows",
+    "rounds",
+]
 __all__ += ["save", "series", "usual"]
 
-PictureKind: TypeAlias = Literal["latency", "series", "links", "fabric", "contention"]
+PictureKind: TypeAlias = Literal["latency", "series", "links", "fabric", "contention", "followed"]
 KINDS: tuple[PictureKind, ...] = get_args(PictureKind)
 # What a picture may be written as, by the ending of its file.
 ENDINGS = ("png", "svg", "pdf")
 
-# Of each picture the table without which there is nothing to draw, and why it can be empty.
-MAIN_TABLES: dict[PictureKind, tuple[str, str]] = {
-    "latency": ("histogram", "no message was followed to its delivery"),
-    "series": ("series", "no slice of time was recorded"),
-    "links": ("links", "the fabric has no channels"),
-    "fabric": ("links", "the fabric has no cables"),
-    "contention": ("contention", "no packet chose its path by contention"),
+# Of each picture the tables without which there is nothing to draw, and why they can be empty.
+MAIN_TABLES: dict[PictureKind, tuple[tuple[str, ...], str]] = {
+    "latency": (("histogram",), "no message was followed to its delivery"),
+    "series": (("series",), "no slice of time was recorded"),
+    "links": (("links",), "the fabric has no channels"),
+    "fabric": (("links",), "the fabric has no cables"),
+    "contention": (("contention",), "no packet chose its path by contention"),
+    "followed": (("flow_series", "link_series"), "no flow or channel was followed"),
 }
 
 
@@ -156,10 +167,27 @@ def by_contention(result: Drawable) -> Mapping[str, Any] | None:
     return chosen.get("by-contention") if isinstance(chosen, dict) else None
 
 
+def followed(result: Drawable) -> Figure:
+    """Draw what followed flows delivered and what held them back, and the use of channels.
+
+    For runs with `measure.follow`. Thin lines are steps, solid ones means over a window of steps.
+    """
+    from gingham.plots import _followed
+
+    tables = result.table("flow_series"), result.table("link_series")
+    return _followed.draw(*tables, result.summary, title=result.scenario.title)
+
+
+def follows(result: Drawable) -> bool:
+    """Return whether the scenario of a result has anything followed."""
+    follow = result.scenario.resolved().get("measure", {}).get("follow") or {}
+    return bool(follow.get("flows") or follow.get("links"))
+
+
 def usual(result: Drawable) -> tuple[PictureKind, ...]:
     """Return the pictures that a result has where nobody asks for certain ones."""
-    everywhere = by_contention(result) is not None
-    return tuple(kind for kind in KINDS if everywhere or kind != "contention")
+    has = {"contention": by_contention(result) is not None, "followed": follows(result)}
+    return tuple(kind for kind in KINDS if has.get(kind, True))
 
 
 def curve(table: pa.Table, *, title: str, note: str = "") -> Figure:
@@ -197,14 +225,16 @@ def rounds(result: Drawable) -> Figure:
 def draw(kind: PictureKind, result: Drawable) -> Figure:
     """Draw the picture of this kind."""
     drawings = {"latency": latency, "series": series, "links": links, "fabric": fabric}
-    return {**drawings, "contention": contention}[kind](result)
+    return {**drawings, "contention": contention, "followed": followed}[kind](result)
 
 
 def require_rows(kind: PictureKind, result: Drawable) -> None:
     """Raise `InputError` if there is nothing to draw: the table of the picture has no rows."""
-    name, why = MAIN_TABLES[kind]
-    if result.table(name).num_rows == 0:
-        raise InputError(f'the table "{name}" has no rows: {why}', key=name)
+    names, why = MAIN_TABLES[kind]
+    if all(result.table(name).num_rows == 0 for name in names):
+        none = " and ".join(f'"{name}"' for name in names)
+        says = f"the table {none} has" if len(names) == 1 else f"the tables {none} have"
+        raise InputError(f"{says} no rows: {why}", key=names[0])
 
 
 def save(figure: Figure, path: str | os.PathLike[str], *, force: bool = False) -> None:

@@ -53,7 +53,7 @@ def draw(
     coefficient, alternative = figure.subplots(2, 1, sharex=True)
     draw_coefficients(coefficient, time, contention, thresholds)
     draw_share(alternative, time, contention)
-    shade(coefficient, alternative, summary, end_ps, unit_ps)
+    shade([coefficient, alternative], summary, end_ps, unit_ps)
     alternative.set_xlim(0, end_ps / unit_ps)
     alternative.set_xlabel(f"simulated time ({unit})")
     return figure

@@ -88,7 +88,7 @@ def draw(series: pa.Table, classes: pa.Table, summary: Mapping[str, Any], *, tit
     delay = style.unit_for(latest)
     draw_loads(load, courses, time[1])
     draw_latencies(latency, courses, time[1], delay)
-    shade(load, latency, summary, end_ps, time[1])
+    shade([load, latency], summary, end_ps, time[1])
     draw_means(load, latency, classes, list(courses), Window.of(summary, time[1]), delay[1])
     latency.set_xlim(0, end_ps / time[1])
     latency.set_xlabel(f"simulated time ({time[0]})")
@@ -168,9 +168,12 @@ def draw_latencies(
 
 
 def shade(
-    load: Axes, latency: Axes, summary: Mapping[str, Any], end_ps: float, time_ps: float
+    panels: Sequence[Axes], summary: Mapping[str, Any], end_ps: float, time_ps: float
 ) -> None:
-    """Shade what does not count: the warm-up, and what follows the window."""
+    """Shade what does not count: the warm-up, and what follows the window.
+
+    The first of the panels, which is the upmost, says which is which.
+    """
     window = Window.of(summary, time_ps)
     run_end = end_ps / time_ps
     # The name of a narrow part reaches into the window, not out of the axes.
@@ -179,10 +182,10 @@ def shade(
         (window.end, run_end, "after the window", "right"),
     ):
         if end - start > SEEN * run_end:
-            for axes in (load, latency):
+            for axes in panels:
                 axes.axvspan(start, end, color=SHADE, lw=0, zorder=0, gid=name)
-            text = load.text(start if side == "left" else end, 1.02, name, size=8, ha=side)
-            text.set(transform=load.get_xaxis_transform(), color=style.FAINT)
+            text = panels[0].text(start if side == "left" else end, 1.02, name, size=8, ha=side)
+            text.set(transform=panels[0].get_xaxis_transform(), color=style.FAINT)
 
 
 def draw_means(
