@@ -114,7 +114,7 @@ fn a_run_has_drained_when_replies_and_answers_are_there() {
     // Data is there at 75, its answer from 75 to 120.
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5)]);
-    plan.classes[0].window = window(1, 2);
+    plan.classes[0].window = Some(window(1, 2));
     assert_eq!([119, 120, 500].map(|end| status(&plan, end)), {
         [Status::Finished, Status::Drained, Status::Drained]
     });

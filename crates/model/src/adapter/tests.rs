@@ -319,8 +319,8 @@ fn policed(level: u8) -> (ClassPlan, Policer) {
 
 #[test]
 fn a_class_that_waits_for_tokens_waits_for_those_of_its_first_flow() {
-    let (policed, policer) = policed(0);
-    let mut sender = Sender::new(vec![policed, class(0)]);
+    let (class_plan, policer) = policed(0);
+    let mut sender = Sender::new(vec![class_plan, class(0)]);
     sender.adapter.policers = [Some(policer), None].into();
     sender.put(0, 1, 0, message(0, 8));
     sender.put(0, 1, 0, message(1, 8));
