@@ -4,6 +4,7 @@ mod sending;
 mod turns;
 
 use super::*;
+use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
     AnswerPlan, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
     InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathChoice, PathSet,
@@ -13,7 +14,7 @@ use crate::{
 use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 
-/// A run of two hosts on one cable, with classes in which nobody sends.
+/// A run of two hosts on one cable, with classes in which nothing is sent by itself.
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -43,8 +44,9 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
     }
 }
 
-/// A class of which nothing is controlled.
+/// A class of endpoint 0 of which nothing is controlled.
 fn class(level: u8) -> ClassPlan {
+    let nothing = MessagePlan::Scheduled([].into());
     ClassPlan {
         name: String::new(),
         active: Time::ZERO..Time::MAX,
@@ -54,7 +56,7 @@ fn class(level: u8) -> ClassPlan {
         policing: None,
         window: None,
         pace: None,
-        sources: Vec::new(),
+        sources: vec![SourcePlan { endpoint: EndpointId::new(0), messages: nothing }],
     }
 }
 
