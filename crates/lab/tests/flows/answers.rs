@@ -14,14 +14,15 @@ fn change_answer(class: &mut ClassPlan, change: impl FnOnce(&mut AnswerPlan)) {
     change(answer);
 }
 
-/// Worms: two of three bytes of h0 in a window of one, answered by two; three of four bytes of h1.
-fn worms(plain: u8, answers: u8) -> Plan {
+/// Worms: two of three bytes of h0 in a window of one, answered by two; three of four bytes of
+/// h1. By the level of these and that of answers.
+fn worms(messages: u8, answers: u8) -> Plan {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 3), (0, 1, 3)]);
     scheduled_to(&mut plan, 1, &[(0, 0, 4), (0, 0, 4), (0, 0, 4)]);
-    plan.classes[0].window = window(1, 2);
+    plan.classes[0].window = Some(window(1, 2));
     change_answer(&mut plan.classes[0], |answer| answer.priority = Priority::new(answers).unwrap());
-    plan.classes[1].priority = Priority::new(plain).unwrap();
+    plan.classes[1].priority = Priority::new(messages).unwrap();
     plan.stop = stop_at(3_000);
     plan
 }
@@ -30,8 +31,8 @@ fn worms(plain: u8, answers: u8) -> Plan {
 fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
     // The data is there at 55, in the middle of the second worm. The answer begins at 80 and is
     // there at 80 + 45.
-    for (plain, answers) in [(0, 0), (1, 1), (0, 1), (3, 7)] {
-        let found = run(&worms(plain, answers));
+    for (messages, answers) in [(0, 0), (1, 1), (0, 1), (3, 7)] {
+        let found = run(&worms(messages, answers));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 100]);
         assert_eq!(found.began(1, Kind::Answer), [80, 180]);
         assert_eq!(found.began(0, Kind::Data), [0, 125]);
@@ -42,8 +43,8 @@ fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
 #[test]
 fn an_answer_waits_for_higher_levels() {
     // Until 120; the second data begins at 165 and is there at 220.
-    for (plain, answers) in [(1, 0), (7, 3)] {
-        let found = run(&worms(plain, answers));
+    for (messages, answers) in [(1, 0), (7, 3)] {
+        let found = run(&worms(messages, answers));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 80]);
         assert_eq!(found.began(1, Kind::Answer), [120, 220]);
         assert_eq!(found.began(0, Kind::Data), [0, 165]);
@@ -57,8 +58,8 @@ fn answers_of_one_level_go_in_the_order_in_which_data_came() {
     scheduled_to(&mut plan, 0, &[(0, 1, 1)]);
     scheduled_to(&mut plan, 0, &[(0, 1, 1)]);
     scheduled_to(&mut plan, 1, &[(0, 0, 9)]);
-    plan.classes[0].window = window(1, 5);
-    plan.classes[1].window = window(1, 2);
+    plan.classes[0].window = Some(window(1, 5));
+    plan.classes[1].window = Some(window(1, 2));
     plan.stop = stop_at(3_000);
     // The data is there at 35 and 45; the link of h1 is free at 90. In a higher level the second
     // answer goes first.
@@ -73,7 +74,7 @@ fn packets(answers: u8) -> Plan {
     let mut plan = lane_plan(chain(0), 2);
     scheduled_to(&mut plan, 0, &[(0, 1, 48), (0, 1, 48)]);
     scheduled_to(&mut plan, 1, &[(0, 0, 128)]);
-    plan.classes[0].window = window(1, 16);
+    plan.classes[0].window = Some(window(1, 16));
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
     plan.classes[1].vc_class = Some(VcClass(0));
     let vc_class = Some(VcClass(answers));
@@ -114,7 +115,7 @@ fn an_in_transit_host_sends_on_before_it_answers() {
     scheduled_to(&mut plan, 0, &[(0, 1, 4)]);
     scheduled_to(&mut plan, 0, &[(10, 2, 5)]);
     scheduled_to(&mut plan, 1, &[(200, 0, 239)]);
-    plan.classes[0].window = window(1, 2);
+    plan.classes[0].window = Some(window(1, 2));
     plan.stop = stop_at(6_000);
     // The first is there at 200: its answer begins at once, and the message of h1 at 220, until
     // 2,610. Then the worm in transit goes.

@@ -17,7 +17,7 @@ fn instants(run: &Run, count: usize) -> [Vec<u64>; 4] {
 /// A backlogged flow of packets of so many bytes, each answered by one of so many.
 fn lone(mut plan: Plan, packets: u32, [data, answer]: [u32; 2]) -> Run {
     backlogged(&mut plan, 0, 1, data);
-    plan.classes[0].window = window(packets, answer);
+    plan.classes[0].window = Some(window(packets, answer));
     plan.stop = stop_at(3_000);
     run(&plan)
 }
@@ -149,7 +149,7 @@ fn a_window_counts_packets() {
         let mut plan = quiet_plan(chain(0));
         scheduled(&mut plan, 0, 1, &[(0, bytes)]);
         plan.classes[0].segmentation = SegmentationPlan::Fixed(3);
-        plan.classes[0].window = window(2, 2);
+        plan.classes[0].window = Some(window(2, 2));
         plan.stop = stop_at(3_000);
         let found = run(&plan);
         assert_eq!(found.began(0, Kind::Data), begins);
@@ -164,7 +164,7 @@ fn a_pace_sets_the_distance_of_starts() {
     for (parts, distance) in [(0, 250), (1, 251)] {
         let mut plan = quiet_plan(chain(0));
         backlogged(&mut plan, 0, 1, 5);
-        plan.classes[0].pace = pace(&plan, 50, parts);
+        plan.classes[0].pace = Some(pace(&plan, 50, parts));
         plan.stop = stop_at(3_000);
         let began = run(&plan).began(0, Kind::Data);
         let expected: Vec<u64> = (0..10).map(|packet| distance * packet).collect();
@@ -174,7 +174,7 @@ fn a_pace_sets_the_distance_of_starts() {
     for (bytes, distance) in [(48, 100), (16, 40)] {
         let mut plan = lane_plan(chain(0), 1);
         backlogged(&mut plan, 0, 1, bytes);
-        plan.classes[0].pace = pace(&plan, 2, 0);
+        plan.classes[0].pace = Some(pace(&plan, 2, 0));
         plan.stop = stop_at(3_000);
         let began = run(&plan).began(0, Kind::Data);
         let expected: Vec<u64> = (0..10).map(|packet| distance * packet).collect();
@@ -189,8 +189,8 @@ fn a_pace_and_a_window_both_hold() {
     for (byte_ps, distance) in [(20, 100), (50, 150)] {
         let mut plan = quiet_plan(chain(0));
         backlogged(&mut plan, 0, 1, 3);
-        plan.classes[0].window = window(1, 2);
-        plan.classes[0].pace = pace(&plan, byte_ps, 0);
+        plan.classes[0].window = Some(window(1, 2));
+        plan.classes[0].pace = Some(pace(&plan, byte_ps, 0));
         plan.stop = stop_at(3_000);
         let expected: Vec<u64> = (0..10).map(|packet| distance * packet).collect();
         assert_eq!(run(&plan).began(0, Kind::Data)[..10], expected);

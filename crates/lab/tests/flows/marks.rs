@@ -10,7 +10,7 @@ use gingham_model::{Marking, Periodic, Plan};
 fn marks(plan: &Plan, [from, to]: [usize; 2], packets: usize, every: u64) -> Vec<bool> {
     let mut plan = plan.clone();
     scheduled(&mut plan, from, to, &vec![(0, 32); packets]);
-    plan.classes[0].window = window(1, 16);
+    plan.classes[0].window = Some(window(1, 16));
     plan.marking = Some(Marking::Periodic(Periodic { every }));
     plan.stop = stop_at(20_000);
     run(&plan).marks(from)

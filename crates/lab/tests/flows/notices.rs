@@ -13,7 +13,7 @@ fn crossed(mut plan: Plan, [bytes, answer]: [u32; 2], instant: u64) -> Plan {
     scheduled(&mut plan, 3, 1, &[(instant, bytes)]);
     scheduled(&mut plan, 2, 0, &[(instant, bytes)]);
     for class in &mut plan.classes[..2] {
-        class.window = window(1, answer);
+        class.window = Some(window(1, answer));
     }
     plan.stop = stop_at(3_000);
     plan

@@ -89,6 +89,20 @@ fn replies_of_one_instant_are_created_in_the_order_of_their_classes() {
 }
 
 #[test]
+fn replies_of_one_instant_are_created_in_the_order_in_which_requests_came() {
+    let mut plan = quiet_plan(chain(0));
+    scheduled_to(&mut plan, 0, &[(0, 1, 5), (0, 1, 5)]);
+    replying(&mut plan, 1, 0, 10, 3);
+    replying(&mut plan, 1, 0, 60, 4);
+    plan.stop = stop_at(3_000);
+    // Requests are there at 75 and 125: at 135 the second class replies to the one, the first class
+    // to the other.
+    let found = run(&plan);
+    assert_eq!(found.messages(1), [(85, 85, 140), (135, 175, 230)]);
+    assert_eq!(found.messages(2), [(135, 135, 200), (185, 205, 270)]);
+}
+
+#[test]
 fn nobody_replies_when_the_class_is_over() {
     let mut plan = quiet_plan(chain(0));
     // There at 75, 275 and 475.
@@ -114,7 +128,7 @@ fn a_run_has_drained_when_replies_and_answers_are_there() {
     // Data is there at 75, its answer from 75 to 120.
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5)]);
-    plan.classes[0].window = window(1, 2);
+    plan.classes[0].window = Some(window(1, 2));
     assert_eq!([119, 120, 500].map(|end| status(&plan, end)), {
         [Status::Finished, Status::Drained, Status::Drained]
     });

@@ -10,7 +10,7 @@ use gingham_model::{ClassId, Excess, Plan, PolicingPlan, REFILL_BYTES};
 fn a_shut_window_holds_up_no_other_flow() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     scheduled_to(&mut plan, 0, &[(0, 1, 3), (0, 1, 3), (0, 2, 3), (0, 2, 3)]);
-    plan.classes[0].window = window(1, 2);
+    plan.classes[0].window = Some(window(1, 2));
     plan.stop = stop_at(3_000);
     // The first to h1 begins at 0, the first to h2 at 30, behind it: whole at 190 and, 100 + 30
     // later, at 320. Answers take 180: the second to h1 begins at 370, that to h2 at 500.
@@ -25,7 +25,7 @@ fn a_shut_window_holds_up_no_other_flow() {
 fn a_shut_window_holds_up_no_other_flow_of_its_lanes() {
     let mut plan = lane_plan(row(1, &[0, 0, 0]), 1);
     scheduled_to(&mut plan, 0, &[(0, 1, 48), (0, 1, 48), (0, 2, 48), (0, 2, 48)]);
-    plan.classes[0].window = window(1, 16);
+    plan.classes[0].window = Some(window(1, 16));
     plan.stop = stop_at(3_000);
     // The second is whole 50 after the first, at 185. Answers are put in at ticks 14 and 19, and
     // whole after 115: the next begin at 260 and 310.
@@ -46,7 +46,7 @@ fn a_demoted_message_is_of_a_flow_of_the_other_class() {
         longest_bytes: u32::MAX,
         excess: Excess::Demote(ClassId::new(1)),
     });
-    plan.classes[1].window = window(1, 2);
+    plan.classes[1].window = Some(window(1, 2));
     plan.stop = stop_at(3_000);
     // The first is in no window. The second begins at 80, is there at 185, and its answer at 230;
     // so the third, at 335 and 380; the message of the other class itself is behind them.
@@ -63,7 +63,7 @@ fn three(mut plan: Plan, bytes: u32) -> Plan {
         scheduled(&mut plan, 0, to, &[(0, bytes); 40]);
     }
     for class in &mut plan.classes[..2] {
-        class.window = window(40, 20);
+        class.window = Some(window(40, 20));
     }
     plan.stop = stop_at(100_000);
     plan
@@ -92,7 +92,7 @@ fn equal_flows_share_evenly_and_by_the_packet() {
         messages.extend([(0, 1, 20), (0, 2, 10), (0, 2, 10)]);
     }
     scheduled_to(&mut plan, 0, &messages);
-    plan.classes[0].window = window(2, 2);
+    plan.classes[0].window = Some(window(2, 2));
     plan.stop = stop_at(5_000);
     let found = run(&plan);
     let [one, two] = [1, 2].map(|host| found.received(host, Kind::Data).len());

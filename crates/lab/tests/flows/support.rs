@@ -119,16 +119,16 @@ fn kind_of(packet: &Packet) -> Kind {
 }
 
 /// A window of so many packets, each answered by one of so many bytes on the level of data.
-pub(crate) fn window(packets: u32, answer_bytes: u32) -> Option<WindowPlan> {
+pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
     let answer =
         AnswerPlan { payload_bytes: answer_bytes, priority: Priority::default(), vc_class: None };
-    Some(WindowPlan { packets, answer, response: Response::default() })
+    WindowPlan { packets, answer, response: Response::default() }
 }
 
 /// A pace of so many picoseconds a byte and so many 64 Ki-th of one, at every host.
-pub(crate) fn pace(plan: &Plan, byte_ps: u64, parts: u64) -> Option<PacePlan> {
+pub(crate) fn pace(plan: &Plan, byte_ps: u64, parts: u64) -> PacePlan {
     let refill = Span::from_ps(byte_ps * REFILL_BYTES + parts);
-    Some(PacePlan { refill: vec![refill; plan.fabric.endpoints().len()].into() })
+    PacePlan { refill: vec![refill; plan.fabric.endpoints().len()].into() }
 }
 
 /// A class in which a host sends messages, each given by its instant, where to, and its bytes.

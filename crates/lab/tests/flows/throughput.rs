@@ -85,7 +85,7 @@ fn throughput_is_what_window_and_round_trip_say() {
             for (payload, count) in PAYLOADS.iter().flat_map(|p| WINDOWS.map(|w| (*p, w))) {
                 let Way { mut plan, round_trip, spacing } = way(switches, payload, delay);
                 backlogged(&mut plan, 0, 1, payload);
-                plan.classes[0].window = window(count, ANSWER);
+                plan.classes[0].window = Some(window(count, ANSWER));
                 // So many packets later one begins, in the long run: to the picosecond.
                 let cycle = round_trip.max(u64::from(count) * spacing);
                 let cycles = 4 + 24 / u64::from(count);

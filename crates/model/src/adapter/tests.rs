@@ -4,6 +4,7 @@ mod sending;
 mod turns;
 
 use super::*;
+use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
     AnswerPlan, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
     InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathChoice, PathSet,
@@ -13,7 +14,7 @@ use crate::{
 use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 
-/// A run of two hosts on one cable, with classes in which nobody sends.
+/// A run of two hosts on one cable, with classes in which nothing is sent by itself.
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -43,8 +44,9 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
     }
 }
 
-/// A class of which nothing is controlled.
+/// A class of endpoint 0 of which nothing is controlled.
 fn class(level: u8) -> ClassPlan {
+    let nothing = MessagePlan::Scheduled([].into());
     ClassPlan {
         name: String::new(),
         active: Time::ZERO..Time::MAX,
@@ -54,7 +56,7 @@ fn class(level: u8) -> ClassPlan {
         policing: None,
         window: None,
         pace: None,
-        sources: Vec::new(),
+        sources: vec![SourcePlan { endpoint: EndpointId::new(0), messages: nothing }],
     }
 }
 
@@ -319,8 +321,8 @@ fn policed(level: u8) -> (ClassPlan, Policer) {
 
 #[test]
 fn a_class_that_waits_for_tokens_waits_for_those_of_its_first_flow() {
-    let (policed, policer) = policed(0);
-    let mut sender = Sender::new(vec![policed, class(0)]);
+    let (class_plan, policer) = policed(0);
+    let mut sender = Sender::new(vec![class_plan, class(0)]);
     sender.adapter.policers = [Some(policer), None].into();
     sender.put(0, 1, 0, message(0, 8));
     sender.put(0, 1, 0, message(1, 8));

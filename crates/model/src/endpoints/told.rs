@@ -60,8 +60,9 @@ impl Endpoints {
         !self.orders.is_empty()
     }
 
-    /// What is to be done on account of what was told, if anything is. All that one notice brings
-    /// about is of one endpoint, so that it does not matter what is done first.
+    /// What is to be done on account of what was told, if anything is; the last that was ordered
+    /// comes first. That is when a message is created: it may be now, which is before anything is
+    /// sent.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.orders.pop()
@@ -73,9 +74,9 @@ impl Endpoints {
     fn on_created(&mut self, source: usize, now: Time) {
         self.arrivals_pending -= 1;
         self.create_drawn(source, now);
-        self.await_arrival(source);
         let endpoint = self.sources[source].endpoint();
         self.orders.push(Order::Send { endpoint });
+        self.await_arrival(source);
     }
 
     /// Orders when a source creates its next message, if it does and its instant is known.
