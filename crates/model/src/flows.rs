@@ -204,10 +204,7 @@ impl Flows {
 impl Flow {
     fn new(plan: &Plan, key: FlowKey) -> Self {
         let class = &plan.classes[key.class.index()];
-        let pace = |pace: &PacePlan| {
-            let place = class.sources.iter().position(|source| source.endpoint == key.source);
-            Pace::new(pace.refill[place.expect("who sends in a class with a pace has one")])
-        };
+        let pace = |pace: &PacePlan| Pace::new(pace.refill[key.source.index()]);
         Self {
             key,
             is_controlled: class.is_controlled(),

@@ -64,7 +64,7 @@ pub enum Hold {
 /// How fast flows of a class may send.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PacePlan {
-    /// By source of the class: the time in which [`REFILL_BYTES`] bytes of payload of a flow may
+    /// By endpoint: the time in which [`REFILL_BYTES`] bytes of payload of a flow may
     /// start.
     pub refill: Box<[Span]>,
 }

@@ -4,8 +4,8 @@
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_model::{
-    AnswerPlan, ClassId, ClassPlan, Excess, FlowKey, FollowPlan, Marking, MeasurePlan, PacePlan,
-    Periodic, Plan, Priority, ProbePlan, REFILL_BYTES, Response, WindowPlan,
+    AnswerPlan, ClassId, ClassPlan, FlowKey, FollowPlan, Marking, MeasurePlan, PacePlan, Periodic,
+    Plan, Priority, ProbePlan, REFILL_BYTES, Response, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -18,12 +18,6 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
         add_replies(&mut draw, &mut plan);
     }
     let vc_classes: Vec<_> = plan.classes.iter().map(|class| class.vc_class).collect();
-    // What is demoted into a class with a pace needs a source of that at its host.
-    let is_demoted = |class: &ClassPlan| {
-        let policing = class.policing.as_ref();
-        policing.is_some_and(|policing| matches!(policing.excess, Excess::Demote(_)))
-    };
-    let may_pace = !plan.classes.iter().any(is_demoted);
     let byte_ps = byte_ps(&plan);
     for class in &mut plan.classes {
         let kind = draw.below(4);
@@ -36,8 +30,8 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
             let packets = 1 + small(&mut draw, 4);
             class.window = Some(WindowPlan { packets, answer, response: Response::default() });
         }
-        if may_pace && (kind == 1 || kind == 2) {
-            class.pace = Some(random_pace(&mut draw, class, &byte_ps));
+        if kind == 1 || kind == 2 {
+            class.pace = Some(random_pace(&mut draw, &byte_ps));
         }
     }
     let is_probed = draw.below(4) > 0;
@@ -86,12 +80,10 @@ fn byte_ps(plan: &Plan) -> Vec<u64> {
     EndpointId::first(plan.fabric.endpoints().len()).map(of).collect()
 }
 
-fn random_pace(draw: &mut Stream, class: &ClassPlan, byte_ps: &[u64]) -> PacePlan {
+fn random_pace(draw: &mut Stream, byte_ps: &[u64]) -> PacePlan {
     let slowness = [1, 2, 3, 10][usize::try_from(draw.below(4)).unwrap()];
     let odd = draw.below(1_000);
-    let byte = |source: &SourcePlan| byte_ps[source.endpoint.index()];
-    let refill = |source| Span::from_ps(byte(source) * slowness * REFILL_BYTES + odd);
-    let refill = class.sources.iter().map(refill);
+    let refill = byte_ps.iter().map(|byte| Span::from_ps(byte * slowness * REFILL_BYTES + odd));
     PacePlan { refill: refill.collect() }
 }
 
