@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Source: windows of unacknowledged packets, textbook; answers of 20 bytes, one a packet, Santos
-//! et al. 2002, section 4.
+//! et al. 2002, section I and table I.
 //!
 //! Invariant: no more packets of a flow are under way, or have arrived and are not answered, than
 //! its window says.

@@ -47,7 +47,7 @@ pub struct TrafficClass {
     /// How many packets of a flow, that is of the class from one host to another, may be under way:
     /// each is answered when it has arrived whole, and one more may start when the answer has. Any
     /// number unless given.
-    #[schemars(extend("x-source" = "textbook; one answer a packet: Santos et al. 2002, section 4"))]
+    #[schemars(extend("x-source" = "textbook; one answer a packet: Santos et al. 2002, section I"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }

@@ -24,7 +24,7 @@ pub struct Window {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Answer {
-    /// Payload of an answer, from 1 B to 64 KiB; that of Santos et al. 2002, section 4, unless
+    /// Payload of an answer, from 1 B to 64 KiB; that of Santos et al. 2002, table I, unless
     /// given.
     pub length: Bytes,
     /// Level of answers, from 0 to 7: at a host those of a level go before all else of it; that of
