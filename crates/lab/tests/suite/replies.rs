@@ -105,7 +105,7 @@ fn requests_get_their_replies() {
     ];
     let plan = compiled(&settings).plan;
     let mut engine = gingham_fabric::start(plan.clone());
-    let mut oracle = gingham_oracle::start(plan.clone());
+    let mut oracle = gingham_oracle::start(plan);
     assert_eq!(*engine.advance(u64::MAX), Status::Drained);
     assert_eq!(*oracle.advance(u64::MAX), Status::Drained);
     let found = oracle.take_messages();
