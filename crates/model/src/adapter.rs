@@ -199,6 +199,12 @@ impl Adapter {
         self.groups[group].reopen(priority.level(), flow);
     }
 
+    /// The window of a flow that could go has become too small for it.
+    pub(crate) fn shut(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
+        let group = self.group_of(vc_class);
+        self.groups[group].shut(priority.level(), flow);
+    }
+
     // What waits.
 
     /// Whether it may hold something back although the link is free.

@@ -238,6 +238,8 @@ impl Endpoints {
     /// A section has ended at the instant that was due: these are the counts of every channel over
     /// all time before.
     pub fn end_section(&mut self, counts: &[ChannelCount]) {
+        self.flows.settle(self.checkpoint);
+        self.tell_held();
         self.collector.on_section_end(counts);
         self.set_checkpoint();
     }

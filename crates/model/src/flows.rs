@@ -53,7 +53,7 @@ pub(crate) struct Flow {
     pub(crate) is_controlled: bool,
     /// Messages of which something is to be sent, where it has one.
     pub(crate) queue: VecDeque<Waiting>,
-    limits: Limits,
+    pub(crate) limits: Limits,
     /// What changes these, where answers come.
     responder: Option<Responder>,
     /// Packets that are under way and not answered.
@@ -144,22 +144,46 @@ impl Flows {
         }
     }
 
-    /// A packet of a flow was answered, which had been marked or not. Returns whether the flow may
-    /// go because of that, and could not before.
-    pub(crate) fn answered(&mut self, id: FlowId, marked: bool, now: Time) -> bool {
+    /// A packet of a flow was answered, which had been marked or not. Returns what that changes
+    /// for the flow, if it has something to send.
+    pub(crate) fn answered(&mut self, id: FlowId, marked: bool, now: Time) -> Option<Standing> {
         let flow = self.get_mut(id);
         flow.under_way_packets =
             flow.under_way_packets.checked_sub(1).expect("what is answered was sent");
         if let Some(responder) = &mut flow.responder {
             responder.answered(marked, &mut flow.limits);
         }
-        if flow.under_way_packets >= flow.limits.window_packets {
-            return false;
+        let is_shut = flow.under_way_packets >= flow.limits.window_packets;
+        match flow.shut_since {
+            Some(from) if !is_shut => {
+                flow.shut_since = None;
+                self.note(id, Hold::Window, from, now);
+                self.waits_for_pace(id, now.max(from));
+                Some(Standing::MayGo)
+            }
+            // The response has made the window smaller.
+            None if is_shut && !flow.queue.is_empty() => {
+                flow.shut_since = Some(now);
+                Some(Standing::Shut)
+            }
+            _ => None,
         }
-        let Some(from) = flow.shut_since.take() else { return false };
-        self.note(id, Hold::Window, from, now);
-        self.waits_for_pace(id, now);
-        true
+    }
+
+    /// Counts who is held back up to `now`, and from then on anew.
+    pub(crate) fn settle(&mut self, now: Time) {
+        for index in 0..self.by_id.len() {
+            let id = FlowId::new(index);
+            let flow = self.get_mut(id);
+            let since = [&mut flow.shut_since, &mut flow.short_since];
+            let since = since.map(|since| since.as_mut().filter(|from| **from < now));
+            let [shut, short] = since.map(|since| since.map(|from| std::mem::replace(from, now)));
+            for (by, from) in [(Hold::Window, shut), (Hold::Tokens, short)] {
+                if let Some(from) = from {
+                    self.note(id, by, from, now);
+                }
+            }
+        }
     }
 
     /// What waits first of a flow waits from an instant on. Returns whether its window lets it go.

@@ -118,6 +118,11 @@ impl Group {
         self.turns[level].ring.push_back(Member::Flow(flow));
     }
 
+    /// A flow of a level may not go on.
+    pub(super) fn shut(&mut self, level: usize, flow: FlowId) {
+        self.turns[level].ring.retain(|member| *member != Member::Flow(flow));
+    }
+
     /// Packets of all levels that no message is behind.
     pub(super) fn ordered(&self) -> usize {
         self.turns.iter().map(|turns| turns.ordered.len()).sum()

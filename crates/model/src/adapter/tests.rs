@@ -4,6 +4,7 @@ mod sending;
 mod turns;
 
 use super::*;
+use crate::flows::Standing;
 use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
     AnswerPlan, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
@@ -170,9 +171,11 @@ impl Sender {
     }
 
     fn answered(&mut self, flow: FlowId, now: u64) {
-        if self.flows.answered(flow, false, at(now)) {
-            let priority = self.plan.classes[self.flows.get(flow).key.class.index()].priority;
-            self.adapter.reopen(flow, VcClass(0), priority);
+        let priority = self.plan.classes[self.flows.get(flow).key.class.index()].priority;
+        match self.flows.answered(flow, false, at(now)) {
+            Some(Standing::MayGo) => self.adapter.reopen(flow, VcClass(0), priority),
+            Some(Standing::Shut) => self.adapter.shut(flow, VcClass(0), priority),
+            Some(Standing::Empty) | None => {}
         }
     }
 
@@ -357,4 +360,35 @@ fn packets_without_a_message_go_before_all_else_of_their_level() {
         sizes.push(packet.payload_bytes);
     }
     assert_eq!(sizes, [42, 43, 5, 41, 5]);
+}
+
+#[test]
+fn a_window_that_becomes_smaller_shuts_a_flow_that_could_go() {
+    let mut sender = Sender::new(vec![ClassPlan { window: Some(window(3)), ..class(0) }]);
+    let flow = sender.flow(0, 1);
+    for id in 0..5 {
+        sender.put(0, 1, 0, message(id, 10));
+    }
+    assert_eq!([sender.goes(0), sender.goes(1)], [0, 1]);
+    // Two are under way and a third may go, until the first answer makes the window one packet.
+    sender.flows.get_mut(flow).limits.window_packets = 1;
+    sender.answered(flow, 5);
+    assert_eq!(sender.take(6), Turn::Nothing);
+    sender.answered(flow, 9);
+    assert_eq!((sender.goes(9), sender.take(9)), (2, Turn::Nothing));
+    assert_eq!(sender.held(), [(flow, Hold::Window, 5, 9)]);
+}
+
+#[test]
+fn who_is_held_back_for_long_is_counted_in_parts() {
+    let mut sender = Sender::new(vec![ClassPlan { window: Some(window(1)), ..class(0) }]);
+    let flow = sender.flow(0, 1);
+    for id in 0..2 {
+        sender.put(0, 1, 0, message(id, 10));
+    }
+    assert_eq!(sender.goes(3), 0);
+    sender.flows.settle(at(3));
+    sender.flows.settle(at(10));
+    sender.answered(flow, 12);
+    assert_eq!(sender.held(), [(flow, Hold::Window, 3, 10), (flow, Hold::Window, 10, 12)]);
 }

@@ -9,8 +9,8 @@
 //! ```
 
 use super::Endpoints;
+use crate::flows::Standing;
 use crate::marking::Reading;
-use crate::traffic::Draft;
 use crate::{
     Arrival, ClassId, Conformance, Content, FlowId, FlowKey, Message, MessageId, Noted, Notice,
     Order, Packet, PathSet, Priority,
@@ -70,10 +70,10 @@ impl Endpoints {
 
     // Messages.
 
-    #[inline(never)]
+    #[inline]
     fn on_created(&mut self, source: usize, now: Time) {
         self.arrivals_pending -= 1;
-        self.create_drawn(source, now);
+        self.create(source, None, now);
         let endpoint = self.sources[source].endpoint();
         self.orders.push(Order::Send { endpoint });
         self.await_arrival(source);
@@ -87,17 +87,14 @@ impl Endpoints {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
-    #[inline(always)]
-    fn create_drawn(&mut self, source: usize, now: Time) {
-        let draft = self.sources[source].draw();
-        self.create(source, draft, now);
-    }
-
-    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
-    #[inline(always)]
-    fn create(&mut self, source: usize, draft: Draft, now: Time) {
-        let source = &self.sources[source];
+    /// A source creates a message: a reply to this endpoint, if one is given.
+    #[inline(never)]
+    fn create(&mut self, source: usize, reply_to: Option<EndpointId>, now: Time) {
+        let source = &mut self.sources[source];
+        let draft = match reply_to {
+            None => source.draw(),
+            Some(destination) => source.draw_reply(destination),
+        };
         let mut message = Message {
             id: MessageId::new(self.messages_created),
             class: source.class(),
@@ -147,7 +144,7 @@ impl Endpoints {
             let index = self.backlogged[endpoint.index()][place];
             let source = &self.sources[index];
             if source.class() == packet.class && source.refills(now) {
-                self.create_drawn(index, now);
+                self.create(index, None, now);
             }
         }
     }
@@ -167,8 +164,7 @@ impl Endpoints {
 
     // Packets.
 
-    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
-    #[inline(always)]
+    #[inline(never)]
     fn on_received(&mut self, packet: &Packet, arrival: &Arrival) {
         if self.is_causal {
             self.before_delivery(packet, arrival);
@@ -254,15 +250,18 @@ impl Endpoints {
     }
 
     fn on_answered(&mut self, flow: FlowId, marked: bool, now: Time) {
-        if !self.flows.answered(flow, marked, now) {
-            return;
-        }
+        let Some(standing) = self.flows.answered(flow, marked, now) else { return };
         self.tell_held();
-        let waiting = self.flows.get(flow).queue.front().expect("it had something to send");
+        let waiting = self.flows.get(flow).queue.front().expect("it has something to send");
         let (vc_class, priority) = (waiting.vc_class, waiting.priority);
         let endpoint = self.flows.get(flow).key.source;
-        self.adapters[endpoint.index()].reopen(flow, vc_class, priority);
-        self.orders.push(Order::Send { endpoint });
+        let adapter = &mut self.adapters[endpoint.index()];
+        if standing == Standing::MayGo {
+            adapter.reopen(flow, vc_class, priority);
+            self.orders.push(Order::Send { endpoint });
+        } else {
+            adapter.shut(flow, vc_class, priority);
+        }
     }
 
     fn on_read(&mut self, input: ChannelId, packet: &mut Packet) {
@@ -309,8 +308,7 @@ impl Endpoints {
     #[inline(never)]
     fn create_reply(&mut self, pending: PendingReply, now: Time) {
         let PendingReply { source, destination } = pending;
-        let draft = self.sources[source].draw_reply(destination);
-        self.create(source, draft, now);
+        self.create(source, Some(destination), now);
         let endpoint = self.sources[source].endpoint();
         self.orders.push(Order::Send { endpoint });
     }

@@ -323,7 +323,7 @@ impl Both {
                 let (flow, class, destination) = self.under_way.remove(which);
                 self.lists.answered.push((class, destination));
                 self.lists.settle();
-                if self.sender.flows.answered(flow, false, at(self.now)) {
+                if self.sender.flows.answered(flow, false, at(self.now)) == Some(Standing::MayGo) {
                     let Control { level: priority, group, .. } = self.lists.setting[class];
                     let vc_class = VcClass(u8::try_from(group).unwrap());
                     let priority = level(u8::try_from(priority).unwrap());
