@@ -130,15 +130,28 @@ impl Hosts {
 
     // What happens between ticks.
 
+    /// A source creates a message.
+    #[inline(never)]
+    pub(crate) fn create(&mut self, source: usize, links: &mut Links, context: &mut Context) {
+        context.tell(Notice::Created { source });
+        self.carry_out_all(links, context);
+    }
+
     /// Carries out what the endpoints order: hosts may send at the next tick.
     #[inline]
     pub(crate) fn carry_out(&mut self, links: &mut Links, context: &mut Context) {
         if context.endpoints.has_orders() {
-            self.carry_out_all(links, context);
+            self.carry_out_some(links, context);
         }
     }
 
     #[inline(never)]
+    fn carry_out_some(&mut self, links: &mut Links, context: &mut Context) {
+        self.carry_out_all(links, context);
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     fn carry_out_all(&mut self, links: &mut Links, context: &mut Context) {
         while let Some(order) = context.endpoints.next_order() {
             match order {

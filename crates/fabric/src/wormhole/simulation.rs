@@ -97,9 +97,7 @@ impl Simulation {
     fn handle(&mut self, event: Event) {
         let Self { network, switches, hosts, .. } = self;
         match event {
-            Event::Create { source } => {
-                hosts.tell(network, Notice::Created { source: source as usize });
-            }
+            Event::Create { source } => hosts.create(network, source),
             Event::Wake { endpoint } => hosts.tell(network, Notice::Woken { endpoint }),
             Event::ControlArrives { channel, stop } => {
                 if network.links.on_control(&mut network.clock, channel, stop) {

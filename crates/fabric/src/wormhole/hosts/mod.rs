@@ -95,6 +95,14 @@ impl Hosts {
 
     // Notices and orders.
 
+    /// A source creates a message.
+    #[inline(never)]
+    pub(crate) fn create(&mut self, network: &mut Network, source: u32) {
+        let source = source as usize;
+        self.endpoints.tell(network.clock.time(), Notice::Created { source });
+        self.carry_out_all(network);
+    }
+
     /// Tells the endpoints what happens now, and carries out what they order.
     pub(crate) fn tell(&mut self, network: &mut Network, notice: Notice<'_>) {
         self.endpoints.tell(network.clock.time(), notice);
@@ -106,11 +114,17 @@ impl Hosts {
     #[inline]
     pub(crate) fn carry_out(&mut self, network: &mut Network) {
         if self.endpoints.has_orders() {
-            self.carry_out_all(network);
+            self.carry_out_some(network);
         }
     }
 
     #[inline(never)]
+    fn carry_out_some(&mut self, network: &mut Network) {
+        self.carry_out_all(network);
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     fn carry_out_all(&mut self, network: &mut Network) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
