@@ -170,7 +170,8 @@ impl Hosts {
     }
 
     /// The host at a port may have something else to send than before.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     fn wake_port(&mut self, port: usize, links: &mut Links, context: &mut Context) {
         self.look_for_waiting(port, context);
         links.ready.insert(port);
