@@ -167,10 +167,10 @@ fn engine_and_oracle_agree_on_closed_loops_over_virtual_lanes() {
     agree_on_closed_loops(Case::lanes, Case::lanes_in_transit);
 }
 
-fn agree_on_closed_loops(plain: fn(u64) -> Case, in_transit: fn(u64) -> Case) {
+fn agree_on_closed_loops(draw: fn(u64) -> Case, in_transit: fn(u64) -> Case) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     for seed in first..first + cases {
-        let case = if seed % 3 == 0 { in_transit(seed) } else { plain(seed) };
+        let case = if seed % 3 == 0 { in_transit(seed) } else { draw(seed) };
         let plan = compile(&case.source(), true).unwrap().plan;
         let plan = closed::with_closed_loops(&plan, seed);
         let found = std::panic::catch_unwind(|| difference(&plan));
