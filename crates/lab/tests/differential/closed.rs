@@ -4,10 +4,12 @@
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_model::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_model::{
-    AnswerPlan, ClassId, ClassPlan, FlowKey, FollowPlan, Marking, MeasurePlan, PacePlan, Periodic,
-    Plan, Priority, ProbePlan, REFILL_BYTES, Response, WindowPlan,
+    AnswerPlan, ClassId, ClassPlan, FlowKey, FollowPlan, Marking, MeasurePlan, PacePlan,
+    PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES, Response, WhenFull, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
+
+const ANSWER_MAX_BYTES: u32 = 3;
 
 /// The plan with random loops. Answers and what a probe orders are short, so that they have room
 /// wherever packets of the plan have.
@@ -23,7 +25,7 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
         let kind = draw.below(4);
         if kind == 0 || kind == 1 {
             let answer = AnswerPlan {
-                payload_bytes: 1 + small(&mut draw, 3),
+                payload_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
                 priority: Priority::new(u8::try_from(draw.below(4)).unwrap()).unwrap(),
                 vc_class: vc_classes[usize::try_from(draw.below(vc_classes.len() as u64)).unwrap()],
             };
@@ -37,8 +39,9 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     let is_probed = draw.below(4) > 0;
     let probe = ProbePlan {
         control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
-        control_bytes: 1 + small(&mut draw, 3),
+        control_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
     };
+    make_room(&mut plan);
     plan.marking = match draw.below(4) {
         0 => None,
         every => Some(Marking::Periodic(Periodic { every })),
@@ -69,6 +72,23 @@ fn add_replies(draw: &mut Stream, plan: &mut Plan) {
         ..requests.clone()
     };
     plan.classes.push(replies);
+}
+
+/// Hosts that stop their senders hold the longest packet on the way back as well, which may lead
+/// over more of them than the way there.
+fn make_room(plan: &mut Plan) {
+    let longest = |class: &ClassPlan| {
+        let of = |source: &SourcePlan| {
+            class.longest_packet_bytes(|| usize::MAX).min(*source.payload_bytes().end())
+        };
+        class.sources.iter().map(of).max().unwrap_or(0)
+    };
+    let longest = plan.classes.iter().map(longest).max().unwrap_or(0).max(ANSWER_MAX_BYTES);
+    let length = PathLength { switches: 40, in_transit_hosts: 10 };
+    let needed = plan.switching.bytes_at_host(longest, length, 0);
+    if plan.in_transit.when_full == WhenFull::Stop && plan.in_transit.pool_bytes < needed {
+        plan.in_transit.pool_bytes = needed;
+    }
 }
 
 /// By endpoint: the time of a byte on its link.
