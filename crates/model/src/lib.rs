@@ -50,7 +50,7 @@ pub use in_transit::{
     WhenPoolFull,
 };
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
-pub use marking::{Marking, Periodic};
+pub use marking::{Marking, Periodic, Threshold};
 pub use message::{Delivery, Message};
 pub use notice::{Notice, Order, Wanted};
 pub use packet::{Content, Packet, Priority};

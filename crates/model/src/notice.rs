@@ -64,6 +64,8 @@ pub enum Notice<'a> {
         input: ChannelId,
         /// The lane of that.
         lane: u8,
+        /// Flits that stand in the buffer from which it was read, its own among them.
+        waiting_flits: u64,
         /// What.
         packet: &'a mut Packet,
     },

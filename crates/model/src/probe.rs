@@ -29,6 +29,8 @@ pub struct Noted {
     pub place: usize,
     /// The lane, where there is one.
     pub lane: u8,
+    /// What stands in the buffer, where a head was read.
+    pub waiting_flits: u64,
     /// To which packet.
     pub packet: Option<Packet>,
 }

@@ -24,7 +24,7 @@ impl Network {
     pub(crate) fn route(&mut self, context: &mut Context, tick: u64) {
         let mut due = self.switches.heads.take(tick);
         if context.endpoints.wanted().read {
-            self.tell_read(&mut due, context);
+            self.tell_read(&mut due, tick, context);
         }
         for &lane in &due {
             self.request(lane as usize, context);
@@ -36,7 +36,7 @@ impl Network {
     /// Tells the endpoints of the heads whose routing is over, in the order of switch, port and
     /// lane.
     #[inline(never)]
-    fn tell_read(&self, due: &mut [u32], context: &mut Context) {
+    fn tell_read(&self, due: &mut [u32], tick: u64, context: &mut Context) {
         let (plan, layout) = (&context.plan, &context.layout);
         due.sort_unstable_by_key(|lane| {
             let lane = *lane as usize;
@@ -45,10 +45,13 @@ impl Network {
         });
         for lane in due.iter().map(|lane| *lane as usize) {
             let input = context.layout.channel_into(lane >> SHIFT);
+            let waiting =
+                usize::try_from(self.buffers.lane(lane).present).expect("64-bit platform");
+            let waiting_flits = (waiting + self.links.arriving(lane, tick)) as u64;
             let packet = &mut context.worms.get_mut(self.buffers.worm(lane)).packet;
             let lane = u8::try_from(number_of(lane)).expect("lanes are few");
             let now = Time::from_ps(context.clock.now());
-            context.endpoints.tell(now, Notice::Read { input, lane, packet });
+            context.endpoints.tell(now, Notice::Read { input, lane, waiting_flits, packet });
         }
     }
 

@@ -227,6 +227,11 @@ impl Links {
         rings.iter().filter_map(|ring| ring.next_due(tick)).min()
     }
 
+    /// Flits that come to an input lane at a tick and are not counted there yet.
+    pub(crate) fn arriving(&self, lane: usize, tick: u64) -> usize {
+        self.arrivals.due(tick).iter().filter(|to| **to as usize == lane).count()
+    }
+
     // Credits, and output lanes.
 
     /// Credits that are due count; where whole packets may wait for one, its port is to allocate.

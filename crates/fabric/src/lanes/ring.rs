@@ -39,6 +39,11 @@ impl Ring {
         self.slots[slot].push(entry);
     }
 
+    /// What is due.
+    pub(crate) fn due(&self, tick: u64) -> &[u32] {
+        &self.slots[self.slot(tick)]
+    }
+
     /// Takes what is due; [`Self::give_back`] keeps its memory.
     #[inline]
     pub(crate) fn take(&mut self, tick: u64) -> Vec<u32> {

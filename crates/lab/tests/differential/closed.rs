@@ -1,11 +1,12 @@
 //! Loops that are closed: windows with answers, paces, replies, packets without a message and
 //! marks, laid over random scenarios.
 
-use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
 use gingham_model::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_model::{
     AnswerPlan, ClassId, ClassPlan, FlowKey, FollowPlan, Marking, MeasurePlan, PacePlan,
-    PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES, Response, WhenFull, WindowPlan,
+    PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES, Response, Threshold, WhenFull,
+    WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -42,8 +43,9 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
         control_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
     };
     make_room(&mut plan);
-    plan.marking = match draw.below(4) {
+    plan.marking = match draw.below(6) {
         0 => None,
+        4 | 5 => Some(Marking::Threshold(Threshold { above: Bytes(draw.below(400)) })),
         every => Some(Marking::Periodic(Periodic { every })),
     };
     plan.probe = is_probed.then_some(probe);

@@ -45,7 +45,9 @@ impl Endpoints {
                 self.on_left(endpoint, now, (began, flits, flit));
             }
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
-            Notice::Read { input, packet, .. } => self.on_read(input, packet),
+            Notice::Read { input, waiting_flits, packet, .. } => {
+                self.on_read(input, waiting_flits, packet);
+            }
             Notice::Woken { endpoint } => self.on_woken(endpoint, now),
             Notice::Sampled { counts } => {
                 self.collector.on_sample(now, counts);
@@ -265,10 +267,10 @@ impl Endpoints {
         }
     }
 
-    fn on_read(&mut self, input: ChannelId, packet: &mut Packet) {
+    fn on_read(&mut self, input: ChannelId, waiting_flits: u64, packet: &mut Packet) {
         if let Some(marker) = &mut self.marker {
             let switch = self.plan.fabric.target(input).node;
-            packet.mark |= marker.marks(Reading { switch });
+            packet.mark |= marker.marks(Reading { switch, waiting_flits });
         }
     }
 
@@ -334,17 +336,25 @@ impl Endpoints {
 
     #[cold]
     fn note(&mut self, time: Time, notice: &Notice<'_>) {
-        let (what, place, lane, packet) = match notice {
-            Notice::Created { source } => ("created", *source, 0, None),
-            Notice::Began { endpoint, packet } => ("began", endpoint.index(), 0, Some(**packet)),
-            Notice::Left { endpoint, .. } => ("left", endpoint.index(), 0, None),
-            Notice::Received { packet, .. } => {
-                ("received", packet.destination.index(), 0, Some(**packet))
+        let at = |what, place| Noted { time, what, place, lane: 0, waiting_flits: 0, packet: None };
+        let noted = match notice {
+            Notice::Created { source } => at("created", *source),
+            Notice::Began { endpoint, packet } => {
+                Noted { packet: Some(**packet), ..at("began", endpoint.index()) }
             }
-            Notice::Read { input, lane, packet } => ("read", input.index(), *lane, Some(**packet)),
-            Notice::Woken { endpoint } => ("woken", endpoint.index(), 0, None),
-            Notice::Sampled { counts } => ("sampled", counts.len(), 0, None),
+            Notice::Left { endpoint, .. } => at("left", endpoint.index()),
+            Notice::Received { packet, .. } => {
+                Noted { packet: Some(**packet), ..at("received", packet.destination.index()) }
+            }
+            Notice::Read { input, lane, waiting_flits, packet } => Noted {
+                lane: *lane,
+                waiting_flits: *waiting_flits,
+                packet: Some(**packet),
+                ..at("read", input.index())
+            },
+            Notice::Woken { endpoint } => at("woken", endpoint.index()),
+            Notice::Sampled { counts } => at("sampled", counts.len()),
         };
-        self.noted.push(Noted { time, what, place, lane, packet });
+        self.noted.push(noted);
     }
 }

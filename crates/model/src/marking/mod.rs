@@ -9,8 +9,10 @@
 //! a line of `policies!` below. A mark that is set stays.
 
 mod periodic;
+mod threshold;
 
 pub use periodic::Periodic;
+pub use threshold::Threshold;
 
 use crate::Plan;
 use gingham_topology::NodeId;
@@ -22,6 +24,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Reading {
     /// The switch.
     pub(crate) switch: NodeId,
+    /// Flits in the buffer from which it was read, its own among them.
+    pub(crate) waiting_flits: u64,
 }
 
 /// A marking policy with its parameters.
@@ -100,4 +104,9 @@ policies! {
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = "{ periodic = { every = 10 } }"))]
     Periodic,
+    /// Every packet whose head a switch reads while more than so much stands in the buffer that it
+    /// stands in.
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"{ threshold = { above = "64 B" } }"#))]
+    Threshold,
 }

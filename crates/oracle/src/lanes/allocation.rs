@@ -57,8 +57,10 @@ impl Simulation {
                 if tick != first_since + 1 + u64::from(self.lane_plan.routing_cycles) {
                     continue;
                 }
+                let waiting_flits = self.input(input).lane(lane).fill() as u64;
                 let packet = &mut self.journeys.get_mut(head.packet).packet;
-                self.endpoints.tell(self.now, Notice::Read { input, lane, packet });
+                let notice = Notice::Read { input, lane, waiting_flits, packet };
+                self.endpoints.tell(self.now, notice);
                 self.carry_out(tick + 1);
             }
         }

@@ -64,8 +64,9 @@ impl Simulation {
 
     /// Tells the endpoints of the worm whose header is decoded.
     fn tell_read(&mut self, input: ChannelId, worm: WormId) {
+        let waiting_flits = self.input_mut(input).fill() as u64;
         let packet = &mut self.worms.get_mut(worm).packet;
-        self.endpoints.tell(self.now, Notice::Read { input, lane: 0, packet });
+        self.endpoints.tell(self.now, Notice::Read { input, lane: 0, waiting_flits, packet });
         self.carry_out();
     }
 

@@ -146,8 +146,10 @@ impl Hosts {
     #[inline(never)]
     pub(crate) fn tell_read(&mut self, network: &mut Network, input: ChannelId) {
         let worm = network.links.input_mut(input).worm();
+        let waiting_flits = network.links.fill(input, network.clock.now());
         let packet = &mut network.worms.get_mut(worm).packet;
-        self.endpoints.tell(network.clock.time(), Notice::Read { input, lane: 0, packet });
+        let notice = Notice::Read { input, lane: 0, waiting_flits, packet };
+        self.endpoints.tell(network.clock.time(), notice);
         self.carry_out(network);
     }
 

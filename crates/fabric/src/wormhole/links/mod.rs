@@ -203,7 +203,7 @@ impl Links {
     }
 
     /// Flits in the buffer at the end of `channel` once everything of this instant has happened.
-    fn fill(&self, channel: ChannelId, now: u64) -> u64 {
+    pub(crate) fn fill(&self, channel: ChannelId, now: u64) -> u64 {
         self.arrived(channel, now) - self.gone(channel, now)
     }
 

@@ -1,0 +1,43 @@
+//! A packet is marked where it finds much before it, or brings much with it: the buffer from which
+//! its head is read holds more than a limit.
+
+use super::{Mark, Policy, Reading};
+use crate::Plan;
+use gingham_kernel::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameter of `threshold`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Threshold {
+    /// A packet is marked if more than this stands in the buffer of its input and lane as its head
+    /// is read, what has arrived of itself among it; in whole flits.
+    pub above: Bytes,
+}
+
+/// The limit in flits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Above {
+    flits: u64,
+}
+
+impl Policy for Threshold {
+    const NAME: &'static str = "threshold";
+
+    type Memory = Above;
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        Ok(())
+    }
+
+    fn start(&self, plan: &Plan) -> Above {
+        Above { flits: self.above.0 / u64::from(plan.switching.flit_bytes()) }
+    }
+}
+
+impl Mark for Above {
+    fn marks(&mut self, reading: Reading) -> bool {
+        reading.waiting_flits > self.flits
+    }
+}
