@@ -45,8 +45,7 @@ impl Network {
         });
         for lane in due.iter().map(|lane| *lane as usize) {
             let input = context.layout.channel_into(lane >> SHIFT);
-            let waiting =
-                usize::try_from(self.buffers.lane(lane).present).expect("64-bit platform");
+            let waiting = usize::from(self.buffers.lane(lane).present);
             let waiting_flits = (waiting + self.links.arriving(lane, tick)) as u64;
             let packet = &mut context.worms.get_mut(self.buffers.worm(lane)).packet;
             let lane = u8::try_from(number_of(lane)).expect("lanes are few");
