@@ -56,7 +56,8 @@ pub(crate) struct Flow {
     pub(crate) limits: Limits,
     /// What changes these, where answers come.
     responder: Option<Responder>,
-    /// Packets that are under way and not answered.
+    /// Packets that are under way and not answered; none of a flow without a window, which has no
+    /// answers.
     under_way_packets: u32,
     /// From when on its pace allows the next packet.
     pub(crate) earliest: Time,
@@ -114,8 +115,8 @@ impl Flows {
         flow.queue.len() == 1 && self.waits_from(id, now)
     }
 
-    /// The first packet of a flow was taken, of so much payload, and begins at an instant; `is_done`
-    /// says whether it was the last one of its message.
+    /// The first packet of a flow was taken, of so much payload, and begins at an instant;
+    /// `is_done` says whether it was the last one of its message.
     #[inline(never)]
     pub(crate) fn took(
         &mut self,
@@ -128,7 +129,7 @@ impl Flows {
         if is_done {
             flow.queue.pop_front();
         }
-        flow.under_way_packets += 1;
+        flow.under_way_packets += u32::from(flow.responder.is_some());
         if let Some(pace) = flow.limits.pace {
             flow.earliest = pace.next_start(now, payload_bytes);
         }
@@ -161,9 +162,13 @@ impl Flows {
                 self.waits_for_pace(id, now.max(from));
                 Some(Standing::MayGo)
             }
-            // The response has made the window smaller.
+            // The response has made the window smaller. What held the flow back until now no longer
+            // does, but for its pace, which was counted ahead.
             None if is_shut && !flow.queue.is_empty() => {
-                flow.shut_since = Some(now);
+                flow.shut_since = Some(now.max(flow.earliest));
+                if let Some(from) = flow.short_since.take() {
+                    self.note(id, Hold::Tokens, from, now);
+                }
                 Some(Standing::Shut)
             }
             _ => None,

@@ -380,6 +380,52 @@ fn a_window_that_becomes_smaller_shuts_a_flow_that_could_go() {
 }
 
 #[test]
+fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
+    let (tokens, policer) = policed(0);
+    let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
+    for (class, policer, told) in [
+        // 8 B at 10 ps each; the pace is told ahead, so that the window counts from its end on.
+        (paced, None, [(Hold::Pace, 0, 80), (Hold::Pace, 120, 200), (Hold::Window, 200, 290)]),
+        // 2 of 10 tokens are left, 8 are there at 120, and 8 again at 280.
+        (
+            tokens,
+            Some(policer),
+            [(Hold::Tokens, 10, 120), (Hold::Tokens, 130, 150), (Hold::Window, 150, 290)],
+        ),
+    ] {
+        let windowed = ClassPlan { window: Some(window(3)), ..class };
+        let mut sender = Sender::new(vec![windowed]);
+        sender.adapter.policers = [policer].into();
+        for id in 0..3 {
+            sender.put(0, 1, 0, message(id, 8));
+        }
+        assert_eq!(sender.goes(0), 0);
+        assert!(matches!(sender.take(10), Turn::At(_)));
+        assert_eq!(sender.goes(120), 1);
+        assert!(matches!(sender.take(130), Turn::At(_)));
+        let flow = sender.flow(0, 1);
+        sender.flows.get_mut(flow).limits.window_packets = 1;
+        sender.answered(flow, 150);
+        assert_eq!(sender.take(280), Turn::Nothing);
+        sender.answered(flow, 290);
+        assert_eq!(sender.goes(290), 2);
+        assert_eq!(sender.held(), told.map(|(by, from, to)| (flow, by, from, to)));
+    }
+}
+
+#[test]
+fn a_flow_without_a_window_counts_no_packets_that_are_under_way() {
+    let mut sender = Sender::new(vec![ClassPlan { pace: Some(pace(10)), ..class(0) }]);
+    let flow = sender.flow(0, 1);
+    // In place of 2^32 - 1, after so many of which it would be shut for ever.
+    sender.flows.get_mut(flow).limits.window_packets = 2;
+    for id in 0..4 {
+        sender.put(0, 1, 0, message(id, 5));
+    }
+    assert_eq!([0, 50, 100, 150].map(|now| sender.goes(now)), [0, 1, 2, 3]);
+}
+
+#[test]
 fn who_is_held_back_for_long_is_counted_in_parts() {
     let mut sender = Sender::new(vec![ClassPlan { window: Some(window(1)), ..class(0) }]);
     let flow = sender.flow(0, 1);

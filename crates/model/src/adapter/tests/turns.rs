@@ -398,7 +398,9 @@ impl Both {
         let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
         let id = self.sender.reassembly.message(assembly).id.index();
         assert_eq!((id, packet.class.index()), (listed.id, listed.class));
-        if let Some(flow) = packet.flow {
+        if let Some(flow) = packet.flow
+            && self.lists.setting[listed.class].window.is_some()
+        {
             self.under_way.push((flow, listed.class, listed.destination));
         }
         let arrival = Arrival {
