@@ -168,6 +168,24 @@ fn time_held_back_may_be_told_long_ahead() {
     assert!(close(feed.collector.report().flows()[0].held.of(Hold::Pace), 0.5));
 }
 
+#[test]
+fn what_is_told_ahead_may_be_held_back_by_several_things_in_turn() {
+    // A packet over lanes begins after the tick that takes it: tokens hold it back up to an instant
+    // beyond all sections of 2^24 ps, and its pace the next one from there on.
+    let mut plan = counted(1, 1 << 32);
+    plan.stop.warm_up = Some(Time::ZERO);
+    let mut feed = with_flows(&plan, 1);
+    let told = journey(0, 3 << 30);
+    let message = feed.create_of(&told, Some(FlowId::new(0)));
+    let [from, turn, to] = [0, 5 << 28, 3 << 30].map(Time::from_ps);
+    feed.collector.on_held(FlowId::new(0), Hold::Pace, turn, to);
+    feed.collector.on_held(FlowId::new(0), Hold::Tokens, from, turn);
+    feed.deliver(&told, message);
+    feed.end_sections(u64::MAX);
+    let [window, pace, tokens] = shares(feed.collector.report().flows()[0].held);
+    assert!(window == 0.0 && close(pace, 7.0 / 16.0) && close(tokens, 5.0 / 16.0));
+}
+
 /// The fairness of class 0, whose flows deliver as many messages of 100 bytes in every section.
 fn fairness_of(each: &[u64]) -> (f64, f64) {
     let mut feed = with_flows(&counted(1, TIME), each.len());

@@ -34,7 +34,7 @@ pub(super) struct FlowCollector {
     is_counted: Box<[bool]>,
     /// By [`FlowId`].
     flows: Vec<Flow>,
-    /// By class: the most answers that ever waited in an adapter.
+    /// By class: the most answers that ever waited in an adapter as one to its packets came in.
     answers_waiting_max: Box<[usize]>,
     /// Those that are followed, as the plan names them.
     followed: Vec<FlowKey>,
@@ -47,8 +47,8 @@ struct Flow {
     key: FlowKey,
     /// By section.
     sections: FlowSums,
-    /// What is known of a time held back that lies beyond all sections of the present width.
-    ahead: Option<Held>,
+    /// What is known of times held back that lie beyond all sections of the present width.
+    ahead: Vec<Held>,
     /// By step, if it is followed.
     steps: Option<FlowSums>,
 }
@@ -82,7 +82,7 @@ impl FlowCollector {
     pub(super) fn add(&mut self, flow: FlowId, key: FlowKey) {
         assert_eq!(flow.index(), self.flows.len(), "flows are numbered at first use");
         let steps = self.followed.contains(&key).then(FlowSums::default);
-        self.flows.push(Flow { key, sections: FlowSums::default(), ahead: None, steps });
+        self.flows.push(Flow { key, sections: FlowSums::default(), ahead: Vec::new(), steps });
     }
 
     /// A message of a flow was created.
@@ -124,7 +124,7 @@ impl FlowCollector {
         }
     }
 
-    /// So many answers to packets of a class wait in an adapter.
+    /// So many answers wait in an adapter, of which the last is to a packet of a class.
     pub(super) fn note_answers(&mut self, class: ClassId, depth: usize) {
         let most = &mut self.answers_waiting_max[class.index()];
         *most = depth.max(*most);
@@ -134,7 +134,7 @@ impl FlowCollector {
     pub(super) fn double(&mut self, grid: &Grid) {
         for flow in &mut self.flows {
             flow.sections.double();
-            if let Some(ahead) = flow.ahead.take() {
+            for ahead in std::mem::take(&mut flow.ahead) {
                 flow.count_held(grid, ahead);
             }
         }
@@ -164,8 +164,7 @@ impl Flow {
             self.sections.at(section).count_held(held.hold, part);
         }
         if held.to > reach {
-            assert!(self.ahead.is_none(), "a flow is held back by one thing at a time");
-            self.ahead = Some(Held { from: held.from.max(reach), ..held });
+            self.ahead.push(Held { from: held.from.max(reach), ..held });
         }
     }
 }
