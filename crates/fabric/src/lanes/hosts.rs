@@ -29,8 +29,7 @@ pub(crate) struct Hosts {
     ports: Vec<Host>,
     /// Those of adapters.
     arbiters: Arbiters,
-    /// Whether these are the default, and nothing that waits for tokens, or for credits for a whole
-    /// packet, has to be asked for.
+    /// Whether these are the default, and what waits goes wherever there is a credit for a flit.
     is_plain: bool,
     /// Whether any adapter may hold something back although its link is free.
     may_hold_back: bool,
@@ -294,8 +293,7 @@ impl Hosts {
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// The lanes of a host on which a packet may begin at an instant, if so many others could go
-    /// on.
+    /// The lanes of a host on which a packet may begin at an instant, if these could go on.
     fn lanes_to_begin(
         &mut self,
         port: usize,
