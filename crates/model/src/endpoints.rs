@@ -10,8 +10,8 @@
 //!
 //! A simulation tells them what happens ([`Endpoints::tell`]) and carries out what they order
 //! ([`Endpoints::next_order`]). It asks [`Endpoints::due`] before every event, and does what it
-//! says. Sections and deadlock checks lie between instants: a section that ends at `t` ends before anything of `t`
-//! happens, a check at `t` comes after all of it.
+//! says. Sections, steps and deadlock checks lie between instants: a section or a step that ends at
+//! `t` ends before anything of `t` happens, a check at `t` comes after all of it.
 //!
 //! Invariant: what is here never depends on how flits move; two simulations of a plan that deliver
 //! the same packets at the same instants leave the same collector.

@@ -111,7 +111,8 @@ pub struct ClassSummary {
     /// Half-width of the index of fairness.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness_half_width: Option<f64>,
-    /// The most answers to its packets that waited in one adapter, over the whole run.
+    /// The most answers that waited in one adapter as one to its packets came in, those to packets
+    /// of other classes among them, over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
     pub answers_waiting_max: usize,
     /// The percentiles of latency that were asked for and can be told.

@@ -255,7 +255,8 @@ mod tests {
         let names = ["class", "source", "destination", "messages_created", "messages_delivered"];
         let expected = [["data", "data"], ["h0", "h1"], ["h1", "h0"], ["1", "3"], ["1", "3"]];
         assert_eq!(columns(flows, &names), expected);
-        // 1,000 and 3,000 bytes in 1 us, in one of 63 sections or three; 600 ns over three messages.
+        // 1,000 and 3,000 bytes in 1 us, in one of 63 sections or three; 600 ns over
+        // three.
         let names = ["accepted_bytes_per_s", "latency_mean_ns", "held_window", "held_pace"];
         let expected = [
             ["1000000000.000", "3000000000.000"],

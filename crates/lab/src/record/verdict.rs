@@ -59,7 +59,8 @@ pub(super) struct Asked {
     pub(super) offered_load: Option<f64>,
     pub(super) generated_load: f64,
     pub(super) accepted_load: f64,
-    /// What held its flows back longest, and for which share of the window, where flows are counted.
+    /// What held its flows back longest, and for which share of the window, where flows are
+    /// counted.
     pub(super) held: Option<(Hold, f64)>,
 }
 

@@ -29,8 +29,8 @@ pub struct Policing {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excess {
-    /// Each packet waits until the bucket holds its payload, and holds up only those behind it from
-    /// its host to the same destination.
+    /// Each packet waits until the bucket holds its payload, and holds up nobody but packets of its
+    /// class behind it at its host.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Delay,
     /// A message that finds too few tokens when it is created is never sent; it is counted.

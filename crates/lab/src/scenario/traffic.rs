@@ -53,9 +53,9 @@ load = 0.1
 length = { fixed = "64 B" }
 window = { packets = 4, answer = { length = "20 B" } }"#))]
     pub window: Option<Window>,
-    /// Payload of a flow as a fraction of the host's link, above 0 and at most 1: a packet starts no
-    /// sooner than the one before it and the time that its payload takes at this rate. As fast as it
-    /// can unless given.
+    /// Payload of a flow as a fraction of the host's link, above 0 and at most 1: a packet starts
+    /// no sooner than the one before it and the time that its payload takes at this rate. As fast
+    /// as it can unless given.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1

@@ -62,9 +62,9 @@ impl Endpoints {
         !self.orders.is_empty()
     }
 
-    /// What is to be done on account of what was told, if anything is; the last that was ordered
-    /// comes first. That is when a message is created: it may be now, which is before anything is
-    /// sent.
+    /// What is to be done on account of what was told, if anything is. The last that was ordered
+    /// comes first: a source that creates its next message at this very instant is told so before
+    /// its endpoint is asked to send.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.orders.pop()

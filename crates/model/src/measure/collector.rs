@@ -155,8 +155,8 @@ impl Collector {
         self.flows.add(flow, key);
     }
 
-    /// A flow that had something to send was held back from `from` to `to`. It may be told in parts,
-    /// and ahead of `to`.
+    /// A flow that had something to send was held back from `from` to `to`. It may be told in
+    /// parts, and ahead of `to`.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
         let to = to.min(self.window_end().unwrap_or(self.stop.time));
         if from < to {
@@ -164,8 +164,8 @@ impl Collector {
         }
     }
 
-    /// An answer to a packet of a class was queued in an adapter, where `depth` of that class now
-    /// wait.
+    /// An answer to a packet of a class was queued in an adapter, where `depth` packets that no
+    /// message is behind now wait: answers, to packets of whatever class.
     pub fn on_answer_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_answers(class, depth);
     }

@@ -10,10 +10,10 @@
 //!
 //! A simulation tells a [`Collector`] of every message created and delivered, and of every section
 //! end the counts of its channels; of flows, where they are told apart, when they were held back;
-//! and of followed channels their counts at every step. The collector decides at section ends when the window ends. What
-//! the window holds is read from [`RunReport`]: means with 95 % intervals ([`Estimate`]),
-//! percentiles with theirs, series and samples. `docs/concepts/measurement.md` is the
-//! specification.
+//! and of followed channels their counts at every step. The collector decides at section ends when
+//! the window ends. What the window holds is read from [`RunReport`]: means with 95 % intervals
+//! ([`Estimate`]), percentiles with theirs, series and samples. `docs/concepts/measurement.md` is
+//! the specification.
 //!
 //! Invariants: every section boundary is a slice boundary, and the window begins at one and ends at
 //! one (or at the run's time); sums survive the merging of slices; memory does not grow with the

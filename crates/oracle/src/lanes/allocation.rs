@@ -46,8 +46,8 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of the heads of a switch whose routing is over at a tick, in the order of
-    /// input port and lane.
+    /// Tells the endpoints of the heads of a switch whose routing is over at a tick, in the order
+    /// of input port and lane.
     fn tell_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {

@@ -1,5 +1,5 @@
-//! Whether every lane on which a packet may stand, an answer among them, has a turn, for else it would stand there for
-//! ever.
+//! Whether every lane on which a packet may stand, an answer among them, has a turn, for else it
+//! would stand there for ever.
 //!
 //! ```text
 //!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter of the place ever serves

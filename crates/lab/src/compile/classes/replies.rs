@@ -4,7 +4,8 @@
 //!   requests: h0, h1 ──► h2, h3        replies: those of h2 and h3 that are hosts of the class ──► h0, h1
 //! ```
 //!
-//! Invariant: whoever follows the classes that wait for each other comes to one that waits for none.
+//! Invariant: whoever follows the classes that wait for each other comes to one that waits for
+//! none.
 
 use super::context::ClassContext;
 use crate::compile::gathered::Gathered;

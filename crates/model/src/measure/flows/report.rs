@@ -58,8 +58,8 @@ pub struct ClassFlows {
     pub fairness: Option<Estimate>,
     /// Shares of the window for which they were held back, on average over them.
     pub held: HeldShares,
-    /// The most answers to their packets that waited in any one adapter, from time zero to the end
-    /// of the run.
+    /// The most answers that waited in any one adapter as one to their packets came in, those to
+    /// packets of other classes among them; from time zero to the end of the run.
     pub answers_waiting_max: usize,
 }
 
