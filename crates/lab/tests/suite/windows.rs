@@ -173,6 +173,27 @@ fn short_answers_take_the_paths_of_short_messages() {
 }
 
 #[test]
+fn a_lane_without_a_turn_is_refused_at_the_class_that_names_it() {
+    let weights = "{ weighted-round-robin = { weights = [1, 1, 1, 0] } }";
+    let demoted = "{ rate = 0.1, burst = \"1 KiB\", excess = { demote = \"bulk\" } }";
+    let told = |key: &str, value: &str| {
+        let settings = [
+            ("network.lanes.crossbar_input", weights),
+            ("traffic.0.lanes", "[0]"),
+            ("traffic.0.policing", demoted),
+            ("traffic.1.lanes", "[0]"),
+            (key, value),
+        ];
+        error(&laned(), &settings)
+    };
+    let answers = told("traffic.1.window", "{ packets = 1, answer = { lanes = [3] } }");
+    let expected = "in `traffic[1].window.answer.lanes`: answers of class `bulk` may go on lane 3";
+    assert!(answers.contains(expected), "{answers}");
+    let packets = told("traffic.1.lanes", "[3]");
+    assert!(packets.contains("in `traffic[1].lanes`: packets of class `bulk` may"), "{packets}");
+}
+
+#[test]
 fn lanes_of_answers_alone_close_a_cycle() {
     let proof = |settings: &[(&str, &str)]| compiled(RING, settings).proof;
     assert!(matches!(proof(&[]), Proof::Free { .. }));

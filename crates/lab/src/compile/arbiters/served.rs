@@ -6,7 +6,7 @@
 //! ```
 
 use super::ArbiterPlace;
-use crate::compile::longest::{answers, destinations, lanes_of_answers, sent_as};
+use crate::compile::longest::{destinations, lanes_of_answers, sent_as};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_model::{AnswerPlan, ClassPlan, Plan, Scheduler};
@@ -16,20 +16,25 @@ use gingham_topology::{ChannelId, EndpointId};
 /// Refuses classes that may use lanes which an arbiter never serves, and answers that may.
 pub(in crate::compile) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
     let unserved = Unserved::of(plan);
+    // Tables decide by pair, and excess that is sent as another class goes between other pairs than
+    // that. Lanes that classes name are refused at the class that names them.
+    let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     for (index, class) in plan.classes.iter().enumerate() {
+        let sent = || sent_as(plan, class).take(classes);
+        let answers = || sent().filter_map(|other| Some(other.window?.answer));
         // What a class may use at all, before its pairs are followed.
-        let used = sent_as(plan, class).fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
+        let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
         let key = format!("traffic.{index}.lanes");
         let packets = Who { called: "packets", whose: "the class", key, class };
         unserved.check(source, &packets, used, |pair| {
-            sent_as(plan, class).find_map(|other| unserved.between(pair, other.vc_class))
+            sent().find_map(|other| unserved.between(pair, other.vc_class))
         })?;
         let lanes_of = |answer: AnswerPlan| lanes_of_answers(plan, answer);
-        let used = answers(plan, class).map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
+        let used = answers().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
         let key = format!("traffic.{index}.window.answer.lanes");
         let of_answers = Who { called: "answers", whose: "its answers", key, class };
         unserved.check(source, &of_answers, used, |(from, to)| {
-            answers(plan, class).find_map(|answer| unserved.between((to, from), answer.vc_class))
+            answers().find_map(|answer| unserved.between((to, from), answer.vc_class))
         })?;
     }
     Ok(())
@@ -88,6 +93,11 @@ impl<'a> Unserved<'a> {
         Some((place, (used & *without).lowest()?))
     }
 
+    /// Whether pairs decide on lanes.
+    fn is_by_tables(&self) -> bool {
+        matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. })
+    }
+
     /// Refuses lanes without a turn among those that a class or its answers may use; `found` looks
     /// along the way of a pair of the class.
     fn check(
@@ -99,7 +109,7 @@ impl<'a> Unserved<'a> {
     ) -> Result<(), LabError> {
         let Some((place, lane)) = self.any(used) else { return Ok(()) };
         let Who { called, whose, class, .. } = who;
-        if !matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. }) {
+        if !self.is_by_tables() {
             let message = format!(
                 "{called} of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
                  name the lanes of {whose} without it",
