@@ -340,7 +340,7 @@ impl Plan {
     }
 
     /// The load that a class asks for while it sends, as a fraction of the links of its sources;
-    /// `None` for a backlogged class and for a schedule.
+    /// `None` for a backlogged class, a schedule and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
         let sources = &self.classes[class.index()].sources;
         let loads: Option<Vec<f64>> = sources.iter().map(SourcePlan::load).collect();

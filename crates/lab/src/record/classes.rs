@@ -31,7 +31,7 @@ pub struct ClassSummary {
     /// Why, and what to do next.
     pub verdict_reason: String,
     /// Load that the scenario asks for, payload only; over the time in which the class sends;
-    /// missing for a backlogged class and a schedule.
+    /// missing for a backlogged class, a schedule and replies.
     #[schemars(extend("x-unit" = "1"))]
     pub offered_load: Option<f64>,
     /// Load that the sources generated in the window, payload only.

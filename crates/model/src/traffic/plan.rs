@@ -28,7 +28,8 @@ impl SourcePlan {
         Self { endpoint, messages }
     }
 
-    /// The load that it offers while its class sends; `None` if it is backlogged or scheduled.
+    /// The load that it offers while its class sends; `None` if it is backlogged or scheduled, or
+    /// replies.
     pub fn load(&self) -> Option<f64> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
