@@ -78,6 +78,14 @@ def test_lines_are_the_columns_of_each_flow_and_channel() -> None:
         assert {patch.get_gid() for patch in axes.patches} == {"warm-up", "after the window"}
 
 
+def test_a_single_step_is_a_point() -> None:
+    one_step = flows().take([2]), links().take([0])
+    for axes in _followed.draw(*one_step, SUMMARY, title="A run").axes:
+        drawn = [line for line in axes.lines if line.get_gid() is not None]
+        assert drawn
+        assert {(line.get_marker(), *line.get_markevery()) for line in drawn} == {("o", 0)}
+
+
 def test_only_what_was_followed_has_panels() -> None:
     assert len(_followed.draw(flows(), links(0), SUMMARY, title="A run").axes) == 2
     assert len(_followed.draw(flows(0), links(), SUMMARY, title="A run").axes) == 1

@@ -81,7 +81,8 @@ def draw_flows(delivered: Axes, held: Axes, table: pa.Table, unit_ps: float) -> 
             share = numbers(table, f"{hold}_smoothed")[rows]
             if np.any(share > 0):
                 time = middles(table, unit_ps)[rows]
-                held.plot(time, share, color=colour, lw=1.3, ls=dashes, gid=f"{name} {hold}")
+                looks = {"color": colour, "lw": 1.3, "ls": dashes, "gid": f"{name} {hold}"}
+                style.course(held, time, share, **looks)
     for hold, dashes in HOLDS.items():
         what = hold.removeprefix("held_")
         held.plot([], [], color=style.FAINT, lw=1.3, ls=dashes, label=f"by {what}")
@@ -109,9 +110,10 @@ def draw_lines(
     values, mean = (numbers(table, column[0] + part) / column[1] for part in ("", "_smoothed"))
     for colour, (name, rows) in zip(style.CLASS_COLOURS, rows_by_name(names), strict=False):
         time = middles(table, unit_ps)[rows]
-        axes.plot(time, values[rows], color=colour, lw=0.7, alpha=0.5, gid=f"{name} by step")
+        by_step = {"color": colour, "lw": 0.7, "alpha": 0.5, "gid": f"{name} by step"}
+        style.course(axes, time, values[rows], **by_step)
         label = style.clipped(name, NAME_MAX)
-        axes.plot(time, mean[rows], color=colour, lw=1.6, label=label, gid=name)
+        style.course(axes, time, mean[rows], color=colour, lw=1.6, label=label, gid=name)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02))
 
 
