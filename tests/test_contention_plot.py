@@ -73,6 +73,12 @@ def test_a_long_axis_is_logarithmic_so_that_thresholds_stand_apart() -> None:
     assert figure.axes[0].get_yscale() == "log"
 
 
+def test_a_single_step_is_a_point() -> None:
+    figure = _contention.draw(table((1.2, 1.7, 0.5)), SUMMARY, title="A run", thresholds={})
+    lines = [line for axes in figure.axes for line in axes.lines]
+    assert [(line.get_marker(), line.get_markevery()) for line in lines] == [("o", [0])] * 3
+
+
 def test_without_rows_the_picture_says_why() -> None:
     figure = _contention.draw(table(), SUMMARY, title="A run", thresholds={})
     assert any("no packet chose its path by contention" in text for text in texts(figure))

@@ -71,11 +71,26 @@ def test_lines_are_the_columns_of_each_flow_and_channel() -> None:
         other: [6.0, 6.0],
     }
     assert np.asarray(delivered.lines[0].get_xdata()).tolist() == [0.5, 1.5], "microseconds"
-    assert lines(held) == {f"{other} held_pace": [0.5, 0.25]}, "what never happened has no line"
+    # What held back neither has no line.
+    assert lines(held) == {f"{one} held_pace": [0.0, 0.0], f"{other} held_pace": [0.5, 0.25]}
     link = "s0[1] → h2[2]"
     assert lines(utilisation) == {f"{link} by step": [0.25, 0.75], link: [0.5, 0.5]}
     for axes in figure.axes:
         assert {patch.get_gid() for patch in axes.patches} == {"warm-up", "after the window"}
+
+
+def test_flows_that_nothing_held_back_have_lines_at_nothing_above_the_axis() -> None:
+    _, held = _followed.draw(flows(2), links(0), SUMMARY, title="A run").axes
+    assert lines(held) == {f"data: h0 → h2 {hold}": [0.0, 0.0] for hold in HOLDS}
+    assert held.get_ylim()[0] < 0
+
+
+def test_a_single_step_is_a_point() -> None:
+    one_step = flows().take([2]), links().take([0])
+    for axes in _followed.draw(*one_step, SUMMARY, title="A run").axes:
+        drawn = [line for line in axes.lines if line.get_gid() is not None]
+        assert drawn
+        assert {(line.get_marker(), *line.get_markevery()) for line in drawn} == {("o", 0)}
 
 
 def test_only_what_was_followed_has_panels() -> None:

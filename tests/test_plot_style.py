@@ -81,3 +81,22 @@ def test_a_long_title_is_broken_and_cut_before_it_leaves_the_paper() -> None:
     assert len(titles) == 2
     assert titles[1].endswith("[...]")
     assert all(len(title) * style.TITLE_CHARACTER < 6 * 72 for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("values", "lone"),
+    [
+        ([5.0], [0]),
+        ([5.0, 6.0], []),
+        ([5.0, np.nan, 6.0, 7.0, np.nan, 8.0], [0, 5]),
+        ([np.nan, 5.0, np.nan], [1]),
+        ([np.nan], []),
+        ([], []),
+    ],
+)
+def test_points_without_neighbours_have_a_mark(values: list[float], lone: list[int]) -> None:
+    axes = style.new_figure(3, 3, "Points").subplots()
+    style.course(axes, np.arange(len(values)), np.array(values), color="black")
+    (line,) = axes.lines
+    assert line.get_markevery() == lone
+    assert (line.get_marker() == "o") == bool(lone)

@@ -134,6 +134,16 @@ def test_a_class_that_starts_and_stops_leaves_gaps() -> None:
     assert known.tolist() == [False, False, True, True, False]
 
 
+def test_a_step_alone_is_a_point_in_every_panel() -> None:
+    silent = (0.0, 0.0, 0, math.nan)
+    _, latency = drawn(series(US, bulk=[silent, STEPS[1], silent, STEPS[3]])).axes
+    (line,) = [line for line in latency.lines if line.get_gid() == "latency"]
+    assert (line.get_marker(), line.get_markevery()) == ("o", [1, 3])
+    for axes in drawn(series(US, bulk=STEPS[1:2])).axes:
+        assert axes.lines
+        assert {line.get_marker() for line in axes.lines} == {"o"}
+
+
 def test_a_class_without_a_generated_load_is_drawn_all_the_same() -> None:
     backlogged = [(math.nan, 0.4, 10, 500.0)] * 4
     load, _ = drawn(series(US, bulk=backlogged)).axes

@@ -87,7 +87,7 @@ def draw_rates(
         axes.fill_between(middle, below, above, color=colour(place), alpha=0.45, lw=0, label=label)
         below = above
     given = numbers(pipe, "delivered_bits_per_s")[: len(middle)] / MEGA
-    axes.plot(middle, given, color=style.INK, lw=1.0, label="given out")
+    style.course(axes, middle, given, color=style.INK, lw=1.0, label="given out")
     # Where the receiver waits and then catches up, a peak is no rate that lasts: it is cut off.
     axes.set_ylim(0, 1.35 * max(float(below.max()), 1e-9))
     axes.set_ylabel("rate (Mbit/s)")
@@ -115,7 +115,7 @@ def draw_waiting(
     """Draw how many packets of each channel wait at the receiver."""
     buffered = numbers(series, "buffer_packets")
     for place, rows in enumerate(of_channel.values()):
-        axes.plot(middle, buffered[rows], color=colour(place), lw=1.0)
+        style.course(axes, middle, buffered[rows], color=colour(place), lw=1.0)
     axes.set_ylim(0, max(1.0, 1.05 * float(buffered.max(initial=0.0))))
     axes.set_ylabel("packets waiting\nat the receiver")
 

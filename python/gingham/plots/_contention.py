@@ -64,8 +64,8 @@ def draw_coefficients(
 ) -> None:
     """Draw the mean and the highest coefficient, between the thresholds."""
     highest, mean = numbers(contention, "coefficient_max"), numbers(contention, "coefficient_mean")
-    axes.plot(time, highest, color=HIGHEST, lw=0.9, label="highest", gid="highest")
-    axes.plot(time, mean, color=MEAN, lw=1.6, label="mean", gid="mean")
+    style.course(axes, time, highest, color=HIGHEST, lw=0.9, label="highest", gid="highest")
+    style.course(axes, time, mean, color=MEAN, lw=1.6, label="mean", gid="mean")
     for name, value in thresholds.items():
         axes.axhline(value, color=style.FAINT, lw=0.9, ls=DASHES, gid=name)
         axes.annotate(
@@ -90,7 +90,8 @@ def draw_share(axes: Axes, time: Floats, contention: pa.Table) -> None:
     """Draw the share of the hosts on alternative paths."""
     share = numbers(contention, "alternative_share")
     axes.fill_between(time, share, color=MEAN, alpha=0.25, lw=0, step="pre")
-    axes.step(time, share, color=MEAN, lw=1.3, where="pre", gid="alternative")
+    looks = {"color": MEAN, "lw": 1.3, "drawstyle": "steps-pre", "gid": "alternative"}
+    style.course(axes, time, share, **looks)
     axes.set_ylabel("hosts on alternative paths")
     axes.set_ylim(0, 1.02)
     axes.yaxis.set_major_formatter(style.percent_tick)

@@ -35,6 +35,8 @@ HOLDS = {"held_window": "solid", "held_pace": (0, (4, 2)), "held_tokens": (0, (1
 MEGABYTE = 1e6
 NAME_MAX = 28
 PANEL_INCHES = 2.4
+# So far an axis of shares goes on below nothing and above all, so that lines there are seen.
+BEYOND = 0.02
 
 
 @style.styled
@@ -76,15 +78,18 @@ def draw_flows(delivered: Axes, held: Axes, table: pa.Table, unit_ps: float) -> 
     draw_lines(delivered, table, names, ("accepted_bytes_per_s", MEGABYTE), unit_ps)
     delivered.set_ylabel("delivered (MB/s)")
     delivered.set_ylim(bottom=0)
+    # What never held any of them back is left out, unless nothing ever did.
+    held_by = [hold for hold in HOLDS if np.any(numbers(table, f"{hold}_smoothed") > 0)]
+    holds = held_by or list(HOLDS)
     for colour, (name, rows) in zip(style.CLASS_COLOURS, rows_by_name(names), strict=False):
-        for hold, dashes in HOLDS.items():
+        time = middles(table, unit_ps)[rows]
+        for hold in holds:
             share = numbers(table, f"{hold}_smoothed")[rows]
-            if np.any(share > 0):
-                time = middles(table, unit_ps)[rows]
-                held.plot(time, share, color=colour, lw=1.3, ls=dashes, gid=f"{name} {hold}")
-    for hold, dashes in HOLDS.items():
+            looks = {"color": colour, "lw": 1.3, "ls": HOLDS[hold], "gid": f"{name} {hold}"}
+            style.course(held, time, share, **looks)
+    for hold in holds:
         what = hold.removeprefix("held_")
-        held.plot([], [], color=style.FAINT, lw=1.3, ls=dashes, label=f"by {what}")
+        held.plot([], [], color=style.FAINT, lw=1.3, ls=HOLDS[hold], label=f"by {what}")
     held.set_ylabel("held back")
     as_share(held)
 
@@ -109,15 +114,16 @@ def draw_lines(
     values, mean = (numbers(table, column[0] + part) / column[1] for part in ("", "_smoothed"))
     for colour, (name, rows) in zip(style.CLASS_COLOURS, rows_by_name(names), strict=False):
         time = middles(table, unit_ps)[rows]
-        axes.plot(time, values[rows], color=colour, lw=0.7, alpha=0.5, gid=f"{name} by step")
+        by_step = {"color": colour, "lw": 0.7, "alpha": 0.5, "gid": f"{name} by step"}
+        style.course(axes, time, values[rows], **by_step)
         label = style.clipped(name, NAME_MAX)
-        axes.plot(time, mean[rows], color=colour, lw=1.6, label=label, gid=name)
+        style.course(axes, time, mean[rows], color=colour, lw=1.6, label=label, gid=name)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02))
 
 
 def as_share(axes: Axes) -> None:
     """Let an axis go from nothing to all, and explain its lines beside it."""
-    axes.set_ylim(0, 1.02)
+    axes.set_ylim(-BEYOND, 1 + BEYOND)
     axes.yaxis.set_major_formatter(style.percent_tick)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02))
 

@@ -141,8 +141,9 @@ def draw_loads(axes: Axes, courses: Mapping[str, Course], time_ps: float) -> Non
     """Draw the generated and the accepted load of each class."""
     for colour, one in zip(style.CLASS_COLOURS, courses.values(), strict=False):
         middle = (one.from_ps + one.to_ps) / 2 / time_ps
-        axes.plot(middle, one.generated_load, color=colour, lw=0.9, ls=DASHES, gid="generated")
-        axes.plot(middle, one.accepted_load, color=colour, lw=1.3, gid="accepted")
+        looks = {"color": colour, "lw": 0.9, "ls": DASHES, "gid": "generated"}
+        style.course(axes, middle, one.generated_load, **looks)
+        style.course(axes, middle, one.accepted_load, color=colour, lw=1.3, gid="accepted")
     axes.set_ylabel("load (share of the hosts' links)")
     axes.set_ylim(bottom=0)
 
@@ -154,8 +155,9 @@ def draw_latencies(
     unit, unit_ps = delay
     for colour, one in zip(style.CLASS_COLOURS, courses.values(), strict=False):
         middle = (one.from_ps + one.to_ps) / 2 / time_ps
-        # Steps without a message leave gaps; a step alone between gaps is still seen.
-        axes.plot(middle, one.latency_ps / unit_ps, color=colour, lw=1.3, gid="latency")
+        # Steps without a message leave gaps.
+        latency = one.latency_ps / unit_ps
+        style.course(axes, middle, latency, color=colour, lw=1.3, gid="latency")
     axes.set_ylabel(f"mean latency ({unit}), by creation")
     everything = np.concatenate([one.latency_ps for one in courses.values()])
     known = everything[everything > 0]

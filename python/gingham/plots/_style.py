@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+
+    from gingham.plots._tables import Floats
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,6 +76,8 @@ TITLE_SIZE, SUBTITLE_SIZE = 12, 9
 # Average widths of a character of the title and of the line under it, in points.
 TITLE_CHARACTER, SUBTITLE_CHARACTER = 7.4, 4.8
 MARGIN = 10.0
+# The mark of a point that stands alone, in points.
+LONE_MARK = 3.0
 # A logarithmic axis over more than this has a tick a decade.
 SUBDIVIDED_MAX = 3000.0
 # A shorter common beginning of names is left where it is.
@@ -124,6 +129,22 @@ def say_nothing_to_draw(axes: Axes, why: str) -> None:
     axes.set_axis_off()
     frame = axes.transAxes
     axes.text(0.5, 0.5, why, transform=frame, ha="center", va="center", color=FAINT, size=11)
+
+
+def course(axes: Axes, times: Floats, values: Floats, **looks: Any) -> None:
+    """Draw values over time as a line, with a mark where a point has none beside it.
+
+    Of such a point a line shows nothing. Values that are not known leave gaps.
+    """
+    lone = without_neighbours(values)
+    marker = "o" if lone else ""
+    axes.plot(times, values, marker=marker, ms=LONE_MARK, markevery=lone, **looks)
+
+
+def without_neighbours(values: Floats) -> list[int]:
+    """Return the places of known values between unknown ones or ends."""
+    known = np.pad(np.isfinite(values), 1)
+    return np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:]).tolist()
 
 
 def node_box(shape: str, padding: float) -> dict[str, Any]:
