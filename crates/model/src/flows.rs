@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) struct Flows {
     /// By class: whether its flows are told apart.
     told_apart: Box<[bool]>,
+    /// Whether that is so of any.
+    tells_any_apart: bool,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,
     /// For how long flows were held back, as it becomes known.
@@ -74,8 +76,10 @@ impl Flows {
             let is_followed = |key: &FlowKey| key.class.index() == index;
             class.is_controlled() || plan.measure.flows || plan.follow.flows.iter().any(is_followed)
         };
+        let told_apart: Box<[bool]> = plan.classes.iter().enumerate().map(told_apart).collect();
         Self {
-            told_apart: plan.classes.iter().enumerate().map(told_apart).collect(),
+            tells_any_apart: told_apart.contains(&true),
+            told_apart,
             ids: BTreeMap::new(),
             by_id: Vec::new(),
             held: Vec::new(),
@@ -85,7 +89,7 @@ impl Flows {
     /// Whether flows of a class are told apart.
     #[inline]
     pub(crate) fn tells_apart(&self, class: ClassId) -> bool {
-        self.told_apart[class.index()]
+        self.tells_any_apart && self.told_apart[class.index()]
     }
 
     /// The flow of a key, and whether it is a new one.

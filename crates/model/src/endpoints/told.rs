@@ -76,8 +76,7 @@ impl Endpoints {
     #[inline(always)]
     fn on_created(&mut self, source: usize, now: Time) {
         self.arrivals_pending -= 1;
-        self.create(source, None, now);
-        let endpoint = self.sources[source].endpoint();
+        let endpoint = self.create(source, None, now);
         self.orders.push(Order::Send { endpoint });
         self.await_arrival(source);
     }
@@ -90,9 +89,9 @@ impl Endpoints {
         }
     }
 
-    /// A source creates a message: a reply to this endpoint, if one is given.
+    /// A source creates a message: a reply to this endpoint, if one is given. Returns where.
     #[inline(never)]
-    fn create(&mut self, source: usize, reply_to: Option<EndpointId>, now: Time) {
+    fn create(&mut self, source: usize, reply_to: Option<EndpointId>, now: Time) -> EndpointId {
         let source = &mut self.sources[source];
         let draft = match reply_to {
             None => source.draw(),
@@ -115,13 +114,14 @@ impl Endpoints {
         self.collector.on_created(&message);
         if conformance == Conformance::Dropped {
             self.collector.on_dropped(&message);
-            return;
+            return message.source;
         }
         let adapter = &mut self.adapters[message.source.index()];
         adapter.admit(&self.plan, &mut self.flows, message, (class, conformance));
-        if self.flows.has_held() {
+        if message.flow.is_some() {
             self.tell_held();
         }
+        message.source
     }
 
     /// The flow of a message that is sent as one of a class.
@@ -311,8 +311,7 @@ impl Endpoints {
     #[inline(never)]
     fn create_reply(&mut self, pending: PendingReply, now: Time) {
         let PendingReply { source, destination } = pending;
-        self.create(source, Some(destination), now);
-        let endpoint = self.sources[source].endpoint();
+        let endpoint = self.create(source, Some(destination), now);
         self.orders.push(Order::Send { endpoint });
     }
 
