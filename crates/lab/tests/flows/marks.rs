@@ -1,9 +1,10 @@
 //! What switches write on a packet, its answer says.
 
 use crate::common::lanes::lane_plan;
-use crate::common::{along, chain, in_transit, quiet_plan, row, scheduled, stop_at};
+use crate::common::{along, chain, in_transit, quiet_plan, row, scheduled, stop_at, wormhole};
 use crate::support::{run, window};
-use gingham_model::{Marking, Periodic, Plan};
+use gingham_kernel::{Bytes, Span};
+use gingham_model::{Marking, Periodic, Plan, Threshold};
 
 /// What the answers to so many packets say, of a flow that is answered before it goes on, when a
 /// switch marks every so-manieth packet that it reads.
@@ -44,4 +45,22 @@ fn a_mark_is_kept_over_an_in_transit_host() {
         assert_eq!(marks(&plan, [0, 2], 2, 3), [false, false]);
         assert_eq!(marks(&plan, [0, 2], 2, 1), [true, true]);
     }
+}
+
+#[test]
+fn a_packet_is_marked_where_more_than_the_threshold_stands() {
+    let is_marked = |mut plan: Plan, above: u64| {
+        scheduled(&mut plan, 0, 1, &[(0, 64)]);
+        plan.classes[0].window = Some(window(1, 16));
+        plan.marking = Some(Marking::Threshold(Threshold { above: Bytes(above) }));
+        plan.stop = stop_at(20_000);
+        run(&plan).marks(0) == [true]
+    };
+    // A byte has come each 10 ps when the head is read, 20 after it came: the third at that instant.
+    let mut worms = quiet_plan(chain(1));
+    wormhole(&mut worms, |wormhole| wormhole.routing_delay = Span::from_ps(20));
+    assert_eq!([0, 2, 3].map(|above| is_marked(worms.clone(), above)), [true, true, false]);
+    // A flit of 16 bytes has come each tick, the third at the tick at which the head is read.
+    let packets = lane_plan(chain(1), 2);
+    assert_eq!([0, 47, 48].map(|above| is_marked(packets.clone(), above)), [true, true, false]);
 }
