@@ -43,10 +43,12 @@ impl Network {
             let target = plan.ends(layout.channel_into(lane >> SHIFT)).target;
             (target.node, target.port, number_of(lane))
         });
+        let arriving = self.links.arriving(tick);
         for lane in due.iter().map(|lane| *lane as usize) {
             let input = context.layout.channel_into(lane >> SHIFT);
-            let waiting = usize::from(self.buffers.lane(lane).present);
-            let waiting_flits = (waiting + self.links.arriving(lane, tick)) as u64;
+            // A channel brings one flit a tick at the most.
+            let comes = arriving.binary_search_by_key(&lane, |to| *to as usize).is_ok();
+            let waiting_flits = u64::from(self.buffers.lane(lane).present) + u64::from(comes);
             let packet = &mut context.worms.get_mut(self.buffers.worm(lane)).packet;
             let lane = u8::try_from(number_of(lane)).expect("lanes are few");
             let now = Time::from_ps(context.clock.now());

@@ -227,9 +227,11 @@ impl Links {
         rings.iter().filter_map(|ring| ring.next_due(tick)).min()
     }
 
-    /// Flits that come to an input lane at a tick and are not counted there yet.
-    pub(crate) fn arriving(&self, lane: usize, tick: u64) -> usize {
-        self.arrivals.due(tick).iter().filter(|to| **to as usize == lane).count()
+    /// The input lanes to which a flit comes at a tick and is not counted there yet, in order.
+    pub(crate) fn arriving(&self, tick: u64) -> Vec<u32> {
+        let mut lanes = self.arrivals.due(tick).to_vec();
+        lanes.sort_unstable();
+        lanes
     }
 
     // Credits, and output lanes.
