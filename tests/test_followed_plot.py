@@ -60,6 +60,13 @@ def lines(axes: Axes) -> dict[str, list[float]]:
     return {name: np.asarray(line.get_ydata()).tolist() for name, line in named.items()}
 
 
+def shown(axes: Axes) -> list[str]:
+    """What the legend says."""
+    legend = axes.get_legend()
+    assert legend is not None
+    return [text.get_text() for text in legend.get_texts()]
+
+
 def test_lines_are_the_columns_of_each_flow_and_channel() -> None:
     figure = _followed.draw(flows(), links(), SUMMARY, title="A run")
     delivered, held, utilisation = figure.axes
@@ -90,7 +97,23 @@ def test_a_single_step_is_a_point() -> None:
     for axes in _followed.draw(*one_step, SUMMARY, title="A run").axes:
         drawn = [line for line in axes.lines if line.get_gid() is not None]
         assert drawn
-        assert {(line.get_marker(), *line.get_markevery()) for line in drawn} == {("o", 0)}
+        assert all(line.get_marker() == "o" and line.get_markevery() == [0] for line in drawn)
+
+
+def test_ends_with_long_names_stay_apart_in_the_legend() -> None:
+    hosts = [
+        "MF0;site-with-a-name:host-0002c9030004829c",
+        "MF0;site-with-a-name:host-0002c903000482a0",
+    ]
+    to = "MF0;site-with-a-name:host-0002c9030004829d"
+    table = flows().set_column(1, "source", [[name for name in hosts for _ in range(2)]])
+    table = table.set_column(2, "destination", [[to] * 4])
+    links_of_it = links().set_column(2, "to", [[to] * 2])
+    *_, utilisation = _followed.draw(table, links_of_it, SUMMARY, title="A run").axes
+    delivered = utilisation.figure.axes[0]
+    said = "data: {}\n→ 0002c9030004829d"
+    assert shown(delivered) == [said.format("0002c9030004829c"), said.format("0002c903000482a0")]
+    assert shown(utilisation) == ["s0[1]\n→ MF0;sit…c9030004829d[2]"]
 
 
 def test_only_what_was_followed_has_panels() -> None:

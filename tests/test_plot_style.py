@@ -40,6 +40,11 @@ def test_short_names_stay_apart(names: list[str]) -> None:
     assert all(short.values())
 
 
+def test_names_that_would_be_clipped_to_the_same_are_clipped_less() -> None:
+    names = ["aaaaaaaaxbbbbbbb", "aaaaaaaaybbbbbbb"]
+    assert list(style.short_names(names, 10).values()) == ["aaaa…xbbbbbbb", "aaaa…ybbbbbbb"]
+
+
 def test_natural_order_counts_numbers() -> None:
     names = ["leaf10", "leaf9", "a1-10", "a1-9"]
     assert sorted(names, key=style.natural) == ["a1-9", "a1-10", "leaf9", "leaf10"]
@@ -96,7 +101,7 @@ def test_a_long_title_is_broken_and_cut_before_it_leaves_the_paper() -> None:
 )
 def test_points_without_neighbours_have_a_mark(values: list[float], lone: list[int]) -> None:
     axes = style.new_figure(3, 3, "Points").subplots()
-    style.course(axes, np.arange(len(values)), np.array(values), color="black")
+    style.course(axes, np.arange(float(len(values))), np.array(values), color="black")
     (line,) = axes.lines
     assert line.get_markevery() == lone
     assert (line.get_marker() == "o") == bool(lone)

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 # What holds flows back, and how a line of it looks.
 HOLDS = {"held_window": "solid", "held_pace": (0, (4, 2)), "held_tokens": (0, (1, 1.5))}
 MEGABYTE = 1e6
-NAME_MAX = 28
+# A longer label has two lines; of its parts, a class and the ends are clipped.
+LABEL_MAX, CLASS_MAX, END_MAX = 30, 24, 20
 PANEL_INCHES = 2.4
 # So far an axis of shares goes on below nothing and above all, so that lines there are seen.
 BEYOND = 0.02
@@ -75,7 +76,12 @@ def draw_flows(delivered: Axes, held: Axes, table: pa.Table, unit_ps: float) -> 
     """Draw what flows delivered, and which share of the time they were held back."""
     parts = [words(table, column) for column in ("class", "source", "destination")]
     names = [f"{of}: {start} → {end}" for of, start, end in zip(*parts, strict=True)]
-    draw_lines(delivered, table, names, ("accepted_bytes_per_s", MEGABYTE), unit_ps)
+    short = short_ends(parts[1] + parts[2])
+    labels = {
+        name: label(f"{style.clipped(of, CLASS_MAX)}: {short[start]}", short[end])
+        for name, of, start, end in zip(names, *parts, strict=True)
+    }
+    draw_lines(delivered, table, names, labels, ("accepted_bytes_per_s", MEGABYTE), unit_ps)
     delivered.set_ylabel("delivered (MB/s)")
     delivered.set_ylim(bottom=0)
     # What never held any of them back is left out, unless nothing ever did.
@@ -98,15 +104,35 @@ def draw_links(axes: Axes, table: pa.Table, unit_ps: float) -> None:
     """Draw the utilisation of channels."""
     parts = [words(table, column) for column in ("from", "from_port", "to", "to_port")]
     names = [f"{start}[{port}] → {end}[{at}]" for start, port, end, at in zip(*parts, strict=True)]
-    draw_lines(axes, table, names, ("utilisation", 1.0), unit_ps)
+    short = short_ends(parts[0] + parts[2])
+    labels = {
+        name: label(f"{short[start]}[{port}]", f"{short[end]}[{at}]")
+        for name, start, port, end, at in zip(names, *parts, strict=True)
+    }
+    draw_lines(axes, table, names, labels, ("utilisation", 1.0), unit_ps)
     axes.set_ylabel("utilisation")
     as_share(axes)
+
+
+def short_ends(nodes: Sequence[str]) -> dict[str, str]:
+    """Return what stands for each node: its name, or of long names what tells them apart."""
+    every = list(dict.fromkeys(nodes))
+    if max(map(len, every)) <= END_MAX:
+        return {name: name for name in every}
+    return style.short_names(every, END_MAX)
+
+
+def label(start: str, end: str) -> str:
+    """Return both ends in one line where they fit, and in two where not."""
+    whole = f"{start} → {end}"
+    return whole if len(whole) <= LABEL_MAX else f"{start}\n→ {end}"
 
 
 def draw_lines(
     axes: Axes,
     table: pa.Table,
     names: Sequence[str],
+    labels: Mapping[str, str],
     column: tuple[str, float],
     unit_ps: float,
 ) -> None:
@@ -116,8 +142,8 @@ def draw_lines(
         time = middles(table, unit_ps)[rows]
         by_step = {"color": colour, "lw": 0.7, "alpha": 0.5, "gid": f"{name} by step"}
         style.course(axes, time, values[rows], **by_step)
-        label = style.clipped(name, NAME_MAX)
-        style.course(axes, time, mean[rows], color=colour, lw=1.6, label=label, gid=name)
+        looks = {"color": colour, "lw": 1.6, "label": labels[name], "gid": name}
+        style.course(axes, time, mean[rows], **looks)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02))
 
 

@@ -203,14 +203,18 @@ def clipped(name: str, length: int) -> str:
 def short_names(names: Sequence[str], length: int = 26) -> dict[str, str]:
     """Return each name without the beginning and the end that all share, and clipped.
 
-    Nothing is cut within a word or a number. Names stay apart: where clipping would make two
-    the same, all are left whole.
+    What all share ends at the border of a word or a number. Names stay apart: where clipping would
+    make two the same, all are clipped less.
     """
     start = common_start(names)
     end = common_start([name[start:][::-1] for name in names])
     bare = {name: name[start : len(name) - end] for name in names}
-    short = {name: clipped(rest, length) for name, rest in bare.items()}
-    return short if len(set(short.values())) == len(bare) else bare
+    while True:
+        short = {name: clipped(rest, length) for name, rest in bare.items()}
+        # At the latest with the whole names.
+        if len(set(short.values())) == len(bare):
+            return short
+        length += 1
 
 
 def common_start(names: Sequence[str]) -> int:
