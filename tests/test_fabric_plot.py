@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pyarrow as pa
 import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -114,6 +115,20 @@ def test_the_core_is_as_long_as_the_share_of_time_stopped() -> None:
     (half,) = lines(figure.axes[0], "channels").get_segments()
     assert core[0] == pytest.approx(half[0])
     assert np.hypot(*(core[-1] - core[0])) == pytest.approx(0.25 * np.hypot(*(half[-1] - half[0])))
+
+
+def test_only_where_channels_can_be_stopped_the_key_speaks_of_stops() -> None:
+    cables = pictures.star(2)
+    table = links(cables, {("h0", "s0"): 0.5})
+    in_credits = table.drop_columns(["stopped_share"])
+    for name, value in (("stopped_share", np.nan), ("occupancy_mean_flits", 1.0)):
+        in_credits = in_credits.append_column(name, pa.array([value] * table.num_rows))
+    in_credits = in_credits.append_column("buffer_flits", pa.array([4] * table.num_rows))
+    for of, stops in ((table, True), (in_credits, False)):
+        figure = _fabric.draw(of, pictures.kinds_of(cables), title="A star")
+        assert any("stopped" in text for text in texts(figure)) == stops
+        # The sample: two halves, and a core.
+        assert len(figure.axes[-1].lines) == 2 + stops
 
 
 def test_a_fabric_that_carried_nothing_says_so() -> None:

@@ -91,6 +91,15 @@ def test_intervals_are_drawn_where_there_are_any() -> None:
     assert not drawn().axes[0].collections
 
 
+def test_axes_of_shares_end_at_all_of_the_time() -> None:
+    full = {("h0-0", "leaf0"): 1.0}
+    table = links(CABLES, full, full, half_width=0.05)
+    for axes in _links.draw(table, pictures.kinds_of(CABLES), title="Full").axes:
+        assert max(axes.get_xticks()) == 1
+    left, *_ = _links.draw(table, pictures.kinds_of(CABLES), title="Full").axes
+    assert 1 < left.get_ylim()[1] < 1.05
+
+
 def test_aggregation_nodes_are_left_out_of_the_curves() -> None:
     cables = [*pictures.star(2), (("sharp", 1), ("s0", 9))]
     kinds = {"s0": "switch", "h0": "host", "h1": "host", "sharp": "aggregation"}

@@ -8,6 +8,8 @@
                  │││    │││    │││
     hosts        ···    ···    ···     or their number, coloured by the busiest of them
 
+Where there are credits nothing is stopped, and there are no cores.
+
 The scale of colours ends at the next of 1, 2, 5 x 10^n % above the busiest channel. A unit of the
 axes is a point of the paper.
 """
@@ -56,7 +58,8 @@ def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
         style.say_nothing_to_draw(figure.subplots(), "the fabric has no cables")
         return figure
     drawn = scene(fabric)
-    explained = key_lines(drawn)
+    cores = not fabric.has_credits()
+    explained = key_lines(drawn, cores=cores)
     low, high = extent(drawn)
     figure, axes, key = canvas(high - low, low, key_height(explained), title, headline(fabric))
     top = style.nice_ceiling(float(np.nanmax(fabric.utilisation, initial=0.0)))
@@ -65,7 +68,7 @@ def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
     draw_hosts(axes, drawn)
     for label in drawn.labels:
         draw_label(axes, label)
-    draw_key(key, top, explained)
+    draw_key(key, top, explained, cores=cores)
     return figure
 
 

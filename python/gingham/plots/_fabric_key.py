@@ -19,9 +19,11 @@ MARGIN, LINE, LEFT, SCALE, SAMPLE = 12.0, 11.0, 16.0, 190.0, 72.0
 TEXT_SIZE = 7.0
 
 
-def key_lines(drawn: Scene) -> list[str]:
-    """Return what the marks of this picture mean."""
-    lines = ["half at A: channel from A to B", "black core: share of time it was stopped"]
+def key_lines(drawn: Scene, *, cores: bool) -> list[str]:
+    """Return what the marks of this picture mean; it has cores where channels can be stopped."""
+    lines = ["half at A: channel from A to B"]
+    if cores:
+        lines.append("black core: share of time it was stopped")
     if drawn.placement.around:
         lines.append("loose end: the cable goes round to the other side")
     if any(len(group.nodes) > 1 for group in drawn.groups):
@@ -37,7 +39,7 @@ def key_height(lines: list[str]) -> float:
     return 2 * MARGIN + LINE * max(len(lines), 2)
 
 
-def draw_key(axes: Axes, top: float, lines: list[str]) -> None:
+def draw_key(axes: Axes, top: float, lines: list[str], *, cores: bool) -> None:
     """Draw the scale of colours up to the utilisation `top`, and what the marks mean."""
     level = axes.get_ylim()[1] - MARGIN
     box = (LEFT, LEFT + SCALE, level - 14, level - 5)
@@ -50,22 +52,21 @@ def draw_key(axes: Axes, top: float, lines: list[str]) -> None:
         axes.text(LEFT + share * SCALE, level - 17, text, size=TEXT_SIZE, ha="center", va="top")
     said = "utilisation of the channel (grey: idle)"
     axes.text(LEFT, level, said, size=TEXT_SIZE, va="center")
-    draw_sample(axes, LEFT + SCALE + 36, level - 9)
+    draw_sample(axes, LEFT + SCALE + 36, level - 9, cores=cores)
     for line, text in enumerate(lines):
         place = LEFT + SCALE + 36 + SAMPLE + 20, level - LINE * line
         axes.text(*place, text, size=TEXT_SIZE, va="center")
 
 
-def draw_sample(axes: Axes, left: float, level: float) -> None:
-    """Draw a cable between A and B."""
+def draw_sample(axes: Axes, left: float, level: float, *, cores: bool) -> None:
+    """Draw a cable between A and B, with a core where channels can be stopped."""
     right = left + SAMPLE
     middle = (left + right) / 2
     of_a, of_b = style.LOAD_COLOURS([0.75, 0.2])
-    for ends, colour, width in (
-        ((left, middle - 1), of_a, 4.0),
-        ((middle + 1, right), of_b, 4.0),
-        ((left + 5, left + 17), style.INK, 1.7),
-    ):
+    strokes = [((left, middle - 1), of_a, 4.0), ((middle + 1, right), of_b, 4.0)]
+    if cores:
+        strokes.append(((left + 5, left + 17), style.INK, 1.7))
+    for ends, colour, width in strokes:
         axes.plot(ends, (level, level), color=colour, linewidth=width, solid_capstyle="butt")
     for x, name in ((left, "A"), (right, "B")):
         text = axes.text(x, level, name, size=TEXT_SIZE, ha="center", va="center")

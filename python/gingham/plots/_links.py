@@ -41,6 +41,8 @@ MARKED_MAX = 40
 BAR = 0.6
 # The axis of the bars ends at the longest times this, so that text stands beside them.
 BESIDE_BARS = 1.3
+# Values that near all of the time have a little room above; nothing beyond that is a share.
+TOP_MAX = 1.02
 # Room for a name on the left, in characters.
 NAME_LENGTH = 76
 
@@ -121,7 +123,7 @@ def curves(axes: Axes, values: Floats, kinds: dict[Kind, Indices], half_widths: 
     axes.set_xlim(0, 1)
     ends = np.nan_to_num(values) + np.nan_to_num(half_widths)
     top = max(float(ends[rows].max()) for rows in kinds.values())
-    axes.set_ylim(0, top * 1.08 if top > 0 else 1)
+    axes.set_ylim(0, min(top * 1.08, TOP_MAX) if top > 0 else 1)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(style.percent_tick)
     axes.grid(axis="y", color=style.GROUND)
@@ -156,6 +158,7 @@ def name_busiest(axes: Axes, fabric: Network, kinds: dict[Kind, Indices], busies
         said.set_transform(axes.get_yaxis_transform())
     longest = float((values + np.nan_to_num(half_widths)).max())
     axes.set_xlim(0, BESIDE_BARS * longest if longest > 0 else 1)
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 1])
     names = [style.clipped(fabric.channel_name(int(row)), NAME_LENGTH) for row in busiest]
     axes.set_yticks(places, names, size=8)
     axes.tick_params(axis="y", length=0)
