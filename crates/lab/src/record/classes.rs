@@ -154,8 +154,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let open_loop = class.is_open_loop();
     let flows = view.report.class_flows(id);
     let fairness = flows.and_then(|flows| flows.fairness);
-    let held = flows.and_then(|flows| flows.held.longest());
-    let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load, held };
+    let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load };
     let (verdict, verdict_reason) = verdict::of_class(view, asked, &of);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
     let [latency, network_latency, head_latency] =

@@ -14,6 +14,7 @@ mod classes;
 mod distributions;
 mod flows;
 mod in_transit;
+mod limit;
 mod links;
 mod load;
 mod messages;

@@ -3,19 +3,18 @@
 use super::ClassSummary;
 use super::advice::{self, percent, two_digits_below};
 use super::classes::estimate_of;
+use super::limit::Limit;
 use super::view::RunView;
 use crate::compile::quantity_name;
 use crate::error::DeadlockReport;
 use gingham_kernel::Time;
 use gingham_model::measure::{ClassReport, WarmUp};
-use gingham_model::{ClassId, ClassPlan, Excess, Hold, Status};
+use gingham_model::{ClassId, ClassPlan, Excess, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A load at which a saturated class should be safe, as a fraction of what the network took.
 const SAFE: f64 = 0.95;
-/// A share of the time for which flows are held back that says why a class is saturated.
-const MUCH: f64 = 0.5;
 /// Channels of a cycle that a sentence names.
 const CHANNELS_NAMED: usize = 3;
 
@@ -59,15 +58,12 @@ pub(super) struct Asked {
     pub(super) offered_load: Option<f64>,
     pub(super) generated_load: f64,
     pub(super) accepted_load: f64,
-    /// What held its flows back longest, and for which share of the window, where flows are
-    /// counted.
-    pub(super) held: Option<(Hold, f64)>,
 }
 
 /// The verdict of a class and its reason.
 pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (Verdict, String) {
     if asked.open_loop && of.is_saturated {
-        return (Verdict::Saturated, saturated(class_of(view, asked), asked));
+        return (Verdict::Saturated, saturated(asked, Limit::of(view, asked.class, of)));
     }
     match shortage(view, of) {
         Some(reason) => (Verdict::NotConverged, reason),
@@ -79,51 +75,48 @@ fn class_of<'a>(view: &'a RunView<'_>, asked: Asked) -> &'a ClassPlan {
     &view.plan().classes[asked.class.index()]
 }
 
-fn saturated(plan: &ClassPlan, asked: Asked) -> String {
+fn saturated(asked: Asked, limit: Option<Limit>) -> String {
     let Asked { accepted_load, generated_load, .. } = asked;
-    let (held_back, or_raise) = held_back(plan, asked).unwrap_or_default();
+    let behind = match limit {
+        Some(Limit::Rate) => ", behind the policing of the class,",
+        Some(Limit::Pace) => ", behind the pace of its flows,",
+        Some(Limit::Window { .. }) | None => "",
+    };
     let took = format!(
-        "{held_back}the network{} took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
+        "the network{behind} took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
          latencies depend on the length of the run",
-        if is_delayed(plan) { ", behind the policing of the class," } else { "" },
         asked.offered_load.unwrap_or(generated_load)
     );
     let class = asked.class.index();
-    let or_let_pass = if is_delayed(plan) {
-        format!(", or let more pass with traffic.{class}.policing.rate")
-    } else {
-        String::new()
+    let less = match asked.offered_load {
+        Some(_) => {
+            let safe = two_digits_below(SAFE * accepted_load);
+            format!("offer less, such as traffic.{class}.load = {safe}")
+        }
+        None => "offer less".to_owned(),
     };
-    let or_allow_more = format!("{or_raise}{or_let_pass}");
-    match asked.offered_load {
-        Some(_) => format!(
-            "{took}: offer less, such as traffic.{class}.load = {}{or_allow_more}",
-            two_digits_below(SAFE * accepted_load)
-        ),
-        None => format!("{took}: offer less{or_allow_more}"),
+    format!("{took}: {less}{}", limit.map_or_else(String::new, |limit| or_raise(class, limit)))
+}
+
+/// What else to do about what limits a class.
+fn or_raise(class: usize, limit: Limit) -> String {
+    match limit {
+        Limit::Rate => format!(", or let more pass with traffic.{class}.policing.rate"),
+        Limit::Pace => format!(", or raise traffic.{class}.pace"),
+        Limit::Window { packets, held } => {
+            let plural = if packets == 1 { "" } else { "s" };
+            format!(
+                "; the window of {packets} packet{plural} a flow held flows back for {} of the time: a larger \
+                 traffic.{class}.window.packets may carry more, if the network can",
+                percent(held)
+            )
+        }
     }
 }
 
 /// Whether policing makes its messages wait.
 fn is_delayed(plan: &ClassPlan) -> bool {
     plan.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay)
-}
-
-/// That window or pace held flows of a class back, if they did so for much of the time, and what to
-/// change.
-fn held_back(plan: &ClassPlan, asked: Asked) -> Option<(String, String)> {
-    let (hold, share) = asked.held.filter(|(_, share)| *share >= MUCH)?;
-    let (what, key) = match hold {
-        Hold::Window => {
-            let packets = plan.window.map(|window| window.packets)?;
-            let plural = if packets == 1 { "" } else { "s" };
-            (format!("the window of {packets} packet{plural} a flow"), "window.packets")
-        }
-        Hold::Pace => ("the pace of a flow".to_owned(), "pace"),
-        Hold::Tokens => return None,
-    };
-    let held_back = format!("{what} held flows back for {} of the time, and ", percent(share));
-    Some((held_back, format!(", or raise traffic.{}.{key}", asked.class.index())))
 }
 
 /// What takes the messages of a class that sends all it can.
@@ -326,46 +319,39 @@ mod tests {
         class
     }
 
-    fn reason(class: &ClassPlan, held: Option<(Hold, f64)>) -> String {
+    fn reason(limit: Option<Limit>) -> String {
         let (offered_load, generated_load, accepted_load) = (Some(0.9), 0.89, 0.3);
+        let class = ClassId::new(2);
         let open_loop = true;
-        let id = ClassId::new(2);
-        let asked =
-            Asked { class: id, open_loop, offered_load, generated_load, accepted_load, held };
-        saturated(class, asked)
+        saturated(Asked { class, open_loop, offered_load, generated_load, accepted_load }, limit)
     }
 
-    const TOOK: &str = "the network took a load of 0.300 of 0.900; source queues grew, so that \
-                        latencies depend on the length of the run: offer less, such as \
-                        traffic.2.load = 0.28";
-
     #[test]
-    fn a_class_that_its_window_or_pace_held_back_says_so_and_what_to_raise() {
-        let windowed = class(|class| class.window = Some(window(4)));
+    fn a_saturated_class_says_what_limits_it_and_what_to_change() {
+        let took = "took a load of 0.300 of 0.900; source queues grew, so that latencies depend on \
+                    the length of the run: offer less, such as traffic.2.load = 0.28";
+        assert_eq!(reason(None), format!("the network {took}"));
         assert_eq!(
-            reason(&windowed, Some((Hold::Window, 0.83))),
+            reason(Some(Limit::Rate)),
             format!(
-                "the window of 4 packets a flow held flows back for 83 % of the time, and {TOOK}, \
-                 or raise traffic.2.window.packets"
+                "the network, behind the policing of the class, {took}, or let more pass with \
+                 traffic.2.policing.rate"
             )
         );
-        let one = class(|class| class.window = Some(window(1)));
-        assert!(
-            reason(&one, Some((Hold::Window, 0.5))).starts_with("the window of 1 packet a flow")
-        );
-        let paced = class(|class| {
-            class.pace = Some(PacePlan { refill: [Span::from_ns(1)].into() });
-        });
         assert_eq!(
-            reason(&paced, Some((Hold::Pace, 0.7))),
+            reason(Some(Limit::Pace)),
+            format!("the network, behind the pace of its flows, {took}, or raise traffic.2.pace")
+        );
+        let larger = "a larger traffic.2.window.packets may carry more, if the network can";
+        assert_eq!(
+            reason(Some(Limit::Window { packets: 4, held: 0.83 })),
             format!(
-                "the pace of a flow held flows back for 70 % of the time, and {TOOK}, or raise \
-                 traffic.2.pace"
+                "the network {took}; the window of 4 packets a flow held flows back for 83 % of the \
+                 time: {larger}"
             )
         );
-        // What held flows back for a short time explains nothing.
-        assert_eq!(reason(&windowed, Some((Hold::Window, 0.49))), TOOK);
-        assert_eq!(reason(&windowed, None), TOOK);
+        let one = reason(Some(Limit::Window { packets: 1, held: 0.5 }));
+        assert!(one.contains("; the window of 1 packet a flow held flows back for 50 %"), "{one}");
     }
 
     #[test]

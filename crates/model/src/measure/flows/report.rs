@@ -21,14 +21,6 @@ impl HeldShares {
     pub const fn of(&self, hold: Hold) -> f64 {
         self.0[place(hold)]
     }
-
-    /// The reason that held back longest, with its share; `None` if none did.
-    pub fn longest(&self) -> Option<(Hold, f64)> {
-        let all = [Hold::Window, Hold::Pace, Hold::Tokens].map(|hold| (hold, self.of(hold)));
-        all.into_iter()
-            .filter(|(_, share)| *share > 0.0)
-            .max_by(|one, other| one.1.total_cmp(&other.1))
-    }
 }
 
 /// What one flow did in the window.
@@ -170,12 +162,5 @@ mod tests {
         assert_fairness(&[1.0, 2.0, 3.0], 6.0 / 7.0);
         assert_eq!(fairness(&[0.0; 3]), None);
         assert_eq!(fairness(&[]), None);
-    }
-
-    #[test]
-    fn the_reason_that_held_back_longest_is_told() {
-        assert_eq!(HeldShares([0.1, 0.3, 0.2]).longest(), Some((Hold::Pace, 0.3)));
-        assert_eq!(HeldShares([0.0, 0.0, 0.2]).longest(), Some((Hold::Tokens, 0.2)));
-        assert_eq!(HeldShares::default().longest(), None);
     }
 }
