@@ -84,10 +84,11 @@ class DeadlockError(GinghamError):
 
     exit_code = 3
 
-    def __init__(self, message: str, cycle: Sequence[str] = ()) -> None:
-        """Keep the names of the channels of the `cycle`, in order of waiting."""
+    def __init__(self, message: str, cycle: Sequence[str] = (), key: str | None = None) -> None:
+        """Keep the channels of the `cycle`, in order of waiting, and the `key` that closes it."""
         super().__init__(message)
         self.cycle = list(cycle)
+        self.key = key
 
 
 class EnvironmentProblem(GinghamError):  # noqa: N818  (OSError was EnvironmentError once)

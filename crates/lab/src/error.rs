@@ -66,6 +66,14 @@ pub struct DeadlockReport {
     pub channels: Vec<String>,
     /// One line a dependency: the cycle with an example of a route for each step.
     pub lines: Vec<String>,
+    /// The key of the scenario that decides on it, where it is one: `traffic[0].window.answer.lanes`.
+    pub key: Option<String>,
+}
+
+/// What to change so that routes cannot deadlock, and at which key if it is one alone.
+pub(crate) struct Cure {
+    pub(crate) text: String,
+    pub(crate) key: Option<String>,
 }
 
 impl DeadlockReport {
@@ -73,7 +81,7 @@ impl DeadlockReport {
     pub(crate) fn of_routes(
         fabric: &Fabric,
         routes: RouteSet<'_>,
-        is_imported: bool,
+        cure: Cure,
         cycle: &[Buffer],
     ) -> Self {
         let what = if routes.lane_count() > 1 { "lanes" } else { "channels" };
@@ -83,8 +91,9 @@ impl DeadlockReport {
         );
         let mut lines: Vec<String> =
             describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
-        lines.push(if is_imported { CURE_IMPORTED.to_owned() } else { cure(fabric, routes) });
-        Self { summary, channels: names(fabric, cycle, routes.lane_count()), lines }
+        lines.push(cure.text);
+        let channels = names(fabric, cycle, routes.lane_count());
+        Self { summary, channels, lines, key: cure.key }
     }
 
     /// The report on packets that stand still.
@@ -96,11 +105,20 @@ impl DeadlockReport {
             plan.switching.buffers()
         );
         let channels = names(&plan.fabric, &cycle.buffers, plan.lanes.count.into());
-        Self { summary, lines: channels.clone(), channels }
+        Self { summary, lines: channels.clone(), channels, key: None }
     }
 }
 
-fn cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
+impl Cure {
+    /// Where it is for the routes themselves, or the lanes of classes.
+    pub(crate) fn of_routes(fabric: &Fabric, routes: RouteSet<'_>, is_imported: bool) -> Self {
+        let text =
+            if is_imported { CURE_IMPORTED.to_owned() } else { text_of_cure(fabric, routes) };
+        Self { text, key: None }
+    }
+}
+
+fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     let spilling = RouteSet { ejection: Ejection::Always, ..routes };
     if routes.ejection == Ejection::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
         return CURE_FULL.to_owned();

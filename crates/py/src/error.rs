@@ -27,10 +27,11 @@ pub(crate) fn refusal(py: Python<'_>, message: impl Display) -> PyErr {
     raise(py, "InputError", &message.to_string(), None)
 }
 
-/// A `gingham.errors.DeadlockError` with the channels of its cycle.
+/// A `gingham.errors.DeadlockError` with the channels of its cycle and the key that closes it.
 pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     let fields = PyDict::new(py);
-    match fields.set_item("cycle", &report.channels) {
+    let kept = fields.set_item("cycle", &report.channels);
+    match kept.and_then(|()| fields.set_item("key", &report.key)) {
         Ok(()) => raise(py, "DeadlockError", &report.to_string(), Some(&fields)),
         Err(failure) => failure,
     }

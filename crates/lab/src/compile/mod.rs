@@ -71,7 +71,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let in_force = kind.switching.has_lanes().then_some(&lanes);
     let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
     imported::check_drops(source, &fabric, routes)?;
-    let proof = paths::prove(source, &fabric, routes, allow_deadlock)?;
+    let proof = paths::prove(source, &fabric, routes, &kind.lanes, allow_deadlock)?;
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };

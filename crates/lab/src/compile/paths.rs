@@ -12,7 +12,8 @@
 use super::classes::payload;
 use super::gathered::Gathered;
 use super::imported;
-use crate::error::{DeadlockReport, LabError};
+use super::lanes::{self, LaneFigures};
+use crate::error::{Cure, DeadlockReport, LabError};
 use crate::scenario::{AlternativePaths, ScenarioSource};
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};
@@ -185,6 +186,7 @@ pub(super) fn prove(
     source: &ScenarioSource,
     fabric: &Fabric,
     routes: RouteSet<'_>,
+    lanes: &LaneFigures,
     allow_deadlock: bool,
 ) -> Result<Proof, LabError> {
     // Only hosts send: what aggregation nodes and routers could do to each other is no matter here.
@@ -193,7 +195,9 @@ pub(super) fn prove(
         Proof::Cycle { buffers } if !allow_deadlock => {
             let is_imported = source.scenario.routing.tables.is_some()
                 || imported::decides_on_lanes(&source.scenario.routing);
-            let report = DeadlockReport::of_routes(fabric, routes, is_imported, buffers);
+            let cure = lanes::cure_of_answers(source, fabric, routes, lanes)
+                .unwrap_or_else(|| Cure::of_routes(fabric, routes, is_imported));
+            let report = DeadlockReport::of_routes(fabric, routes, cure, buffers);
             Err(LabError::Deadlock(Box::new(report)))
         }
         _ => Ok(proof),

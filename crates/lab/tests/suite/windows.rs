@@ -172,6 +172,10 @@ fn short_answers_take_the_paths_of_short_messages() {
     assert!(!told("{ packets = 8 }"));
 }
 
+/// What cures a cycle that answers close.
+const LEAVE_OUT: &str = "free of deadlock. Leave traffic.0.window.answer.lanes out, name at least two lanes there of which no \
+                         class uses one, or allow it";
+
 #[test]
 fn a_lane_without_a_turn_is_refused_at_the_class_that_names_it() {
     let weights = "{ weighted-round-robin = { weights = [1, 1, 1, 0] } }";
@@ -208,13 +212,44 @@ fn lanes_of_answers_alone_close_a_cycle() {
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
     let has = |lane: &str| report.channels.iter().any(|channel| channel.ends_with(lane));
     assert!(has(" lane 1") && has(" lane 2") && !has(" lane 3"), "{refused}");
-    assert!(refused.to_string().contains("traffic.*.window.answer.lanes): give them such lanes"));
-    // Answers with one lane leave none for those behind the dateline.
-    let one = (WINDOW, "{ packets = 2, answer = { lanes = [2] } }");
-    assert!(matches!(result(RING, &[one]).unwrap_err(), LabError::Deadlock(_)));
+    assert!(refused.to_string().contains(LEAVE_OUT), "{refused}");
+    assert_eq!(report.key.as_deref(), Some("traffic[0].window.answer.lanes"));
+    // Answers with one lane leave none for those behind the dateline, packets or answers.
+    let one = (WINDOW, "{ packets = 2, answer = { lanes = [3] } }");
+    let refused = result(RING, &[one]).unwrap_err();
+    let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
+    assert!(refused.to_string().contains(LEAVE_OUT), "{refused}");
+    assert_eq!(report.key.as_deref(), Some("traffic[0].window.answer.lanes"));
     let asked = error(RING, &[one, ("network.lanes.datelines", "true")]);
     assert!(asked.contains("in `traffic[0].window.answer.lanes`: datelines share out"), "{asked}");
     assert!(asked.contains("answers of class `all` have but one: give them another"), "{asked}");
+}
+
+#[test]
+fn a_cycle_is_blamed_on_the_answers_that_close_it() {
+    let other = "[[traffic]]\nname = \"other\"\nload = 0.1\nlength = { fixed = \"64 B\" }\nlanes = [0, 1, 2]\n";
+    let text = RING.replace("[stop]", &format!("{other}\n[stop]"));
+    let told = |settings: &[(&str, &str)]| match result(&text, settings) {
+        Err(LabError::Deadlock(report)) => (report.lines.last().unwrap().clone(), report.key),
+        other => panic!("{other:?}"),
+    };
+    let second = "traffic.1.window";
+    let [good, bad] = [
+        "{ packets = 2, answer = { lanes = [3, 4] } }",
+        "{ packets = 2, answer = { lanes = [5] } }",
+    ];
+    let (cure, key) = told(&[(WINDOW, good), (second, bad)]);
+    assert!(cure.contains("Leave traffic.1.window.answer.lanes out"), "{cure}");
+    assert_eq!(key.as_deref(), Some("traffic[1].window.answer.lanes"));
+    // Each of two by itself is enough to close it.
+    let (cure, key) = told(&[(WINDOW, bad), (second, bad)]);
+    let both = "Leave traffic.0.window.answer.lanes and traffic.1.window.answer.lanes out";
+    assert!(cure.contains(both), "{cure}");
+    assert_eq!(key.as_deref(), Some("traffic[0].window.answer.lanes"));
+    // Packets close it themselves.
+    let (cure, key) = told(&[("traffic.0.lanes", "[0]"), (WINDOW, good)]);
+    assert!(!cure.contains("answers take part"), "{cure}");
+    assert_eq!(key, None);
 }
 
 /// What OpenSM left of a ring, with its lanes.
@@ -259,6 +294,10 @@ fn service_levels_of_answers_are_proven_too() {
     };
     assert_eq!(answer(&allowed).vc_class, Some(VcClass(3)));
     assert_eq!(allowed.plan.classes[0].vc_class, None);
+    let cure =
+        "Leave traffic.0.window.answer.service_level out, name another level there, or allow it";
+    assert!(refused.to_string().contains(cure), "{refused}");
+    assert_eq!(report.key.as_deref(), Some("traffic[0].window.answer.service_level"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
 use std::collections::BTreeMap;
 
 /// Which lanes classes and their answers may use; those with the same lanes share a VC class.
+#[derive(Clone)]
 pub(super) struct ClassLanes {
     /// By class.
     pub(super) by_class: Vec<LaneSet>,
@@ -45,6 +46,14 @@ impl ClassLanes {
             }
         }
         Ok(lanes)
+    }
+
+    /// Lets answers of a class use its lanes.
+    pub(super) fn answer_as_class(&mut self, class: usize) {
+        self.of_answers.insert(class, self.by_class[class]);
+        let all: Vec<LaneSet> =
+            self.by_class.iter().chain(self.of_answers.values()).copied().collect();
+        self.sets.retain(|set| all.contains(set));
     }
 
     pub(super) fn vc_class(&self, class: usize) -> VcClass {

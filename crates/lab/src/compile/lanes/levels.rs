@@ -8,6 +8,7 @@ use gingham_topology::routing::{LEVELS, VcClass};
 use std::collections::BTreeMap;
 
 /// The service levels that classes and their answers say; `None` where that of the pair holds.
+#[derive(Clone)]
 pub(in crate::compile) struct ClassLevels {
     /// By class.
     pub(in crate::compile) by_class: Vec<Option<VcClass>>,

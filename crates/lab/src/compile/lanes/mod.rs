@@ -10,6 +10,7 @@
 //! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through
 //! fits into it.
 
+mod answers;
 mod classes;
 mod levels;
 mod limits;
@@ -19,6 +20,7 @@ mod rooms;
 mod section;
 mod users;
 
+pub(super) use answers::cure as cure_of_answers;
 pub(super) use levels::ClassLevels;
 pub(super) use pipeline::{check, lane_bytes, plan};
 
@@ -32,6 +34,7 @@ use gingham_topology::Fabric;
 use gingham_topology::routing::{Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass};
 
 /// What is known of the lanes of a network before there are routes.
+#[derive(Clone)]
 pub(super) struct LaneFigures {
     count: u8,
     link_output: Scheduler,
@@ -72,6 +75,18 @@ impl LaneFigures {
             Some(levels) => levels.of_answers.get(&class).copied().flatten(),
             None => self.classes.vc_class_of_answers(class),
         }
+    }
+
+    /// The same if answers of these classes went as the classes themselves do.
+    fn with_answers_as(&self, classes: impl Iterator<Item = usize>) -> Self {
+        let mut other = self.clone();
+        for class in classes {
+            other.classes.answer_as_class(class);
+            if let Some(levels) = &mut other.levels {
+                levels.of_answers.insert(class, levels.by_class[class]);
+            }
+        }
+        other
     }
 
     /// Which lanes packets may take at each hop.
