@@ -1,8 +1,12 @@
 //! Numbers in advice: rounded as a person would.
 
+use super::verdict::Asked;
 use super::view::RunView;
-use gingham_model::Status;
+use gingham_model::traffic::MessagePlan;
+use gingham_model::{ClassId, Plan, Status};
 
+/// A load at which a saturated class should be safe, as a fraction of what the network took.
+const SAFE: f64 = 0.95;
 /// More than what is needed by the estimate, because the estimate has an error of its own.
 const MARGIN: f64 = 1.1;
 
@@ -10,19 +14,22 @@ const MARGIN: f64 = 1.1;
 const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 
 /// What to change for a window that is so many times as long.
-pub(super) fn more(view: &RunView<'_>, factor: f64) -> String {
+pub(super) fn more(view: &RunView<'_>, class: ClassId, factor: f64) -> String {
     let window = view.report.window();
     let warm_up_ps = real(window.start.as_ps());
     let window_ps = real(window.span().as_ps().max(1));
-    longer(view, factor, warm_up_ps + window_ps * factor * MARGIN)
+    longer(view, class, factor, warm_up_ps + window_ps * factor * MARGIN)
 }
 
 /// What to change for a run, warm-up included, that is so many times as long.
-pub(super) fn longer_in_all(view: &RunView<'_>, factor: f64) -> String {
-    longer(view, factor, real(view.report.window().end.as_ps()) * factor)
+pub(super) fn longer_in_all(view: &RunView<'_>, class: ClassId, factor: f64) -> String {
+    longer(view, class, factor, real(view.report.window().end.as_ps()) * factor)
 }
 
-fn longer(view: &RunView<'_>, factor: f64, enough_ps: f64) -> String {
+fn longer(view: &RunView<'_>, class: ClassId, factor: f64, enough_ps: f64) -> String {
+    if let Some(ended) = ended(view, class) {
+        return ended;
+    }
     let stop = &view.plan().stop;
     let status = view.simulation.status();
     if *status == Status::Drained {
@@ -37,6 +44,57 @@ fn longer(view: &RunView<'_>, factor: f64, enough_ps: f64) -> String {
     }
     let enough_ps = two_digits_above(enough_ps.max(floor));
     format!("let the run last about {} (stop.time)", told(enough_ps))
+}
+
+/// What to change where the sources of a class, or of one that it waits for, had ended, so that it
+/// sends no more however long the run lasts.
+fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
+    let end = view.report.window().end;
+    let classes = &view.plan().classes;
+    let ended = waited_for(view.plan(), class).find(|id| classes[id.index()].active.end <= end)?;
+    let whose = if ended == class {
+        "its sources".to_owned()
+    } else {
+        format!("those of class `{}`", classes[ended.index()].name)
+    };
+    let index = ended.index();
+    Some(format!("{whose} had ended; let them send for longer (traffic.{index}.stop)"))
+}
+
+/// A class, the one that it replies to, if it does, the one that this replies to, and so on.
+fn waited_for(plan: &Plan, class: ClassId) -> impl Iterator<Item = ClassId> {
+    let replied = |id: &ClassId| {
+        let source = plan.classes[id.index()].sources.first()?;
+        match &source.messages {
+            MessagePlan::Replies(replies) => Some(replies.to),
+            MessagePlan::Drawn(_) | MessagePlan::Scheduled(_) => None,
+        }
+    };
+    std::iter::successors(Some(class), replied)
+}
+
+/// How a saturated class comes to offer less.
+pub(super) fn less(plan: &Plan, asked: Asked) -> String {
+    let class = asked.class.index();
+    if asked.offered_load.is_some() {
+        let safe = two_digits_below(SAFE * asked.accepted_load);
+        return format!("offer less, such as traffic.{class}.load = {safe}");
+    }
+    let Some(first) = waited_for(plan, asked.class).last().filter(|id| *id != asked.class) else {
+        return "offer less".to_owned();
+    };
+    let index = first.index();
+    // There are as many replies as messages to reply to.
+    let fewer = match plan.offered_load(first) {
+        Some(load) => {
+            let safe = two_digits_below(SAFE * load * asked.accepted_load / asked.generated_load);
+            format!("traffic.{index}.load = {safe}")
+        }
+        None => format!("a traffic.{index}.pace"),
+    };
+    format!(
+        "let fewer messages be replied to, such as with {fewer}, or make replies shorter (traffic.{class}.length)"
+    )
 }
 
 #[expect(clippy::cast_precision_loss, reason = "advice")]

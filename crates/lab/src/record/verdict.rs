@@ -1,7 +1,7 @@
 //! Verdicts: what a run's numbers are worth, why, and what to do next.
 
 use super::ClassSummary;
-use super::advice::{self, percent, two_digits_below};
+use super::advice::{self, percent};
 use super::classes::estimate_of;
 use super::limit::Limit;
 use super::view::RunView;
@@ -13,8 +13,6 @@ use gingham_model::{ClassId, ClassPlan, Excess, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A load at which a saturated class should be safe, as a fraction of what the network took.
-const SAFE: f64 = 0.95;
 /// Channels of a cycle that a sentence names.
 const CHANNELS_NAMED: usize = 3;
 
@@ -63,9 +61,11 @@ pub(super) struct Asked {
 /// The verdict of a class and its reason.
 pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (Verdict, String) {
     if asked.open_loop && of.is_saturated {
-        return (Verdict::Saturated, saturated(asked, Limit::of(view, asked.class, of)));
+        let less = advice::less(view.plan(), asked);
+        let limit = Limit::of(view, asked.class, of);
+        return (Verdict::Saturated, saturated(asked, &less, limit));
     }
-    match shortage(view, of) {
+    match shortage(view, asked.class, of) {
         Some(reason) => (Verdict::NotConverged, reason),
         None => (Verdict::Ok, sound(view, asked, of)),
     }
@@ -75,7 +75,7 @@ fn class_of<'a>(view: &'a RunView<'_>, asked: Asked) -> &'a ClassPlan {
     &view.plan().classes[asked.class.index()]
 }
 
-fn saturated(asked: Asked, limit: Option<Limit>) -> String {
+fn saturated(asked: Asked, less: &str, limit: Option<Limit>) -> String {
     let Asked { accepted_load, generated_load, .. } = asked;
     let behind = match limit {
         Some(Limit::Rate) => ", behind the policing of the class,",
@@ -88,13 +88,6 @@ fn saturated(asked: Asked, limit: Option<Limit>) -> String {
         asked.offered_load.unwrap_or(generated_load)
     );
     let class = asked.class.index();
-    let less = match asked.offered_load {
-        Some(_) => {
-            let safe = two_digits_below(SAFE * accepted_load);
-            format!("offer less, such as traffic.{class}.load = {safe}")
-        }
-        None => "offer less".to_owned(),
-    };
     format!("{took}: {less}{}", limit.map_or_else(String::new, |limit| or_raise(class, limit)))
 }
 
@@ -135,15 +128,15 @@ fn takers(plan: &ClassPlan) -> String {
 }
 
 /// What there is too little of, if anything, and how much more would do.
-fn shortage(view: &RunView<'_>, of: &ClassReport) -> Option<String> {
-    let more = |factor: f64| advice::more(view, factor);
+fn shortage(view: &RunView<'_>, class: ClassId, of: &ClassReport) -> Option<String> {
+    let more = |factor: f64| advice::more(view, class, factor);
     if of.created.messages == 0 {
         return Some(format!("its sources created no message in the window: {}", more(10.0)));
     }
     if view.report.window().warm_up == WarmUp::TooShort {
         let drifts = "the mean latency still drifts in the second half of the run";
         let factor = factor_for_interval(of.followed_messages);
-        return Some(format!("{drifts}: {}", advice::longer_in_all(view, factor)));
+        return Some(format!("{drifts}: {}", advice::longer_in_all(view, class, factor)));
     }
     let quantity = view.plan().stop.quantity;
     let estimate = estimate_of(of, quantity);
@@ -323,13 +316,14 @@ mod tests {
         let (offered_load, generated_load, accepted_load) = (Some(0.9), 0.89, 0.3);
         let class = ClassId::new(2);
         let open_loop = true;
-        saturated(Asked { class, open_loop, offered_load, generated_load, accepted_load }, limit)
+        let asked = Asked { class, open_loop, offered_load, generated_load, accepted_load };
+        saturated(asked, "offer less", limit)
     }
 
     #[test]
     fn a_saturated_class_says_what_limits_it_and_what_to_change() {
         let took = "took a load of 0.300 of 0.900; source queues grew, so that latencies depend on \
-                    the length of the run: offer less, such as traffic.2.load = 0.28";
+                    the length of the run: offer less";
         assert_eq!(reason(None), format!("the network {took}"));
         assert_eq!(
             reason(Some(Limit::Rate)),

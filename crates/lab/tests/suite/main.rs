@@ -11,6 +11,6 @@ mod paths;
 mod policing;
 mod replies;
 mod run;
-mod saturated;
 mod segments;
+mod verdicts;
 mod windows;

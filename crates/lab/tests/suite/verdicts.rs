@@ -1,9 +1,9 @@
-//! What verdicts on saturated classes blame, and what they advise.
+//! What verdicts blame, and what they advise.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{ClassSummary, Engine, Run, Verdict, compile};
+use gingham_lab::{ClassSummary, Engine, Record, Run, Verdict, compile};
 use std::path::Path;
 
 /// A lone flow over cables of 200 m: its link gives it 0.703, and a window of 4 packets 0.33.
@@ -45,14 +45,18 @@ const HOT_SPOT: &str = r#"
     warm_up = "100 us"
 "#;
 
-/// The first class, which is saturated.
-fn saturated(text: &str, settings: &[(&str, &str)]) -> ClassSummary {
+fn record(text: &str, settings: &[(&str, &str)]) -> Record {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let overrides = Overrides::texts(settings.iter().map(own).collect());
     let source = ScenarioSource::parse("full.toml", text, Path::new("."), &overrides).unwrap();
     let mut run = Run::new(compile(&source, false).unwrap(), Engine::Fast);
     while !run.advance(1_000_000).done {}
-    let class = run.record().classes.swap_remove(0);
+    run.record()
+}
+
+/// The first class, which is saturated.
+fn saturated(text: &str, settings: &[(&str, &str)]) -> ClassSummary {
+    let class = record(text, settings).classes.swap_remove(0);
     assert_eq!(class.verdict, Verdict::Saturated, "{class:?}");
     class
 }
@@ -110,4 +114,73 @@ fn a_window_that_is_full_for_long_is_named_as_what_may_be() {
     let reason = saturated(HOT_SPOT, &[]).verdict_reason;
     assert!(reason.contains("the window of 1 packet a flow held flows back for "), "{reason}");
     assert!(reason.ends_with(may), "{reason}");
+}
+
+/// A client and a server, whose replies are eight times as long.
+const SERVED: &str = r#"
+    topology.generate.star.hosts = 2
+    network.preset = "myrinet-1280"
+
+    [[traffic]]
+    name = "replies"
+    arrivals = { reply = { to = "requests" } }
+    length = { fixed = "512 B" }
+
+    [[traffic]]
+    name = "requests"
+    hosts = ["h0"]
+    destinations = { host = "h1" }
+    load = 0.3
+    length = { fixed = "64 B" }
+
+    [stop]
+    time = "2 ms"
+    warm_up = "100 us"
+"#;
+
+/// The record of a run of it.
+fn served(settings: &[(&str, &str)]) -> Record {
+    record(SERVED, settings)
+}
+
+#[test]
+fn saturated_replies_are_fewer_or_shorter() {
+    let class = served(&[]).classes.swap_remove(0);
+    assert_eq!(class.verdict, Verdict::Saturated, "{class:?}");
+    let (_, advice) =
+        class.verdict_reason.split_once(": let fewer messages be replied to, ").unwrap();
+    let (load, rest) =
+        advice.strip_prefix("such as with traffic.1.load = ").unwrap().split_once(',').unwrap();
+    assert_eq!(rest, " or make replies shorter (traffic.0.length)");
+    // Both are what they say.
+    let shorter = [("traffic.0.length", "{ fixed = \"64 B\" }")];
+    for cure in [[("traffic.1.load", load)], shorter] {
+        let class = &served(&cure).classes[0];
+        assert_ne!(class.verdict, Verdict::Saturated, "{cure:?}: {class:?}");
+    }
+    let backlogged = SERVED.replace("load = 0.3", "arrivals = \"backlogged\"");
+    let reason = saturated(&backlogged, &[]).verdict_reason;
+    assert!(reason.contains("such as with a traffic.1.pace, or make replies shorter"), "{reason}");
+}
+
+#[test]
+fn sources_that_had_ended_are_told_to_send_for_longer() {
+    let light = ("traffic.1.load", "0.02");
+    let reason = |settings: &[(&str, &str)]| {
+        let class = served(&[&[light], settings].concat()).classes.swap_remove(0);
+        assert_eq!(class.verdict, Verdict::NotConverged, "{class:?}");
+        class.verdict_reason
+    };
+    let longer = "had ended; let them send for longer";
+    let told = reason(&[("traffic.0.stop", "1 us")]);
+    let none = "its sources created no message in the window";
+    assert_eq!(told, format!("{none}: its sources {longer} (traffic.0.stop)"));
+    let told = reason(&[("traffic.0.stop", "200 us")]);
+    assert!(told.ends_with(&format!(": its sources {longer} (traffic.0.stop)")), "{told}");
+    let told = reason(&[("traffic.1.stop", "200 us")]);
+    let whose = format!(": those of class `requests` {longer} (traffic.1.stop)");
+    assert!(told.ends_with(&whose), "{told}");
+    // Who has not ended may need a longer run.
+    let told = reason(&[("stop.time", "200 us")]);
+    assert!(told.contains(": let the run last about "), "{told}");
 }
