@@ -5,13 +5,15 @@
 //!   "s0 -> s1", "s0[1] -> s1[2]"              the one channel from a node, or port, to another
 //! ```
 //!
-//! Invariant: every flow that a plan follows has a source, and a way to its destination.
+//! Invariant: every flow that a plan follows may have messages, and a way to its destination.
 
 use super::classes::Hosts;
-use super::longest::sent_as;
+use super::longest::{destinations, sent_as};
 use super::measure::check_step;
+use super::paths::hosts;
 use crate::error::LabError;
 use crate::scenario::{Follow, ScenarioSource};
+use gingham_model::traffic::{MessagePlan, SourcePlan};
 use gingham_model::{ClassId, ClassPlan, FlowKey, FollowPlan, Plan};
 use gingham_topology::{ChannelId, EndpointId, Fabric, PortRef};
 
@@ -115,6 +117,14 @@ impl Reader<'_> {
         if !self.hosts.joined(source, destination) {
             return Err(refuse(format!("no path leads from `{from}` to `{to}`")).into());
         }
+        let own = || self.sources(class).filter(|own| own.endpoint == source);
+        let reaches = |host: &EndpointId| own().any(|own| may_send(self.plan, own, *host));
+        if !reaches(&destination) {
+            let fabric = &self.plan.fabric;
+            let names = hosts(fabric).filter(reaches).map(|host| fabric.endpoint_name(host));
+            let error = refuse(format!("`{from}` sends nothing to `{to}` in class `{name}`"));
+            return Err(error.suggesting(to, "hosts to which it does", names).into());
+        }
         Ok(FlowKey { class, source, destination })
     }
 
@@ -138,13 +148,17 @@ impl Reader<'_> {
         Err(error.suggesting(name.trim(), "classes", names).into())
     }
 
-    /// The hosts at which packets are sent as those of a class.
-    fn senders(&self, class: ClassId) -> Vec<EndpointId> {
+    /// The sources whose packets are sent as those of a class.
+    fn sources(&self, class: ClassId) -> impl Iterator<Item = &SourcePlan> {
         let wanted = &self.plan.classes[class.index()];
         let sends =
             |of: &&ClassPlan| sent_as(self.plan, of).any(|other| std::ptr::eq(other, wanted));
-        let senders = self.plan.classes.iter().filter(sends).flat_map(|of| &of.sources);
-        senders.map(|source| source.endpoint).collect()
+        self.plan.classes.iter().filter(sends).flat_map(|of| &of.sources)
+    }
+
+    /// The hosts at which packets are sent as those of a class.
+    fn senders(&self, class: ClassId) -> Vec<EndpointId> {
+        self.sources(class).map(|source| source.endpoint).collect()
     }
 
     fn not_a_flow(&self, text: &str) -> String {
@@ -182,6 +196,15 @@ impl Reader<'_> {
         names.dedup();
         Err(self.source.refuse(key, message).suggesting(text, heading, names).into())
     }
+}
+
+/// Whether a source may ever have a message for a host; a reply, if that may send one to it.
+fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
+    let MessagePlan::Replies(replies) = &source.messages else {
+        return destinations(plan, source).any(|host| host == to);
+    };
+    let mut requests = plan.classes[replies.to.index()].sources.iter();
+    requests.any(|request| request.endpoint == to && may_send(plan, request, source.endpoint))
 }
 
 /// The names on both sides of the arrow.

@@ -70,6 +70,9 @@ pub(super) fn destinations<'a>(
         MessagePlan::Drawn(drawn) => match &drawn.destinations {
             DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
             DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),
+            DestinationPlan::HotSpot { hot, share, .. } if *share >= 1.0 => {
+                Box::new(hot.among.iter().copied().filter(|to| *to != source.endpoint))
+            }
             DestinationPlan::Uniform(_) | DestinationPlan::HotSpot { .. } => {
                 Box::new(hosts(&plan.fabric).filter(|to| *to != source.endpoint))
             }

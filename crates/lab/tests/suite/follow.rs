@@ -143,3 +143,46 @@ fn what_cannot_be_followed_is_refused() {
     writeln!(table, "{many}").unwrap();
     insta::assert_snapshot!(table);
 }
+
+#[test]
+fn a_flow_that_can_have_no_message_is_refused() {
+    let third = |destinations: &str| {
+        format!(
+            "{{ name = \"third\", hosts = [\"h0\", \"h1\"], load = 0.1, length = {{ fixed = \"64 B\" }}, destinations = \
+             {destinations} }}"
+        )
+    };
+    let replies = "{ name = \"replies\", length = { fixed = \"64 B\" }, arrivals = { reply = { to = \"third\" } } }";
+    let told = |destinations: &str, flow: &str| {
+        let follow = format!("{{ step = \"1 us\", flows = [\"{flow}\"] }}");
+        let third = third(destinations);
+        let settings =
+            [("traffic.2", &*third), ("traffic.3", replies), ("measure.follow", &*follow)];
+        result(&settings).map_err(|error| error.to_string()).map(|_| ())
+    };
+    let pairs = "{ pairs = { h0 = \"h1\", h1 = \"h2\" } }";
+    let one = "{ host = \"h1\" }";
+    let hot = |share: &str| format!("{{ hot-spot = {{ hosts = [\"h1\"], share = {share} }} }}");
+    let refused = told(pairs, "third: h0 -> h2").unwrap_err();
+    let message = "in `measure.follow.flows[0]`: `h0` sends nothing to `h2` in class `third`\n  ";
+    assert!(
+        refused.contains(message) && refused.ends_with("hosts to which it does: h1"),
+        "{refused}"
+    );
+    for (destinations, flow, possible) in [
+        (pairs, "third: h0 -> h1", true),
+        (one, "third: h0 -> h1", true),
+        (one, "third: h0 -> h2", false),
+        (&*hot("1.0"), "third: h0 -> h2", false),
+        (&*hot("1.0"), "third: h0 -> h1", true),
+        (&*hot("0.5"), "third: h0 -> h2", true),
+        ("\"uniform\"", "third: h0 -> h2", true),
+        // h1 is sent messages by h0 alone, and h2 by h1.
+        (pairs, "replies: h1 -> h0", true),
+        (pairs, "replies: h2 -> h0", false),
+        (pairs, "replies: h2 -> h1", true),
+    ] {
+        let told = told(destinations, flow);
+        assert_eq!(told.is_ok(), possible, "{destinations} {flow}: {told:?}");
+    }
+}
