@@ -98,6 +98,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     classes::check_paces(source, &plan)?;
     pool::check(source, &plan)?;
     network::check(source, &plan, &mut gathered)?;
+    network::note_unheard(&plan, &mut gathered);
     plan.follow = follow::plan(source, &plan)?;
     Ok(Compiled {
         plan: Arc::new(plan),

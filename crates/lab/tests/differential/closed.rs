@@ -9,6 +9,7 @@ use gingham_model::{
     WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
+use std::num::NonZeroU64;
 
 const ANSWER_MAX_BYTES: u32 = 3;
 
@@ -44,9 +45,8 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     };
     make_room(&mut plan);
     plan.marking = match draw.below(6) {
-        0 => None,
         4 | 5 => Some(Marking::Threshold(Threshold { above: Bytes(draw.below(400)) })),
-        every => Some(Marking::Periodic(Periodic { every })),
+        every => NonZeroU64::new(every).map(|every| Marking::Periodic(Periodic { every })),
     };
     plan.probe = is_probed.then_some(probe);
     plan.measure = MeasurePlan { flows: draw.below(2) == 0, ..plan.measure };

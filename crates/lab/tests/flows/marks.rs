@@ -5,6 +5,7 @@ use crate::common::{along, chain, in_transit, quiet_plan, row, scheduled, stop_a
 use crate::support::{run, window};
 use gingham_kernel::{Bytes, Span};
 use gingham_model::{Marking, Periodic, Plan, Threshold};
+use std::num::NonZeroU64;
 
 /// What the answers to so many packets say, of a flow that is answered before it goes on, when a
 /// switch marks every so-manieth packet that it reads.
@@ -12,7 +13,7 @@ fn marks(plan: &Plan, [from, to]: [usize; 2], packets: usize, every: u64) -> Vec
     let mut plan = plan.clone();
     scheduled(&mut plan, from, to, &vec![(0, 32); packets]);
     plan.classes[0].window = Some(window(1, 16));
-    plan.marking = Some(Marking::Periodic(Periodic { every }));
+    plan.marking = NonZeroU64::new(every).map(|every| Marking::Periodic(Periodic { every }));
     plan.stop = stop_at(20_000);
     run(&plan).marks(from)
 }

@@ -252,6 +252,26 @@ fn a_cycle_is_blamed_on_the_answers_that_close_it() {
     assert_eq!(key, None);
 }
 
+#[test]
+fn marks_of_which_nobody_hears_are_told() {
+    let marking = ("network.marking", "{ periodic = { every = 10 } }");
+    let is_told = |settings: &[(&str, &str)]| {
+        let notes = compiled(STAR, settings).notes.join("\n");
+        notes.contains("switches mark packets (network.marking), and nobody hears of it")
+    };
+    assert!(is_told(&[marking]));
+    assert!(!is_told(&[marking, ("traffic.1.window", "{ packets = 8 }")]));
+    assert!(!is_told(&[]));
+    for every in ["0", "2.5"] {
+        let refused =
+            error(STAR, &[("network.marking", &format!("{{ periodic = {{ every = {every} }} }}"))]);
+        let told = format!(
+            "in `network.marking.periodic.every`: found {every}, expected a whole number of 1 or more"
+        );
+        assert!(refused.contains(&told), "{refused}");
+    }
+}
+
 /// What OpenSM left of a ring, with its lanes.
 const IMPORTED: &str = r#"
 [topology]

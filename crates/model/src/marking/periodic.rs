@@ -4,6 +4,7 @@ use super::{Mark, Policy, Reading};
 use crate::Plan;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 
 /// Parameter of `periodic`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Periodic {
     /// A switch marks every so-manieth of the packets that it reads, over all its inputs; 1 for
     /// all.
-    pub every: u64,
+    pub every: NonZeroU64,
 }
 
 /// By node: packets that it has read.
@@ -27,12 +28,11 @@ impl Policy for Periodic {
     type Memory = Counts;
 
     fn check(&self) -> Result<(), (&'static str, String)> {
-        let message = "every how many packets one is marked is at least 1";
-        if self.every == 0 { Err(("every", message.to_owned())) } else { Ok(()) }
+        Ok(())
     }
 
     fn start(&self, plan: &Plan) -> Counts {
-        Counts { every: self.every, read: vec![0; plan.fabric.nodes().len()].into() }
+        Counts { every: self.every.get(), read: vec![0; plan.fabric.nodes().len()].into() }
     }
 }
 
