@@ -11,6 +11,7 @@
 //! changes nothing.
 
 use crate::convert::Places;
+use crate::fault::Fault;
 use crate::path::{self, Step};
 use crate::{Data, Entry, InputError, Origin, Table, Tree, Value, json, nearest, words};
 use toml::de::DeValue;
@@ -21,7 +22,8 @@ impl Tree {
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), InputError> {
         let text = text.trim();
         let origin = Origin::whole(words::clip(&format!("--set {}={text}", path.trim()), 80));
-        self.assign(path, from_text(text, &origin), &origin)
+        let value = from_text(text, &origin).map_err(|fault| fault.report(&origin))?;
+        self.assign(path, value, &origin)
     }
 
     /// Sets the value at `path` to one that a program gives.
@@ -44,12 +46,16 @@ impl Tree {
     }
 }
 
-/// The TOML value, or the text itself if it is none that we take (a date, say).
-fn from_text(text: &str, origin: &Origin) -> Value {
+/// The TOML value, or the text itself if it is none that we take (a date, say). A table or list
+/// that holds such a value is no text.
+fn from_text(text: &str, origin: &Origin) -> Result<Value, Fault> {
     let places = Places { whole: origin.clone(), positions: None };
-    let value = DeValue::parse(text).ok().and_then(|value| places.value(&value).ok());
     let plain = || Value { data: Data::String(text.to_owned()), origin: origin.clone() };
-    value.unwrap_or_else(plain)
+    let Ok(written) = DeValue::parse(text) else { return Ok(plain()) };
+    match (places.value(&written), written.get_ref()) {
+        (Err(fault), DeValue::Table(_) | DeValue::Array(_)) => Err(fault),
+        (value, _) => Ok(value.unwrap_or_else(|_| plain())),
+    }
 }
 
 /// What a value of keys below each other looks like.

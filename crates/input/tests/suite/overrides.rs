@@ -48,6 +48,16 @@ fn text_becomes_a_value_or_stays_text() {
 }
 
 #[test]
+fn a_table_that_holds_what_no_value_is_is_no_text() {
+    let told = |text: &str| tree().set("x", text).unwrap_err().to_string();
+    let large = told("{ periodic = { every = 99999999999999999999 } }");
+    let whole = "found 99999999999999999999, expected a whole number from -9223372036854775808";
+    assert!(large.contains("in `periodic.every`") && large.contains(whole), "{large}");
+    let date = told("[1, 2025-01-31]");
+    assert!(date.contains("found the date or time 2025-01-31"), "{date}");
+}
+
+#[test]
 fn keys_and_entries_are_replaced_added_and_made() {
     assert_eq!(after("traffic.0.load", "0.9")["traffic"][0]["load"], json!(0.9));
     assert_eq!(after("traffic[0].hosts[1]", "c")["traffic"][0]["hosts"], json!(["a", "c"]));
