@@ -6,6 +6,7 @@ use super::sum::{FlowSum, place};
 use super::{Flow, FlowCollector};
 use crate::{ClassId, FlowKey, Hold};
 use gingham_results::{Ratio, real};
+use std::ops::Range;
 
 /// Shares of a time for which a flow that had something to send was held back, by reason.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -96,17 +97,18 @@ impl RunReport<'_> {
         }
         let mut used: Vec<&Flow> = self.used().filter(|flow| flow.key.class == class).collect();
         used.sort_by_key(|flow| flow.key);
-        let bytes = |section| {
-            let of = |flow: &&Flow| flow.sections.sum(section, section + 1).delivered.bytes;
+        let sections = self.window_sections();
+        let bytes = |batch: Range<usize>| {
+            let [from, to] = [batch.start, batch.end].map(|section| sections.start + section);
+            let of = |flow: &&Flow| flow.sections.sum(from, to).delivered.bytes;
             used.iter().map(|flow| real(u128::from(of(flow)))).collect()
         };
-        let sections: Vec<Vec<f64>> = self.window_sections().map(bytes).collect();
         let sum: FlowSum =
             used.iter().fold(FlowSum::default(), |all, flow| all + self.sum_of(flow));
         let over_ps = self.window_ps() * real(used.len() as u128);
         Some(ClassFlows {
             used: used.len(),
-            fairness: Estimate::by_jackknife(&sections, fairness),
+            fairness: Estimate::by_jackknife(sections.len(), bytes, fairness),
             held: HeldShares::of_sum(&sum, over_ps),
             answers_waiting_max: answers_waiting_max[class.index()],
         })
