@@ -115,6 +115,10 @@ pub struct ClassSummary {
     /// of other classes among them, over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
     pub answers_waiting_max: usize,
+    /// Share of its packets answered in the window that switches had marked; missing where none was
+    /// answered.
+    #[schemars(extend("x-unit" = "1"))]
+    pub packets_marked_share: Option<f64>,
     /// The percentiles of latency that were asked for and can be told.
     pub percentiles: Vec<PercentileSummary>,
 }
@@ -192,6 +196,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         fairness: mean(fairness),
         fairness_half_width: half_width(fairness),
         answers_waiting_max: flows.map_or(0, |flows| flows.answers_waiting_max),
+        packets_marked_share: flows.and_then(|flows| flows.marked_share),
         percentiles: percentiles(view, id),
     }
 }

@@ -12,7 +12,7 @@
 //! nothing of theirs is looked at.
 //!
 //! Invariants: sums survive the merging of sections; only sums that are not zero are kept, 16 bytes
-//! each, at most six a section, so that a flow takes about 100 bytes, and 6 KiB more at the most; a
+//! each, at most seven a section, so that a flow takes about 100 bytes, and 7 KiB more at the most; a
 //! followed one takes as much again for each step in which it did something; no message and no
 //! interval is kept.
 
@@ -113,6 +113,11 @@ impl FlowCollector {
     pub(super) fn count_journey(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let latency_ps = delivery.latency().as_ps();
         self.add_at(grid, flow, delivery.message.created, (SumOf::Journeys, latency_ps));
+    }
+
+    /// A packet of a flow was answered.
+    pub(super) fn count_answered(&mut self, grid: &Grid, flow: FlowId, marked: bool, now: Time) {
+        self.add_at(grid, flow, now, (SumOf::Answers, marked.into()));
     }
 
     /// A flow was held back from `from` to `to`.

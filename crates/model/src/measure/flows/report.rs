@@ -47,6 +47,10 @@ pub struct FlowReport {
     pub latency_mean_ps: Option<f64>,
     /// Shares of the window for which it was held back.
     pub held: HeldShares,
+    /// Packets of it whose answers came back in the window.
+    pub answered_packets: u64,
+    /// Of these, those of which the answer said that they were marked.
+    pub marked_packets: u64,
 }
 
 /// What the flows of a class did in the window.
@@ -62,6 +66,9 @@ pub struct ClassFlows {
     /// The most answers that waited in any one adapter as one to their packets came in, those to
     /// packets of other classes among them; from time zero to the end of the run.
     pub answers_waiting_max: usize,
+    /// Of their packets whose answers came back in the window, the share that was marked; `None` if
+    /// none came back.
+    pub marked_share: Option<f64>,
 }
 
 /// Jain's index of fairness: `(sum x)^2 / (n sum x^2)`, from 1 where all are equal to `1 / n` where
@@ -111,6 +118,7 @@ impl RunReport<'_> {
             fairness: Estimate::by_jackknife(sections.len(), bytes, fairness),
             held: HeldShares::of_sum(&sum, over_ps),
             answers_waiting_max: answers_waiting_max[class.index()],
+            marked_share: sum.marked_share(),
         })
     }
 
@@ -136,6 +144,8 @@ impl RunReport<'_> {
             accepted_bytes_per_ps: Estimate::of_sections(&sections)?,
             latency_mean_ps: sum.latency_mean_ps(),
             held: HeldShares::of_sum(&sum, self.window_ps()),
+            answered_packets: sum.answered_packets,
+            marked_packets: sum.marked_packets,
         })
     }
 

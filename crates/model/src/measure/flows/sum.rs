@@ -18,6 +18,10 @@ pub(super) struct FlowSum {
     latency_sum_ps: u128,
     /// For how long it was held back in it, by reason.
     held_ps: [u64; 3],
+    /// Packets whose answers came back in it.
+    pub(super) answered_packets: u64,
+    /// Of these, those that were marked.
+    pub(super) marked_packets: u64,
 }
 
 /// The place of a reason.
@@ -41,6 +45,13 @@ impl FlowSum {
         (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
     }
 
+    /// Share of the packets answered that was marked.
+    pub(super) fn marked_share(&self) -> Option<f64> {
+        let [marked, answered] =
+            [self.marked_packets, self.answered_packets].map(|packets| real(u128::from(packets)));
+        (answered > 0.0).then(|| marked / answered)
+    }
+
     /// Picoseconds for which it was held back, by reason: window, pace, tokens.
     pub(super) fn held_ps(&self) -> [f64; 3] {
         self.held_ps.map(|ps| real(u128::from(ps)))
@@ -57,6 +68,8 @@ impl Add for FlowSum {
             followed_messages: self.followed_messages + other.followed_messages,
             latency_sum_ps: self.latency_sum_ps + other.latency_sum_ps,
             held_ps,
+            answered_packets: self.answered_packets + other.answered_packets,
+            marked_packets: self.marked_packets + other.marked_packets,
         }
     }
 }
@@ -72,10 +85,12 @@ pub(super) enum SumOf {
     Journeys,
     /// Times for which it was held back, in picoseconds.
     Held(Hold),
+    /// Packets answered, with how many were marked.
+    Answers,
 }
 
 /// Different sums of a stretch.
-const SUMS: u32 = 6;
+const SUMS: u32 = 7;
 
 impl SumOf {
     /// Its place among those of a stretch.
@@ -87,6 +102,7 @@ impl SumOf {
             Self::Held(Hold::Window) => 3,
             Self::Held(Hold::Pace) => 4,
             Self::Held(Hold::Tokens) => 5,
+            Self::Answers => 6,
         }
     }
 }
@@ -124,6 +140,10 @@ impl Entry {
             2 => {
                 sum.followed_messages += count.messages;
                 sum.latency_sum_ps += u128::from(self.amount);
+            }
+            6 => {
+                sum.answered_packets += count.messages;
+                sum.marked_packets += self.amount;
             }
             hold => sum.held_ps[hold as usize - 3] += self.amount,
         }
@@ -206,7 +226,7 @@ mod tests {
         sums.add(3, SumOf::Created, 50);
         sums.take_back(3, SumOf::Created, 50);
         let places: Vec<_> = sums.0.iter().map(|entry| entry.place).collect();
-        assert_eq!(places, [12, 14, 17, 18, 31]);
+        assert_eq!(places, [14, 16, 19, 21, 36]);
         let [early, late] = [sums.sum(0, 5), sums.sum(5, usize::MAX)];
         assert_eq!(early.created, Count { messages: 1, bytes: 100 });
         assert_eq!((early.latency_mean_ps(), early.held_ps), (Some(900.0), [0, 0, 7]));
