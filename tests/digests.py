@@ -37,7 +37,15 @@ SENTENCES = {"verdict_reason", "notes", "findings"}
 # What runs measure only where their scenarios ask for it: empty, missing or 0 it has no digest, so
 # that what it was before it was there does not change.
 TABLES_IF_ASKED = {"flows", "flow_series", "link_series"}
-COLUMNS_IF_ASKED = {"fairness", "fairness_half_width", "answers_waiting_max"}
+COLUMNS_IF_ASKED = {
+    "fairness",
+    "fairness_half_width",
+    "held_window",
+    "held_pace",
+    "held_tokens",
+    "answers_waiting_max",
+    "packets_marked_share",
+}
 
 # Digests of a run by table and column.
 Digests = dict[str, dict[str, str]]

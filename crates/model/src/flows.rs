@@ -115,6 +115,10 @@ impl Flows {
     /// and may go now.
     pub(crate) fn put(&mut self, id: FlowId, waiting: Waiting, now: Time) -> bool {
         let flow = self.get_mut(id);
+        // Of most flows one message waits at a time: there is no room for more until it is needed.
+        if flow.queue.capacity() == 0 {
+            flow.queue.reserve_exact(1);
+        }
         flow.queue.push_back(waiting);
         flow.queue.len() == 1 && self.waits_from(id, now)
     }

@@ -33,6 +33,7 @@
 //! lead away.
 
 use crate::student_t;
+use std::ops::Range;
 
 /// Batches of an interval at least.
 const BATCHES_MIN: usize = 20;
@@ -64,12 +65,25 @@ impl Estimate {
     }
 
     /// A function of sums of many parties: its value over all sections, with the interval of the
-    /// jackknife. A section is its sums by party, none of them negative, and has one for each; `of`
-    /// tells the function, or `None` where it has no value.
-    pub fn by_jackknife(sections: &[Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) -> Option<Self> {
-        let whole = sum_by_party(sections);
+    /// jackknife. `sums` tells the sums by party over some of the `sections`, none of them
+    /// negative, and one for each party; `of` tells the function, or `None` where it has no value.
+    pub fn by_jackknife(
+        sections: usize,
+        sums: impl Fn(Range<usize>) -> Vec<f64>,
+        of: impl Fn(&[f64]) -> Option<f64>,
+    ) -> Option<Self> {
+        let whole = sums(0..sections);
         let mean = of(&whole)?;
-        Some(Self { mean, half_width: jackknife(sections, &whole, mean, of) })
+        // Of many parties there are never the sums of more than one batch at a time.
+        let without = |batch: Range<usize>| {
+            let own = sums(batch);
+            own.iter().any(|sum| *sum > 0.0).then(|| {
+                let rest: Vec<f64> = whole.iter().zip(own).map(|(all, own)| all - own).collect();
+                of(&rest)
+            })
+        };
+        let without: Vec<Option<f64>> = batches(sections).filter_map(without).collect();
+        Some(Self { mean, half_width: jackknife(&without, mean) })
     }
 
     /// The same in another unit.
@@ -92,45 +106,22 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// Sections in groups of equal size, those left over in the first.
-fn batches<S: Clone>(sections: &[S], total: impl Fn(&[S]) -> S) -> Vec<S> {
-    let size = (sections.len() / BATCHES_MIN).max(1);
-    let (first, rest) = sections.split_at(sections.len() % size);
-    let mut groups: Vec<S> = rest.chunks(size).map(&total).collect();
-    if let Some(group) = groups.first_mut() {
-        *group = total(&[total(first), group.clone()]);
-    }
-    groups
+/// So many sections in groups of equal size, those left over in the first.
+fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
+    let size = (sections / BATCHES_MIN).max(1);
+    let left_over = sections % size;
+    (0..sections / size).map(move |batch| {
+        let from = if batch == 0 { 0 } else { left_over + batch * size };
+        from..left_over + (batch + 1) * size
+    })
 }
 
-fn sum_by_party(sections: &[Vec<f64>]) -> Vec<f64> {
-    let parties = sections.iter().map(Vec::len).max().unwrap_or(0);
-    let mut sums = vec![0.0; parties];
-    for section in sections {
-        for (sum, own) in sums.iter_mut().zip(section) {
-            *sum += own;
-        }
-    }
-    sums
-}
-
-/// The half-width of a function that is `mean` of the `whole`; `None` with too few batches, or
-/// where the function has no value without one of them.
-fn jackknife(
-    sections: &[Vec<f64>],
-    whole: &[f64],
-    mean: f64,
-    of: impl Fn(&[f64]) -> Option<f64>,
-) -> Option<f64> {
-    let mut batches = batches(sections, sum_by_party);
-    batches.retain(|batch| batch.iter().any(|sum| *sum > 0.0));
-    let degrees = degrees(batches.len())?;
-    let without = |batch: &Vec<f64>| {
-        let rest: Vec<f64> = whole.iter().zip(batch).map(|(all, own)| all - own).collect();
-        of(&rest)
-    };
-    let without: Vec<f64> = batches.iter().map(without).collect::<Option<_>>()?;
-    let count = real(batches.len() as u128);
+/// The half-width of a function with this mean, from its values without one batch each; `None` with
+/// too few batches, or where it has no value without one of them.
+fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
+    let degrees = degrees(without.len())?;
+    let without: Vec<f64> = without.iter().copied().collect::<Option<_>>()?;
+    let count = real(without.len() as u128);
     let centre = without.iter().sum::<f64>() / count;
     let deviations: Vec<f64> = without.iter().map(|one| (count - 1.0) * (centre - one)).collect();
     let squares: f64 = deviations.iter().map(|deviation| deviation * deviation).sum();
@@ -145,7 +136,8 @@ fn degrees(batches: usize) -> Option<u32> {
 }
 
 fn half_width(sections: &[Ratio], mean: f64) -> Option<f64> {
-    let mut batches = batches(sections, total);
+    let mut batches: Vec<Ratio> =
+        batches(sections.len()).map(|batch| total(&sections[batch])).collect();
     batches.retain(|batch| batch.over > 0.0);
     let degrees = degrees(batches.len())?;
     let count = real(batches.len() as u128);
@@ -219,12 +211,22 @@ mod tests {
         for (sections, expected) in
             [(20, 20), (39, 39), (40, 20), (41, 20), (59, 29), (60, 20), (64, 21)]
         {
-            assert_eq!(batches(&each(vec![1.0; sections], 1.0), total).len(), expected);
+            assert_eq!(batches(sections).count(), expected);
         }
         // 41 sections in pairs: the first batch holds three, and nothing is left out.
-        let sums: Vec<_> =
-            batches(&each(vec![1.0; 41], 1.0), total).iter().map(|batch| batch.over).collect();
-        assert_eq!((sums[0], sums[1], sums.iter().sum::<f64>()), (3.0, 2.0, 41.0));
+        let found: Vec<_> = batches(41).collect();
+        assert_eq!((found[0].clone(), found[1].clone(), found[19].clone()), (0..3, 3..5, 39..41));
+    }
+
+    /// The jackknife over sections that hold a sum for each party.
+    fn jackknife_of(sections: &[Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) -> Option<Estimate> {
+        let parties = 0..sections[0].len();
+        let sums = |range: Range<usize>| {
+            let of_party =
+                |party: usize| sections[range.clone()].iter().map(|own| own[party]).sum();
+            parties.clone().map(of_party).collect()
+        };
+        Estimate::by_jackknife(sections.len(), sums, of)
     }
 
     #[test]
@@ -233,7 +235,7 @@ mod tests {
         // first, so that there is no bias.
         let sums: Vec<f64> = (0..20).map(|index| f64::from(index * index % 7)).collect();
         let by_party: Vec<Vec<f64>> = sums.iter().map(|sum| vec![*sum, 1.0]).collect();
-        let found = Estimate::by_jackknife(&by_party, |sums| Some(sums[0] / sums[1])).unwrap();
+        let found = jackknife_of(&by_party, |sums| Some(sums[0] / sums[1])).unwrap();
         let expected = Estimate::of_sections(&each(sums, 1.0)).unwrap();
         assert!((found.mean - expected.mean).abs() < 1e-12);
         assert!((found.half_width.unwrap() - expected.half_width.unwrap()).abs() < 1e-9);
@@ -246,17 +248,13 @@ mod tests {
         // turns: standard error 19 x 76 / sqrt(19).
         let sections: Vec<Vec<f64>> =
             (0..20).map(|index| vec![if index % 2 == 0 { 1.0 } else { 3.0 }]).collect();
-        let found = Estimate::by_jackknife(&sections, |sums| Some(sums[0] * sums[0])).unwrap();
+        let found = jackknife_of(&sections, |sums| Some(sums[0] * sums[0])).unwrap();
         assert!((found.mean - 1_600.0).abs() < 1e-9);
         let expected = 2.093_024_054_408_263 * 19.0_f64.sqrt() * 76.0 + 19.0 * 155.0;
         assert!((found.half_width.unwrap() - expected).abs() < 1e-6);
-        // 41 sections in pairs, three in the first: nobody is left out.
-        let many = vec![vec![1.0, 2.0]; 41];
-        let batches = batches(&many, sum_by_party);
-        assert_eq!((batches.len(), batches[0].clone()), (20, vec![3.0, 6.0]));
-        let few = Estimate::by_jackknife(&sections[1..], |sums| Some(sums[0])).unwrap();
+        let few = jackknife_of(&sections[1..], |sums| Some(sums[0])).unwrap();
         assert_eq!(few, Estimate { mean: 39.0, half_width: None });
-        assert_eq!(Estimate::by_jackknife(&sections, |_| None), None);
+        assert_eq!(jackknife_of(&sections, |_| None), None);
     }
 
     #[test]

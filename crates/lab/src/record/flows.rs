@@ -59,6 +59,16 @@ pub(super) fn columns(names: &Names, rows: &[OfFlow<FlowReport>]) -> Table {
             "share of the window for which it waited for tokens",
             held(Hold::Tokens),
         )
+        .integers(
+            ("packets_answered", "packets"),
+            "its packets whose answers came back in the window",
+            |(_, flow)| flow.answered_packets,
+        )
+        .integers(
+            ("packets_marked", "packets"),
+            "of these, marked by a switch on their way",
+            |(_, flow)| flow.marked_packets,
+        )
         .build(
             "flows",
             "a row a flow that had something to deliver in the window, where flows are counted",
@@ -226,6 +236,9 @@ mod tests {
         collector.on_held(FlowId::new(1), Hold::Window, from, full);
         collector.on_held(FlowId::new(1), Hold::Pace, full, paced);
         collector.on_answer_queue(ClassId::new(0), 7);
+        for (ps, marked) in [(300_000, true), (600_000, false), (900_000, true)] {
+            collector.on_answered(FlowId::new(1), marked, Time::from_ps(ps));
+        }
     }
 
     fn table<'a>(record: &'a Record, name: &str) -> &'a Table {
@@ -266,12 +279,19 @@ mod tests {
         ];
         assert_eq!(columns(flows, &names), expected);
         assert_eq!(column(flows, "held_tokens"), ["0.000"; 2]);
+        let names = ["packets_answered", "packets_marked"];
+        assert_eq!(columns(flows, &names), [["0", "3"], ["0", "2"]]);
         let half_widths = column(flows, "accepted_bytes_per_s_half_width");
         assert!(half_widths.iter().all(|width| width != "NaN"), "{half_widths:?}");
         // (1 + 3)^2 / (2 x 10); few sections hold anything.
         let class = &record.classes[0];
         assert!((class.fairness.unwrap() - 0.8).abs() < 1e-12);
         assert_eq!((class.fairness_half_width, class.answers_waiting_max), (None, 7));
+        // On average over two flows.
+        let held = [class.held_window, class.held_pace, class.held_tokens].map(Option::unwrap);
+        assert!((held[0] - 0.2).abs() < 1e-12 && (held[1] - 0.05).abs() < 1e-12);
+        assert!(held[2].abs() < 1e-12);
+        assert!((class.packets_marked_share.unwrap() - 2.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]
@@ -357,5 +377,6 @@ mod tests {
         }
         let class = &record.classes[0];
         assert_eq!((class.fairness, class.answers_waiting_max), (None, 0));
+        assert_eq!((class.held_window, class.packets_marked_share), (None, None));
     }
 }

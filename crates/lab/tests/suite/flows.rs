@@ -6,9 +6,11 @@ use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Compiled, Engine, Record, Run, Table, compile};
 use gingham_model::{
-    AnswerPlan, ClassId, FlowKey, FollowPlan, Plan, Priority, Response, WindowPlan,
+    AnswerPlan, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority, Response,
+    WindowPlan,
 };
 use gingham_topology::EndpointId;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -85,6 +87,41 @@ fn flows_with_windows_are_counted_and_share_alike() {
         assert!(held.len() == 2 && held.iter().all(|share| *share > 0.3), "{held:?}");
         assert!(class.verdict_reason.contains("that its window and the network took"));
     }
+}
+
+fn integers(table: &Table, name: &str) -> Vec<u64> {
+    let column = table.columns.iter().find(|column| column.name == name).unwrap();
+    let ColumnData::Integers(values) = &column.data else { panic!("{name} holds no integers") };
+    values.clone()
+}
+
+#[test]
+fn marks_that_answers_bring_back_are_counted() {
+    // The switch reads data and their answers; all of these are marked, every third, or none.
+    let shares = [(Some(1), 1.0..=1.0), (Some(3), 0.2..=0.5), (None, 0.0..=0.0)];
+    for (preset, (every, expected)) in
+        PRESETS.into_iter().flat_map(|preset| shares.clone().map(|share| (preset, share)))
+    {
+        let record = record(preset, |plan| {
+            window(plan);
+            plan.marking =
+                every.and_then(NonZeroU64::new).map(|every| Marking::Periodic(Periodic { every }));
+        });
+        let flows = table(&record, "flows");
+        let [answered, marked] = ["packets_answered", "packets_marked"]
+            .map(|name| integers(flows, name).iter().sum::<u64>());
+        // A message is a packet.
+        let delivered: u64 = integers(flows, "messages_delivered").iter().sum();
+        assert!(answered.abs_diff(delivered) <= 2 && answered > 100, "{answered}, {delivered}");
+        let share = record.classes[0].packets_marked_share.unwrap();
+        assert!(expected.contains(&share), "{share}");
+        assert!((share * real(answered) - real(marked)).abs() < 1e-6);
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "few packets")]
+fn real(count: u64) -> f64 {
+    count as f64
 }
 
 #[test]

@@ -253,6 +253,7 @@ impl Endpoints {
     }
 
     fn on_answered(&mut self, flow: FlowId, marked: bool, now: Time) {
+        self.collector.on_answered(flow, marked, now);
         let Some(standing) = self.flows.answered(flow, marked, now) else { return };
         self.tell_held();
         let waiting = self.flows.get(flow).queue.front().expect("it has something to send");

@@ -164,6 +164,13 @@ impl Collector {
         }
     }
 
+    /// The answer to a packet of a flow has come back `now`, and says whether that was marked.
+    pub fn on_answered(&mut self, flow: FlowId, marked: bool, now: Time) {
+        if self.closed.is_none() {
+            self.flows.count_answered(&self.grid, flow, marked, now);
+        }
+    }
+
     /// An answer to a packet of a class was queued in an adapter, where `depth` packets that no
     /// message is behind now wait: answers, to packets of whatever class.
     pub fn on_answer_queue(&mut self, class: ClassId, depth: usize) {

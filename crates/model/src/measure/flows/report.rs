@@ -6,6 +6,7 @@ use super::sum::{FlowSum, place};
 use super::{Flow, FlowCollector};
 use crate::{ClassId, FlowKey, Hold};
 use gingham_results::{Ratio, real};
+use std::ops::Range;
 
 /// Shares of a time for which a flow that had something to send was held back, by reason.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -38,6 +39,10 @@ pub struct FlowReport {
     pub latency_mean_ps: Option<f64>,
     /// Shares of the window for which it was held back.
     pub held: HeldShares,
+    /// Packets of it whose answers came back in the window.
+    pub answered_packets: u64,
+    /// Of these, those of which the answer said that they were marked.
+    pub marked_packets: u64,
 }
 
 /// What the flows of a class did in the window.
@@ -53,6 +58,9 @@ pub struct ClassFlows {
     /// The most answers that waited in any one adapter as one to their packets came in, those to
     /// packets of other classes among them; from time zero to the end of the run.
     pub answers_waiting_max: usize,
+    /// Of their packets whose answers came back in the window, the share that was marked; `None` if
+    /// none came back.
+    pub marked_share: Option<f64>,
 }
 
 /// Jain's index of fairness: `(sum x)^2 / (n sum x^2)`, from 1 where all are equal to `1 / n` where
@@ -88,19 +96,21 @@ impl RunReport<'_> {
         }
         let mut used: Vec<&Flow> = self.used().filter(|flow| flow.key.class == class).collect();
         used.sort_by_key(|flow| flow.key);
-        let bytes = |section| {
-            let of = |flow: &&Flow| flow.sections.sum(section, section + 1).delivered.bytes;
+        let sections = self.window_sections();
+        let bytes = |batch: Range<usize>| {
+            let [from, to] = [batch.start, batch.end].map(|section| sections.start + section);
+            let of = |flow: &&Flow| flow.sections.sum(from, to).delivered.bytes;
             used.iter().map(|flow| real(u128::from(of(flow)))).collect()
         };
-        let sections: Vec<Vec<f64>> = self.window_sections().map(bytes).collect();
         let sum: FlowSum =
             used.iter().fold(FlowSum::default(), |all, flow| all + self.sum_of(flow));
         let over_ps = self.window_ps() * real(used.len() as u128);
         Some(ClassFlows {
             used: used.len(),
-            fairness: Estimate::by_jackknife(&sections, fairness),
+            fairness: Estimate::by_jackknife(sections.len(), bytes, fairness),
             held: HeldShares::of_sum(&sum, over_ps),
             answers_waiting_max: answers_waiting_max[class.index()],
+            marked_share: sum.marked_share(),
         })
     }
 
@@ -126,6 +136,8 @@ impl RunReport<'_> {
             accepted_bytes_per_ps: Estimate::of_sections(&sections)?,
             latency_mean_ps: sum.latency_mean_ps(),
             held: HeldShares::of_sum(&sum, self.window_ps()),
+            answered_packets: sum.answered_packets,
+            marked_packets: sum.marked_packets,
         })
     }
 

@@ -1,10 +1,8 @@
 //! What is summed up of one flow over a section or a step.
 
 use super::super::Count;
-use crate::{Delivery, Hold, Message};
-use gingham_kernel::Span;
+use crate::Hold;
 use gingham_results::real;
-use std::iter::Sum;
 use std::ops::Add;
 
 /// What one flow did in a section or a step.
@@ -20,6 +18,10 @@ pub(super) struct FlowSum {
     latency_sum_ps: u128,
     /// For how long it was held back in it, by reason.
     held_ps: [u64; 3],
+    /// Packets whose answers came back in it.
+    pub(super) answered_packets: u64,
+    /// Of these, those that were marked.
+    pub(super) marked_packets: u64,
 }
 
 /// The place of a reason.
@@ -32,23 +34,6 @@ pub(super) const fn place(hold: Hold) -> usize {
 }
 
 impl FlowSum {
-    /// A message that was counted as created was dropped.
-    pub(super) fn take_back(&mut self, message: &Message) {
-        self.created.messages -= 1;
-        self.created.bytes -= u64::from(message.payload_bytes);
-    }
-
-    /// Counts the journey of a message that was created here.
-    pub(super) fn count_journey(&mut self, delivery: &Delivery) {
-        self.followed_messages += 1;
-        self.latency_sum_ps += u128::from(delivery.latency().as_ps());
-    }
-
-    /// Counts a part of a time for which the flow was held back.
-    pub(super) fn count_held(&mut self, hold: Hold, part: Span) {
-        self.held_ps[place(hold)] += part.as_ps();
-    }
-
     /// Messages created here, not dropped and not delivered yet.
     pub(super) fn under_way_messages(&self) -> u64 {
         self.created.messages - self.followed_messages
@@ -58,6 +43,13 @@ impl FlowSum {
     pub(super) fn latency_mean_ps(&self) -> Option<f64> {
         let messages = u128::from(self.followed_messages);
         (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
+    }
+
+    /// Share of the packets answered that was marked.
+    pub(super) fn marked_share(&self) -> Option<f64> {
+        let [marked, answered] =
+            [self.marked_packets, self.answered_packets].map(|packets| real(u128::from(packets)));
+        (answered > 0.0).then(|| marked / answered)
     }
 
     /// Picoseconds for which it was held back, by reason: window, pace, tokens.
@@ -76,40 +68,199 @@ impl Add for FlowSum {
             followed_messages: self.followed_messages + other.followed_messages,
             latency_sum_ps: self.latency_sum_ps + other.latency_sum_ps,
             held_ps,
+            answered_packets: self.answered_packets + other.answered_packets,
+            marked_packets: self.marked_packets + other.marked_packets,
         }
     }
 }
 
-impl<'a> Sum<&'a Self> for FlowSum {
-    fn sum<I: Iterator<Item = &'a Self>>(sums: I) -> Self {
-        sums.fold(Self::default(), |all, sum| all + *sum)
+/// What a sum is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SumOf {
+    /// Messages created, with their bytes.
+    Created,
+    /// Messages delivered, with their bytes.
+    Delivered,
+    /// Messages created then and delivered at any time, with their latencies in picoseconds.
+    Journeys,
+    /// Times for which it was held back, in picoseconds.
+    Held(Hold),
+    /// Packets answered, with how many were marked.
+    Answers,
+}
+
+/// Different sums of a stretch.
+const SUMS: u32 = 7;
+
+impl SumOf {
+    /// Its place among those of a stretch.
+    const fn place(self) -> u32 {
+        match self {
+            Self::Created => 0,
+            Self::Delivered => 1,
+            Self::Journeys => 2,
+            Self::Held(Hold::Window) => 3,
+            Self::Held(Hold::Pace) => 4,
+            Self::Held(Hold::Tokens) => 5,
+            Self::Answers => 6,
+        }
     }
 }
 
-/// Sums over equal stretches of time from zero on; those after the last are empty.
+/// One sum of one stretch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Entry {
+    /// `SUMS` times the stretch, and the place among its sums.
+    place: u32,
+    /// How many amounts were added.
+    number: u32,
+    /// Their sum.
+    amount: u64,
+}
+
+impl Entry {
+    fn stretch(&self) -> usize {
+        (self.place / SUMS) as usize
+    }
+
+    /// Adds another one of the same place. Returns whether there is room.
+    fn join(&mut self, other: &Self) -> bool {
+        let number = self.number.checked_add(other.number);
+        let amount = self.amount.checked_add(other.amount);
+        let (Some(number), Some(amount)) = (number, amount) else { return false };
+        (self.number, self.amount) = (number, amount);
+        true
+    }
+
+    fn add_to(&self, sum: &mut FlowSum) {
+        let count = Count { messages: self.number.into(), bytes: self.amount };
+        match self.place % SUMS {
+            0 => sum.created += count,
+            1 => sum.delivered += count,
+            2 => {
+                sum.followed_messages += count.messages;
+                sum.latency_sum_ps += u128::from(self.amount);
+            }
+            6 => {
+                sum.answered_packets += count.messages;
+                sum.marked_packets += self.amount;
+            }
+            hold => sum.held_ps[hold as usize - 3] += self.amount,
+        }
+    }
+}
+
+/// Sums over equal stretches of time from zero on: those that are not zero, in the order of
+/// stretches, 16 bytes each. One that is full is followed by another of the same place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct FlowSums(Vec<FlowSum>);
+pub(super) struct FlowSums(Vec<Entry>);
 
 impl FlowSums {
-    pub(super) fn at(&mut self, index: usize) -> &mut FlowSum {
-        if index >= self.0.len() {
-            self.0.resize(index + 1, FlowSum::default());
+    /// Adds an amount to a sum of a stretch.
+    pub(super) fn add(&mut self, stretch: usize, what: SumOf, amount: u64) {
+        let entry = Entry { place: place_of(stretch, what), number: 1, amount };
+        let end = self.end_of(entry.place);
+        if let Some(last) = self.last_of(end, entry.place)
+            && last.join(&entry)
+        {
+            return;
         }
-        &mut self.0[index]
+        self.0.insert(end, entry);
     }
 
-    /// The sum of stretches `from..to`.
+    /// Takes away what was just added.
+    pub(super) fn take_back(&mut self, stretch: usize, what: SumOf, amount: u64) {
+        let place = place_of(stretch, what);
+        let last = self.last_of(self.end_of(place), place).expect("it was added");
+        last.number -= 1;
+        last.amount -= amount;
+    }
+
+    /// The sums of stretches `from..to`.
     pub(super) fn sum(&self, from: usize, to: usize) -> FlowSum {
-        let to = to.min(self.0.len());
-        self.0[from.min(to)..to].iter().sum()
+        let [from, to] =
+            [from, to].map(|bound| self.0.partition_point(|entry| entry.stretch() < bound));
+        let mut sum = FlowSum::default();
+        self.0[from..to].iter().for_each(|entry| entry.add_to(&mut sum));
+        sum
     }
 
     /// Neighbours merge.
     pub(super) fn double(&mut self) {
-        let pairs = self.0.len().div_ceil(2);
-        for index in 0..pairs {
-            self.0[index] = self.sum(2 * index, 2 * index + 2);
+        for entry in &mut self.0 {
+            entry.place = entry.place / SUMS / 2 * SUMS + entry.place % SUMS;
         }
-        self.0.truncate(pairs);
+        self.0.sort_by_key(|entry| entry.place);
+        self.0.dedup_by(|later, earlier| later.place == earlier.place && earlier.join(later));
+    }
+
+    /// Behind the entries of a place.
+    fn end_of(&self, place: u32) -> usize {
+        self.0.partition_point(|entry| entry.place <= place)
+    }
+
+    /// The last entry of a place, which has its end there.
+    fn last_of(&mut self, end: usize, place: u32) -> Option<&mut Entry> {
+        self.0[..end].last_mut().filter(|entry| entry.place == place)
+    }
+}
+
+/// Where a sum of a stretch stands. Panics beyond 32 bits.
+fn place_of(stretch: usize, what: SumOf) -> u32 {
+    let first = u32::try_from(stretch).ok().and_then(|stretch| stretch.checked_mul(SUMS));
+    first.and_then(|first| first.checked_add(what.place())).expect("stretches fit 32 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_stand_in_order_however_they_come() {
+        let mut sums = FlowSums::default();
+        sums.add(5, SumOf::Delivered, 100);
+        sums.add(2, SumOf::Held(Hold::Tokens), 7);
+        sums.add(2, SumOf::Created, 100);
+        sums.add(5, SumOf::Delivered, 20);
+        sums.add(2, SumOf::Journeys, 900);
+        sums.add(3, SumOf::Created, 50);
+        sums.take_back(3, SumOf::Created, 50);
+        let places: Vec<_> = sums.0.iter().map(|entry| entry.place).collect();
+        assert_eq!(places, [14, 16, 19, 21, 36]);
+        let [early, late] = [sums.sum(0, 5), sums.sum(5, usize::MAX)];
+        assert_eq!(early.created, Count { messages: 1, bytes: 100 });
+        assert_eq!((early.latency_mean_ps(), early.held_ps), (Some(900.0), [0, 0, 7]));
+        assert_eq!(late, FlowSum { delivered: Count { messages: 2, bytes: 120 }, ..late });
+        assert_eq!((late.created, sums.sum(3, 5)), (Count::default(), FlowSum::default()));
+    }
+
+    #[test]
+    fn neighbours_merge_sum_by_sum() {
+        let mut sums = FlowSums::default();
+        for stretch in 0..4 {
+            sums.add(stretch, SumOf::Created, 10);
+            sums.add(stretch, SumOf::Held(Hold::Window), 1);
+        }
+        let whole = sums.sum(0, 4);
+        sums.double();
+        assert_eq!(sums.0.len(), 4);
+        assert_eq!(sums.sum(0, 2), whole);
+        assert_eq!(sums.sum(1, 2).created, Count { messages: 2, bytes: 20 });
+    }
+
+    #[test]
+    fn a_sum_that_is_full_goes_on() {
+        let mut sums = FlowSums::default();
+        for stretch in [0, 1, 1] {
+            sums.add(stretch, SumOf::Journeys, u64::MAX);
+        }
+        sums.double();
+        assert_eq!(sums.0.len(), 3);
+        let expected = FlowSum {
+            followed_messages: 3,
+            latency_sum_ps: 3 * u128::from(u64::MAX),
+            ..FlowSum::default()
+        };
+        assert_eq!(sums.sum(0, 1), expected);
     }
 }
