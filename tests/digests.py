@@ -40,6 +40,9 @@ TABLES_IF_ASKED = {"flows", "flow_series", "link_series"}
 COLUMNS_IF_ASKED = {
     "fairness",
     "fairness_half_width",
+    "held_window",
+    "held_pace",
+    "held_tokens",
     "answers_waiting_max",
     "packets_marked_share",
 }

@@ -138,7 +138,8 @@ def report(result: Result) -> OSError | None:
         warn(note)
     try:
         print_classes(result)
-        for line in [*policing(result.classes), *in_transit(result.summary)]:
+        told = [*policing(result.classes), *flows(result.classes), *in_transit(result.summary)]
+        for line in told:
             show(text(line))
         print_verdict(result)
         for line in result.summary["deadlock"]:
@@ -171,6 +172,38 @@ def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if fates:
             created = f"{numbers['messages_created']:,} messages"
             yield f"policing of {numbers['name']}: of {created} {fates}"
+
+
+def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield lines for each class whose flows are counted: how they shared, and what held them."""
+    for numbers in classes:
+        # Missing where flows are not counted.
+        if numbers["held_window"] is None:
+            continue
+        facts = []
+        if numbers["fairness"] is not None:
+            fairness = with_interval(numbers["fairness"], numbers["fairness_half_width"])
+            facts.append(f"index of fairness {fairness}")
+        reasons = {"window": "windows", "pace": "pace", "tokens": "tokens"}
+        held = [(percent(numbers[f"held_{key}"]), name) for key, name in reasons.items()]
+        shares = ", ".join(f"by {name} {share}" for share, name in held if share != percent(0))
+        if shares:
+            facts.append(f"held back {shares} of the time")
+        if most := numbers["answers_waiting_max"]:
+            facts.append(f"at most {most:,} answer{'s' * (most != 1)} waiting at a host")
+        if marked := numbers["packets_marked_share"]:
+            facts.append(f"{percent(marked)} of packets marked")
+        line = f"flows of {numbers['name']}: {'; '.join(facts) or 'none was used'}"
+        yield from wrap(line, WIDTH, subsequent_indent="  ")
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent.
+
+    >>> percent(0.0519)
+    '5.2 %'
+    """
+    return f"{100 * share:.1f} %"
 
 
 def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:

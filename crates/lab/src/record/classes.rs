@@ -6,7 +6,7 @@ use super::verdict::{self, Asked};
 use super::view::RunView;
 use gingham_kernel::Span;
 use gingham_model::measure::{ClassReport, Estimate, Percentile};
-use gingham_model::{ClassId, Quantity};
+use gingham_model::{ClassId, Hold, Quantity};
 use gingham_results::{Builder, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,6 +111,16 @@ pub struct ClassSummary {
     /// Half-width of the index of fairness.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness_half_width: Option<f64>,
+    /// Share of the window for which its flows waited for answers, their windows being full, on
+    /// average over flows; missing where flows are not counted.
+    #[schemars(extend("x-unit" = "1"))]
+    pub held_window: Option<f64>,
+    /// The same for their pace.
+    #[schemars(extend("x-unit" = "1"))]
+    pub held_pace: Option<f64>,
+    /// The same for tokens.
+    #[schemars(extend("x-unit" = "1"))]
+    pub held_tokens: Option<f64>,
     /// The most answers that waited in one adapter as one to its packets came in, those to packets
     /// of other classes among them, over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
@@ -159,6 +169,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let flows = view.report.class_flows(id);
     let fairness = flows.and_then(|flows| flows.fairness);
     let held = flows.and_then(|flows| flows.held.longest());
+    let held_by = |hold| flows.map(|flows| flows.held.of(hold));
     let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load, held };
     let (verdict, verdict_reason) = verdict::of_class(view, asked, &of);
     let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
@@ -195,6 +206,9 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         in_transit_hosts_half_width: half_width(of.in_transit_hosts),
         fairness: mean(fairness),
         fairness_half_width: half_width(fairness),
+        held_window: held_by(Hold::Window),
+        held_pace: held_by(Hold::Pace),
+        held_tokens: held_by(Hold::Tokens),
         answers_waiting_max: flows.map_or(0, |flows| flows.answers_waiting_max),
         packets_marked_share: flows.and_then(|flows| flows.marked_share),
         percentiles: percentiles(view, id),

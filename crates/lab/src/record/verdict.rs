@@ -8,7 +8,7 @@ use crate::compile::quantity_name;
 use crate::error::DeadlockReport;
 use gingham_kernel::Time;
 use gingham_model::measure::{ClassReport, WarmUp};
-use gingham_model::{ClassId, ClassPlan, Excess, Hold, Status};
+use gingham_model::{ClassId, ClassPlan, Excess, Hold, Plan, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -212,7 +212,7 @@ pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, 
             (Verdict::Deadlocked, deadlocked(view, &report.channels))
         }
         Status::Running => (Verdict::Interrupted, interrupted(view, classes)),
-        Status::Finished | Status::Drained => worst(classes),
+        Status::Finished | Status::Drained => worst(view.plan(), classes),
     }
 }
 
@@ -244,7 +244,7 @@ fn interrupted(view: &RunView<'_>, classes: &[ClassSummary]) -> String {
     let of = format!("ended at {} of {}", advice::short(now), advice::short(time));
     let window = view.report.window();
     let [start, end] = [window.start, window.end].map(|at| advice::short(at.as_ps()));
-    match worst(classes) {
+    match worst(view.plan(), classes) {
         _ if window.start == window.end => format!("{of}, before anything was measured"),
         (Verdict::Ok, _) => {
             format!(
@@ -255,19 +255,13 @@ fn interrupted(view: &RunView<'_>, classes: &[ClassSummary]) -> String {
     }
 }
 
-fn worst(classes: &[ClassSummary]) -> (Verdict, String) {
+fn worst(plan: &Plan, classes: &[ClassSummary]) -> (Verdict, String) {
     let verdict = classes.iter().map(|class| class.verdict).max().unwrap_or(Verdict::Ok);
     let mut of = classes.iter().filter(|class| class.verdict == verdict);
     let Some(first) = of.next() else { return (verdict, "nothing was sent".to_owned()) };
     if verdict == Verdict::Ok {
-        let less = match classes.iter().map(|class| class.messages_dropped).sum() {
-            0 => String::new(),
-            dropped => format!(" less {dropped} messages that policing dropped"),
-        };
-        let reason = format!(
-            "accepted load follows the offered load{less}, and every mean has its interval"
-        );
-        return (verdict, reason);
+        let dropped = classes.iter().map(|class| class.messages_dropped).sum();
+        return (verdict, format!("{}, and every mean has its interval", sent(plan, dropped)));
     }
     let others: Vec<_> = of.map(|class| format!("`{}`", class.name)).collect();
     let likewise = match others.len() {
@@ -278,6 +272,24 @@ fn worst(classes: &[ClassSummary]) -> (Verdict, String) {
     (verdict, format!("class `{}`: {}{likewise}", first.name, first.verdict_reason))
 }
 
+/// What became of what sound classes offered, of which policing dropped so many messages.
+fn sent(plan: &Plan, dropped: u64) -> String {
+    if plan.classes.iter().any(ClassPlan::is_open_loop) {
+        let less = match dropped {
+            0 => String::new(),
+            _ => format!(" less {dropped} messages that policing dropped"),
+        };
+        return format!("accepted load follows the offered load{less}");
+    }
+    let mut takers: Vec<String> = plan.classes.iter().map(takers).collect();
+    takers.dedup();
+    let who = if plan.classes.len() == 1 { "the class" } else { "every class" };
+    match takers.as_slice() {
+        [takers] => format!("{who} sent all that {takers} took"),
+        _ => format!("{who} sent all that was taken of it"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,8 +298,7 @@ mod tests {
     use crate::scenario::{Overrides, ScenarioSource};
     use gingham_kernel::Span;
     use gingham_model::{
-        AnswerPlan, FlowId, FlowKey, Message, MessageId, PacePlan, Plan, Priority, Response,
-        WindowPlan,
+        AnswerPlan, FlowId, FlowKey, Message, MessageId, PacePlan, Priority, Response, WindowPlan,
     };
     use gingham_topology::EndpointId;
     use std::path::Path;
@@ -376,6 +387,30 @@ mod tests {
         let pace = Some(PacePlan { refill: [Span::from_ns(1)].into() });
         let both = ClassPlan { pace, ..windowed };
         assert_eq!(takers(&both), "its window, pace and the network");
+    }
+
+    #[test]
+    fn a_run_says_what_took_its_messages() {
+        let told = |change: &dyn Fn(&mut Plan)| {
+            let mut plan = (*compiled().plan).clone();
+            change(&mut plan);
+            sent(&plan, 3)
+        };
+        let another = |plan: &mut Plan| plan.classes.push(plan.classes[0].clone());
+        assert_eq!(told(&|_| {}), "the class sent all that the network took");
+        assert_eq!(told(&another), "every class sent all that the network took");
+        let unlike = |plan: &mut Plan| {
+            another(plan);
+            plan.classes[0].window = Some(window(4));
+        };
+        assert_eq!(told(&unlike), "every class sent all that was taken of it");
+        let open = |plan: &mut Plan| {
+            another(plan);
+            plan.classes[0].sources.clear();
+        };
+        let expected =
+            "accepted load follows the offered load less 3 messages that policing dropped";
+        assert_eq!(told(&open), expected);
     }
 
     #[test]

@@ -289,6 +289,31 @@ fn flows_are_told_by_class_source_and_destination() {
 }
 
 #[test]
+fn answers_that_come_back_in_the_window_are_counted_and_those_with_marks() {
+    let mut plan = counted(1, TIME);
+    plan.stop.warm_up = Some(Time::from_ps(320));
+    let mut feed = with_flows(&plan, 2);
+    carry(&mut feed, 0, &journey(0, 1_000));
+    carry(&mut feed, 1, &journey(0, 1_000));
+    let answered = |feed: &mut Feed, flow, at, marked| {
+        feed.collector.on_answered(FlowId::new(flow), marked, Time::from_ps(at));
+    };
+    assert_eq!(feed.collector.report().class_flows(class()).unwrap().marked_share, None);
+    answered(&mut feed, 0, 319, true); // in the warm-up
+    for (at, marked) in [(320, true), (900, false), (901, false)] {
+        answered(&mut feed, 0, at, marked);
+    }
+    answered(&mut feed, 1, 10_239, false);
+    feed.end_sections(u64::MAX);
+    answered(&mut feed, 1, 10_240, true); // after the window
+    let report = feed.collector.report();
+    let found: Vec<_> =
+        report.flows().iter().map(|flow| (flow.answered_packets, flow.marked_packets)).collect();
+    assert_eq!(found, [(3, 1), (1, 0)]);
+    assert_eq!(report.class_flows(class()).unwrap().marked_share, Some(0.25));
+}
+
+#[test]
 fn the_most_answers_that_waited_at_any_adapter_are_told() {
     let mut feed = Feed::new(&counted(2, TIME));
     for (class, depth) in [(0, 1), (0, 3), (1, 9), (0, 2)] {
