@@ -59,7 +59,7 @@ def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_js
                   the same of striping scenarios, which have no classes
       points      what was to be run
       provenance  when, where, by what and how long each run was made
-      and those that the sweep keeps of each run, messages for instance
+      and those that the sweep keeps of each run, such as messages or flows
 
     \b
     Examples:
