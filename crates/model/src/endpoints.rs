@@ -24,7 +24,7 @@ use crate::measure::{ChannelCount, Collector};
 use crate::traffic::Source;
 use crate::{
     Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Reassembly, Status, Turn, WaitCycle,
-    Wanted,
+    Wanted, Which,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
@@ -107,8 +107,13 @@ impl Endpoints {
             }
         }
         let is_probed = plan.probe.is_some();
+        let is_backlogged = backlogged.iter().any(|sources| !sources.is_empty());
         let wanted = Wanted {
-            began: is_probed || backlogged.iter().any(|sources| !sources.is_empty()),
+            began: match (is_probed, is_backlogged) {
+                (true, _) => Which::All,
+                (false, true) => Which::First,
+                (false, false) => Which::None,
+            },
             left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
             read: is_probed || plan.marking.is_some(),
         };

@@ -52,7 +52,7 @@ pub use in_transit::{
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
 pub use marking::{Marking, Periodic, Threshold};
 pub use message::{Delivery, Message};
-pub use notice::{Notice, Order, Wanted};
+pub use notice::{Notice, Order, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
 pub use path::{PathLength, PathSet};
 pub use path_choice::{

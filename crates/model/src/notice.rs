@@ -110,10 +110,34 @@ pub enum Order {
 /// woken, which always are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
-    /// [`Notice::Began`].
-    pub began: bool,
+    /// Of which packets [`Notice::Began`] is.
+    pub began: Which,
     /// [`Notice::Left`].
     pub left: bool,
     /// [`Notice::Read`].
     pub read: bool,
+}
+
+/// Of which packets a notice is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Which {
+    /// Of none.
+    #[default]
+    None,
+    /// Of the first of each message.
+    First,
+    /// Of all.
+    All,
+}
+
+impl Which {
+    /// Whether it is wanted of this one.
+    #[inline]
+    pub const fn has(self, packet: &Packet) -> bool {
+        match self {
+            Self::None => false,
+            Self::First => packet.is_first,
+            Self::All => true,
+        }
+    }
 }

@@ -454,7 +454,7 @@ impl Hosts {
         let worm = Worm::new(&context.plan, &context.lanes, packet, first_node, began);
         let flits = worm.flits;
         let worm = context.worms.insert(worm);
-        if self.wanted.began {
+        if self.wanted.began.has(&packet) {
             if began == context.clock.now() {
                 context.tell(Notice::Began { endpoint, packet: &packet });
             } else {

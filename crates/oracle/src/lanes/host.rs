@@ -40,8 +40,8 @@ impl Simulation {
             self.endpoints.collector_mut().on_reinjected(host, self.now, waited);
         } else {
             let from = self.clock.first_after(self.now);
-            if self.endpoints.wanted().began {
-                let packet = &self.journeys.get(flit.packet).packet;
+            let packet = &self.journeys.get(flit.packet).packet;
+            if self.endpoints.wanted().began.has(packet) {
                 self.endpoints.tell(self.now, Notice::Began { endpoint: host, packet });
                 self.carry_out(from);
             }

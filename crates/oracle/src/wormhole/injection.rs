@@ -82,7 +82,7 @@ impl Simulation {
             }
             Turn::Nothing => return None,
         };
-        if self.endpoints.wanted().began {
+        if self.endpoints.wanted().began.has(&packet) {
             self.tell(Notice::Began { endpoint, packet: &packet });
         }
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);

@@ -251,7 +251,7 @@ impl Hosts {
         let flits = worm.flits(&self.wormhole);
         let worm = network.worms.insert(worm);
         network.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, now);
-        if self.wanted.began {
+        if self.wanted.began.has(&packet) {
             // Not before the channel is taken, lest it be taken twice.
             self.tell(network, Notice::Began { endpoint, packet: &packet });
         }
