@@ -190,6 +190,11 @@ impl<'a> RunReport<'a> {
         self.warm_up != WarmUp::TooShort && self.followed_messages() >= wanted
     }
 
+    /// The section from which on what is created is not followed, once that is known.
+    pub(super) fn followed_until(&self) -> usize {
+        self.collector.closed.unwrap_or(usize::MAX)
+    }
+
     /// The section with which the window ends.
     pub(super) fn sections(&self) -> usize {
         self.sections

@@ -374,3 +374,19 @@ fn assert_each(found: &[f64], expected: &[f64]) {
     let is_close = found.iter().zip(expected).all(|(found, expected)| close(*found, *expected));
     assert!(is_close && found.len() == expected.len(), "{found:?}, not {expected:?}");
 }
+
+#[test]
+fn what_was_created_after_a_window_that_closed_early_is_not_under_way() {
+    let mut plan = counted(1, TIME);
+    plan.stop.messages = Some(1);
+    let mut feed = with_flows(&plan, 2);
+    let followed = feed.create_of(&journey(10, 500), Some(FlowId::new(0)));
+    // Under way when the first has come: the window ends with the section before it.
+    feed.create_of(&journey(350, 0), Some(FlowId::new(1)));
+    assert_eq!(feed.collector.report().flows_under_way(class()), 2);
+    feed.deliver(&journey(10, 500), followed);
+    feed.end_sections(640);
+    let report = feed.collector.report();
+    assert_eq!(report.window().end, Time::from_ps(320));
+    assert_eq!(report.flows_under_way(class()), 0);
+}

@@ -114,11 +114,12 @@ impl RunReport<'_> {
         })
     }
 
-    /// Flows of a class with messages that were created before the end of the window and are not
-    /// delivered; none where flows are not counted.
+    /// Flows of a class with messages that are not delivered, of those created before the end of
+    /// the window once that is known; none where flows are not counted.
     pub fn flows_under_way(&self, class: ClassId) -> usize {
         let of_class = self.all_flows().flows.iter().filter(|flow| flow.key.class == class);
-        let under_way = |flow: &&Flow| flow.sections.sum(0, usize::MAX).under_way_messages();
+        let end = self.followed_until();
+        let under_way = |flow: &&Flow| flow.sections.sum(0, end).under_way_messages();
         of_class.filter(|flow| under_way(flow) > 0).count()
     }
 
