@@ -205,8 +205,8 @@ impl Endpoints {
     }
 
     /// What an endpoint begins to send of a group of its queues at an instant at which its link is
-    /// free; it may be later than the present one. [`Notice::Began`] is to follow then, if that is
-    /// wanted.
+    /// free; it may be later than the present one. [`crate::Notice::Began`] is to follow then, if
+    /// that is wanted.
     #[inline]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
         let adapter = &mut self.adapters[endpoint.index()];
