@@ -6,17 +6,25 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-# Far longer than any command here takes; a test that reaches it has hung.
-TIMEOUT_S = 120
+# Far longer than any command here takes, also beside busy neighbours; a test that reaches it has
+# hung.
+TIMEOUT_S = 600
 
 # Programs of system administration are installed where not every user looks.
 SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+
+
+# pytest loads readline, which tells children the width of some terminal, behind Python's back.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+    os.unsetenv(name)
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,14 @@ def gingham(tmp_path: Path) -> Callable[..., Finished]:
         return Finished(finished.returncode, finished.stdout, finished.stderr)
 
     return run
+
+
+def wait_until(holds: Callable[[], object], what: str = "it never came to pass") -> None:
+    """Wait for a condition, however slowly it comes; `what` is said if it does not."""
+    end = time.monotonic() + TIMEOUT_S
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
 
 
 def require_programs(package: str, *programs: str) -> None:

@@ -55,3 +55,29 @@ def messages_of(scenario: gingham.Scenario) -> int:
     """Run a scenario for a while and return how many messages arrived."""
     simulation = gingham.Simulation(scenario, allow_deadlock=True)
     return simulation.advance(50_000).messages_delivered
+
+
+# Three hosts with two ports each, of which two have their cable at the second.
+SECOND_PORT = """
+[[switch]]
+name = "s0"
+[[switch]]
+name = "s1"
+[[host]]
+name = "h0"
+ports = 2
+[[host]]
+name = "h1"
+ports = 2
+[[host]]
+name = "h2"
+ports = 2
+[[cable]]
+ends = ["s0[1]", "s1[1]"]
+[[cable]]
+ends = ["s0[2]", "h0[2]"]
+[[cable]]
+ends = ["s1[2]", "h1[2]"]
+[[cable]]
+ends = ["s1[3]", "h2[1]"]
+"""

@@ -43,11 +43,9 @@ import gingham
 from gingham import stripe
 from gingham._native import scenario_schema, stripe_schema
 from gingham.opensm.programs import PACKAGES
-from tests.conftest import require_programs
+from tests.conftest import TIMEOUT_S, require_programs
 from tests.fragments import completed, is_whole, messages_of
 
-# What a page may run is short; a command that takes longer has hung.
-TIMEOUT_S = 60
 MARK = re.compile(r"<!--\s*(skip|file|output|needs|nothing to run)(?::\s*(.+?))?\s*-->", re.DOTALL)
 # Directives of the site (`docs/conf.py`), which GitHub shows as text.
 DIRECTIVES = {"{toctree}", "{eval-rst}"}

@@ -73,11 +73,22 @@ def test_explain_shows_a_mechanism_with_its_support(gingham: Command) -> None:
     assert answer["mechanisms"][0]["support"] == {"wormhole": "works", "virtual-lanes": "works"}
 
 
-def test_explain_without_a_name_lists_keys_and_the_matrix(gingham: Command) -> None:
+def test_explain_without_a_name_lists_keys_and_every_mechanism(gingham: Command) -> None:
     shown = gingham("explain").out
-    matrix = shown[shown.index("  concept ") :].splitlines()
-    assert len([line for line in matrix if "works" in line]) == len(KNOWN)
-    assert "traffic.0.load" in shown
+    assert shown.startswith("title\n")
+    words = shown.replace(",", " ").split()
+    assert all(one.name in words for one in KNOWN)
+    deeper = gingham("explain", "--depth", "2").out.splitlines()
+    assert {f"{one.name} ({one.concept})" for one in KNOWN} <= set(deeper)
+    assert "traffic.0.load" in deeper
+
+
+def test_explain_of_a_concept_tells_its_mechanisms_in_short(gingham: Command) -> None:
+    shown = gingham("explain", "routing").out
+    assert "up-down (routing)\n" in shown
+    assert "example, for a scenario" not in shown
+    assert shown.count(" (routing)\n") == 6
+    assert "example, for a scenario" in gingham("explain", "routing", "--depth", "2").out
 
 
 def test_a_mechanism_misspelt_is_answered_with_the_nearest(gingham: Command) -> None:

@@ -40,3 +40,10 @@ def test_one_that_does_not_exist_is_answered_with_the_nearest(gingham: Command) 
     refused = gingham("example", "irregular-33.ibnetdiscover")
     assert refused.code == 2
     assert 'did you mean "irregular-32.ibnetdiscover"?' in refused.err
+
+
+def test_the_help_of_a_command_lists_every_example_that_it_runs(gingham: Command) -> None:
+    for command, names in (("run", examples.names()), ("stripe", examples.stripes())):
+        told = gingham(command, "--help").out
+        listed = told[told.index("Examples that ship") :].partition("\n\n")[0]
+        assert [name for name in names if f"\n    {name} " not in listed] == [], command

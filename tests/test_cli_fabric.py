@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,7 +101,8 @@ def test_conversion_there_and_back_keeps_the_fabric(gingham: Command, ring: Path
 def test_route_proves_up_down_and_shows_lengths(gingham: Command, ring: Path) -> None:
     routed = gingham("route", ring, "--algorithm", "up-down")
     assert (routed.code, routed.err) == (0, "")
-    assert "20" in routed.out.splitlines()[0]
+    root, pairs = (line.split() for line in routed.out.splitlines()[:2])
+    assert (root, pairs) == (["root", "s0"], ["pairs", "of", "hosts", "20"])
     proven = "free of deadlock: the dependency graph of 20 channels is acyclic"
     assert routed.out.splitlines()[-1].startswith(proven)
 
@@ -196,3 +199,56 @@ def test_every_command_explains_itself_with_an_example(gingham: Command) -> None
         shown = gingham(*command, "--help")
         assert shown.code == 0
         assert f"gingham {' '.join(command)} " in shown.out.partition("Example")[2], command
+
+
+def test_of_each_kind_the_first_hundred_are_printed_and_the_others_counted(
+    gingham: Command, tmp_path: Path
+) -> None:
+    lonely = (f'Ca 1 "H-{number:08x}" # "h{number}"\n' for number in range(1, 131))
+    (tmp_path / "many.ibnetdiscover").write_text('Switch 4 "S-01" # "s"\n' + "".join(lonely))
+    shown = gingham("fabric", "check", "many.ibnetdiscover")
+    assert shown.code == 5
+    assert shown.out.count("uncabled-host") == 101
+    assert "\nand 30 more: 30 of kind uncabled-host; --json has all\n" in shown.out
+    told = json.loads(gingham("fabric", "check", "many.ibnetdiscover", "--json").out)
+    kinds = [finding["kind"] for finding in told["findings"]]
+    assert kinds.count("uncabled-host") == 130
+
+
+@pytest.mark.parametrize(("ending", "pack"), [("gz", gzip.compress), ("xz", lzma.compress)])
+def test_a_compressed_dump_is_read(
+    gingham: Command, tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
+) -> None:
+    made = gingham("fabric", "make", "ring", "--switches", 3, "-o", "ring.toml")
+    assert made.code == 0
+    text = (tmp_path / "ring.toml").read_bytes()
+    (tmp_path / f"ring.toml.{ending}").write_bytes(pack(text))
+    (tmp_path / f"cut.{ending}").write_bytes(pack(text)[:-9])
+    (whole, packed) = (gingham("fabric", "info", f"ring.toml{end}") for end in ("", f".{ending}"))
+    assert (packed.code, packed.out) == (0, whole.out)
+    cut = gingham("fabric", "info", f"cut.{ending}")
+    assert cut.code == 2
+    assert cut.err.startswith(f"gingham: cut.{ending}: the compressed file is damaged or cut short")
+
+
+def test_several_faults_are_named_for_people_and_for_programs(
+    gingham: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "faults.ibnetdiscover").write_text('Switch 4 "S-01"\n' + "[1] S-02\n" * 25)
+    refused = gingham("fabric", "info", "faults.ibnetdiscover")
+    assert refused.code == 2
+    assert refused.err.count("\nfaults.ibnetdiscover:") == 19
+    assert refused.err.endswith("and 5 more in faults.ibnetdiscover\n")
+    told = json.loads(gingham("fabric", "info", "faults.ibnetdiscover", "--json").err)
+    assert (told["line"], told["faults"], len(told["others"])) == (2, 25, 19)
+
+
+def test_a_dump_of_nothing_but_noise_is_one_message(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "noise.txt").write_text("Script started\nprompt$ exit\n-E- no fabric\n")
+    refused = gingham("fabric", "check", "noise.txt")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        "gingham: noise.txt:1: the file names no node; 3 lines are no part of a dump, the first "
+        '"Script started", expected the output of `ibnetdiscover`, with records such as '
+        '`Switch\t36 "S-0002c90200417670"`\n'
+    )

@@ -63,9 +63,9 @@ def test_flows_that_are_not_counted_have_none(gingham: Command, scenario: Path) 
 
 
 def test_only_what_happened_is_told() -> None:
-    sharing, waiting = _run.flows([COUNTED])
+    (sharing,) = _run.flows([COUNTED])
     told = "flows of data: index of fairness 0.988 ± 0.012; held back by windows 25.0 % of the time"
-    assert (sharing, waiting) == (f"{told}; at most 1", "  answer waiting at a host")
+    assert sharing == f"{told}; at most 1 answer waiting at a host"
     unknown = {"fairness": None, "held_window": 0.0, "answers_waiting_max": 0}
     assert list(_run.flows([COUNTED | unknown])) == ["flows of data: none was used"]
     assert list(_run.flows([COUNTED | {"held_window": None}])) == []

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gingham import reference
-from gingham.cli import _explain, _output, _progress
+from gingham.cli import _progress
 
 
 def test_a_long_run_says_about_how_long_it_will_take(
@@ -24,11 +23,3 @@ def test_a_long_run_says_about_how_long_it_will_take(
     assert slow == "gingham: 0.0100 %, 1,000 packets delivered, about 6 days left"
     assert quarter.endswith("25 %, 1,000 packets delivered, about 5 min left")
     assert nearly.endswith("about 0 s left")
-
-
-def test_names_of_keys_are_not_cut_in_a_narrow_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(_output, "terminal_width", lambda: 90)
-    _explain.print_keys(reference.named("stripe.markers", reference.every_stripe_key()))
-    assert "stripe.markers.before_channel" in capsys.readouterr().out

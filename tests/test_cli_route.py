@@ -127,11 +127,11 @@ def test_loops_and_black_holes_are_found(gingham: Command, clos: Path) -> None:
     assert checked.code == 5
     assert "go round for ever" in checked.out
     assert "only packets that go round for ever close this cycle" in checked.out
-    hole = changed(tables, "spine0", 11, "255")
+    hole = changed(tables, "spine1", 11, "255")
     checked = gingham("route", "check", clos, "--lfts", hole, "--json")
     assert checked.code == 5
     [fault] = json.loads(checked.out)["faults"]
-    assert fault.startswith("packets for h2-1 are lost at spine0, which has no entry for it")
+    assert fault.startswith("packets for h2-1 are lost at spine1, which has no entry for it")
 
 
 def test_entries_for_nobody_are_found(gingham: Command, clos: Path) -> None:
@@ -264,3 +264,42 @@ def test_datelines_need_a_grid_and_lanes_an_algorithm(gingham: Command, clos: Pa
     assert (compared.code, "compared on one lane" in compared.err) == (2, True)
     with pytest.raises(package.InputError, match="from 1 to 16 lanes, not 17"):
         package.Fabric.load(clos).route("up-down", lanes=17)
+
+
+def test_roots_are_found_named_and_told(gingham: Command, clos: Path, tmp_path: Path) -> None:
+    def routed(*given: object) -> Finished:
+        return gingham("route", clos, "--algorithm", "up-down", *given)
+
+    def roots(*given: object) -> list[str]:
+        return list(json.loads(routed(*given, "--json").out)["roots"])
+
+    assert roots() == ["spine0", "spine1"]
+    assert roots("--root", "lowest-id") == ["spine0"]
+    assert roots("--root", "leaf2", "--root", "spine1") == ["spine1"], "spine1 lies above leaf2"
+    assert roots("--root", "leaf2", "--root", "leaf0") == ["leaf0", "leaf2"]
+    file = tmp_path / "roots"
+    file.write_text("# tops\nspine1\n0x0000500000000000\n")
+    assert roots("--roots", file) == ["spine0", "spine1"]
+    assert routed().out.startswith("2 roots  "), routed().out
+    assert "root   " in routed("--root", "spine1").out
+    compared = gingham("route", clos, "--compare", "--root", "spine1", "--root", "spine0", "--json")
+    rows = {row["label"]: row for row in json.loads(compared.out)["rows"]}
+    assert rows["up-down"]["facts"]["statistics"]["max_channel_paths"] == 4
+    assert "a depth-first tree has one root" in rows["up-down, depth first"]["refused"]
+
+
+def test_roots_that_make_no_sense_are_refused(gingham: Command, clos: Path, tmp_path: Path) -> None:
+    file = tmp_path / "roots"
+    file.write_text("spine0\nspin1\n")
+    cases = [
+        (("--root", "spine0", "--roots", file), "not by both"),
+        (("--root", "spine0", "--root", "lowest-id"), '"lowest-id" finds the roots by itself'),
+        (("--root", "spine0", "--root", "spin1"), 'the root "spin1" is no node'),
+        (("--root", "h0-0"), 'the root "h0-0" is not a switch'),
+        (("--roots", file), 'roots:2: "spin1" is no switch of this fabric'),
+        (("--set", "root={ named = [] }"), "a list of at least one"),
+    ]
+    for given, message in cases:
+        refused = gingham("route", clos, "--algorithm", "up-down", *given)
+        assert refused.code == 2, given
+        assert message in refused.err, refused.err

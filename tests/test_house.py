@@ -14,6 +14,7 @@ import pytest
 
 import gingham
 from gingham import examples, glossary
+from tests.conftest import TIMEOUT_S
 
 ROOT = Path(__file__).parent.parent
 
@@ -96,7 +97,9 @@ assert run(["--help"]) == 0
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
     command = [sys.executable, "-c", script]
-    finished = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    finished = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S
+    )
     imported = {name.partition(".")[0] for name in json.loads(finished.stderr)}
     assert "click" in imported
     assert not imported & {"pyarrow", "matplotlib", "numpy", "rich"}

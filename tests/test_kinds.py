@@ -15,6 +15,7 @@ import pytest
 from gingham import InputError, Results, Scenario, kinds, run
 from gingham.kinds import FABRIC, Kind, Measured, Names
 from gingham.sweeps import Sweep, estimate, run_sweep
+from tests.folders import as_before_digests
 
 # Dice: so many throws, of dice with so many faces; the scenario is wrong with fewer than two.
 DICE = """
@@ -165,6 +166,7 @@ def test_a_folder_of_another_kind_has_its_columns_before_the_first_run(
     dice: Path, tmp_path: Path
 ) -> None:
     run_sweep(sweep(dice, set={"throws": 2}), tmp_path / "out")
+    as_before_digests(tmp_path / "out" / "sweep.json")
     for path in (tmp_path / "out" / "runs").iterdir():
         path.unlink()
     assert "total" in Results.load(tmp_path / "out").columns["runs"]
@@ -225,10 +227,7 @@ def test_a_folder_from_before_there_were_kinds_is_one_of_fabrics(
     dice: Path, tmp_path: Path
 ) -> None:
     run_sweep(sweep(dice), tmp_path / "out")
-    manifest = tmp_path / "out" / "sweep.json"
-    whole = json.loads(manifest.read_text())
-    del whole["sweep"]["kind"]
-    manifest.write_text(json.dumps(whole))
+    as_before_digests(tmp_path / "out" / "sweep.json", lambda whole: whole["sweep"].pop("kind"))
     assert "classes" in Results.load(tmp_path / "out").columns
 
 

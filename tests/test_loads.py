@@ -24,9 +24,10 @@ from gingham import DeadlockError, Fabric, InputError, Scenario, plots
 from gingham.cli import _workers
 from gingham.cli._curve_heading import heading
 from gingham.cli._main import run
+from gingham.cli._saturation import facts
 from gingham.errors import EnvironmentProblem, GinghamError, InternalError
 from gingham.kinds import _fabric
-from gingham.loads import curve, curve_sweep, load_axis, load_values, saturation
+from gingham.loads import Saturation, curve, curve_sweep, load_axis, load_values, saturation
 from gingham.loads._saturation import Bracket, between, middles, read_brackets, require_measured
 from gingham.results import Results
 from gingham.store import SweepFolder
@@ -65,14 +66,17 @@ def torus() -> Scenario:
 def test_the_saturation_load_of_one_sender_is_that_of_the_switch(tmp_path: Path) -> None:
     found = saturation(line(), tmp_path / "out", replications=2, tolerance=0.004)
     assert found.load is not None
-    # A queue must grow by more than the interval of the accepted load, which is .009 wide here.
+    # A queue must grow by more than its interval, which takes a load of .964 here; in between, runs
+    # show a trend and tell neither.
     assert found.load.mean == pytest.approx(TAKEN, abs=0.01)
     assert found.load.half_width is not None
     # Bisection leaves 0.004 open: half of it to each side at least.
     assert found.load.half_width > 0.0019
     for bracket in found.brackets:
         assert bracket.high is not None
-        assert 0 < bracket.high - bracket.low <= 0.004
+        assert bracket.low < TAKEN < bracket.high < TAKEN + 0.02
+        assert bracket.unknown[0] - bracket.low <= 0.004
+        assert bracket.high - bracket.unknown[-1] <= 0.004
         assert bracket.accepted == pytest.approx(TAKEN, abs=0.01)
     # From 1 on, 0.5, 0.75, ...: eight halvings, which both replications share but for the last.
     assert 2 * 9 <= found.runs <= 2 * 12
@@ -105,13 +109,36 @@ def test_saturation_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_brackets_are_between_the_highest_taken_and_the_lowest_saturated(tmp_path: Path) -> None:
     # The second replication takes 0.3 by chance, though not 0.2: the lowest saturated load counts.
-    cases = [(0.1, 0, "ok"), (0.2, 0, "not-converged"), (0.3, 0, "saturated")]
+    cases = [(0.1, 0, "ok"), (0.2, 0, "ok"), (0.3, 0, "saturated")]
     cases += [(0.1, 1, "ok"), (0.2, 1, "saturated"), (0.3, 1, "ok")]
     by_hand(tmp_path / "out", cases)
     assert list(read_brackets(Results.load(tmp_path / "out"))) == [
         Bracket(0.2, 0.3, accepted=0.9 * 0.3),
         Bracket(0.1, 0.2, accepted=0.9 * 0.2),
     ]
+
+
+def test_what_did_not_converge_is_not_read(tmp_path: Path) -> None:
+    unclear = "not-converged"
+    # Below a load that is ok it says nothing; above, it is neither taken nor saturated.
+    cases = [(0.1, 0, unclear), (0.2, 0, "ok"), (0.3, 0, unclear), (0.4, 0, "saturated")]
+    cases += [(0.1, 1, "ok"), (0.2, 1, unclear), (0.3, 1, unclear), (0.4, 1, unclear)]
+    by_hand(tmp_path / "out", cases)
+    brackets = list(read_brackets(Results.load(tmp_path / "out")))
+    assert brackets == [
+        Bracket(0.2, 0.4, 0.9 * 0.4, unknown=(0.3,)),
+        Bracket(0.1, None, unknown=(0.2, 0.3, 0.4)),
+    ]
+    # Both sides of what is unknown are looked at, and nothing above what has no upper end.
+    assert middles(brackets, 0.05) == [0.15, 0.25, 0.35]
+    assert middles(brackets, 0.1) == []
+    found = Saturation(None, None, tuple(brackets), 0.4, 8, 4)
+    said = [text for _, text in facts(found, tmp_path)]
+    assert said[0] == "above 0.1"
+    assert said[1] == (
+        "1 of 2 replications cannot tell above that: their runs did not converge, and none is "
+        "saturated"
+    )
 
 
 def test_a_run_that_stood_still_ends_the_search(tmp_path: Path) -> None:
@@ -246,6 +273,7 @@ def test_a_curve_has_a_row_a_point_with_intervals(tmp_path: Path) -> None:
         "accepted_load_half_width",
         "latency_mean_ns",
         "latency_half_width_ns",
+        "not_converged",
         "saturated",
         "deadlocked",
         "failed",
@@ -274,7 +302,9 @@ def points(*rows: dict[str, Any]) -> pa.Table:
         "accepted_load_half_width": 0.01,
         "latency_mean_ns": 1000.0,
         "latency_half_width_ns": 100.0,
+        "not_converged": 0,
         "saturated": 0,
+        "deadlocked": 0,
     }
     return pa.Table.from_pylist([base | row for row in rows])
 
@@ -284,12 +314,12 @@ def marks(figure: Figure, gid: str) -> int:
     return sum(one[0].get_gid() == gid for one in axes.containers)
 
 
-def test_a_picture_has_a_line_a_routing_and_hollow_saturated_points() -> None:
+def test_a_picture_has_a_line_a_routing_and_hollow_points_of_no_steady_state() -> None:
     figure = plots.curve(
         points(
             {},
             {"accepted_load": 0.2, "latency_mean_ns": 90_000.0, "saturated": 2},
-            {"routing": "other", "latency_half_width_ns": None},
+            {"routing": "other", "latency_half_width_ns": None, "not_converged": 1},
             {"routing": "none", "latency_mean_ns": None},
         ),
         title="Curves",
@@ -303,7 +333,13 @@ def test_a_picture_has_a_line_a_routing_and_hollow_saturated_points() -> None:
     assert explained is not None
     told = [text.get_text() for text in explained.get_texts()]
     assert told[:3] == ["up-down", "other", "none: no run could be made"]
-    assert told[3].startswith("saturated")
+    assert told[3].splitlines() == [
+        "not converged: runs are too",
+        "short, or the load too high",
+        "saturated: latency grows",
+        "with the length of the run",
+    ]
+    assert (marks(figure, "steady"), marks(figure, "unsteady")) == (1, 2)
 
 
 def test_a_picture_of_nothing_says_so() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from gingham.errors import InputError
 from gingham.results import Results
 from gingham.store import SweepFolder
 from tests.conftest import Finished
+from tests.folders import as_before_digests
 
 Command = Callable[..., Finished]
 KEY = "the key `routing.second` is called `routing.alternative` now"
@@ -81,11 +81,13 @@ def test_a_sweep_that_left_the_key_open_is_read(tmp_path: Path) -> None:
 def test_the_folder_of_a_run_says_the_new_names(tmp_path: Path) -> None:
     package.run(package.Scenario.parse(SHORT), output=tmp_path / "run")
     path = tmp_path / "run" / "manifest.json"
-    manifest = json.loads(path.read_text())
-    one = manifest["summary"]["classes"][0]
-    one["drawn_load"] = one.pop("generated_load")
-    manifest["scenario"]["routing"]["second"] = SECOND
-    path.write_text(json.dumps(manifest))
+
+    def rename(manifest: dict[str, Any]) -> None:
+        one = manifest["summary"]["classes"][0]
+        one["drawn_load"] = one.pop("generated_load")
+        manifest["scenario"]["routing"]["second"] = SECOND
+
+    as_before_digests(path, rename)
     with pytest.raises(InputError) as refused:
         package.load_result(tmp_path / "run")
     assert f"{KEY}; {LOAD}\n" in str(refused.value)

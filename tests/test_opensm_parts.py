@@ -9,13 +9,14 @@ import pytest
 
 from gingham import EnvironmentProblem, Fabric, InputError
 from gingham.cli import _main
-from gingham.opensm import path_records, programs, sa_queries
+from gingham.opensm import first_ports, path_records, programs, sa_queries
 from gingham.opensm.damage import broken, without
 from gingham.opensm.decision import with_speeds
 from gingham.opensm.manager import complaints
 from gingham.opensm.roots import read_roots
-from gingham.opensm.simulator import largest_part, limits, seat
+from gingham.opensm.simulator import largest_part, limits, seat, with_guids
 from gingham.opensm.torus import torus_configuration
+from tests.fragments import SECOND_PORT
 
 DUMP = """\
 switchguid=0x10(10)
@@ -82,6 +83,20 @@ def test_the_manager_sits_on_the_first_host_of_the_largest_part() -> None:
     assert seat(clos, "h2-1") == "H-0000400000000005"
     with pytest.raises(InputError, match='no host "spine0"'):
         seat(clos, "spine0")
+
+
+def test_hosts_are_played_with_their_first_cable_at_port_1(tmp_path: Path) -> None:
+    (tmp_path / "net.toml").write_text(SECOND_PORT)
+    fabric = with_guids(Fabric.load(tmp_path / "net.toml"))
+    guids = {node.name: node.guid for node in fabric.nodes}
+    hosts = first_ports.moved(fabric)
+    assert hosts == {guids["h0"]: 2, guids["h1"]: 2}
+    text, _ = fabric.text("ibnetdiscover")
+    played = first_ports.played(text, hosts)
+    (tmp_path / "played.ibnetdiscover").write_text(played)
+    ends = [cable.ends for cable in Fabric.load(tmp_path / "played.ibnetdiscover").cables]
+    assert {port for end in ends for name, port in end if name in {"h0", "h1", "h2"}} == {1}
+    assert first_ports.discovered(played, hosts) == text
 
 
 def test_ports_and_their_switches_are_read_from_a_dump() -> None:

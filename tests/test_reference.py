@@ -96,7 +96,7 @@ def test_a_word_of_an_earlier_version_is_answered_with_the_one_of_today(gingham:
 def test_explain_shows_a_word_with_the_keys_mechanisms_and_columns_of_its_name(
     gingham: Command,
 ) -> None:
-    flit = gingham("explain", "flit").out
+    flit = " ".join(gingham("explain", "flit").out.split())
     assert "flow control digit" in flit
     assert "Best-Effort Bandwidth Reservation" in flit
     words = json.loads(gingham("explain", "VC", "--json").out)["words"]

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import gingham
-from gingham import InputError, Result, Scenario, load_result, running, tables
+from gingham import DamageError, InputError, Result, Scenario, load_result, running, tables
+from tests.folders import as_before_digests, flip
 
 SCENARIO = """
 title = "A star"
@@ -147,17 +148,21 @@ def test_an_unknown_table_is_answered_with_the_nearest(saved: tuple[Result, Path
     assert caught.value.nearest == "messages"
 
 
+def replaced(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
 def spoil_manifest(**changes: Any) -> Callable[[Path], object]:
-    def spoil(folder: Path) -> None:
-        manifest = json.loads((folder / "manifest.json").read_text())
+    def change(manifest: dict[str, Any]) -> None:
         for key, value in changes.items():
             if value is None:
                 del manifest[key]
             else:
                 manifest[key] = value
-        (folder / "manifest.json").write_text(json.dumps(manifest))
 
-    return spoil
+    return lambda folder: as_before_digests(folder / "manifest.json", change)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +176,15 @@ def spoil_manifest(**changes: Any) -> Callable[[Path], object]:
         ),
         (lambda folder: (folder / "manifest.json").write_text("[]"), "it is no JSON object"),
         (lambda folder: (folder / "manifest.json").write_bytes(b"\xff"), "is damaged"),
+        (lambda folder: (folder / "manifest.json").write_bytes(b""), "the manifest is empty"),
+        (
+            lambda folder: replaced(folder / "manifest.json", '"seed": 4', '"seed": 3'),
+            r"changed since it was written: by damage, or by hand\n  other values take a run",
+        ),
+        (
+            lambda folder: replaced(folder / "manifest.json", '"digest"', '"disgust"'),
+            "changed since it was written",
+        ),
         (spoil_manifest(form=7, gingham="9.1"), "by gingham 9.1 in form 7, .* reads form 1"),
         (spoil_manifest(form=None), "in form none"),
         (spoil_manifest(summary=None), "it lacks 'summary'"),
@@ -204,13 +218,31 @@ def test_a_missing_or_damaged_table_is_said_when_it_is_asked_for(
     content = (folder / "messages.parquet").read_bytes()
     (folder / "messages.parquet").write_bytes(content[: len(content) // 2])
     (folder / "nodes.parquet").write_bytes(b"")
+    flip(folder / "series.parquet", 100)
+    # A whole table, but another one.
+    shutil.copy(folder / "classes.parquet", folder / "percentiles.parquet")
     loaded = load_result(folder)
     assert loaded.table("classes").num_rows == 1
-    with pytest.raises(InputError, match=r"links\.parquet: the table is missing"):
-        loaded.table("links")
-    for name in ("messages", "nodes"):
-        with pytest.raises(InputError, match=rf"{name}\.parquet: the table is damaged: \w"):
+    for name, why in {
+        "links": "is missing\n  run its scenario again",
+        "messages": rf"is damaged: it holds {len(content) // 2:,} bytes, and {len(content):,} were",
+        "nodes": "is damaged: it holds 0 bytes",
+        "series": "is damaged: its SHA-256 is not that of what was written",
+        "percentiles": "is damaged",
+    }.items():
+        with pytest.raises(DamageError, match=rf"{name}\.parquet: {why}"):
             loaded.table(name)
+
+
+def test_a_folder_from_before_there_were_digests_is_read(saved: tuple[Result, Path]) -> None:
+    fresh, folder = saved
+    as_before_digests(folder / "manifest.json")
+    loaded = load_result(folder)
+    assert same(loaded.links, fresh.links)
+    # Unchecked, but a file that is no table is told all the same.
+    (folder / "nodes.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DamageError, match=r"nodes\.parquet: is damaged: \w"):
+        loaded.table("nodes")
 
 
 def test_all_messages_go_to_the_disk_while_the_run_lasts(

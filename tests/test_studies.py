@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 from gingham import studies
 from gingham.errors import InputError
-from gingham.studies._claims import Claim, Measurement, each_of, judge, met, read_claim
+from gingham.studies import ClaimOutcome, Measurement, counted
+from gingham.studies._assumptions import read_assumption
+from gingham.studies._claims import Claim, each_of, judge, read_claim
 from gingham.studies._series import Series, crossing, dip
 from gingham.studies._study import changed
 from gingham.studies.kwan1996 import closed_forms
@@ -17,9 +20,17 @@ from gingham.studies.kwan1996 import closed_forms
 T2 = 4.302653
 
 
+# Far from every band of these tests.
+NULL = {"value": -100, "of": "no mechanism"}
+
+
 def claim(**keys: object) -> Claim:
     named = {"key": "k", "figure": "1", "section": "1", "claim": "c", "measure": "m", "how": "h"}
-    return read_claim({**named, **keys})
+    return read_claim({**named, "null": NULL, **keys})
+
+
+def verdict(wanted: Claim, value: float, half_width: float | None = None) -> str:
+    return judge(wanted, Measurement.around(value, half_width)).verdict
 
 
 # Claims.
@@ -27,41 +38,159 @@ def claim(**keys: object) -> Claim:
 
 def test_a_band_is_met_by_the_value_whatever_its_interval() -> None:
     wanted = claim(expected=0.913, tolerance=0.02)
-    assert met(wanted, Measurement.around(0.9, 0.05))
-    assert not met(wanted, Measurement.around(0.88, 0.05))
+    assert verdict(wanted, 0.9, 0.05) == "passed"
+    assert verdict(wanted, 0.88, 0.05) == "failed"
 
 
-def test_a_bound_is_met_by_the_whole_interval() -> None:
+def test_a_bound_is_met_by_the_whole_interval_and_not_by_the_bound() -> None:
     wanted = claim(above=0)
-    assert met(wanted, Measurement.around(1.0, 0.9))
-    assert not met(wanted, Measurement.around(1.0, 1.1))
-    assert met(claim(below=2), Measurement(1.0))
+    assert verdict(wanted, 1.0, 0.9) == "passed"
+    assert verdict(wanted, 1.0, 1.1) == "failed"
+    assert verdict(wanted, 0.0) == "failed"
+    assert verdict(claim(below=2, null={"value": 2, "of": "as before"}), 1.0) == "passed"
 
 
 def test_no_number_meets_nothing() -> None:
-    assert not met(claim(between=[0, 1]), Measurement(math.nan))
-    assert not met(claim(above=0), Measurement(math.nan))
+    assert verdict(claim(between=[0, 1]), math.nan) == "failed"
+    assert verdict(claim(above=0), math.nan) == "failed"
 
 
-def test_a_claim_that_differs_is_counted_apart_even_where_it_is_met() -> None:
-    assert judge(claim(above=0), Measurement(1.0)).verdict == "passed"
-    assert judge(claim(above=0), Measurement(-1.0)).verdict == "failed"
-    assert judge(claim(above=0, differs="because"), Measurement(-1.0)).verdict == "differs"
+def test_a_factor_and_a_tolerance_give_the_wider_band_of_both() -> None:
+    band = claim(expected=2.0, factor=1.6, tolerance=1.0).band
+    assert (band.low, band.high, band.at) == (1.0, 3.2, 2.0)
+    band = claim(expected=-10.0, factor=2.0).band
+    assert (band.low, band.high) == (-20.0, -5.0)
+
+
+DIFFERS = {"because": "b", "between": [4, 6]}
 
 
 @pytest.mark.parametrize(
-    "keys",
+    ("value", "expected"),
+    [(5, "differs"), (10.5, "now_met"), (7, "failed"), (3, "failed"), (math.nan, "failed")],
+)
+def test_what_differs_is_held_against_its_own_band(value: float, expected: str) -> None:
+    assert verdict(claim(expected=10, tolerance=1, differs=DIFFERS), value) == expected
+
+
+def test_a_band_that_admits_its_null_is_refused_or_cannot_tell() -> None:
+    null = {"value": 1.0, "of": "no policy"}
+    with pytest.raises(InputError, match=r"a\.toml: .*\"k\" tells nothing.*no policy"):
+        read_claim({**BARE, "expected": 1.1, "tolerance": 0.1, "null": null}, "a.toml")
+    unsure = claim(expected=1.1, tolerance=0.1, null=null, cannot_tell="the interval is wide")
+    assert verdict(unsure, 1.1) == "cannot_tell"
+    assert verdict(unsure, 1.3) == "failed"
+    with pytest.raises(InputError, match="but can"):
+        claim(expected=1.2, tolerance=0.1, null=null, cannot_tell="the interval is wide")
+    # A bound does not admit the number at its end.
+    assert claim(above=1, null=null).null is not None
+
+
+BARE = {"key": "k", "figure": "1", "section": "1", "claim": "c", "measure": "m", "how": "h"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
     [
-        {},
-        {"expected": 1},
-        {"above": 0, "tolerance": 1},
-        {"above": 0, "below": 1},
-        {"above": 0, "colour": "red"},
+        ({"expected": 1, "tolerance": 0}, '"null".*"exact = true"'),
+        ({"expected": 1, "tolerance": 0, "exact": True, "null": NULL}, '"null".*"exact = true"'),
+        ({"expected": 1, "tolerance": 1, "exact": True}, "has a band"),
+        ({"between": [2, 1], "null": NULL}, "upside down, from 2 to 1"),
+        ({"expected": 1, "tolerance": -1, "null": NULL}, "upside down"),
+        ({"expected": 1, "factor": 0.5, "null": NULL}, "upside down"),
+        ({"between": [1], "null": NULL}, "no two ends"),
+        ({"null": NULL}, "needs one of"),
+        ({"expected": 1, "null": NULL}, "needs one of"),
+        ({"above": 0, "tolerance": 1, "null": NULL}, "needs one of"),
+        ({"above": 0, "below": 1, "null": NULL}, "needs one of"),
+        ({"above": "0", "null": NULL}, "no number"),
+        ({"above": 0, "null": {"value": 0}}, 'needs "value" and "of"'),
+        ({"above": 0, "null": {"value": 0, "off": "x"}}, 'did you mean "of"'),
+        ({"above": 0, "nul": NULL}, 'did you mean "null"'),
+        ({"above": 0, "null": NULL, "differs": "because"}, "a band of its own"),
+        ({"above": 0, "null": NULL, "differs": {"between": [-2, -1]}}, 'needs "because"'),
+        ({"above": 0, "null": NULL, "differs": DIFFERS}, "inside of what the paper expects"),
     ],
 )
-def test_a_claim_without_one_expectation_is_refused(keys: dict[str, object]) -> None:
-    with pytest.raises(InputError):
-        claim(**keys)
+def test_a_claim_that_cannot_fail_or_cannot_be_read_is_refused_with_its_place(
+    keys: dict[str, object], told: str
+) -> None:
+    with pytest.raises(InputError, match=told) as raised:
+        read_claim({**BARE, **keys}, "studies/expected.toml")
+    assert str(raised.value).startswith('studies/expected.toml: the claim "k"')
+
+
+def test_claims_of_the_paper_and_of_ours_are_counted_apart() -> None:
+    outcomes = [
+        judge(claim(above=0), Measurement(1.0)),
+        judge(claim(above=0, ours=True), Measurement(-1.0)),
+        ClaimOutcome(claim(above=0), "left_out", None),
+    ]
+    counts = counted(outcomes)
+    assert {word: n for word, n in counts["paper"].items() if n} == {"passed": 1, "left_out": 1}
+    assert {word: n for word, n in counts["ours"].items() if n} == {"failed": 1}
+
+
+# Assumptions.
+
+ASSUMPTION = {
+    "key": "delay",
+    "title": "delay of a switch",
+    "because": "measured elsewhere",
+    "ours": "150 ns",
+    "claims": ["k"],
+    "alternatives": [
+        {"value": "300 ns", "set": {"a": 1}, "sweep": {"s": {"set": {"b": 2}, "title": "t"}}},
+        {"value": "1/2", "options": {"UD": "UD_spread"}},
+        {
+            "value": "deeper",
+            "axis": {"x": {"values": [2]}},
+            "sweep": {"s": {"axis": {"y": {"values": [3]}}}},
+        },
+    ],
+}
+
+
+def test_an_alternative_changes_settings_sweeps_and_options() -> None:
+    first, second, third = read_assumption(ASSUMPTION, "study.toml").alternatives
+    assert first.changes("s") == {"set": {"a": 1, "b": 2}, "title": "t"}
+    assert first.changes("other") == {"set": {"a": 1}}
+    assert third.changes("s") == {"axis": {"x": {"values": [2]}, "y": {"values": [3]}}}
+    assert third.changes("other") == {"axis": {"x": {"values": [2]}}}
+    assert first.options_of({"one": "UD", "n": 1}) == {"one": "UD", "n": 1}
+    assert second.runs_as_ours("s")
+    assert second.options_of({"one": "UD", "n": 1}) == {"one": "UD_spread", "n": 1}
+    # A folder can have its name.
+    assert second.name == "delay 1_2"
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"because": None}, 'needs "because"'),
+        ({"alternatives": [{"value": "x"}]}, '"x" changes nothing'),
+        ({"alternatives": [{"set": {"a": 1}}]}, 'needs "value"'),
+        ({"alternatives": [{"value": "x", "sets": {}}]}, '"sets", which is no key'),
+        ({"sweep": ["s"]}, '"sweep", which is no key'),
+    ],
+)
+def test_an_assumption_that_says_too_little_is_refused(keys: dict[str, object], told: str) -> None:
+    table = {key: value for key, value in {**ASSUMPTION, **keys}.items() if value is not None}
+    with pytest.raises(InputError, match=told) as raised:
+        read_assumption(table, "study.toml")
+    assert str(raised.value).startswith('study.toml: the assumption "delay"')
+
+
+@pytest.mark.parametrize("key", studies.names())
+def test_every_assumption_names_claims_and_sweeps_that_there_are(key: str, tmp_path: Path) -> None:
+    study = studies.load(key)
+    for evidence, sweep in studies.needed(study, tmp_path, study.assumptions).values():
+        assert study.sweep(sweep, "coarse", evidence.under).count() > 0
+    known = set(studies.sweeps_of(study.figures))
+    for assumption in study.assumptions:
+        assert all(study.claim(claim) for claim in assumption.claims)
+        assert all(set(one.sweeps) <= known for one in assumption.alternatives)
+        assert set(assumption.sweeps) <= known
 
 
 def test_a_table_of_claims_has_one_for_each_row() -> None:
@@ -87,6 +216,21 @@ def test_a_table_of_claims_has_one_for_each_row() -> None:
     assert (second["key"], second["expected"], second["tolerance"]) == ("factor-16", 1.4, 0.2)
     # Without rows a claim stands as it is written, braces and all.
     assert list(each_of(common)) == [common]
+
+
+def test_an_assumption_runs_the_sweeps_of_its_claims_figures_or_those_it_names(
+    tmp_path: Path,
+) -> None:
+    study = studies.load("flich2001")
+    claim = study.claim("table-2-ud-itb-short-latency-16")
+    table = {**ASSUMPTION, "claims": [claim.key], "alternatives": ASSUMPTION["alternatives"][:1]}
+
+    def sweeps(**keys: object) -> set[str]:
+        assumption = read_assumption({**table, **keys}, "study.toml")
+        return {sweep for _, sweep in studies.needed(study, tmp_path, [assumption]).values()}
+
+    assert sweeps() == set(study.figure("table-2").sweeps)
+    assert sweeps(sweeps=["short-16"]) == {"short-16"}
 
 
 # Curves.
@@ -161,9 +305,10 @@ def test_every_claim_can_be_measured_and_every_sweep_read(key: str) -> None:
     for one in study.claims:
         assert callable(studies.measure_of(key, one.measure))
     for name in studies.sweeps_of(study.figures):
-        full, quick = study.sweep(name), study.sweep(name, quick=True)
+        full, quick = study.sweep(name), study.sweep(name, "quick")
         assert 0 < quick.count() <= full.count()
-    assert set(study.quick) <= set(studies.sweeps_of(study.figures))
+    for less in study.less.values():
+        assert set(less) <= set(studies.sweeps_of(study.figures))
     assert (study.folder / "README.md").is_file()
 
 
@@ -194,6 +339,9 @@ def test_a_variant_is_a_sweep_with_another_title_and_other_keys_of_its_axes() ->
         "set": {},
         "axis": [{**axis, "keys": {"load": 2}}, {"key": "y"}],
     }
+    zipped = {"name": ["x", "z"], "zip": {"a": [1, 2], "b": [3, 4]}}
+    less = {"zip": {"a": [1], "b": [5]}}
+    assert changed({"axis": [zipped]}, {"axis": {"x": less}}, "v")["axis"] == [{**zipped, **less}]
     with pytest.raises(AssertionError, match="v lacks axes"):
         changed(sweep, {"axis": {"z": {"keys": {}}}}, "v")
 

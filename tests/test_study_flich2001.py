@@ -79,6 +79,15 @@ def test_a_part_of_an_increase_is_the_ratio_of_means() -> None:
     assert less.value == pytest.approx((4 + 16) / 2)
 
 
+def test_a_part_of_a_gain_is_the_ratio_of_means() -> None:
+    # Gains of 100 and 50 % by all packets, of 40 and 10 % by half of them: 25 of 75.
+    rows = [*TWO, ("UD_ITB_50", 1.4, 0, 14.0, 9000.0), ("UD_ITB_50", 1.4, 1, 22.0, 9000.0)]
+    found = measures.part_of_gain(evidence(two=rows), "two", "UD_ITB_50", "UD_ITB")
+    assert found.value == pytest.approx(1 / 3)
+    # Above a third of its cluster's by 1/15, below by as much, of 3/4.
+    assert found.high == pytest.approx(1 / 3 + T1 * (1 / 15) / (3 / 4), rel=1e-4)
+
+
 def test_multiples_of_two_sweeps_are_compared_cluster_by_cluster() -> None:
     other = [(name, load, key, taken, 1000.0) for name, load, key, taken, _ in TWO]
     both = evidence(two=TWO, other=other)
@@ -165,7 +174,7 @@ def test_clusters_of_the_generator_follow_the_rules_and_others_do_not() -> None:
 
 
 def test_the_numbers_of_the_tables_agree_with_what_the_paper_says_of_them() -> None:
-    claims = {one.key: (one.low + one.high) / 2 for one in studies.load("flich2001").claims}
+    claims = {one.key: one.band.at for one in studies.load("flich2001").claims}
 
     def column(name: str) -> list[float]:
         return [claims[f"{name}-{size}"] for size in (8, 16, 32, 64)]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -22,8 +22,9 @@ from gingham import EnvironmentProblem, InputError, Scenario
 from gingham.results import Results
 from gingham.sweeps import Sweep, SweepProgress, Workers, execute, workers_on
 from gingham.sweeps._build import build, require_same_build
+from gingham.sweeps._cluster import quiet
 from gingham.sweeps._planning import Planner
-from tests.conftest import TIMEOUT_S
+from tests.conftest import TIMEOUT_S, wait_until
 
 DASK = str(Path(sys.executable).parent / "dask")
 RUNS = 24
@@ -52,7 +53,7 @@ class Cluster:
     @property
     def address(self) -> str:
         """`HOST:PORT` of the scheduler."""
-        wait_until(self.file.exists)
+        wait_until(self.file.exists, "the scheduler does not come up")
         wait_until(lambda: self.file.read_text().endswith("}"))
         return str(json.loads(self.file.read_text())["address"]).removeprefix("tcp://")
 
@@ -79,13 +80,6 @@ class Cluster:
         for process in reversed(self.processes):
             process.kill()
             process.wait(TIMEOUT_S)
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + TIMEOUT_S
-    while not holds():
-        assert time.monotonic() < end, "the processes of Dask do not come up"
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -155,6 +149,17 @@ def test_a_scheduler_that_ends_leaves_a_sweep_that_can_be_resumed(
     assert 2 <= kept < RUNS
     progress = execute(sweep(), tmp_path / "out", resume=True)
     assert (progress.resumed, progress.done) == (kept, RUNS - kept)
+
+
+def test_what_dask_tells_of_its_troubles_is_ours_to_tell() -> None:
+    def heard() -> dict[str, bool]:
+        names = ("distributed.client", "distributed.core", "tornado.application", "asyncio")
+        return {name: logging.getLogger(name).isEnabledFor(logging.CRITICAL) for name in names}
+
+    before = heard()
+    with quiet():
+        assert not any(heard().values())
+    assert heard() == before
 
 
 def test_workers_of_another_build_are_refused(cluster: Cluster, tmp_path: Path) -> None:
@@ -256,7 +261,8 @@ def test_without_slurm_there_are_no_jobs(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_scheduler_without_workers_is_refused(cluster: Cluster) -> None:
     with (
         refused("the scheduler has no workers", "to start one: dask worker"),
-        workers_on(f"dask://{cluster.address}", patience_seconds=0.5),
+        # Enough for the scheduler, which is there, to answer.
+        workers_on(f"dask://{cluster.address}", patience_seconds=5),
     ):
         pytest.fail("there are no workers")
 

@@ -17,6 +17,7 @@ import pytest
 from gingham.results import Results
 from gingham.store import _folder, _shards
 from gingham.sweeps import Sweep, run_sweep
+from tests.conftest import TIMEOUT_S, wait_until
 
 KILLS = 20
 # Journals and shards soon become others, so that a kill may find that under way.
@@ -44,6 +45,7 @@ CHILD = f"""
 import sys
 from gingham.store import _folder, _shards
 from gingham.sweeps import Sweep, run_sweep
+from tests.conftest import TIMEOUT_S, wait_until
 _folder.JOURNAL_RUNS, _shards.MERGED = {SMALL["JOURNAL_RUNS"]}, {SMALL["MERGED"]}
 sweep = Sweep.load(sys.argv[1])
 print("begins", flush=True)
@@ -118,9 +120,11 @@ def test_ctrl_c_leaves_what_was_measured_and_says_how_to_go_on(file: Path, tmp_p
     code = "import gingham.cli, sys; sys.exit(gingham.cli.main(sys.argv[1:]))"
     folder = tmp_path / "out"
     with begun(code, "sweep", file, "-o", folder) as child:
-        until(lambda: any((folder / "journal").glob("*")) and Results.load(folder).arrow().num_rows)
+        wait_until(
+            lambda: any((folder / "journal").glob("*")) and Results.load(folder).arrow().num_rows
+        )
         child.send_signal(signal.SIGINT)
-        _, told = child.communicate(timeout=60)
+        _, told = child.communicate(timeout=TIMEOUT_S)
     assert child.returncode == 130
     assert "to go on: gingham sweep" in told
     assert f"-o {folder} --resume" in told
@@ -130,15 +134,6 @@ def test_ctrl_c_leaves_what_was_measured_and_says_how_to_go_on(file: Path, tmp_p
     few.write_text(SWEEP.replace("replications = 4", "replications = 1"))
     run_sweep(Sweep.load(few), folder, resume=True)
     assert Results.load(folder).arrow().num_rows == 16
-
-
-def until(holds: Any) -> None:
-    """Wait until a condition holds."""
-    for _ in range(6000):
-        if holds():
-            return
-        time.sleep(0.01)
-    pytest.fail("it never came to pass")
 
 
 def test_a_sweep_with_more_points_makes_only_those(file: Path, tmp_path: Path) -> None:

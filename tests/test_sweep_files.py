@@ -13,7 +13,7 @@ import pytest
 from gingham import InputError, Scenario
 from gingham.cli import _sweep_progress
 from gingham.sweeps import Sweep, SweepProgress, run_sweep
-from gingham.sweeps._values import range_values
+from gingham.sweeps._values import UNITS, column_value, range_values
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
@@ -412,3 +412,14 @@ def test_resumed_with_another_file_only_its_own_runs_count(
     told = json.loads(again.out)
     assert (told["done"], told["resumed"]) == (3, 3)
     assert sum(told["verdicts"].values()) == 6
+
+
+def test_rates_are_the_same_numbers_as_in_scenarios() -> None:
+    torus = Scenario.example("torus")
+    rates = [unit for unit in UNITS if unit.endswith(("/s", "ps")) and unit != "ps"]
+    assert {"Gbps", "Gb/s", "Gbit/s", "GBps", "TB/s", "bps"} <= set(rates)
+    assert len(rates) == 25
+    for unit in rates:
+        resolved = torus.with_({"network.link_rate": f"8 {unit}"}).resolved()
+        told = resolved["network"]["link_rate"]
+        assert column_value(told) == column_value(f"8 {unit}"), unit

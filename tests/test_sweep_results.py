@@ -72,7 +72,7 @@ def folder(tmp_path: Path) -> Path:
 
 def add(opened: SweepFolder, key: str, load: float, number: int, latency: float | None) -> None:
     row: dict[str, Any] = {"key": key, "seed": number}
-    classes = []
+    classes, tables = [], {}
     if latency is None:
         row |= {"verdict": "failed", "error": "the reason"}
     else:
@@ -83,11 +83,12 @@ def add(opened: SweepFolder, key: str, load: float, number: int, latency: float 
         ]
         buffer = pa.BufferOutputStream()
         pq.write_table(pa.table({"message": [0, 1], "latency_ps": [1, number]}), buffer)
-        opened.add_table(key, "messages", buffer.getvalue().to_pybytes())
+        tables = {"messages": buffer.getvalue().to_pybytes()}
     opened.add(
         row,
         {"classes": classes},
         {"key": key, "began": f"2026-01-01T00:00:0{number}", "host": "here"},
+        tables,
     )
 
 
@@ -299,6 +300,7 @@ class Pressed:
     def __init__(self, results: Results, error: Exception) -> None:
         self.error = error
         self.extract_statements = results._connection.extract_statements
+        self.get_table_names = results._connection.get_table_names
 
     def sql(self, _query: str) -> None:
         raise self.error
@@ -344,13 +346,13 @@ def test_what_is_wider_than_the_terminal_is_printed_row_below_row(
 ) -> None:
     key = "0123456789abcdef"
     answer = pa.table({"key": [key] * 30, "verdict": ["ok"] * 30, "error": ["why"] * 30})
-    # 8, 7 and 5 digits, two between columns, one at each end.
-    monkeypatch.setattr(_query, "terminal_width", lambda: 26)
+    # 8, 7 and 5 digits, two between columns, one at both ends.
+    monkeypatch.setenv("COLUMNS", "26")
     _query.print_answer(answer)
     beside = capsys.readouterr().out.splitlines()
     assert beside[0] == "30 rows"
     assert [line.split() for line in beside].count(["01234567", "ok", "why"]) == 30
-    monkeypatch.setattr(_query, "terminal_width", lambda: 25)
+    monkeypatch.setenv("COLUMNS", "25")
     _query.print_answer(answer)
     below = capsys.readouterr().out.splitlines()
     assert [line.split() for line in below[:5]] == [
@@ -361,7 +363,7 @@ def test_what_is_wider_than_the_terminal_is_printed_row_below_row(
         ["error", "why"],
     ]
     assert below[-1] == "10 more rows; --json or -o FILE gives all"
-    assert len(below) == 1 + 20 * 4 + 1
+    assert len(below) == 1 + 20 * 4 + 2
     assert _query.answer_for_programs(answer, None)["rows"][0]["key"] == key
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from gingham import InputError, _files
 from gingham.kinds import FABRIC
 from gingham.store import SweepFolder, _columns, _folder, _journal, _shards, reader
+from tests.folders import as_before_digests
 
 MANIFEST = {"columns": {"load": "double"}, "sweep": {"keep": []}}
 RUNS = 5
@@ -56,6 +56,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Journals and shards that soon become others."""
     monkeypatch.setattr(_folder, "JOURNAL_RUNS", 2)
     monkeypatch.setattr(_shards, "MERGED", 2)
+    # Nobody pulls the plug here, and the disk takes longer than all else.
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
 
 
 def doomed(monkeypatch: pytest.MonkeyPatch, step: int) -> Fate:
@@ -188,8 +190,7 @@ def test_a_folder_has_one_writer(folder: SweepFolder) -> None:
 def test_a_folder_of_another_form_is_refused_in_one_message(tmp_path: Path) -> None:
     session(tmp_path / "out")
     path = tmp_path / "out" / "sweep.json"
-    manifest = json.loads(path.read_text())
-    path.write_text(json.dumps({**manifest, "form": 0, "gingham": "0.0.9"}))
+    as_before_digests(path, lambda manifest: manifest.update(form=0, gingham="0.0.9"))
     before = tables_of_files(tmp_path / "out")
     with pytest.raises(InputError, match="in form 0, and this version uses form 1") as refused:
         session(tmp_path / "out")

@@ -9,7 +9,9 @@ True
 
 from gingham import plots
 from gingham._native import __version__
+from gingham.checking import FolderCheck, check_folder
 from gingham.errors import (
+    DamageError,
     DeadlockError,
     EnvironmentProblem,
     GinghamError,
@@ -26,10 +28,12 @@ from gingham.scenario import Scenario
 
 __all__ = [
     "Cable",
+    "DamageError",
     "DeadlockError",
     "EnvironmentProblem",
     "Fabric",
     "Finding",
+    "FolderCheck",
     "GinghamError",
     "InputError",
     "InternalError",
@@ -41,6 +45,7 @@ __all__ = [
     "Scenario",
     "Simulation",
     "__version__",
+    "check_folder",
     "load_result",
     "plots",
     "run",

@@ -5,24 +5,29 @@
     runs/.demo.partial-4711/   messages.parquet  latency.png  manifest.json   (this last)
     runs/demo/                 the same, by one rename
 
+The manifest has the digest of every other file, and its own (`gingham._sealed`).
+
 Invariants: a folder with `manifest.json` holds all that the run wrote; a run that was killed
-leaves at most a hidden folder, never one under the name that was asked for; a folder that no
-run wrote is never replaced.
+leaves at most a hidden folder, never one under the name that was asked for; one that a signal
+ended leaves none, whenever that came; a folder that no run wrote is never replaced.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, BinaryIO
 
 from gingham._files import sync_directory, write_synced, writing
+from gingham._sealed import entry_of, sealed
+from gingham._signals import HeldSignals
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -37,9 +42,11 @@ class RunFolder:
 
     ::
 
-        with RunFolder(Path("runs/demo")) as folder:
+        with RunFolder(Path("runs/demo")) as folder, interruptible(folder):
             folder.write("table.csv", lambda handle: handle.write(b"1,2"))
             folder.complete({"seed": 1})
+
+    Signals wait until the block ends, but where they are let through by `interruptible`.
     """
 
     def __init__(self, target: Path, *, force: bool = False) -> None:
@@ -50,13 +57,18 @@ class RunFolder:
         self._partial = self._sibling("partial")
         self._complete = False
         self._appeared = False
+        self.signals = HeldSignals()
+        self._held = ExitStack()
 
     def __enter__(self) -> Self:
         """Create the hidden folder, after asking whether the target may be written."""
-        with writing(self.named):
-            self._refuse_existing()
-            self.target.parent.mkdir(parents=True, exist_ok=True)
-            self._partial.mkdir()
+        with ExitStack() as stack:
+            stack.enter_context(self.signals)
+            with writing(self.named):
+                self._refuse_existing()
+                self.target.parent.mkdir(parents=True, exist_ok=True)
+                self._partial.mkdir()
+            self._held = stack.pop_all()
         return self
 
     def __exit__(
@@ -67,12 +79,12 @@ class RunFolder:
     ) -> None:
         """Let the folder appear if it is complete, and remove it otherwise."""
         try:
-            if kind is None and self._complete:
-                with writing(self.named):
-                    self._appear()
-                self._appeared = True
-        finally:
-            shutil.rmtree(self._partial, ignore_errors=True)
+            with self._held:
+                self._close(whole=kind is None and self._complete)
+        except KeyboardInterrupt as late:
+            if self._appeared:
+                raise KeyboardInterrupt(f"{self.named} is written") from late
+            raise
 
     def write(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Create the file `name` in the folder; `write` fills it."""
@@ -94,10 +106,22 @@ class RunFolder:
         return (self.target if self._appeared else self._partial) / name
 
     def complete(self, manifest: Mapping[str, object]) -> None:
-        """Write `manifest`, after which nothing more may be written."""
-        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-        self.write(MANIFEST, lambda handle: handle.write(text.encode()))
+        """Write `manifest` with the digests of all files; nothing more may be written then."""
+        with writing(self.named):
+            files = {file.name: entry_of(file) for file in self._partial.iterdir()}
+        data = sealed(manifest, files)
+        self.write(MANIFEST, lambda handle: handle.write(data))
         self._complete = True
+
+    def _close(self, *, whole: bool) -> None:
+        """Let a whole folder appear; one that is not leaves nothing."""
+        try:
+            if whole:
+                with writing(self.named):
+                    self._appear()
+                self._appeared = True
+        finally:
+            shutil.rmtree(self._partial, ignore_errors=True)
 
     def _refuse_existing(self) -> None:
         if not os.path.lexists(self.target):
@@ -120,3 +144,11 @@ class RunFolder:
 
     def _sibling(self, what: str) -> Path:
         return self.target.with_name(f".{self.target.name}.{what}-{os.getpid()}")
+
+
+def interruptible(folder: RunFolder | None) -> AbstractContextManager[None]:
+    """Return a block within that of a run folder, which a signal may end; without one, any block.
+
+    A signal that comes later, while the folder appears or is removed, waits until that is done.
+    """
+    return folder.signals.let_through() if folder else nullcontext()

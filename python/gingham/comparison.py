@@ -37,7 +37,7 @@ class Candidate:
     # Whether there is a root to choose; without one in `parameters`, the one asked for.
     rooted: bool = False
 
-    def chosen(self, root: str | Mapping[str, str] | None) -> dict[str, Any]:
+    def chosen(self, root: str | Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the parameters with the root that was asked for."""
         if root is None or not self.rooted:
             return dict(self.parameters)
@@ -83,13 +83,13 @@ def compare(
     *,
     form: Literal["source", "table"] = "source",
     when_full: Literal["spill", "stop"] = "spill",
-    root: str | Mapping[str, str] | None = None,
+    root: str | Mapping[str, Any] | None = None,
     on_step: Callable[[str, str], None] | None = None,
 ) -> list[CandidateRow]:
     """Return a row for each candidate, in their order.
 
-    `root` is that of all algorithms that have one. `on_step` is told which candidate is under way
-    and at what. `InputError` if the root is no switch of the fabric.
+    `root` is that of all algorithms that have one: a rule, or `{"named": [...]}`. `on_step` is told
+    which candidate is under way and at what. `InputError` if a root is no switch of the fabric.
     """
     tell = on_step or (lambda _label, _what: None)
     if root is not None:

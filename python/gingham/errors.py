@@ -16,10 +16,10 @@ expected, and the nearest name where one was misspelt.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 # How every command ends.
@@ -64,8 +64,14 @@ class InputError(GinghamError):
         key: str | None = None,
         expected: Sequence[str] = (),
         nearest: str | None = None,
+        others: Sequence[Mapping[str, Any]] = (),
+        faults: int = 1,
     ) -> None:
-        """Keep where it stands, under which key, what was expected and what was meant."""
+        """Keep where it stands, under which key, what was expected and what was meant.
+
+        A file may have several `faults`; up to twenty are named, of which `others` are all but
+        the first.
+        """
         super().__init__(message)
         self.file = file
         self.line = line
@@ -73,10 +79,16 @@ class InputError(GinghamError):
         self.key = key
         self.expected = list(expected)
         self.nearest = nearest
+        self.others = list(others)
+        self.faults = faults
 
     def about(self, message: str, key: str) -> InputError:
         """Return the error as one about `key`, in words that hold its own."""
         return InputError(message, key=key, expected=self.expected, nearest=self.nearest)
+
+
+class DamageError(InputError):
+    """A file of a run folder or of a sweep is not the one that was written there."""
 
 
 class DeadlockError(GinghamError):

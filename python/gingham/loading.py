@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,12 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gingham import old_names, tables
 from gingham._files import nearest_file, require_file
 from gingham._rundir import FORM, MANIFEST
+from gingham._sealed import FILES, damaged, unsealed
 from gingham.errors import InputError
 from gingham.result import AnyResult, Result
 from gingham.scenario import AnyScenario, Scenario
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
 # What reads the runs of each laboratory.
 READERS = {"fabric": "gingham.load_result", "stripe": "gingham.stripe.load_result"}
@@ -27,7 +28,8 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
     """Return the result in a run folder, as `run` returned it when it wrote the folder.
 
     Tables are read when they are asked for. `InputError` if the folder is not that of a run,
-    or of one that this version cannot read.
+    or of one that this version cannot read; `DamageError` if its manifest, or a table that is
+    asked for, is not as the run wrote it.
     """
     return load_as(folder, Result, Scenario, "gingham.load_result")
 
@@ -57,12 +59,19 @@ def load_as(
             about=manifest["about"],
             wall_seconds=manifest["wall_seconds"],
             makers={
-                name: partial(tables.from_parquet, place / f"{name}.parquet")
-                for name in manifest["tables"]
+                name: partial(tables.from_parquet, place / file, manifest.get(FILES, {}).get(file))
+                for name, file in files_of(manifest["tables"])
             },
         )
     except (KeyError, TypeError) as error:
-        raise damaged(place / MANIFEST, f"it lacks {error}") from error
+        raise damaged(
+            place / MANIFEST, f"the manifest is damaged: it lacks {error}", tables.CURE
+        ) from error
+
+
+def files_of(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names of tables with those of their files."""
+    return [(name, f"{name}.parquet") for name in names]
 
 
 def read_manifest(place: Path) -> dict[str, Any]:
@@ -77,12 +86,7 @@ def read_manifest(place: Path) -> dict[str, Any]:
         message = f"{place}: is not the folder of a run: it has no {MANIFEST}{run_below(place)}"
         raise InputError(message, file=str(place))
     require_file(path)
-    try:
-        manifest = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise damaged(path, str(error)) from error
-    if not isinstance(manifest, dict):
-        raise damaged(path, "it is no JSON object")
+    manifest = unsealed(path, tables.CURE)
     if manifest.get("form") != FORM:
         form, by = manifest.get("form", "none"), manifest.get("gingham", "an unknown version")
         message = (
@@ -97,8 +101,3 @@ def run_below(place: Path) -> str:
     """Return a hint at the folder of a run inside `place`, or nothing."""
     found = sorted(path.parent for path in place.glob(f"*/{MANIFEST}"))
     return f'; did you mean "{found[0]}"?' if found else ""
-
-
-def damaged(path: Path, why: str) -> InputError:
-    """Return the error for a manifest that cannot be right."""
-    return InputError(f"{path}: the manifest is damaged: {why}", file=str(path))

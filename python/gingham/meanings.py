@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 
 # How `gingham run` ends after a verdict.
-VERDICT_EXITS = {"not-converged": "0; 4 under `--strict`", "interrupted": "130", "deadlocked": "3"}
+VERDICT_EXITS = {
+    "not-converged": "0; 4 under `--strict`, also of one class",
+    "interrupted": "130",
+    "deadlocked": "3",
+}
 
 HEAD = """# The numbers of a result
 

@@ -89,10 +89,29 @@ def stripe_choices() -> list[Key]:
 
 def named(name: str, known: Sequence[Key]) -> list[Key]:
     """Return the key of this path and those below it, or else those whose last part is the name."""
-    wanted = ".".join("0" if part.isdigit() else part for part in name.split("."))
+    wanted = as_key(name)
     return [key for key in known if key.path == wanted or key.path.startswith(f"{wanted}.")] or [
         key for key in known if plain(last(key.path)) == plain(name)
     ]
+
+
+def as_key(name: str) -> str:
+    """Return the path of a key for whatever place in a list is named."""
+    return ".".join("0" if part.isdigit() else part for part in name.split("."))
+
+
+def depth_below(path: str, below: str) -> int:
+    """Return how many levels a key stands below a path; 0 if it does not. Places are no levels.
+
+    >>> depth_below("traffic", "traffic.0.length.fixed"), depth_below("", "stop.time")
+    (2, 2)
+    >>> depth_below("load", "traffic.0.load")
+    0
+    """
+    if path and not below.startswith(f"{path}."):
+        return 0
+    rest = below[len(path) :].strip(".").split(".")
+    return sum(not part.isdigit() for part in rest)
 
 
 def last(path: str) -> str:

@@ -60,6 +60,11 @@ class AnyResult(ABC):
         """The names of all tables."""
         return list(self.makers)
 
+    @property
+    def notes(self) -> list[str]:
+        """What was decided before the run, or happened in it, and could surprise."""
+        return list(self.summary["notes"])
+
     def table(self, name: str) -> pa.Table:
         """Return a table by its name; `tables` lists them.
 
@@ -107,6 +112,13 @@ class Result(AnyResult):
         from gingham import plots
 
         return {"latency.png": lambda: plots.picture(plots.latency(self), "png")}
+
+    @property
+    def notes(self) -> list[str]:
+        """What could surprise, with one note in place of many findings of the fabric file."""
+        findings = self.summary["findings"]
+        told = f"the fabric file has {len(findings)} findings; gingham fabric check lists them"
+        return [*super().notes, *([told] if findings else [])]
 
     @property
     def classes(self) -> Sequence[Mapping[str, Any]]:

@@ -58,6 +58,14 @@ class Routes:
         return self._core.alternatives()
 
     @property
+    def roots(self) -> list[str]:
+        """The switches from which the algorithm measures which way is up, with nothing above them.
+
+        Empty for algorithms without roots, and for tables of a subnet manager.
+        """
+        return self._core.roots()
+
+    @property
     def lanes(self) -> list[int]:
         """The lanes on which packets travel between switches."""
         return self._core.lanes()

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 
 from gingham import tables
 from gingham._native import CoreSimulation
-from gingham._rundir import RunFolder
+from gingham._rundir import RunFolder, interruptible
+from gingham._signals import is_default
 from gingham.errors import InputError
 from gingham.result import AnyResult, Progress, Result
 from gingham.saving import MESSAGES, message_writer, save_into
@@ -178,7 +179,7 @@ def run(
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     require_place(scenario, output)
-    with run_folder(output, force=force) as folder:
+    with run_folder(output, force=force) as folder, interruptible(folder):
         simulation = Simulation(scenario, allow_deadlock, engine)
         result = simulate(simulation, folder, on_progress or ignore)
         if folder:
@@ -254,7 +255,8 @@ def interruption() -> Iterator[Callable[[], bool]]:
 
     Handlers that a program installed, and threads in which none can be, are left alone.
     """
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    former = signal.getsignal(signal.SIGINT)
+    if not is_default(former):
         yield lambda: False
         return
     pressed = False
@@ -272,4 +274,4 @@ def interruption() -> Iterator[Callable[[], bool]]:
     try:
         yield lambda: pressed
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, former)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gingham._native import __version__
-from gingham._rundir import FORM, RunFolder
+from gingham._rundir import FORM, RunFolder, interruptible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ def save(result: AnyResult, target: Path, *, force: bool = False) -> None:
 
     The folder appears whole or not at all; `force` lets it replace that of another run.
     """
-    with RunFolder(target, force=force) as folder:
+    with RunFolder(target, force=force) as folder, interruptible(folder):
         save_into(folder, result)
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gingham._files import nearest_file, reason
-from gingham.errors import InputError
+from gingham._files import reason
+from gingham._sealed import damaged, require_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from gingham._sealed import Entry
+
+CURE = "run its scenario again; --force replaces the folder"
 # Name, meaning, unit, (type of the values, little-endian bytes, distinct words).
 CoreColumn: TypeAlias = tuple[str, str, str, tuple[str, bytes, list[str]]]
 
@@ -50,18 +53,18 @@ def arrow_array(pa: Any, kind: str, data: bytes, words: list[str]) -> pa.Array:
     return array
 
 
-def from_parquet(path: Path) -> pa.Table:
-    """Return the table in a file of a run folder; `InputError` if it is missing or damaged."""
+def from_parquet(path: Path, entry: Entry | None = None) -> pa.Table:
+    """Return the table in a file of a run folder.
+
+    `DamageError` if it is missing, or not the one of which the manifest has the `entry`.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    require_whole(path, entry, CURE)
     try:
         return pq.read_table(path)
-    except FileNotFoundError as error:
-        message = f"{path}: the table is missing from its run folder{nearest_file(path)}"
-        raise InputError(message, file=str(path)) from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
         first = why.splitlines()[0] if why else "no reason given"
-        message = f"{path}: the table is damaged: {first}; run its scenario again"
-        raise InputError(message, file=str(path)) from error
+        raise damaged(path, f"is damaged: {first}", CURE) from error

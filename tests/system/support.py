@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gingham import Fabric
-from tests.conftest import require_programs
+from tests.conftest import require_programs, wait_until
 
 DUMPS = Path(__file__).parent.parent.parent.parent / "shared" / "data" / "fabrics"
 
@@ -63,9 +62,6 @@ def sockets() -> set[str]:
 
 
 def nothing_is_left(scratch: Path) -> None:
-    """Fail unless processes, sockets and files of runs below `scratch` are gone, or go at once."""
-    deadline = time.monotonic() + 5
-    while processes(scratch) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert processes(scratch) == {}
+    """Fail unless processes, sockets and files of runs below `scratch` are gone, or go soon."""
+    wait_until(lambda: not processes(scratch), "processes are left")
     assert list(scratch.iterdir()) == []

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ from typing import Any
 import pytest
 
 from gingham import Fabric
-from tests.conftest import Finished
+from tests.conftest import Finished, wait_until
+from tests.fragments import SECOND_PORT
 from tests.system.support import made, nothing_is_left, processes, require_opensm
 
 Command = Callable[..., Finished]
@@ -183,6 +183,15 @@ def test_an_opensm_that_fails_is_one_message_in_its_words(
     assert failed.err == "gingham: opensm: ended with code 3\n  cannot bind\n"
 
 
+def test_hosts_may_be_cabled_at_their_second_port(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "second.toml").write_text(SECOND_PORT)
+    told = gingham("opensm", "compare", "second.toml", "--engines", "minhop,lash", "--json")
+    assert told.code == 0, told.err
+    for row in json.loads(told.out)["rows"]:
+        facts = row["facts"]
+        assert (facts["host_pairs"], facts["lost_pairs"], facts["faults"]) == (6, 0, [])
+
+
 def test_an_engine_that_hangs_costs_no_other(
     gingham: Command, torus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,10 +254,3 @@ def test_an_interrupt_at_any_moment_leaves_nothing_behind(
 def is_running(name: str, scratch: Path) -> bool:
     """Whether a program is under way; python is what asks the administrator."""
     return any(process.startswith(name) for process in processes(scratch).values())
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)

@@ -30,6 +30,19 @@ FABRICS: dict[str, Callable[[], Fabric]] = {
     "dgx-ndr-542": partial(dumped, "dgx-ndr-542"),
 }
 
+
+def tree(arity: int) -> Fabric:
+    return Fabric.make("k-ary-n-tree", arity=arity, levels=3)
+
+
+# Where updn finds roots by itself.
+TREES: dict[str, Callable[[], Fabric]] = {
+    **{f"{arity}-ary 3-tree": partial(tree, arity) for arity in (2, 3, 4, 5)},
+    "clos": partial(made, "clos"),
+    "psmn-x5-89": partial(dumped, "psmn-x5-89"),
+    "dgx-ndr-542": partial(dumped, "dgx-ndr-542"),
+}
+
 # Engine, lanes that it may use.
 FREE_EVERYWHERE = [("updn", 1), ("lash", 8), ("dfsssp", 8), ("nue", 1), ("nue", 8)]
 FREE = [
@@ -73,6 +86,20 @@ def test_updn_and_our_up_down_agree_on_every_distance(name: str, tmp_path: Path)
         for row, lengths in enumerate(theirs)
         for column, length in enumerate(lengths)
     )
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_no_link_carries_more_pairs_than_the_busiest_under_updn(name: str) -> None:
+    decision = decide(TREES[name](), Request("updn"))
+    assert decision.ran == "updn"
+    theirs = decision.routes.statistics()
+    for form in ("source", "table"):
+        routes = decision.fabric.route("up-down", form=form)
+        ours = routes.statistics()
+        assert routes.is_deadlock_free
+        assert ours["unreachable_pairs"] == 0
+        assert ours["mean_switches"] <= theirs["mean_switches"]
+        assert ours["max_channel_paths"] <= theirs["max_channel_paths"]
 
 
 @pytest.mark.parametrize(("name", "engine", "lanes"), FREE)

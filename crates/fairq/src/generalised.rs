@@ -5,12 +5,14 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, where packets a turn are "the closest
-//! integer ratio" of the rates. It is unfair in bytes where lengths differ between channels.
+//! integer ratio" of the rates (`ratio`). It is unfair in bytes where lengths differ between channels.
 //!
 //! Invariant: after whole rounds each channel has sent its packets a turn times the rounds.
 
+use core::num::NonZeroU8;
+
 use crate::error::check_count;
-use crate::{Causal, Rounds, SchedulerError};
+use crate::{Causal, Rounds, SchedulerError, ratio};
 
 /// Round robin with a number of packets a turn for each channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,19 +36,19 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all })
     }
 
-    /// Packets a turn by the integer closest to the ratio of each channel's rate to the lowest.
-    pub fn by_rates(rates_bytes_per_second: &[u64]) -> Result<Self, SchedulerError> {
-        check_count::<CAPACITY>(rates_bytes_per_second.len())?;
-        let lowest = rates_bytes_per_second.iter().copied().min().unwrap_or_default();
+    /// Packets a turn in the closest ratio of small whole numbers to that of the rates: the slowest
+    /// channel has at most so many.
+    pub fn by_rates(
+        rates_bytes_per_second: &[u64],
+        slowest_packets_max: NonZeroU8,
+    ) -> Result<Self, SchedulerError> {
+        let count = rates_bytes_per_second.len();
+        check_count::<CAPACITY>(count)?;
         if let Some(channel) = rates_bytes_per_second.iter().position(|rate| *rate == 0) {
             return Err(SchedulerError::NoShare { channel });
         }
-        let mut packets = [0; CAPACITY];
-        for (packets, &rate) in packets.iter_mut().zip(rates_bytes_per_second) {
-            let closest = (2 * u128::from(rate) + u128::from(lowest)) / (2 * u128::from(lowest));
-            *packets = u32::try_from(closest).unwrap_or(u32::MAX);
-        }
-        Self::new(&packets[..rates_bytes_per_second.len()])
+        let packets: [_; CAPACITY] = ratio::closest(rates_bytes_per_second, slowest_packets_max);
+        Self::new(&packets[..count])
     }
 
     /// Packets that a channel sends in a turn.
@@ -96,17 +98,22 @@ mod tests {
 
     #[test]
     fn packets_follow_the_closest_ratio_of_rates() {
-        // 10, 14, 16 and 155 Mbit/s: ratios 1, 1.4, 1.6 and 15.5, a half rounding up.
+        // 10, 14, 16 and 155 Mbit/s: ratios 1, 1.4, 1.6 and 15.5; with at most one packet of the
+        // slowest a half rounds up, with two 2.8 and 3.2 are 3 and 31 is exact.
         let rates = [10, 14, 16, 155].map(|megabits: u64| megabits * 125_000);
-        let scheduler = GeneralisedRoundRobin::<4>::by_rates(&rates).unwrap();
-        assert_eq!([0, 1, 2, 3].map(|channel| scheduler.packets(channel)), [1, 1, 2, 16]);
+        for (most, packets) in [(1, [1, 1, 2, 16]), (2, [2, 3, 3, 31])] {
+            let most = NonZeroU8::new(most).unwrap();
+            let scheduler = GeneralisedRoundRobin::<4>::by_rates(&rates, most).unwrap();
+            assert_eq!([0, 1, 2, 3].map(|channel| scheduler.packets(channel)), packets);
+        }
     }
 
     #[test]
     fn a_channel_without_a_share_is_refused() {
         let refused = Err(SchedulerError::NoShare { channel: 1 });
         assert_eq!(GeneralisedRoundRobin::<4>::new(&[1, 0]), refused);
-        assert_eq!(GeneralisedRoundRobin::<4>::by_rates(&[1, 0]), refused);
-        assert_eq!(GeneralisedRoundRobin::<4>::by_rates(&[]), Err(SchedulerError::NoChannels));
+        assert_eq!(GeneralisedRoundRobin::<4>::by_rates(&[1, 0], NonZeroU8::MIN), refused);
+        let nothing = GeneralisedRoundRobin::<4>::by_rates(&[], NonZeroU8::MIN);
+        assert_eq!(nothing, Err(SchedulerError::NoChannels));
     }
 }

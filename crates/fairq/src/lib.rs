@@ -22,6 +22,7 @@ mod first_come;
 mod generalised;
 mod passing_over;
 mod randomised;
+mod ratio;
 mod round_robin;
 mod strict_priority;
 mod surplus;

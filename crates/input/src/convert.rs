@@ -33,7 +33,7 @@ impl Places<'_> {
             let value = self.value(value).map_err(|fault| fault.under(Step::from(&*name)))?;
             Ok(Entry { name, origin: self.origin(key.span().start), value })
         };
-        Ok(Table { entries: table.iter().map(entry).collect::<Result<_, Fault>>()? })
+        Ok(Table::of(table.iter().map(entry).collect::<Result<_, Fault>>()?))
     }
 
     /// The value, or a complaint about a date or a number that does not fit.

@@ -32,6 +32,11 @@ struct Report {
     /// What the names in `expected` are, such as "known keys".
     heading: Option<&'static str>,
     nearest: Option<String>,
+    /// Further faults of the same source, and how many more there are.
+    others: Vec<InputError>,
+    unnamed: usize,
+    /// Whether the key is missing.
+    missing: bool,
 }
 
 impl InputError {
@@ -53,6 +58,14 @@ impl InputError {
         error.0.key = key;
         error.0.nearest = nearest;
         error
+    }
+
+    /// Adds further faults of the same source, and how many there are beyond these.
+    #[must_use]
+    pub fn with_others(mut self, others: Vec<Self>, unnamed: usize) -> Self {
+        self.0.others = others;
+        self.0.unnamed = unnamed;
+        self
     }
 
     /// Adds the nearest name among `known` to the one that was `found`, and the list of them
@@ -82,7 +95,25 @@ impl InputError {
             expected: Vec::new(),
             heading: None,
             nearest: None,
+            others: Vec::new(),
+            unnamed: 0,
+            missing: false,
         }))
+    }
+
+    /// Says that the key is missing.
+    pub(crate) fn lacking(mut self) -> Self {
+        self.0.missing = true;
+        self
+    }
+
+    /// Shows what could stand at a key that is missing, of `examples` by key.
+    pub(crate) fn exemplified(self, examples: &[(&str, &str)]) -> Self {
+        let key = self.0.key.as_deref().filter(|_| self.0.missing);
+        match examples.iter().find(|(name, _)| Some(*name) == key) {
+            Some((_, example)) => self.expecting([(*example).to_owned()]),
+            None => self,
+        }
     }
 
     /// Gives the key, which may be empty for the root; `in_message` puts it before the message.
@@ -112,10 +143,11 @@ impl InputError {
     }
 
     /// The error for programs: `file`, `line`, `column`, `key`, `message`, `expected` (a
-    /// list) and `nearest`; null where unknown.
+    /// list) and `nearest`; null where unknown. Where a source has several faults, `others` holds
+    /// further ones in the same form, and `faults` is how many there are in all.
     pub fn to_json(&self) -> serde_json::Value {
         let report = &*self.0;
-        json!({
+        let mut json = json!({
             "file": &*report.origin.source,
             "line": report.origin.line,
             "column": report.origin.column,
@@ -123,7 +155,12 @@ impl InputError {
             "message": report.message,
             "expected": report.expected,
             "nearest": report.nearest,
-        })
+        });
+        if !report.others.is_empty() {
+            json["others"] = report.others.iter().map(Self::to_json).collect();
+            json["faults"] = json!(1 + report.others.len() + report.unnamed);
+        }
+        json
     }
 }
 
@@ -162,6 +199,12 @@ impl fmt::Display for InputError {
         }
         if let Some(advice) = report.advice() {
             write!(f, "\n  {advice}")?;
+        }
+        for other in &report.others {
+            write!(f, "\n{other}")?;
+        }
+        if report.unnamed > 0 {
+            write!(f, "\nand {} more in {}", report.unnamed, report.origin.source)?;
         }
         Ok(())
     }

@@ -84,7 +84,8 @@ impl Fault {
             Kind::UnknownKey { name, known } => {
                 about_key(&name, &mut self.path).suggesting(&name, "known keys", known)
             }
-            Kind::MissingKey(name) | Kind::RepeatedKey(name) => about_key(&name, &mut self.path),
+            Kind::MissingKey(name) => about_key(&name, &mut self.path).lacking(),
+            Kind::RepeatedKey(name) => about_key(&name, &mut self.path),
             Kind::UnknownName { name, known } => InputError::new(origin, message)
                 .keyed(within, true)
                 .suggesting(&name, "known names", known),

@@ -44,7 +44,7 @@ pub(crate) fn value(json: &Json, origin: &Origin, depth_left: usize) -> Result<V
                 Ok(Entry { name: name.clone(), origin: origin.clone(), value })
             };
             let given = members.iter().filter(|(_, member)| !member.is_null());
-            Data::Table(Table { entries: given.map(entry).collect::<Result<_, Fault>>()? })
+            Data::Table(Table::of(given.map(entry).collect::<Result<_, Fault>>()?))
         }
     };
     Ok(Value { data, origin: origin.clone() })

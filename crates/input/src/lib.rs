@@ -35,6 +35,7 @@ mod suggest;
 mod sweep;
 mod syntax;
 mod tree;
+mod unpack;
 mod value;
 mod words;
 
@@ -44,6 +45,7 @@ pub use source::{Change, Overrides, Scenario, Source};
 pub use suggest::nearest;
 pub use sweep::{SweepAxis, SweepFile};
 pub use tree::Tree;
+pub use unpack::{unpack, unpacked_name};
 pub use value::{Data, Entry, Origin, Table, Value};
 
 use serde::Serialize;

@@ -5,10 +5,12 @@
 //! traffic.1      = {…}      one more entry, if there is one so far
 //! routing.algorithm = up-down
 //! routing.algorithm.up-down.root = 3    also where the file has only the bare name
+//! traffic.0.length.fixed = 512 B        also where the file has another alternative, which goes
 //! ```
 //!
-//! Tables and lists that are missing on the way are made. Invariant: an override that fails
-//! changes nothing.
+//! Tables and lists that are missing on the way are made. What is one of several alternatives the
+//! tree does not know, only its reader: a table remembers which key was overridden last
+//! (`Table::alternative`). Invariant: an override that fails changes nothing.
 
 use crate::convert::Places;
 use crate::fault::Fault;
@@ -82,7 +84,8 @@ impl Assignment<'_> {
         match &mut target.data {
             Data::Table(table) => self.put_in_table(depth, table, new),
             Data::Array(items) => self.put_in_list(depth, items, new),
-            Data::String(name) if *name == step.name() => {
+            // The bare name of an alternative, which gets parameters or is replaced.
+            Data::String(_) if matches!(step, Step::Name(_)) => {
                 let mut choice = Value::empty_table(self.origin.clone());
                 self.put(depth, &mut choice, new)?;
                 *target = choice;
@@ -99,8 +102,10 @@ impl Assignment<'_> {
     fn put_in_table(&self, depth: usize, table: &mut Table, new: Value) -> Result<(), InputError> {
         let step = &self.steps[depth];
         let name = step.name();
-        if let Some(value) = table.value_mut(&name) {
-            return self.put(depth + 1, value, new);
+        if let Some(place) = table.entries.iter().position(|entry| entry.name == name) {
+            self.put(depth + 1, &mut table.entries[place].value, new)?;
+            table.overridden = Some(place);
+            return Ok(());
         }
         if let Step::Index(index) = step {
             let cure =
@@ -109,6 +114,7 @@ impl Assignment<'_> {
         }
         let near = nearest(&name, table.entries.iter().map(|entry| &*entry.name));
         let value = self.nest(depth + 1, new).map_err(|error| error.meaning(near))?;
+        table.overridden = Some(table.entries.len());
         table.entries.push(Entry { name: name.into_owned(), origin: self.origin.clone(), value });
         Ok(())
     }
@@ -147,9 +153,11 @@ impl Assignment<'_> {
         (depth..self.steps.len()).rev().try_fold(new, |value, at| {
             let origin = self.origin.clone();
             let data = match &self.steps[at] {
-                Step::Name(name) => Data::Table(Table {
-                    entries: vec![Entry { name: name.clone(), origin: origin.clone(), value }],
-                }),
+                Step::Name(name) => Data::Table(Table::of(vec![Entry {
+                    name: name.clone(),
+                    origin: origin.clone(),
+                    value,
+                }])),
                 Step::Index(0) => Data::Array(vec![value]),
                 Step::Index(_) => {
                     return Err(self.error(at, "is not there yet; its first entry has index 0"));

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// A type of scenario.
 pub trait Scenario: DeserializeOwned {
+    /// What could stand at a key that must be there, by the key, for whoever left it out.
+    const EXAMPLES: &'static [(&'static str, &'static str)];
+
     /// Says what holds where nothing was written and the answer depends on the rest, such as
     /// running names.
     fn fill_in(&mut self);
@@ -124,7 +127,7 @@ impl<S: Scenario> Source<S> {
     ) -> Result<Self, InputError> {
         overrides.apply(&mut tree)?;
         S::refuse_old(&tree)?;
-        let mut scenario: S = tree.read()?;
+        let mut scenario: S = tree.read().map_err(|error| error.exemplified(S::EXAMPLES))?;
         scenario.fill_in();
         Ok(Self { tree, scenario, folder, digest })
     }

@@ -63,6 +63,9 @@ pub enum Data {
 pub struct Table {
     /// The entries; no two have one name.
     pub entries: Vec<Entry>,
+    /// The entry that an override went through last. Where one of several alternatives is asked
+    /// for, it is the one that holds.
+    pub overridden: Option<usize>,
 }
 
 /// A key of a table and its value.
@@ -82,9 +85,19 @@ impl Table {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// The value of the key `name`, to be changed.
-    pub(crate) fn value_mut(&mut self, name: &str) -> Option<&mut Value> {
-        self.entries.iter_mut().find(|entry| entry.name == name).map(|entry| &mut entry.value)
+    /// A table as it was written.
+    pub(crate) fn of(entries: Vec<Entry>) -> Self {
+        Self { entries, overridden: None }
+    }
+
+    /// The one entry of a table that names an alternative: the only one, or else the one of an
+    /// override, which replaces what was written.
+    pub(crate) fn alternative(&self) -> Option<&Entry> {
+        match (&*self.entries, self.overridden) {
+            ([only], _) => Some(only),
+            (entries, Some(place)) => entries.get(place),
+            _ => None,
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! A bare number is refused, because `rate = 80` says nothing; so is a unit of another
 //! kind. Each type prints the largest unit in which it is a whole number, and reads back
-//! what it printed.
+//! what it printed. Letters count as they stand: `b` is a bit and `B` a byte, `m` a thousandth and
+//! `M` a million, so that a unit in other letters is refused and told what it may mean. The space may
+//! be left out.
 
 use crate::{Length, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,11 +15,9 @@ use std::str::FromStr;
 
 /// Why a text is not a quantity of the wanted kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected {kind} with its unit, such as \"{example}\"; units are {units}")]
+#[error("expected {expected}")]
 pub struct QuantityError {
-    kind: &'static str,
-    example: &'static str,
-    units: String,
+    expected: String,
 }
 
 /// A kind of quantity: its words for messages, and each unit with its size in the smallest.
@@ -26,6 +26,10 @@ struct Kind {
     example: &'static str,
     /// (unit, how many base units it holds as a fraction), largest first among those printed.
     units: &'static [(&'static str, u64, u64)],
+    /// Other spellings of units.
+    spellings: &'static [(&'static str, &'static str)],
+    /// What letters mean that differ in nothing but their size.
+    hint: &'static str,
     /// Whether a part of the base unit is refused rather than rounded.
     whole: bool,
 }
@@ -40,6 +44,8 @@ const SPAN: Kind = Kind {
         ("ns", 1_000, 1),
         ("ps", 1, 1),
     ],
+    spellings: &[],
+    hint: "",
     whole: false,
 };
 
@@ -47,14 +53,35 @@ const RATE: Kind = Kind {
     name: "a rate",
     example: "80 MB/s",
     units: &[
+        ("TB/s", 1_000_000_000_000, 1),
         ("GB/s", 1_000_000_000, 1),
         ("MB/s", 1_000_000, 1),
         ("kB/s", 1_000, 1),
         ("B/s", 1, 1),
+        ("Tbit/s", 1_000_000_000_000, 8),
         ("Gbit/s", 1_000_000_000, 8),
         ("Mbit/s", 1_000_000, 8),
         ("kbit/s", 1_000, 8),
+        ("bit/s", 1, 8),
     ],
+    spellings: &[
+        ("Tbps", "Tbit/s"),
+        ("Gbps", "Gbit/s"),
+        ("Mbps", "Mbit/s"),
+        ("kbps", "kbit/s"),
+        ("bps", "bit/s"),
+        ("Tb/s", "Tbit/s"),
+        ("Gb/s", "Gbit/s"),
+        ("Mb/s", "Mbit/s"),
+        ("kb/s", "kbit/s"),
+        ("b/s", "bit/s"),
+        ("TBps", "TB/s"),
+        ("GBps", "GB/s"),
+        ("MBps", "MB/s"),
+        ("kBps", "kB/s"),
+        ("Bps", "B/s"),
+    ],
+    hint: "b is a bit, B a byte; k, M, G, T are 10^3, 10^6, 10^9, 10^12",
     whole: false,
 };
 
@@ -62,6 +89,8 @@ const LENGTH: Kind = Kind {
     name: "a length",
     example: "25 m",
     units: &[("m", 1_000, 1), ("cm", 10, 1), ("mm", 1, 1)],
+    spellings: &[],
+    hint: "",
     whole: false,
 };
 
@@ -75,31 +104,68 @@ const BYTES: Kind = Kind {
         ("kB", 1_000, 1),
         ("B", 1, 1),
     ],
+    spellings: &[],
+    hint: "",
     whole: true,
 };
 
 impl Kind {
-    fn error(&self) -> QuantityError {
+    /// What is expected in place of `text`: what it may mean in the right letters, or any unit.
+    fn error(&self, text: &str) -> QuantityError {
+        QuantityError { expected: self.meant(text).unwrap_or_else(|| self.expected()) }
+    }
+
+    fn expected(&self) -> String {
         let units: Vec<_> = self.units.iter().map(|(unit, ..)| *unit).collect();
-        QuantityError { kind: self.name, example: self.example, units: units.join(", ") }
+        let Self { name, example, .. } = self;
+        format!("{name} with its unit ({}), such as \"{example}\"", units.join(", "))
+    }
+
+    /// The same number with every unit that is written so in other letters.
+    fn meant(&self, text: &str) -> Option<String> {
+        let (number, unit) = split(text)?;
+        decimal(number)?;
+        if self.unit(unit).is_some() {
+            return None;
+        }
+        let alike = self.names().filter(|name| name.eq_ignore_ascii_case(unit));
+        let alike: Vec<_> = alike.map(|name| format!("\"{number} {name}\"")).collect();
+        (!alike.is_empty()).then(|| match self.hint {
+            "" => alike.join(" or "),
+            hint => format!("{}; {hint}", alike.join(" or ")),
+        })
+    }
+
+    /// All units and spellings.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let spellings = self.spellings.iter().map(|(spelling, _)| *spelling);
+        self.units.iter().map(|(unit, ..)| *unit).chain(spellings)
+    }
+
+    /// The unit of a name.
+    fn unit(&self, name: &str) -> Option<&'static (&'static str, u64, u64)> {
+        let spelling = self.spellings.iter().find(|(spelling, _)| *spelling == name);
+        let unit = spelling.map_or(name, |(_, unit)| unit);
+        self.units.iter().find(|(name, ..)| *name == unit)
     }
 
     /// The quantity in base units, rounded to the nearest.
     ///
     /// A part of a byte is refused: nobody means half of one.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
-        let text = text.trim();
-        let split = text.find(|c: char| c != '.' && !c.is_ascii_digit()).ok_or(self.error())?;
-        let (number, unit) = (&text[..split], text[split..].trim_start());
-        let number = decimal(number).ok_or(self.error())?;
-        let (_, multiple, divisor) =
-            self.units.iter().find(|(name, ..)| *name == unit).ok_or(self.error())?;
-        let scaled = number.digits.checked_mul(u128::from(*multiple)).ok_or(self.error())?;
+        self.base_units(text).ok_or_else(|| self.error(text))
+    }
+
+    fn base_units(&self, text: &str) -> Option<u64> {
+        let (number, unit) = split(text)?;
+        let number = decimal(number)?;
+        let (_, multiple, divisor) = self.unit(unit)?;
+        let scaled = number.digits.checked_mul(u128::from(*multiple))?;
         let divisor = number.scale * u128::from(*divisor);
         if self.whole && !scaled.is_multiple_of(divisor) {
-            return Err(self.error());
+            return None;
         }
-        u64::try_from((scaled + divisor / 2) / divisor).map_err(|_| self.error())
+        u64::try_from((scaled + divisor / 2) / divisor).ok()
     }
 
     fn print(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,6 +176,13 @@ impl Kind {
         let unit = self.units.iter().find(whole).or(smallest).expect("a kind has a base unit");
         write!(f, "{} {}", value / unit.1, unit.0)
     }
+}
+
+/// A number and its unit, each without space around it.
+fn split(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| c != '.' && !c.is_ascii_digit())?;
+    Some((&text[..end], text[end..].trim_start()))
 }
 
 /// `digits / scale`, from a decimal such as "12.5".
@@ -143,7 +216,7 @@ macro_rules! quantity {
             fn from_str(text: &str) -> Result<Self, QuantityError> {
                 let base = $kind.parse(text)?;
                 let accept: fn(u64) -> bool = $accept;
-                if accept(base) { Ok($from(base)) } else { Err($kind.error()) }
+                if accept(base) { Ok($from(base)) } else { Err($kind.error(text)) }
             }
         }
 
@@ -174,7 +247,7 @@ macro_rules! quantity {
                 $name.into()
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let units: Vec<_> = $kind.units.iter().map(|(unit, ..)| *unit).collect();
+                let units: Vec<_> = $kind.names().collect();
                 json_schema!({
                     "type": "string",
                     "pattern": format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})\s*$", units.join("|")),
@@ -200,13 +273,12 @@ impl<T> de::Visitor<'_> for TextVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = self.kind.units.iter().map(|(unit, ..)| *unit).collect::<Vec<_>>().join(", ");
-        let Kind { name, example, .. } = self.kind;
-        write!(f, "{name} with its unit ({units}), such as \"{example}\"")
+        f.write_str(&self.kind.expected())
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        (self.parse)(text).map_err(|_| E::invalid_value(de::Unexpected::Str(text), &self))
+        (self.parse)(text)
+            .map_err(|error| E::invalid_value(de::Unexpected::Str(text), &error.expected.as_str()))
     }
 }
 
@@ -224,6 +296,33 @@ mod tests {
     }
 
     #[test]
+    fn rates_are_read_as_people_write_them() {
+        let gigabits = |gigabits: u64| Rate::from_bytes_per_second(gigabits * 125_000_000);
+        for text in ["400 Gbps", "400Gbps", "400 Gb/s", "400Gbit/s", " 400  Gbit/s ", "0.4 Tbps"] {
+            assert_eq!(text.parse(), Ok(gigabits(400)), "{text}");
+        }
+        for text in ["50 GB/s", "50GBps", "50000 MBps", "0.05 TB/s", "400000000000 b/s"] {
+            assert_eq!(text.parse(), Ok(gigabits(400)), "{text}");
+        }
+        assert_eq!("56 kbps".parse(), Ok(Rate::from_bytes_per_second(7_000)));
+        assert_eq!("8bps".parse(), Ok(Rate::from_bytes_per_second(1)));
+        for (spelling, unit) in RATE.spellings {
+            assert!(RATE.units.iter().any(|(name, ..)| name == unit), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn units_in_other_letters_are_told_what_they_may_mean() {
+        let told = |text: &str| text.parse::<Rate>().expect_err(text).to_string();
+        let hint = "b is a bit, B a byte; k, M, G, T are 10^3, 10^6, 10^9, 10^12";
+        assert_eq!(told("400 gbps"), format!("expected \"400 Gbps\" or \"400 GBps\"; {hint}"));
+        assert_eq!(told("100gb/s"), format!("expected \"100 GB/s\" or \"100 Gb/s\"; {hint}"));
+        assert_eq!(told("1.5 GBIT/S"), format!("expected \"1.5 Gbit/s\"; {hint}"));
+        let span = "5 MS".parse::<Span>().expect_err("no time").to_string();
+        assert_eq!(span, "expected \"5 ms\"");
+    }
+
+    #[test]
     fn what_was_printed_reads_back() {
         for ps in [0, 1, 1_500, 2_000_000, 123_456_789] {
             let span = Span::from_ps(ps);
@@ -237,9 +336,12 @@ mod tests {
     #[test]
     fn bare_numbers_wrong_units_and_nonsense_are_refused() {
         assert!("1.5 B".parse::<Bytes>().is_err() && "1.5 kB".parse() == Ok(Bytes(1_500)));
-        for text in ["", "80", "MB/s", "80 m", "8e3 MB/s", "-1 MB/s", "1. MB/s", "0 B/s"] {
-            let error = text.parse::<Rate>().expect_err(text);
-            assert!(error.to_string().starts_with("expected a rate with its unit, such as"));
+        for text in
+            ["", "80", "MB/s", "80 m", "8e3 MB/s", "-1 MB/s", "1. MB/s", "80 MiB/s", "0 B/s"]
+        {
+            let error = text.parse::<Rate>().expect_err(text).to_string();
+            assert!(error.starts_with("expected a rate with its unit (TB/s, GB/s, "), "{error}");
+            assert!(error.ends_with("), such as \"80 MB/s\""), "{error}");
         }
         assert!("99999999999999999999 s".parse::<Span>().is_err());
     }

@@ -1,8 +1,8 @@
 //! Fabric files: one of the places where a path is opened (others: the scenario, the files beside
 //! it, and `subnet_files`).
 
-use gingham_input::{InputError, digest, read};
-use gingham_topology::format::{self, Format, FormatError};
+use gingham_input::{InputError, digest, read, unpack, unpacked_name};
+use gingham_topology::format::{self, Faults, Format, FormatError};
 use gingham_topology::{Fabric, Finding};
 use std::path::Path;
 
@@ -17,17 +17,31 @@ pub struct LoadedFabric {
     pub digest: String,
 }
 
-/// Reads a fabric in any format; the ending of the name decides, else the content.
+/// Reads a fabric in any format, compressed or not; the ending of the name decides, else the
+/// content.
 pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let name = path.display().to_string();
     let bytes = read(path)?;
     let of_format = |error: FormatError| from_format(&name, &error);
-    let text = format::decode(&bytes).map_err(of_format)?;
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    let format = ending.and_then(Format::from_extension).or_else(|| Format::detect(text));
+    let unpacked = unpack(&name, &bytes)?;
+    let decoded = format::decode(&unpacked).map_err(of_format)?;
+    let ending = unpacked_name(&name).rsplit_once('.').map(|(_, ending)| ending);
+    let format = ending.and_then(Format::from_extension).or_else(|| Format::detect(&decoded.text));
     let format = format.unwrap_or(Format::Ibnetdiscover);
-    let reading = format::read(text, format).map_err(of_format)?;
-    Ok(LoadedFabric { fabric: reading.fabric, findings: reading.findings, digest: digest(&bytes) })
+    let reading =
+        format::read(&decoded.text, format).map_err(|faults| from_faults(&name, &faults))?;
+    let mut findings = reading.findings;
+    findings.extend(decoded.finding);
+    findings.sort();
+    Ok(LoadedFabric { fabric: reading.fabric, findings, digest: digest(&bytes) })
+}
+
+/// All faults of a text in one error.
+fn from_faults(name: &str, faults: &Faults) -> InputError {
+    let mut named: Vec<InputError> =
+        faults.named().iter().map(|fault| from_format(name, fault)).collect();
+    let unnamed = faults.total() - named.len();
+    named.remove(0).with_others(named, unnamed)
 }
 
 /// A format error in the form that all input errors have. What was expected goes where they

@@ -1,7 +1,7 @@
 //! Files that tell what a subnet manager decided: another place where a path is opened.
 
 use crate::fabric_file::from_format;
-use gingham_input::{InputError, read};
+use gingham_input::{InputError, read, unpack};
 use gingham_topology::format::{self, FormatError};
 use gingham_topology::routing::{LaneMap, Lanes, Routes, ServiceLevels, SwitchTables};
 use gingham_topology::subnet::{
@@ -166,5 +166,7 @@ fn joined<T>(
     bytes: &[u8],
     read_text: impl FnOnce(&str) -> Result<T, FormatError>,
 ) -> Result<T, InputError> {
-    format::decode(bytes).and_then(read_text).map_err(|error| from_format(name, &error))
+    let bytes = unpack(name, bytes)?;
+    let read = format::decode(&bytes).and_then(|decoded| read_text(&decoded.text));
+    read.map_err(|error| from_format(name, &error))
 }

@@ -17,10 +17,8 @@ use std::collections::{BTreeMap, VecDeque};
 /// All flows of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
-    /// By class: whether its flows are told apart.
+    /// By class: whether its flows are told apart; empty where those of none are.
     told_apart: Box<[bool]>,
-    /// Whether that is so of any.
-    tells_any_apart: bool,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,
     /// For how long flows were held back, as it becomes known.
@@ -78,8 +76,7 @@ impl Flows {
         };
         let told_apart: Box<[bool]> = plan.classes.iter().enumerate().map(told_apart).collect();
         Self {
-            tells_any_apart: told_apart.contains(&true),
-            told_apart,
+            told_apart: if told_apart.contains(&true) { told_apart } else { Box::default() },
             ids: BTreeMap::new(),
             by_id: Vec::new(),
             held: Vec::new(),
@@ -89,7 +86,7 @@ impl Flows {
     /// Whether flows of a class are told apart.
     #[inline]
     pub(crate) fn tells_apart(&self, class: ClassId) -> bool {
-        self.tells_any_apart && self.told_apart[class.index()]
+        self.told_apart.get(class.index()).is_some_and(|told_apart| *told_apart)
     }
 
     /// The flow of a key, and whether it is a new one.

@@ -237,6 +237,16 @@ impl Routes {
         }
     }
 
+    /// The switches from which the algorithm measures which way is up; none if it does not.
+    fn roots(&self, py: Python<'_>) -> Vec<String> {
+        let Decided::ByAlgorithm(algorithm) = &self.decided else {
+            return Vec::new();
+        };
+        let roots = py.detach(|| routing::roots_taken(&self.fabric, algorithm));
+        let roots = roots.expect("what has been routed has roots");
+        roots.into_iter().map(|root| self.fabric.node(root).name.clone()).collect()
+    }
+
     /// How many alternatives a pair has at most.
     fn alternatives(&self) -> usize {
         self.by_offset.len()

@@ -135,10 +135,20 @@ fn degrees(batches: usize) -> Option<u32> {
     (batches >= BATCHES_MIN).then(|| u32::try_from(batches - 1).ok())?
 }
 
+/// The mean of each batch that holds data, in their order.
+#[must_use]
+pub fn batch_means(sections: &[Ratio]) -> Vec<f64> {
+    filled(sections).iter().map(|batch| batch.sum / batch.over).collect()
+}
+
+/// The sums of each batch that holds data.
+fn filled(sections: &[Ratio]) -> Vec<Ratio> {
+    let sums = batches(sections.len()).map(|batch| total(&sections[batch]));
+    sums.filter(|batch| batch.over > 0.0).collect()
+}
+
 fn half_width(sections: &[Ratio], mean: f64) -> Option<f64> {
-    let mut batches: Vec<Ratio> =
-        batches(sections.len()).map(|batch| total(&sections[batch])).collect();
-    batches.retain(|batch| batch.over > 0.0);
+    let batches = filled(sections);
     let degrees = degrees(batches.len())?;
     let count = real(batches.len() as u128);
     let residuals: Vec<f64> = batches.iter().map(|batch| batch.sum - mean * batch.over).collect();

@@ -12,7 +12,9 @@
 mod estimate;
 mod student;
 mod table;
+mod trend;
 
-pub use estimate::{Estimate, Ratio, real};
+pub use estimate::{Estimate, Ratio, batch_means, real};
 pub use student::student_t;
 pub use table::{Builder, Column, ColumnData, Table, schema_of};
+pub use trend::trend;

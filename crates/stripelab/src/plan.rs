@@ -21,6 +21,8 @@ pub struct Plan {
     pub sender: SenderOptions,
     /// Options of the receiving end.
     pub receiver: ReceiverOptions,
+    /// Whether markers tell the sender's round and nothing else.
+    pub round_alone: bool,
     /// Whether packets carry tags with numbers.
     pub tagged: bool,
     /// How channels that reorder are put in order, if they are.

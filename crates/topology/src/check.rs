@@ -1,8 +1,9 @@
 //! What is odd about a fabric, and what it looks like in numbers.
 //!
 //! ```text
-//!   check(&Fabric)   -> findings: islands, hosts without a cable, GUIDs and LIDs that two
-//!                       devices share, and notes on unevenness
+//!   check(&Fabric)   -> findings: islands, hosts without a cable, cables back to their own
+//!                       node, GUIDs and LIDs that two devices share, LIDs that nobody can
+//!                       have, and notes on unevenness
 //!   summary(&Fabric) -> counts, speeds, ports, distances
 //! ```
 //!
@@ -25,9 +26,20 @@ use crate::{Fabric, Finding, FindingKind, NodeKind};
 pub fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut findings = islands::check(fabric);
     findings.extend(uncabled_hosts(fabric));
+    findings.extend(loops(fabric));
     findings.extend(addresses::check(fabric));
     findings.extend(unevenness::check(fabric));
     findings
+}
+
+/// Cables whose ends are two ports of one node: no route takes them.
+fn loops(fabric: &Fabric) -> impl Iterator<Item = Finding> {
+    let loops = fabric.cables().iter().filter(|cable| cable.ends[0].node == cable.ends[1].node);
+    loops.map(|cable| {
+        let [one, other] = cable.ends.map(|end| fabric.port_name(end));
+        let text = format!("the cable of {one} comes back to its own node, at {other}");
+        Finding::of_fabric(FindingKind::LoopCable, text)
+    })
 }
 
 fn uncabled_hosts(fabric: &Fabric) -> impl Iterator<Item = Finding> {

@@ -25,6 +25,10 @@ pub enum FindingKind {
     DuplicateGuid,
     /// Two ports with one LID.
     DuplicateLid,
+    /// Something where a LID should be that is the LID of no port: 0, 65535, nothing.
+    NoLid,
+    /// A cable whose ends are two ports of one node.
+    LoopCable,
     /// A part of the fabric that no path joins to the largest part.
     Island,
     /// A host without any cable.
@@ -39,13 +43,21 @@ pub enum FindingKind {
     MissingLane,
     /// A part of the source that this format's reader passes over.
     Ignored,
+    /// What the format leaves open and its reader decides, such as the length of a cycle's cable.
+    Assumption,
+    /// Lines that are no part of the format, such as the prompt of a shell.
+    Noise,
+    /// Names in another character set than UTF-8.
+    Encoding,
 }
 
 impl FindingKind {
     /// How bad findings of this kind are.
     pub const fn severity(self) -> Severity {
         match self {
-            Self::Unevenness | Self::Ignored => Severity::Note,
+            Self::Unevenness | Self::Ignored | Self::Assumption | Self::Noise | Self::Encoding => {
+                Severity::Note
+            }
             _ => Severity::Warning,
         }
     }
@@ -58,6 +70,8 @@ impl FindingKind {
             Self::UndefinedNode => "undefined-node",
             Self::DuplicateGuid => "duplicate-guid",
             Self::DuplicateLid => "duplicate-lid",
+            Self::NoLid => "no-lid",
+            Self::LoopCable => "loop-cable",
             Self::Island => "island",
             Self::UncabledHost => "uncabled-host",
             Self::Unevenness => "unevenness",
@@ -65,6 +79,9 @@ impl FindingKind {
             Self::UnreachedSwitch => "unreached-switch",
             Self::MissingLane => "missing-lane",
             Self::Ignored => "ignored",
+            Self::Assumption => "assumption",
+            Self::Noise => "noise",
+            Self::Encoding => "encoding",
         }
     }
 }

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham._files import write_bytes
+from gingham.cli._layout import text
+from gingham.cli._notes import notes_for_programs, tell_notes
 from gingham.cli._options import output_option, settings_option
 from gingham.cli._output import (
     exit_code_help,
@@ -16,13 +17,13 @@ from gingham.cli._output import (
     print_json,
     print_table,
     show,
-    text,
     warn,
 )
 from gingham.cli._run import time_with_interval, with_interval
 from gingham.cli._scenarios import fabric_scenario
 from gingham.cli._workers import session_options, sweep_session, workers_at
 from gingham.errors import InternalError
+from gingham.loads import CONDITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,11 +69,13 @@ def curve(
     """
     from gingham import loads as of
     from gingham.cli._curve_heading import heading
+    from gingham.store import require_place
 
     base = fabric_scenario(scenario).with_(settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-curve"
     names = [name.strip() for name in routings.split(",") if name.strip()]
     points = of.load_values(loads)
+    require_place(folder, resume=resume)
     # Before the runs: a fabric that cannot be made would fail each of them.
     title, changes = heading(base, names)
     with sweep_session(folder, workers_at(on, workers)) as how:
@@ -88,8 +91,10 @@ def curve(
         )
     files = write_files(table, folder, title, changes)
     if as_json:
-        print_json({"points": table.to_pylist(), "output": str(folder), **files})
+        notes = notes_for_programs(folder)
+        print_json({"points": table.to_pylist(), "notes": notes, "output": str(folder), **files})
     else:
+        tell_notes(folder)
         print_points(table, title, changes)
         show(
             text(
@@ -109,12 +114,14 @@ def write_files(table: pa.Table, folder: Path, title: str, changes: str) -> dict
     import pyarrow.csv
 
     from gingham import plots
+    from gingham.store import write_file
 
     picture, csv = folder / "curve.png", folder / "curve.csv"
-    plots.save(plots.curve(table, title=title, note=changes), picture, force=True)
+    drawn = plots.picture(plots.curve(table, title=title, note=changes), "png")
+    write_file(folder, picture.name, drawn)
     buffer = pa.BufferOutputStream()
     pa.csv.write_csv(table, buffer)
-    write_bytes(csv, buffer.getvalue().to_pybytes(), force=True)
+    write_file(folder, csv.name, buffer.getvalue().to_pybytes())
     return {"picture": str(picture), "table": str(csv)}
 
 
@@ -141,7 +148,7 @@ def cell(point: Mapping[str, Any], column: str) -> str:
                 return "-"
             return with_interval(point["accepted_load"], point["accepted_load_half_width"])
         case _:
-            counts = [(point[name], name) for name in ("saturated", "deadlocked", "failed")]
+            counts = [(point[name], name.replace("_", " ")) for name in CONDITIONS]
             shown = [f"{count} {name}" for count, name in counts if count]
             return f"{', '.join(shown)} of {point['replications']}" if shown else ""
 

@@ -48,4 +48,4 @@ def list_all(*, as_json: bool) -> None:
     if as_json:
         print_json({"examples": [{"file": file, "meaning": meaning} for file, meaning in rows]})
     else:
-        print_table("", ["file", "what it shows"], rows)
+        print_table("", ["file", "what it shows"], rows, prose="what it shows")

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections import Counter
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gingham.cli._make import group as make_group
 from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
-from gingham.cli._output import json_option, print_facts, print_json, print_table, warn
+from gingham.cli._output import echo, json_option, print_facts, print_json, print_table, warn
 from gingham.fabric import Fabric, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 FINDINGS_EXIT = 5
+# How many findings of each kind are printed.
+SHOWN_MAX = 100
+FINDING_FIELDS = tuple(field.name for field in fields(Finding))
 PLURALS = {
     "switch": "switches",
     "host": "hosts",
@@ -37,6 +41,8 @@ def fabric() -> None:
       .anynet         the network file of BookSim
       .dot            a drawing for Graphviz (written only)
       .conf           Slurm's topology.conf (written only)
+
+    A file may be compressed: .ibnetdiscover.gz, .ibnetdiscover.xz.
     """
 
 
@@ -65,7 +71,8 @@ def info(file: Path, as_json: bool) -> None:
 def check(file: Path, as_json: bool) -> None:
     """List what is wrong with the fabric in FILE, or with the file.
 
-    Exits with 5 if there is a warning; notes are worth knowing and no fault.
+    Exits with 5 if there is a warning; notes are worth knowing and no fault. Of each kind the first
+    hundred are printed; --json has all.
 
     \b
     Example:
@@ -73,7 +80,7 @@ def check(file: Path, as_json: bool) -> None:
     """
     findings = Fabric.load(file).check()
     if as_json:
-        print_json({"file": str(file), "findings": [asdict(finding) for finding in findings]})
+        print_json({"file": str(file), "findings": [as_dict(finding) for finding in findings]})
     else:
         print_findings(file, findings)
     if any(finding.severity == "warning" for finding in findings):
@@ -144,9 +151,36 @@ def listed(counts: dict[str, int], unit: str = "") -> str:
 
 
 def print_findings(file: Path, findings: Sequence[Finding]) -> None:
-    """Print one row a finding."""
+    """Print one row a finding, of each kind the first hundred."""
     if not findings:
-        click.echo(f"{file}: nothing found")
+        echo(f"{file}: nothing found")
         return
-    rows = [(finding.line, finding.severity, finding.kind, finding.text) for finding in findings]
-    print_table(str(file), ["line", "severity", "kind", "finding"], rows, numbers="line")
+    shown, more = first_of_each_kind(findings)
+    rows = [(finding.line, finding.severity, finding.kind, finding.text) for finding in shown]
+    print_table(
+        str(file),
+        ["line", "severity", "kind", "finding"],
+        rows,
+        numbers="line",
+        prose="finding",
+        heading="kind",
+    )
+    if more:
+        hidden = ", ".join(f"{count:,} of kind {kind}" for kind, count in more.items())
+        echo(f"and {sum(more.values()):,} more: {hidden}; --json has all")
+
+
+def as_dict(finding: Finding) -> dict[str, Any]:
+    """Return a finding for programs; there may be very many."""
+    return {name: getattr(finding, name) for name in FINDING_FIELDS}
+
+
+def first_of_each_kind(findings: Iterable[Finding]) -> tuple[list[Finding], dict[str, int]]:
+    """Return the first hundred of each kind, and how many more there are of which kind."""
+    counts: Counter[str] = Counter()
+    shown = []
+    for finding in findings:
+        counts[finding.kind] += 1
+        if counts[finding.kind] <= SHOWN_MAX:
+            shown.append(finding)
+    return shown, {kind: all_ - SHOWN_MAX for kind, all_ in counts.items() if all_ > SHOWN_MAX}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -13,13 +14,14 @@ import click
 
 from gingham import __version__
 from gingham._files import reason
+from gingham.cli._check import check
 from gingham.cli._curve import curve
 from gingham.cli._example import example
 from gingham.cli._explain import explain as explain_command
 from gingham.cli._explain import schema
 from gingham.cli._fabric import fabric
 from gingham.cli._opensm import opensm
-from gingham.cli._output import INTERRUPTED, Interrupted, command_given, for_programs, say
+from gingham.cli._output import INTERRUPTED, Interrupted, command_given, echo, for_programs, say
 from gingham.cli._plot import plot
 from gingham.cli._query import query
 from gingham.cli._route import route
@@ -27,6 +29,7 @@ from gingham.cli._run import run as run_command
 from gingham.cli._saturation import saturation
 from gingham.cli._stripe import stripe_command
 from gingham.cli._study import study
+from gingham.cli._study_assumptions import assumptions
 from gingham.cli._sweep import sweep
 from gingham.errors import GinghamError
 
@@ -43,7 +46,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise Interrupted("interrupted; nothing was written") from error
+            raise Interrupted(f"interrupted; {str(error) or 'nothing was written'}") from error
 
 
 @click.group(
@@ -77,7 +80,9 @@ gingham.add_command(sweep)
 gingham.add_command(curve)
 gingham.add_command(saturation)
 gingham.add_command(study)
+study.add_command(assumptions)
 gingham.add_command(plot)
+gingham.add_command(check)
 gingham.add_command(query)
 gingham.add_command(example)
 gingham.add_command(explain_command)
@@ -149,7 +154,9 @@ def say_error(message: str, exit_code: int, /, **details: object) -> int:
 def explain_usage(error: click.ClickException) -> int:
     """Say what is wrong with the command line itself."""
     if not for_programs.get():
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        echo(said.getvalue().rstrip(), err=True)
         return BAD_INPUT
     option = getattr(error, "option_name", None) or getattr(error, "param_hint", None)
     parameter = getattr(error, "param", None)

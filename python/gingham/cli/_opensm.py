@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from gingham._files import require_file
-from gingham._rundir import RunFolder
+from gingham._rundir import interruptible
 from gingham.cli._fabric import load
+from gingham.cli._layout import text
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
-from gingham.cli._output import json_option, print_json, print_table, show, text
+from gingham.cli._output import json_option, print_json, print_prose, print_table, show
 from gingham.cli._progress import steps_shown
 from gingham.opensm.comparison import SAMPLES, EngineRow, Plan, compare, host_pairs
 from gingham.opensm.damage import broken
 from gingham.opensm.manager import ENGINES, TIMEOUT_S
 from gingham.opensm.roots import read_roots
 from gingham.opensm.simulator import scratch_folder, with_guids
+from gingham.running import run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from gingham._rundir import RunFolder
     from gingham.fabric import Fabric
     from gingham.opensm.damage import Breakable
     from gingham.plots.comparison import Line
@@ -159,7 +161,11 @@ def compare_command(
       bandwidth  effective bisection bandwidth: the mean share of its link that a flow gets when
                  a random half of the hosts sends to the other half; half of the 95 % interval
       lost       pairs of hosts that do not reach each other, or not any more
-      packets    whether they can wait for one another in a cycle, lane by lane
+      deadlock   free of it, between hosts at least (hosts free), or of how many channels the cycle
+                 is in which packets can wait for one another, lane by lane
+
+    Below the table stand the faults of each engine's tables as `gingham route check` counts them:
+    packets that stray, those of aggregation nodes too.
 
     \b
     Examples:
@@ -173,9 +179,8 @@ def compare_command(
         require_file(torus)
     pairs = host_pairs(fabric)
     plan = Plan(engines, roots, torus, settings, timeout, samples, seed, pairs)
-    with ExitStack() as stack:
-        # Opened first: a place that cannot be written is known before minutes of work.
-        folder = stack.enter_context(RunFolder(output, force=force)) if output else None
+    # Opened first: a place that cannot be written is known before minutes of work.
+    with run_folder(output, force=force) as folder, interruptible(folder):
         after, gone = broken(fabric, break_count, what, seed=seed) if break_count else (None, [])
         before_rows, after_rows = run(plan, [fabric] if after is None else [fabric, after])
         report = report_of(topology, plan, before_rows, gone, after_rows)
@@ -282,24 +287,31 @@ def title_of(row: EngineRow) -> str:
 
 
 def print_rows(title: str, rows: Sequence[EngineRow]) -> None:
-    """Print a table, and below it why engines did not run."""
+    """Print a table, and below it why engines did not run and what their tables lose."""
     numbers = "switches most lanes busiest bandwidth lost"
-    columns = ["engine", "ran", *numbers.split(), "packets"]
+    columns = ["engine", "ran", *numbers.split(), "deadlock"]
     print_table(title, columns, map(cells, rows), numbers=numbers)
     for row in rows:
         if row.failed or row.ran != row.engine:
             why = "; ".join(row.words) or "OpenSM does not say why"
             what = "failed" if row.failed else f"was replaced by {row.ran}"
-            show(text(f"{row.engine} {what}: {why}"))
+            print_prose(f"{row.engine} {what}: {why}")
+    for row in rows:
+        faults = row.facts.get("faults")
+        if faults:
+            print_prose(f"{title_of(row)}: {counted(faults)}, the first: {faults[0]}")
+
+
+def counted(faults: Sequence[str]) -> str:
+    """Return how many faults there are."""
+    return "1 fault of its tables" if len(faults) == 1 else f"{len(faults):,} faults of its tables"
 
 
 def cells(row: EngineRow) -> list[str]:
     """Return a row as a person reads it."""
-    name = f"gingham {row.engine}" if row.by == "gingham" else row.engine
-    facts = row.facts
-    if not facts:
-        return [name, row.ran]
-    return [name, row.ran, *numbers_of(facts), verdict(facts)]
+    # Of ours runs what was asked for.
+    head = [f"our {row.engine}", ""] if row.by == "gingham" else [row.engine, row.ran]
+    return [*head, *numbers_of(row.facts), verdict(row.facts)] if row.facts else head
 
 
 def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -318,9 +330,9 @@ def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def verdict(facts: Mapping[str, Any]) -> str:
-    """Return whether packets can deadlock."""
+    """Return whether packets can deadlock, in two or three words."""
     if facts["deadlock_free"]:
-        return "free of deadlock"
+        return "free"
     if facts["deadlock_free_between_hosts"]:
-        return "free of deadlock between hosts"
-    return f"can deadlock, in a cycle of {len(facts['cycle'])}"
+        return "hosts free"
+    return f"cycle of {len(facts['cycle'])}"

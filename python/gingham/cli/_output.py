@@ -1,25 +1,30 @@
-"""What commands print: JSON for programs, tables for people."""
+"""What commands print: JSON for programs, tables for people.
+
+All of it goes through `echo` here or `text` of `_layout`, which let nothing pass that a terminal
+would obey.
+"""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham.cli import _layout
+from gingham.cli._printable import printable, printable_json
 from gingham.errors import EXIT_CODES, GinghamError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
-# Where the output is no terminal, lines are as long as they need to be.
-UNBOUNDED_WIDTH = 10_000
-# A column of sentences is folded to this, so that numbers beside it stay in sight.
-FOLDED_WIDTH = 48
+# Where the output is no terminal, a table is at most as wide as this.
+PIPE_WIDTH = 100
 
 # Whether `--json` was given: then the standard error, too, is for programs.
 for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
@@ -51,7 +56,17 @@ def exit_code_help(*codes: int) -> str:
 
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(json_text(value, indent=2))  # noqa: TID251
+
+
+def json_text(value: Mapping[str, Any], indent: int | None = None) -> str:
+    """Return JSON as a terminal may have it."""
+    return printable_json(json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+def echo(message: str = "", *, err: bool = False) -> None:
+    """Print lines, with whatever of them a terminal would obey as escapes."""
+    click.echo(printable(message), err=err)  # noqa: TID251
 
 
 def print_text(text: str) -> None:
@@ -72,18 +87,15 @@ def warn(message: str) -> None:
 
 def say(message: str, /, **fields: object) -> None:
     """Say something on the standard error: `message` to people, `fields` in a line to programs."""
-    line = json.dumps(fields, ensure_ascii=False) if for_programs.get() else f"gingham: {message}"
-    click.echo(line, err=True)
+    if for_programs.get():
+        click.echo(json_text(fields), err=True)  # noqa: TID251
+    else:
+        echo(f"gingham: {message}", err=True)
 
 
 def print_facts(facts: Iterable[tuple[str, object]]) -> None:
     """Print names and values in two columns."""
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, value in facts:
-        table.add_row(text(name, "bold"), text(value))
-    show(table)
+    show(*_layout.facts(facts, line_width()))
 
 
 def print_table(
@@ -91,59 +103,60 @@ def print_table(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
     *,
-    numbers: str | Sequence[str] = "",
+    numbers: str | Sequence[str] = (),
     tight: bool = False,
     below: str = "",
-    folded: str = "",
-    whole: str = "",
+    prose: str = "",
+    heading: str = "",
 ) -> None:
-    """Print a table; columns named in `numbers` are set to the right, `tight` ones stand close.
+    """Print a table, or records where it would be too wide.
 
-    `numbers` is a text where no name of a column holds a space. `below` stands under the title.
-    The column `folded` holds sentences: it alone gives way where a line would be too long. The
-    column `whole` holds names, of which nothing may be cut.
+    Columns named in `numbers` are set to the right; as a text where no name of a column holds a
+    space. `below` stands under the title. The column `prose` holds sentences, and may be folded.
+    Records are headed by the column `heading`, or else the first. With `tight`, columns stand
+    close.
     """
-    from rich import box
-    from rich.table import Table
-
-    show(text(title, "bold"))
-    if below:
-        show(text(below, "dim"))
-    padding = (0, 1, 0, 0) if tight else (0, 1)
-    table = Table(box=box.SIMPLE_HEAD, padding=padding, pad_edge=not tight)
     right = numbers.split() if isinstance(numbers, str) else numbers
-    for column in columns:
-        justify: Literal["left", "right"] = "right" if column in right else "left"
-        if column == folded:
-            table.add_column(column, justify=justify, max_width=FOLDED_WIDTH)
-        else:
-            table.add_column(column, justify=justify, no_wrap=bool(folded) or column == whole)
-    for row in rows:
-        table.add_row(*map(text, row))
-    show(table)
+    grid = _layout.Grid(columns, list(rows), right, prose, heading, tight)
+    width = line_width()
+    show(*_layout.paragraph(title, width, style="bold"))
+    show(*_layout.paragraph(below, width, style="dim"))
+    show(*_layout.table(grid, width))
 
 
-def text(value: object, style: str = "") -> RenderableType:
-    """Return a cell as it stands: names may hold what rich would read as markup."""
-    from rich.text import Text
-
-    return Text("" if value is None else str(value), style=style)
-
-
-def terminal_width() -> int | None:
-    """Return how many characters a line of the terminal takes; `None` where there is none."""
-    from rich.console import Console
-
-    return Console().width if sys.stdout.isatty() else None
+def print_prose(sentences: str, indent: int = 0) -> None:
+    """Print sentences, in as many lines as they need."""
+    hanging = 0 if indent else _layout.INDENT
+    show(*_layout.paragraph(sentences, line_width(), indent=indent, hanging=hanging))
 
 
-def show(part: RenderableType) -> None:
-    """Print to the standard output, without wrapping where that is no terminal."""
-    from rich.console import Console
+def line_width() -> int:
+    """Return how many characters a line takes: those of the terminal, at most 100 in a pipe."""
+    columns = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+    return columns if sys.stdout.isatty() else min(columns, PIPE_WIDTH)
 
-    width = terminal_width() or UNBOUNDED_WIDTH
-    console = Console(highlight=False, markup=False, width=width)
-    with console.capture() as capture:
-        console.print(part)
-    for line in capture.get().splitlines():
-        click.echo(line.rstrip())
+
+def show(*parts: RenderableType) -> None:
+    """Print parts to the standard output as they are laid out."""
+    for line in lines_of(parts):
+        # With our styles, and with nothing else that a terminal obeys.
+        click.echo(line)  # noqa: TID251
+
+
+def page(parts: Iterable[RenderableType]) -> None:
+    """Print parts, on a terminal that they do not fit by the pager of the user."""
+    lines = list(lines_of(parts))
+    if len(lines) < shutil.get_terminal_size().lines or not sys.stdout.isatty():
+        for line in lines:
+            click.echo(line)  # noqa: TID251
+    else:
+        click.echo_via_pager(f"{line}\n" for line in lines)
+
+
+def lines_of(parts: Iterable[RenderableType]) -> Iterator[str]:
+    """Yield the lines of parts, with their styles if the standard output shows any."""
+    console = _layout.console()
+    for part in parts:
+        with console.capture() as capture:
+            console.print(part)
+        yield from (line.rstrip() for line in capture.get().splitlines())

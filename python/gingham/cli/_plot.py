@@ -9,8 +9,9 @@ import click
 
 from gingham import plots
 from gingham._files import make_folder
+from gingham.cli._layout import text
 from gingham.cli._options import force_option, output_option
-from gingham.cli._output import json_option, print_json, show, text, warn
+from gingham.cli._output import json_option, print_json, show, warn
 from gingham.errors import InputError
 from gingham.loading import load_result, read_manifest
 

@@ -10,29 +10,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham._files import write_bytes
+from gingham.cli._layout import Grid, fitting, text
 from gingham.cli._options import force_option, output_option
 from gingham.cli._output import (
     exit_code_help,
     json_option,
-    print_facts,
+    line_width,
     print_json,
     print_table,
     show,
-    terminal_width,
-    text,
 )
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pyarrow as pa
 
     from gingham.results import Results
 
 # Rows that people are shown; programs and files get all.
 ROWS_SHOWN = 200
-# Of rows that are too wide for the terminal fewer: each takes many lines.
+# Of rows that are too wide for a line fewer: each takes many.
 RECORDS_SHOWN = 20
 # Of the key of a run; the whole of it is for programs and files.
 KEY_DIGITS = 8
@@ -48,7 +45,7 @@ def query(folder: Path, sql: str | None, output: Path | None, force: bool, as_js
     """Ask the results of a sweep in FOLDER a question in SQL; without one, list their columns.
 
     The sweep may still run: what is finished is seen. DuckDB answers; the folder stays as it is.
-    Rows that are wider than the terminal are printed one below another, and of keys the first 8
+    Rows that are too wide for a line are printed as records, 20 at most, and of keys the first 8
     digits; --json and files have all.
 
     \b
@@ -148,28 +145,13 @@ def print_answer(answer: pa.Table) -> None:
     ]
     rows = list(zip(*columns, strict=True))
     count = f"{answer.num_rows:,} row{'s' * (answer.num_rows != 1)}"
-    width = terminal_width()
-    if width is not None and table_width(names, columns) > width:
-        rows = rows[:RECORDS_SHOWN]
-        print_records(count, names, rows)
-    else:
-        print_table(count, names, rows, numbers=numbers, tight=True)
+    if fitting(Grid(names, rows, tight=True), line_width()) is None:
+        # As records, each under its number: no column needs to tell them apart.
+        rows = [(place, *row) for place, row in enumerate(rows[:RECORDS_SHOWN], start=1)]
+        names, numbers = ["row", *names], ["row", *numbers]
+    print_table(count, names, rows, numbers=numbers, tight=True)
     if answer.num_rows > len(rows):
         show(text(f"{answer.num_rows - len(rows):,} more rows; --json or -o FILE gives all"))
-
-
-def table_width(names: Sequence[str], columns: Sequence[Sequence[str]]) -> int:
-    """Return how wide a table is: between two columns and at both ends rich leaves room."""
-    pairs = zip(names, columns, strict=True)
-    return sum(max(map(len, [name, *column])) + 2 for name, column in pairs)
-
-
-def print_records(count: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print the rows one below another, each with the names of its columns."""
-    show(text(count, "bold"))
-    for number, row in enumerate(rows, start=1):
-        show(text(f"row {number}", "bold"))
-        print_facts(zip(names, row, strict=True))
 
 
 def shown(value: Any, column: str = "") -> str:

@@ -15,13 +15,15 @@ from gingham.cli._output import json_option, print_json
 from gingham.cli._route_check import DEADLOCK_EXIT, check
 from gingham.cli._route_compare import compare_all, require_comparison
 from gingham.cli._route_facts import print_routes
+from gingham.opensm.roots import read_roots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gingham.fabric import Fabric
     from gingham.routes import Routes
 
-ROOTS = ("lowest-id", "smallest-distance", "largest-distance")
+ROOTS = ("top-switches", "lowest-id", "smallest-distance", "largest-distance")
 
 
 def names() -> list[str]:
@@ -85,8 +87,17 @@ route.add_command(check)
 )
 @click.option(
     "--root",
+    "root_names",
+    multiple=True,
     metavar="NAME",
-    help=f"Where up* leads: {', '.join(ROOTS)}, or the name of a switch.",
+    help=f"Where up* leads: {', '.join(ROOTS)}, or the name of a switch, several times for several "
+    f"roots.  [default: {ROOTS[0]}]",
+)
+@click.option(
+    "--roots",
+    "roots_file",
+    type=FABRIC_FILE,
+    help="File of root switches: a name or GUID a line, as `opensm -a` takes it.",
 )
 @click.option(
     "--tree",
@@ -140,7 +151,8 @@ def compute(
     algorithm: str | None,
     compare: bool,
     form: Literal["source", "table"],
-    root: str | None,
+    root_names: tuple[str, ...],
+    roots_file: Path | None,
     tree: str | None,
     hosts: str | None,
     parameters: dict[str, Any],
@@ -165,13 +177,15 @@ def compute(
       minimal     share of the paths that are as short as the cables allow
       in transit  hosts that take a packet in and send it on, a path in the mean
       busiest     pairs of hosts whose path takes the busiest channel between switches
-      all-to-all  what each host can send at most if all send to all, as a share of its link
+      bound       what each host can send at most if all send to all, as a share of its link
       seconds     that routing and proof took
+      deadlock    free of it, or of how many channels the shortest cycle is
 
     \b
     Examples:
       gingham route net.ibnetdiscover --algorithm up-down
       gingham route net.ibnetdiscover --algorithm up-down --root spine3 --form table
+      gingham route net.ibnetdiscover --algorithm up-down --root spine1 --root spine2
       gingham route net.ibnetdiscover --algorithm in-transit --hosts fewest
       gingham route net.ibnetdiscover --algorithm simple-routes --set weight=0.3
       gingham route net.ibnetdiscover --compare --plot compared.png
@@ -179,36 +193,67 @@ def compute(
       gingham route torus-5x5.toml --algorithm dimension-order --lanes 2   # free, by datelines
       gingham route net.ibnetdiscover --algorithm up-down --form table -o tables.lfts
     """
-    named = {"root": root_of(root), "tree": tree, "hosts": hosts}
-    given = {key: value for key, value in named.items() if value is not None} | parameters
+    named = {"tree": tree, "hosts": hosts}
+    given: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
+    given |= parameters
     if compare:
         require_comparison(algorithm, output, given)
         if lanes > 1 or datelines is not None:
             raise click.UsageError("algorithms are compared on one lane; give --algorithm")
-        compare_all(file, form, when_full, given.get("root"), plot, force=force, as_json=as_json)
+    name = "" if compare else require_algorithm(algorithm, output, form, plot)
+    require_one_way(root_names, roots_file)
+    fabric = load(file)
+    root = root_of(root_names, roots_file, fabric)
+    if root is not None:
+        given = {"root": root, **given}
+    if compare:
+        root = given.get("root")
+        compare_all(file, fabric, form, when_full, root, plot, force=force, as_json=as_json)
         return
-    if algorithm is None:
-        raise click.UsageError(f"give --algorithm ({', '.join(names())}) or --compare")
-    if plot is not None:
-        raise click.UsageError("only a comparison has a picture; give --compare")
-    if output is not None and form != "table":
-        raise click.UsageError("only tables can be written; give --form table")
-    routes = load(file).route(
-        {algorithm: given}, form=form, when_full=when_full, lanes=lanes, datelines=datelines
+    routes = fabric.route(
+        {name: given}, form=form, when_full=when_full, lanes=lanes, datelines=datelines
     )
     if output is not None:
         routes.save(output, force=force)
     if as_json:
-        print_json({"file": str(file), "algorithm": algorithm, "form": form, **as_facts(routes)})
+        print_json({"file": str(file), "algorithm": name, "form": form, **as_facts(routes)})
     else:
         print_routes(routes)
     if not routes.is_deadlock_free:
         raise click.exceptions.Exit(DEADLOCK_EXIT)
 
 
-def root_of(name: str | None) -> str | dict[str, str] | None:
-    """Return a root as the core reads it: a rule, or a switch by its name."""
-    return name if name is None or name in ROOTS else {"named": name}
+def require_algorithm(
+    algorithm: str | None, output: Path | None, form: str, plot: Path | None
+) -> str:
+    """Return the algorithm; refuse none, and what a single one cannot do."""
+    if algorithm is None:
+        raise click.UsageError(f"give --algorithm ({', '.join(names())}) or --compare")
+    if plot is not None:
+        raise click.UsageError("only a comparison has a picture; give --compare")
+    if output is not None and form != "table":
+        raise click.UsageError("only tables can be written; give --form table")
+    return algorithm
+
+
+def require_one_way(names: Sequence[str], file: Path | None) -> None:
+    """Refuse roots that are named in two ways."""
+    if file is not None and names:
+        raise click.UsageError("name roots by --root or in a file (--roots), not by both")
+    rules = [name for name in names if name in ROOTS]
+    if rules and len(names) > 1:
+        raise click.UsageError(f'"{rules[0]}" finds the roots by itself; give no other --root')
+
+
+def root_of(
+    names: Sequence[str], file: Path | None, fabric: Fabric
+) -> str | dict[str, list[str]] | None:
+    """Return the root as the core reads it: a rule, or switches by their names."""
+    if file is not None:
+        return {"named": read_roots(file, fabric)}
+    if not names:
+        return None
+    return names[0] if names[0] in ROOTS else {"named": list(names)}
 
 
 def as_facts(routes: Routes) -> dict[str, Any]:
@@ -216,6 +261,7 @@ def as_facts(routes: Routes) -> dict[str, Any]:
     return {
         "deadlock_free": routes.is_deadlock_free,
         "cycle": routes.cycle,
+        "roots": routes.roots,
         "lanes": routes.lanes,
         "dateline_classes": routes.dateline_classes,
         "statistics": routes.statistics(),

@@ -9,7 +9,7 @@ import click
 
 from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, SEED
-from gingham.cli._output import json_option, print_facts, print_json, print_table
+from gingham.cli._output import echo, json_option, print_facts, print_json, print_table
 from gingham.cli._route_facts import print_loads, summary
 
 if TYPE_CHECKING:
@@ -124,15 +124,27 @@ def print_check(routes: Routes, facts: dict[str, Any]) -> None:
     if findings:
         columns = ["file", "line", "severity", "kind", "finding"]
         rows = [[f["file"], f["line"], f["severity"], f["kind"], f["text"]] for f in findings]
-        print_table(counted("Findings", rows), columns, rows[:SHOWN_MAX], numbers="line")
+        print_table(
+            counted("Findings", rows),
+            columns,
+            rows[:SHOWN_MAX],
+            numbers="line",
+            prose="finding",
+            heading="kind",
+        )
     faults = facts["faults"]
     if faults:
-        print_table(counted("Faults", faults), ["fault"], [[fault] for fault in faults[:SHOWN_MAX]])
-    click.echo(routes.explain())
+        print_table(
+            counted("Faults", faults),
+            ["fault"],
+            [[fault] for fault in faults[:SHOWN_MAX]],
+            prose="fault",
+        )
+    echo(routes.explain())
     if facts["cycle"] and not facts["cycle_without_loops"]:
-        click.echo("only packets that go round for ever close this cycle: mend the faults above")
+        echo("only packets that go round for ever close this cycle: mend the faults above")
     elif facts["cycle"] and facts["deadlock_free_between_hosts"]:
-        click.echo("between hosts alone the routes are free of deadlock")
+        echo("between hosts alone the routes are free of deadlock")
 
 
 def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

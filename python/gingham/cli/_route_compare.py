@@ -8,19 +8,20 @@ import click
 
 from gingham import comparison, plots
 from gingham._files import refuse_existing
-from gingham.cli._fabric import load
-from gingham.cli._output import print_json, print_table, show, text
+from gingham.cli._layout import text
+from gingham.cli._output import print_json, print_prose, print_table, show
 from gingham.cli._progress import steps_shown
-from gingham.cli._route_facts import hostless
+from gingham.cli._route_facts import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from gingham.comparison import CandidateRow
+    from gingham.fabric import Fabric
     from gingham.plots.comparison import Line
 
-COLUMNS = ("routes", "distance", "most", "minimal", "in transit", "busiest", "all-to-all")
+COLUMNS = ("routes", "distance", "most", "minimal", "in transit", "busiest", "bound")
 
 
 def require_comparison(
@@ -40,9 +41,10 @@ def require_comparison(
 
 def compare_all(
     file: Path,
+    fabric: Fabric,
     form: Literal["source", "table"],
     when_full: Literal["spill", "stop"],
-    root: str | Mapping[str, str] | None,
+    root: str | Mapping[str, Any] | None,
     plot: Path | None,
     *,
     force: bool,
@@ -52,7 +54,6 @@ def compare_all(
     if plot is not None:
         plots.require_ending(plot)
         refuse_existing(plot, force=force)
-    fabric = load(file)
     with steps_shown(len(comparison.CANDIDATES)) as on_step:
         rows = comparison.compare(
             fabric, form=form, when_full=when_full, root=root, on_step=on_step
@@ -94,14 +95,14 @@ def line(row: CandidateRow) -> Line:
 
 def print_rows(title: str, rows: Sequence[CandidateRow]) -> None:
     """Print the table, and below it what does not apply and whose paths had to be longer."""
-    columns = [*COLUMNS, "seconds", "packets"]
+    columns = [*COLUMNS, "seconds", "deadlock"]
     routed = [row for row in rows if row.facts]
     print_table(title, columns, map(cells, routed), numbers=[*COLUMNS[1:], "seconds"])
     for row in rows:
         if row.refused:
-            show(text(f"{row.label} does not apply: {first_line(row.refused)}"))
+            print_prose(f"{row.label} does not apply: {first_line(row.refused)}")
         elif row.algorithm == "in-transit" and row.facts["statistics"]["detour_pairs"]:
-            show(text(f"{row.label}: {fall_back(row.facts['statistics'])}"))
+            print_prose(f"{row.label}: {fall_back(row.facts['statistics'])}")
 
 
 def cells(row: CandidateRow) -> list[str]:
@@ -121,20 +122,20 @@ def numbers_of(statistics: Mapping[str, Any]) -> Iterator[str]:
 
 
 def verdict(row: CandidateRow) -> str:
-    """Return whether packets can deadlock."""
+    """Return whether packets can deadlock, in two or three words."""
     if row.facts["deadlock_free"]:
-        return "free of deadlock"
-    return f"can deadlock, in a cycle of {len(row.facts['cycle'])}"
+        return "free"
+    return f"cycle of {len(row.facts['cycle'])}"
 
 
 def fall_back(statistics: Mapping[str, Any]) -> str:
     """Return which paths are longer than the cables ask for, and why."""
     count, longest = statistics["detour_pairs"], statistics["longest_detour"]
     ends = f"from {longest['from']} to {longest['to']}"
+    switches = first_of(statistics["hostless_switches"])
     return (
         f"{count:,} pairs take a longer path, because every shortest one turns at a switch without "
-        f"hosts ({hostless(statistics)}); {ends} {longest['distance']} channels in place of "
-        f"{longest['least']}"
+        f"hosts ({switches}); {ends} {longest['distance']} channels in place of {longest['least']}"
     )
 
 

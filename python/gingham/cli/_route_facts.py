@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from gingham.cli._output import print_facts, print_table
+from gingham.cli._output import echo, print_facts, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
     from gingham.routes import Routes
 
 
-# Switches without hosts that are named.
+# Switches that are named: roots, and those without hosts.
 NAMED_MAX = 5
 
 
@@ -33,7 +31,10 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "longest detour", detour(statistics["longest_detour"])
     if statistics["hostless_switches"]:
         pairs = statistics["detour_pairs"]
-        yield "no host to turn at", f"{hostless(statistics)}, for {pairs:,} pairs"
+        yield (
+            "no host to turn at",
+            f"{first_of(statistics['hostless_switches'])}, for {pairs:,} pairs",
+        )
     if statistics["max_in_transit_hosts"]:
         mean, most = statistics["mean_in_transit_hosts"], statistics["max_in_transit_hosts"]
         yield "in-transit hosts on a path", f"{mean:.3f} in the mean, {most} at most"
@@ -53,9 +54,15 @@ def lanes(routes: Routes) -> Iterator[tuple[str, str]]:
         yield "lanes between switches", ", ".join(map(str, routes.lanes)) + layered
 
 
-def hostless(statistics: Mapping[str, Any]) -> str:
-    """Return the names of switches at which a host is missing, if they are many the first."""
-    switches = statistics["hostless_switches"]
+def roots(routes: Routes) -> Iterator[tuple[str, str]]:
+    """Return from where up is measured, if anything is up."""
+    switches = routes.roots
+    if switches:
+        yield "root" if len(switches) == 1 else f"{len(switches)} roots", first_of(switches)
+
+
+def first_of(switches: Sequence[str]) -> str:
+    """Return the names of switches, if they are many the first."""
     return ", ".join(switches[:NAMED_MAX]) + (", ..." if len(switches) > NAMED_MAX else "")
 
 
@@ -84,6 +91,6 @@ def print_loads(statistics: dict[str, Any]) -> None:
 def print_routes(routes: Routes) -> None:
     """Print lengths, loads and the proof."""
     statistics = routes.statistics()
-    print_facts([*summary(statistics), *lanes(routes)])
+    print_facts([*roots(routes), *summary(statistics), *lanes(routes)])
     print_loads(statistics)
-    click.echo(routes.explain())
+    echo(routes.explain())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gingham import old_names
+from gingham._rundir import interruptible
+from gingham.cli._layout import text
 from gingham.cli._options import (
     FABRIC_FILE,
     force_option,
@@ -22,9 +23,9 @@ from gingham.cli._output import (
     exit_code_help,
     json_option,
     print_json,
+    print_prose,
     print_table,
     show,
-    text,
     warn,
 )
 from gingham.cli._progress import progress_shown
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4}
 # Columns of a sentence.
-WIDTH = 98
 # Units of time and their nanoseconds.
 UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 
@@ -98,6 +98,7 @@ def run(
       in-transit      the same with minimal routes over in-transit hosts
       torus           a 4x4 torus
       fair-share      long against short packets at one output
+      lane-shares     weights 1 : 2 : 4 of lanes at one output
       ring-deadlock   shortest paths on a ring, which can deadlock
 
     \b
@@ -108,7 +109,7 @@ def run(
     """
     changed = fabric_scenario(scenario).with_(settings=settings, topology=topology, seed=seed)
     require_place(changed, output)
-    with run_folder(output, force=force) as folder:
+    with run_folder(output, force=force) as folder, interruptible(folder):
         simulation = Simulation(changed, allow_deadlock, engine)
         with progress_shown() as on_progress:
             result = simulate(simulation, folder, on_progress)
@@ -123,24 +124,29 @@ def run(
         print_json({**result.summary, "about": dict(result.about), "output": where})
     elif output:
         show(text(f"written: {output}"))
-    raise click.exceptions.Exit(exit_code(result.verdict, strict=strict))
+    raise click.exceptions.Exit(exit_code(verdicts(result), strict=strict))
 
 
-def exit_code(verdict: str, *, strict: bool) -> int:
-    """Return how the command ends after a run with this verdict."""
+def verdicts(result: Result) -> list[str]:
+    """Return the verdict of a run, and those of its classes, of which it is the worst."""
+    return [result.verdict, *(one["verdict"] for one in result.classes)]
+
+
+def exit_code(verdicts: Sequence[str], *, strict: bool) -> int:
+    """Return how the command ends after a run with these verdicts, the worst first."""
     codes = EXIT_CODES | (STRICT_EXIT_CODES if strict else {})
-    return codes.get(verdict, 0)
+    return next((codes[one] for one in verdicts if one in codes), 0)
 
 
 def report(result: Result) -> OSError | None:
     """Print the result for people; returns why nobody can read it, lest that stops the saving."""
-    for note in [*result.summary["notes"], *finding_note(result.summary["findings"])]:
+    for note in result.notes:
         warn(note)
     try:
         print_classes(result)
         told = [*policing(result.classes), *flows(result.classes), *in_transit(result.summary)]
         for line in told:
-            show(text(line))
+            print_prose(line)
         print_verdict(result)
         for line in result.summary["deadlock"]:
             show(text(f"  {line}"))
@@ -153,8 +159,7 @@ def report(result: Result) -> OSError | None:
 def print_verdict(result: AnyResult) -> None:
     """Print what the numbers of a run are worth, and why."""
     show(text(f"verdict: {result.verdict}", "bold"))
-    for line in wrap(result.summary["verdict_reason"], WIDTH - 2):
-        show(text(f"  {line}"))
+    print_prose(result.summary["verdict_reason"], indent=2)
 
 
 def keep(folder: RunFolder, result: AnyResult) -> None:
@@ -175,7 +180,7 @@ def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield lines for each class whose flows are counted: how they shared, and what held them."""
+    """Yield a line for each class whose flows are counted: how they shared, and what held them."""
     for numbers in classes:
         # Missing where flows are not counted.
         if numbers["held_window"] is None:
@@ -193,8 +198,7 @@ def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             facts.append(f"at most {most:,} answer{'s' * (most != 1)} waiting at a host")
         if marked := numbers["packets_marked_share"]:
             facts.append(f"{percent(marked)} of packets marked")
-        line = f"flows of {numbers['name']}: {'; '.join(facts) or 'none was used'}"
-        yield from wrap(line, WIDTH, subsequent_indent="  ")
+        yield f"flows of {numbers['name']}: {'; '.join(facts) or 'none was used'}"
 
 
 def percent(share: float) -> str:
@@ -215,13 +219,6 @@ def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{time_text(totals['wait_mean_ns'])} on average; their buffers held "
             f"{totals['pool_peak_bytes']:,} B at most"
         )
-
-
-def finding_note(findings: list[str]) -> list[str]:
-    """Return one note in place of many findings of the fabric file."""
-    if not findings:
-        return []
-    return [f"the fabric file has {len(findings)} findings; gingham fabric check lists them"]
 
 
 def print_classes(result: Result) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham.cli._notes import notes_for_programs, tell_notes
 from gingham.cli._options import output_option, settings_option
 from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
 from gingham.cli._run import with_interval
@@ -15,6 +16,8 @@ from gingham.cli._scenarios import fabric_scenario
 from gingham.cli._workers import session_options, sweep_session, workers_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gingham.loads import Saturation
     from gingham.results import Interval
 
@@ -55,8 +58,9 @@ def saturation(
     """Find the load from which on SCENARIO saturates: a TOML file, or the name of an example.
 
     Halves the range of loads for each replication by itself until it is as narrow as the tolerance.
-    A load saturates if a class accepts less than it draws and its source queues grow; short runs
-    see that late. The 95 % interval over replications holds what the tolerance leaves open, too.
+    A load is taken if the verdict of its run is ok, and saturates if it is saturated; runs that did
+    not converge are not read, and leave the answer wider. The 95 % interval over replications holds
+    what is left open, too.
     Several classes of traffic keep their proportions, and their loads sum up to the one found.
 
     \b
@@ -66,9 +70,11 @@ def saturation(
       gingham saturation cluster.toml --replications 10 --on dask://10.0.0.1:8786
     """
     from gingham import loads
+    from gingham.store import require_place
 
     base = fabric_scenario(scenario).with_(settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-saturation"
+    require_place(folder, resume=resume)
     with sweep_session(folder, workers_at(on, workers)) as how:
         found = loads.saturation(
             base,
@@ -86,24 +92,37 @@ def saturation(
     print_facts(facts(found, folder))
     if found.not_converged:
         warn(
-            f"in {found.not_converged} of {found.runs} runs too little was measured to be sure: "
-            "longer runs, such as a larger stop.time, give a better answer"
+            f"{found.not_converged} of {found.runs} runs did not converge and are not read: longer "
+            "runs, such as a larger stop.time, give a narrower answer"
         )
+    tell_notes(folder)
 
 
 def facts(found: Saturation, folder: Path) -> list[tuple[str, object]]:
     """Return what was found, for people."""
     rows: list[tuple[str, object]] = []
     if found.load is None:
-        taken = sum(one.high is None for one in found.brackets)
-        rows.append(("saturation load", f"above {found.tried:g}"))
-        rows.append(("", f"{taken} of {len(found.brackets)} replications take all that was tried"))
+        rows.append(("saturation load", f"above {min(one.low for one in found.brackets):g}"))
+        rows.extend(("", line) for line in open_brackets(found))
     else:
         rows.append(("saturation load", interval_text(found.load)))
         rows.append(("replications", brackets_text(found)))
     if found.accepted_load is not None:
         rows.append(("accepted just above", interval_text(found.accepted_load)))
     return [*rows, ("runs", found.runs), ("written", folder)]
+
+
+def open_brackets(found: Saturation) -> Iterator[str]:
+    """Yield why the saturation load is not known, by what replications say."""
+    still_open = [one for one in found.brackets if one.high is None]
+    taken = sum(not one.unknown for one in still_open)
+    if taken:
+        yield f"{taken} of {len(found.brackets)} replications take all that was tried"
+    if untold := len(still_open) - taken:
+        yield (
+            f"{untold} of {len(found.brackets)} replications cannot tell above that: "
+            "their runs did not converge, and none is saturated"
+        )
 
 
 def interval_text(found: Interval) -> str:
@@ -122,4 +141,4 @@ def brackets_text(found: Saturation) -> str:
 
 def for_programs(found: Saturation, folder: Path) -> dict[str, Any]:
     """Return what was found, for programs."""
-    return {**asdict(found), "output": str(folder)}
+    return {**asdict(found), "notes": notes_for_programs(folder), "output": str(folder)}

@@ -10,6 +10,8 @@ import click
 
 from gingham import plots, stripe
 from gingham._files import require_place
+from gingham._rundir import interruptible
+from gingham.cli._layout import text
 from gingham.cli._options import (
     force_option,
     output_option,
@@ -24,7 +26,6 @@ from gingham.cli._output import (
     print_json,
     print_table,
     show,
-    text,
     warn,
 )
 from gingham.cli._progress import STRIPES, progress_shown
@@ -95,7 +96,7 @@ def stripe_command(
     changed = stripe_scenario(scenario).with_(settings=settings, seed=seed)
     if draw and changed.resolved()["measure"]["events"] == 0:
         changed = changed.with_({"measure.events": EVENTS_DRAWN})
-    with run_folder(output, force=force) as folder:
+    with run_folder(output, force=force) as folder, interruptible(folder):
         result = run(changed)
         parts = run_alone(changed) if alone and result.verdict != "interrupted" else []
         unread = None if as_json else report(result, parts)
@@ -163,7 +164,7 @@ def useful(result: StripeResult) -> float | None:
 
 def report(result: StripeResult, parts: list[StripeResult]) -> OSError | None:
     """Print the result for people; returns why nobody can read it, lest that stops the saving."""
-    for note in result.summary["notes"]:
+    for note in result.notes:
         warn(note)
     try:
         print_channels(result)

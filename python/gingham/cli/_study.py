@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham.cli._layout import text
 from gingham.cli._options import force_option, output_option
 from gingham.cli._output import (
     Interrupted,
@@ -16,20 +18,33 @@ from gingham.cli._output import (
     print_json,
     print_table,
     show,
-    text,
 )
 from gingham.cli._progress import steps_shown
+from gingham.cli._workers import tell_damage
 from gingham.errors import GinghamError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from gingham.studies import ClaimOutcome, Evidence, Measurement, Study
+    from gingham.studies import Band, ClaimOutcome, Evidence, Measurement, Study
+    from gingham.studies._running import OnProgress
     from gingham.sweeps import SweepProgress
 
 # A claim was not met.
 FOUND_SOMETHING = 5
-WORDS = ("passed", "failed", "differs", "left_out")
+# How the verdicts are counted in words; all but the first two only where there are some.
+COUNTED = {
+    "passed": "passed",
+    "failed": "failed",
+    "differs": "differ",
+    "now_met": "now met",
+    "cannot_tell": "cannot tell",
+    "left_out": "left to the full study",
+}
+ALWAYS = 2
+# Of one claim in a table.
+COUNTED_ONE = {"now_met": "now met", "cannot_tell": "cannot tell", "left_out": "left out"}
+WHOSE = {"paper": "of the paper", "ours": "of ours"}
 
 
 @click.group()
@@ -42,6 +57,7 @@ def study() -> None:
       gingham study check kwan1996 --quick
       gingham study check kwan1996/8
       gingham study plot kwan1996 -o pictures
+      gingham study assumptions kwan1996
 
     KEY is that of a study, KEY/FIGURE one of its figures. Runs are kept in a folder, and what is
     there already is not made again.
@@ -49,10 +65,17 @@ def study() -> None:
 
 
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command what all that run something take."""
+    """Give a command what all take that run a study or a figure of it."""
+    command = run_options(command)
+    command = click.option("--quick", is_flag=True, help="Less of everything: a minute a paper.")(
+        command
+    )
+    return click.argument("name", metavar="KEY[/FIGURE]")(command)
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command what all take that run something of a study."""
     options = [
-        click.argument("name", metavar="KEY[/FIGURE]"),
-        click.option("--quick", is_flag=True, help="Less of everything: a minute a paper."),
         click.option(
             "--folder",
             type=click.Path(path_type=Path, file_okay=False),
@@ -84,13 +107,19 @@ def list_(as_json: bool) -> None:
         print_json({"studies": [facts(one) for one in found]})
         return
     for one in found:
-        claims = [sum(claim.figure == figure.key for claim in one.claims) for figure in one.figures]
         rows = [
-            (f"{one.key}/{figure.key}", figure.section, figure.title, count)
-            for figure, count in zip(one.figures, claims, strict=True)
+            (f"{one.key}/{figure.key}", figure.section, figure.title, *claims_of(one, figure.key))
+            for figure in one.figures
         ]
-        title = f'{one.key}: {one.authors}, "{one.title}", {one.year}'
-        print_table(title, ("figure", "section", "shows", "claims"), rows, numbers="claims")
+        columns = ("figure", "section", "shows", "claims", "ours")
+        below = "claims: of the paper; ours: what we claim beside it"
+        print_table(one.heading, columns, rows, numbers="claims ours", below=below, prose="shows")
+
+
+def claims_of(one: Study, figure: str | None = None) -> tuple[int, int]:
+    """Return how many claims of the paper, and of ours, are about a figure, or about all."""
+    ours = [claim.ours for claim in one.claims if figure in {None, claim.figure}]
+    return ours.count(False), ours.count(True)
 
 
 def facts(one: Study) -> dict[str, Any]:
@@ -100,7 +129,8 @@ def facts(one: Study) -> dict[str, Any]:
         for figure in one.figures
     ]
     head = {"key": one.key, "title": one.title, "authors": one.authors, "year": one.year}
-    return {**head, "figures": figures, "claims": len(one.claims)}
+    paper, ours = claims_of(one)
+    return {**head, "figures": figures, "claims": {"paper": paper, "ours": ours}}
 
 
 @study.command(epilog=exit_code_help(0, 2, 6, 130))
@@ -132,8 +162,11 @@ def run(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool
 def check(name: str, quick: bool, folder: Path | None, workers: int, as_json: bool) -> None:
     """Check the claims of a study, or of one of its figures; makes the runs that are missing.
 
-    A claim says what the paper expects. `differs` marks one that cannot be met, with the reason
-    found; `left out` (in JSON `left_out`) one for which --quick measures too little.
+    A claim says what the paper expects, or what we do; the two are counted apart. One that cannot
+    be met says why, and what holds instead: it `differs` while that holds, has `failed` where
+    neither holds, and is `now met` where the claim holds after all. `cannot tell` marks one that is
+    met, and would be without what it claims; `left out` one for which --quick measures too little.
+    (In JSON `now_met`, `cannot_tell`, `left_out`.)
 
     \b
     Examples:
@@ -144,13 +177,15 @@ def check(name: str, quick: bool, folder: Path | None, workers: int, as_json: bo
 
     evidence, figure = measured(name, quick, folder, workers)
     outcomes = studies.check(evidence, figure)
-    counts = {word: sum(one.verdict == word for one in outcomes) for word in WORDS}
     if as_json:
         claims = [claim_row(one) for one in outcomes]
-        print_json({"study": evidence.study.key, "quick": quick, "claims": claims, **counts})
+        counts = studies.counted(outcomes)
+        print_json(
+            {"study": evidence.study.key, "quick": quick, "claims": claims, "counts": counts}
+        )
     else:
-        print_outcomes(evidence.study, outcomes, counts)
-    if counts["failed"]:
+        print_outcomes(evidence.study, outcomes)
+    if any(one.verdict == "failed" for one in outcomes):
         raise click.exceptions.Exit(FOUND_SOMETHING)
 
 
@@ -231,23 +266,35 @@ def measured(
     one, figure = named(name)
     chosen = one.chosen(figure)
     place = folder or Path("studies") / one.key
+    with runs_shown(len(studies.sweeps_of(chosen)), place) as on_progress:
+        evidence = studies.run(
+            one,
+            place,
+            figure=figure,
+            size="quick" if quick else "full",
+            workers=workers,
+            on_progress=on_progress,
+        )
+    return evidence, figure
+
+
+@contextmanager
+def runs_shown(steps: int, place: Path) -> Iterator[OnProgress]:
+    """Show the progress of the sweeps of a study; `RunsFailed` at the end if runs failed."""
     failures: dict[str, SweepProgress] = {}
-    with steps_shown(len(studies.sweeps_of(chosen))) as on_step:
+    begun: set[str] = set()
+    with steps_shown(steps) as on_step:
 
         def on_progress(sweep: str, progress: SweepProgress) -> None:
+            if sweep not in begun:
+                begun.add(sweep)
+                tell_damage(progress.damaged)
             on_step(sweep, f"{progress.resumed + progress.done} of {progress.total} runs")
             if progress.failed:
                 failures[sweep] = progress
 
         try:
-            evidence = studies.run(
-                one,
-                place,
-                figure=figure,
-                quick=quick,
-                workers=workers,
-                on_progress=on_progress,
-            )
+            yield on_progress
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted; the finished runs are kept in {place}") from None
     if failures:
@@ -256,7 +303,6 @@ def measured(
         raise RunsFailed(
             f"runs failed, and are made again when asked again: {', '.join(counts)}\n  {reason}"
         )
-    return evidence, figure
 
 
 class RunsFailed(GinghamError):  # noqa: N818  (the error is that of the runs)
@@ -265,8 +311,10 @@ class RunsFailed(GinghamError):  # noqa: N818  (the error is that of the runs)
     exit_code = FOUND_SOMETHING
 
 
-def print_outcomes(study: Study, outcomes: Sequence[ClaimOutcome], counts: dict[str, int]) -> None:
+def print_outcomes(study: Study, outcomes: Sequence[ClaimOutcome]) -> None:
     """Print every claim with what was expected, what was measured, and what follows."""
+    from gingham.studies import counted
+
     rows = [
         (
             one.claim.figure,
@@ -275,25 +323,42 @@ def print_outcomes(study: Study, outcomes: Sequence[ClaimOutcome], counts: dict[
             one.claim.shown,
             value(one),
             interval(one.measured),
-            one.verdict.replace("_", " "),
+            COUNTED_ONE.get(one.verdict, one.verdict),
         )
         for one in outcomes
     ]
     columns = ("figure", "section", "claim", "expected", "measured", "interval", "verdict")
     title = f"{study.key}: {study.title}"
-    print_table(title, columns, rows, numbers="measured", tight=True, folded="claim")
+    print_table(
+        title, columns, rows, numbers="measured", tight=True, prose="claim", heading="claim"
+    )
     for one in outcomes:
-        if one.verdict == "differs":
-            show(text(f"differs: {one.claim.text}\n  {one.claim.differs}"))
-        elif one.verdict == "failed":
-            show(text(f"failed: {one.claim.text}\n  measured: {one.claim.how}{note(one)}"))
-    parts = [f"{counts['passed']} passed", f"{counts['failed']} failed"]
-    parts += [f"{counts[word]} {words}" for word, words in BESIDE if counts[word]]
-    show(text(", ".join(parts), "bold"))
+        if reason := explained(one):
+            show(text(f"{COUNTED_ONE.get(one.verdict, one.verdict)}: {one.claim.text}\n  {reason}"))
+    for whose, counts in counted(outcomes).items():
+        if any(counts.values()):
+            parts = [
+                f"{counts[verdict]} {words}"
+                for place, (verdict, words) in enumerate(COUNTED.items())
+                if counts[verdict] or place < ALWAYS
+            ]
+            show(text(f"{WHOSE[whose]}: {', '.join(parts)}", "bold"))
 
 
-# What is counted apart, and only told if there is any.
-BESIDE = (("differs", "differ"), ("left_out", "left to the full study"))
+def explained(one: ClaimOutcome) -> str:
+    """Return what is said of an outcome below the table; nothing where the row says all."""
+    claim, differs = one.claim, one.claim.differs
+    match one.verdict:
+        case "failed":
+            instead = f"; nor is it {differs.band.shown} {claim.unit}".rstrip() if differs else ""
+            return f"measured: {claim.how}{note(one)}{instead}"
+        case "differs" if differs:
+            return f"{differs.because}\n  instead: {differs.band.shown} {claim.unit}".rstrip()
+        case "now_met":
+            return 'it holds after all; leave out its "differs"'
+        case "cannot_tell" if claim.null:
+            return f"{claim.cannot_tell}\n  {claim.null.of}: {number(claim.null.value)}"
+    return ""
 
 
 def note(one: ClaimOutcome) -> str:
@@ -321,10 +386,7 @@ def interval(measured: Measurement | None) -> str:
 def claim_row(one: ClaimOutcome) -> dict[str, Any]:
     """Return a claim and what became of it, for programs; bounds that are open are null."""
     claim, found = one.claim, one.measured
-    finite = {
-        end: None if abs(value) == float("inf") else value
-        for end, value in (("low", claim.low), ("high", claim.high))
-    }
+    differs, null = claim.differs, claim.null
     return {
         "key": claim.key,
         "figure": claim.figure,
@@ -332,9 +394,24 @@ def claim_row(one: ClaimOutcome) -> dict[str, Any]:
         "claim": claim.text,
         "how": claim.how,
         "unit": claim.unit,
-        "expected": finite,
-        "measured": found
-        and {"value": found.value, "low": found.low, "high": found.high, "note": found.note},
+        "ours": claim.ours,
+        "expected": band_row(claim.band),
+        "null": null and {"value": null.value, "of": null.of},
+        "measured": measured_row(found),
         "verdict": one.verdict,
-        "differs": claim.differs or None,
+        "cannot_tell": claim.cannot_tell or None,
+        "differs": differs and {"because": differs.because, **band_row(differs.band)},
     }
+
+
+def measured_row(found: Measurement | None) -> dict[str, Any] | None:
+    """Return what was measured, for programs."""
+    if found is None:
+        return None
+    return {"value": found.value, "low": found.low, "high": found.high, "note": found.note}
+
+
+def band_row(band: Band) -> dict[str, float | None]:
+    """Return the ends of a band; ends that are open are null."""
+    ends = {"low": band.low, "high": band.high}
+    return {end: None if abs(value) == float("inf") else value for end, value in ends.items()}

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham.cli._layout import text
+from gingham.cli._notes import notes_for_programs, tell_notes
 from gingham.cli._options import output_option
-from gingham.cli._output import exit_code_help, json_option, print_json, say, show, text, warn
+from gingham.cli._output import exit_code_help, json_option, print_json, say, show, warn
 from gingham.cli._sweep_progress import duration, numbers, rate_text
 from gingham.cli._workers import (
     on_option,
@@ -72,8 +74,8 @@ def sweep(
 
     planned = Sweep.load(file)
     folder = output or Path("sweeps") / file.stem
-    runs = runs_of(planned, many=yes)
     require_place(folder, resume=resume)
+    runs = runs_of(planned, many=yes)
     there = runs_there(planned, folder) if resume else 0
     with workers_at(on, workers) as working:
         expected = forecast(planned, estimate(planned, runs), working.count, there)
@@ -92,16 +94,15 @@ def sweep(
 
 
 def runs_there(planned: Sweep, folder: Path) -> int:
-    """Return how many runs of this sweep an earlier session left, without its failures."""
-    from gingham.store import MANIFEST, reader
+    """Return how many runs of this sweep an earlier session left, whole and no failures."""
+    from gingham.store import is_sweep, survey
     from gingham.sweeps import keys_of
 
-    if not (folder / MANIFEST).exists():
+    if not is_sweep(folder):
         return 0
-    # Of all that stands there: the file may ask for more, for less, or for something else.
-    query = "select key from once_runs where verdict <> 'failed'"
-    found = {key for (key,) in reader(folder).execute(query).fetchall()}
-    return sum(key in found for key in keys_of(planned))
+    keys = list(keys_of(planned))
+    found = survey(folder).known(set(keys))
+    return sum(key in found for key in keys)
 
 
 def verdicts_of(folder: Path) -> dict[str, int]:
@@ -153,6 +154,7 @@ def forecast(planned: Sweep, expected: Estimate, workers: int, there: int) -> di
 
 def report(progress: SweepProgress, folder: Path) -> None:
     """Print what came of the sweep."""
+    tell_notes(folder)
     verdicts = ", ".join(f"{count:,} {name}" for name, count in verdicts_of(folder).items())
     there = f", {progress.resumed:,} were there" if progress.resumed else ""
     pace = f" in {duration(progress.seconds)}" if progress.done else ""
@@ -175,6 +177,7 @@ def summary(progress: SweepProgress, folder: Path, workers: int) -> dict[str, An
     return {
         **numbers(progress),
         "verdicts": verdicts_of(folder),
+        "notes": notes_for_programs(folder),
         "errors": progress.errors,
         "faults": progress.faults,
         "seconds": round(progress.seconds, 3),

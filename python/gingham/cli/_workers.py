@@ -12,11 +12,14 @@ from gingham.cli._output import Interrupted, command_given, warn
 from gingham.cli._sweep_progress import numbers, sweep_shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from gingham.sweeps import SweepProgress, Workers
+
+# Damaged files of a folder that are named.
+DAMAGED_SHOWN = 20
 
 workers_option = click.option(
     "-j",
@@ -81,6 +84,8 @@ def sweep_session(
         with opened as workers, sweep_shown() as show_progress:
 
             def on_progress(now: SweepProgress) -> None:
+                if not latest:
+                    tell_damage(now.damaged)
                 latest[:] = [now]
                 show_progress(now)
 
@@ -94,6 +99,14 @@ def sweep_session(
         kept = counted["done"] + counted["resumed"]
         message = f"interrupted; {kept:,} runs are kept in {folder}\n  to go on: {to_go_on()}"
         raise Interrupted(message, counted) from None
+
+
+def tell_damage(damaged: Sequence[str]) -> None:
+    """Say what of the folder is made again."""
+    for one in damaged[:DAMAGED_SHOWN]:
+        warn(f"{one}; it is set aside and made again")
+    if len(damaged) > DAMAGED_SHOWN:
+        warn(f"and {len(damaged) - DAMAGED_SHOWN:,} more files that are made again")
 
 
 def to_go_on() -> str:

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 # Columns of a run that every kind has. `failed` is the verdict of a run that could not be made;
 # `error` says why, and `error_type` which exception of `gingham.errors` it was: `InternalError` is
-# a fault of ours.
+# a fault of ours. `notes` has a line for each thing that could surprise.
 RUN_COLUMNS = {
     "key": "string",
     "seed": "int64",
     "verdict": "string",
     "verdict_reason": "string",
+    "notes": "string",
     "error": "string",
     "error_type": "string",
 }

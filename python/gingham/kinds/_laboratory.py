@@ -119,7 +119,8 @@ class LaboratoryRun(Generic[S, R]):
         """Return the numbers of the run and of its parts."""
         result = self._simulation.result(with_tables=bool(keep))
         parts = {table: self._kind.part_rows(result, table) for table in self._kind.parts}
-        return Measured(self._kind.row(result), parts, {name: result.table(name) for name in keep})
+        row = {**self._kind.row(result), "notes": "\n".join(result.notes) or None}
+        return Measured(row, parts, {name: result.table(name) for name in keep})
 
 
 def percentiles(of: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

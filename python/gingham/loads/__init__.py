@@ -5,10 +5,11 @@ added.
 """
 
 from gingham.loads._axis import load_axis, load_values
-from gingham.loads._curve import curve, curve_sweep, routing_of
+from gingham.loads._curve import CONDITIONS, curve, curve_sweep, routing_of
 from gingham.loads._saturation import Saturation, saturation
 
 __all__ = [
+    "CONDITIONS",
     "Saturation",
     "curve",
     "curve_sweep",

@@ -2,8 +2,8 @@
 
 ::
 
-    latency │            ○ ○     hollow: saturated, where latency says only how long the run was
-            │          ●
+    latency │            ○ ○     hollow: no steady state was measured in some replication; where one
+            │          ●           is saturated, latency says only how long the run was
             │     ● ●
             │ ● ●
             └─────────────── accepted load
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
 MEANS = {
     "accepted_load": "accepted_load_half_width",
     "latency_mean_ns": "latency_half_width_ns",
+}
+# What became of runs, by column. The verdict of a run is the worst of it, behind which a saturated
+# class may hide.
+CONDITIONS = {
+    "not_converged": "verdict = 'not-converged'",
+    "saturated": "key in (select key from classes where verdict = 'saturated')",
+    "deadlocked": "verdict = 'deadlocked'",
+    "failed": "verdict = 'failed'",
 }
 
 
@@ -86,7 +94,7 @@ def curve_table(results: Results) -> pa.Table:
 
     Columns: `routing`, if there are several, and `load`; `replications`; `accepted_load`,
     `accepted_load_half_width`, `latency_mean_ns`, `latency_half_width_ns`; and of the replications
-    those that are `saturated`, `deadlocked`, `failed`.
+    those that are `not_converged`, `saturated`, `deadlocked`, `failed`.
     """
     import pyarrow as pa
 
@@ -101,19 +109,13 @@ def curve_table(results: Results) -> pa.Table:
     numbers = [name for pair in MEANS.items() for name in pair]
     kinds = results.query(counts(axes) + " limit 0").schema
     schema = pa.schema([*kinds, *(pa.field(name, pa.float64()) for name in numbers)])
-    order = [*axes, "replications", *numbers, "saturated", "deadlocked", "failed"]
+    order = [*axes, "replications", *numbers, *CONDITIONS]
     return pa.Table.from_pylist(list(rows.values()), schema=schema).select(order)
 
 
 def counts(axes: Sequence[str]) -> str:
     """Return the query of how the replications of each point went."""
-    # Of a run the worst verdict counts, behind which a saturated class may hide.
-    conditions = {
-        "saturated": "key in (select key from classes where verdict = 'saturated')",
-        "deadlocked": "verdict = 'deadlocked'",
-        "failed": "verdict = 'failed'",
-    }
-    counted = [f"count(*) filter ({it}) as {name}" for name, it in conditions.items()]
+    counted = [f"count(*) filter ({it}) as {name}" for name, it in CONDITIONS.items()]
     chosen = ", ".join(axes)
     columns = ", ".join([chosen, "count(*) as replications", *counted])
     return f"select {columns} from runs group by {chosen} order by min(point)"  # noqa: S608

@@ -2,22 +2,22 @@
 
 ::
 
-    load 0 ─────────────── takes it ──────────────┤ bracket ├──────── saturated ─────── 1
-                                                  ▲
-                           the next run of this replication, in the middle
+    load 0 ────────── ok ─────────┤      bracket      ├──────── saturated ─────── 1
+                                      ▲   ? ? ?   ▲
+             the next runs of this replication, in the middles between what is known
 
-A replication takes a load if no open-loop class of its run is saturated: what it accepts follows
-what it draws, and no source queue grows (`docs/concepts/measurement.md`); of a short run that is
-seen only where it is much. Each step adds the middles of all brackets to the loads of one sweep and
-makes its missing runs; brackets mostly share them. The saturation load lies, for each replication,
-in a bracket no wider than the tolerance; the interval reaches from the lower end of Student's
-interval of the lower ends to the upper one of the upper ends, so that it holds both what
-replications differ by and what bisection leaves open.
+A replication takes a load if its run is `ok`, and does not if it is `saturated`
+(`docs/concepts/measurement.md`). What has not converged tells neither, and is not read: the bracket
+is narrowed on both sides of it. Each step adds the middles to the loads of one sweep and makes its
+missing runs; brackets mostly share them. The saturation load lies, for each replication, in a
+bracket that is no wider than the tolerance, but for what its runs could not tell; the interval
+reaches from the lower end of Student's interval of the lower ends to the upper one of the upper
+ends, so that it holds both what replications differ by and what is left open.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from gingham.sweeps import Sweep, run_sweep
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gingham import scenario
     from gingham.results import Results
@@ -46,6 +46,8 @@ class Bracket:
     high: float | None
     # What the network accepted at `high`, in all.
     accepted: float | None = None
+    # Loads between them of which its runs could not tell: they did not converge.
+    unknown: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Saturation:
     brackets: tuple[Bracket, ...]
     tried: float
     runs: int
-    # Of these, runs in which too little was measured to be sure.
+    # Of these, runs in which too little was measured to be sure, and which are not read.
     not_converged: int
 
 
@@ -116,18 +118,22 @@ def read_brackets(results: Results) -> Iterable[Bracket]:
         "key in (select key from classes where verdict = 'saturated') as saturated "
         "from runs order by replication, load"
     ).to_pylist()
-    found: dict[int, Bracket] = {}
+    found: dict[int, list[Mapping[str, Any]]] = {}
     for row in rows:
         require_measured(row)
-        bracket = found.setdefault(row["replication"], Bracket(0.0, None))
-        if bracket.high is not None:
-            continue
-        if row["saturated"]:
-            changed = replace(bracket, high=row["load"], accepted=row["accepted_load"])
-        else:
-            changed = replace(bracket, low=row["load"])
-        found[row["replication"]] = changed
-    yield from found.values()
+        found.setdefault(row["replication"], []).append(row)
+    yield from map(bracket_of, found.values())
+
+
+def bracket_of(rows: Sequence[Mapping[str, Any]]) -> Bracket:
+    """Return the bracket of a replication, by its runs in the order of their loads."""
+    high = next((row for row in rows if row["saturated"]), None)
+    below = rows[: rows.index(high)] if high else rows
+    low = max((row["load"] for row in below if row["verdict"] == "ok"), default=0.0)
+    unknown = tuple(row["load"] for row in below if row["load"] > low)
+    if high is None:
+        return Bracket(low, None, unknown=unknown)
+    return Bracket(low, high["load"], high["accepted_load"], unknown)
 
 
 def require_measured(row: Mapping[str, Any]) -> None:
@@ -145,17 +151,26 @@ def require_measured(row: Mapping[str, Any]) -> None:
 
 
 def middles(brackets: Iterable[Bracket], tolerance: float) -> list[float]:
-    """Return the loads to try next: none if every bracket is narrow, or has no upper end.
+    """Return the loads to try next: none if every bracket is as narrow as its runs can tell.
 
     >>> middles([Bracket(0.0, 1.0), Bracket(0.5, 1.0), Bracket(0.2, 0.25), Bracket(1.0, None)], 0.1)
     [0.5, 0.75]
+    >>> middles([Bracket(0.0, 1.0, unknown=(0.4, 0.5)), Bracket(0.0, None, unknown=(0.1,))], 0.1)
+    [0.2, 0.75]
     """
-    wide = [
-        (one.low, one.high)
-        for one in brackets
-        if one.high is not None and one.high - one.low > tolerance * (1 + 1e-9)
-    ]
+    gaps = [gap for one in brackets for gap in gaps_of(one)]
+    wide = [(low, high) for low, high in gaps if high - low > tolerance * (1 + 1e-9)]
     return sorted({round((low + high) / 2, DIGITS) for low, high in wide})
+
+
+def gaps_of(bracket: Bracket) -> Iterator[tuple[float, float]]:
+    """Yield the ranges of loads of a bracket in which no run was made, but between unknown ones."""
+    if bracket.unknown:
+        yield bracket.low, bracket.unknown[0]
+        if bracket.high is not None:
+            yield bracket.unknown[-1], bracket.high
+    elif bracket.high is not None:
+        yield bracket.low, bracket.high
 
 
 def summary(brackets: Iterable[Bracket], results: Results, tried: float) -> Saturation:

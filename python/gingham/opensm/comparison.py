@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from gingham.errors import EnvironmentProblem, InputError
+from gingham.errors import EnvironmentProblem, GinghamError, InputError
 from gingham.opensm.decision import PROGRAMS, decide
 from gingham.opensm.manager import TIMEOUT_S, Request
 from gingham.opensm.programs import require
@@ -62,7 +62,7 @@ class Plan:
     """What is compared."""
 
     engines: Sequence[str]
-    # Switches by name, for updn, dnup and ftree, and for our up-down where it is one.
+    # Switches by name, for updn, dnup, ftree and our up-down.
     roots: Sequence[str] = ()
     # torus-2QoS.conf; without it, that of the fabric's own shape.
     torus: Path | None = None
@@ -120,10 +120,11 @@ def row_of_opensm(
             timeout_s=plan.timeout_s,
             on_progress=lambda what: tell(name, what),
         )
-    except EnvironmentProblem as error:
+        tell(name, "measuring")
+        facts = {"seconds": round(decision.seconds, 3), **measured(decision.routes, plan)}
+    except GinghamError as error:
+        # Whatever one engine cannot do, the others are compared all the same.
         return EngineRow("opensm", name, "failed", (str(error),))
-    tell(name, "measuring")
-    facts = {"seconds": round(decision.seconds, 3), **measured(decision.routes, plan)}
     words = decision.complaints
     return EngineRow("opensm", name, decision.ran, words, facts, decision.texts)
 
@@ -134,8 +135,8 @@ def rows_of_ours(fabric: Fabric, plan: Plan, tell: Callable[[str, str], None]) -
     for algorithm in OWN_ALGORITHMS:
         tell(algorithm, "routing")
         parameters: dict[str, Any] = {}
-        if algorithm == "up-down" and len(plan.roots) == 1:
-            parameters["root"] = {"named": plan.roots[0]}
+        if algorithm == "up-down" and plan.roots:
+            parameters["root"] = {"named": list(plan.roots)}
         try:
             routes = fabric.route(algorithm, form="table", **parameters)
         except InputError:

@@ -28,12 +28,13 @@ from typing import TYPE_CHECKING
 
 from gingham.errors import EnvironmentProblem, InputError
 from gingham.fabric import Fabric
+from gingham.opensm import first_ports
 from gingham.opensm.children import Children, Finished, signals_held
 from gingham.opensm.programs import require, search_path
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 LOG = "ibsim.log"
 NETWORK = "net.ibsim"
@@ -46,10 +47,13 @@ UNICAST_LIDS = 0xC000
 class Simulator:
     """A running ibsim and the folder in which it runs; made by `simulated`."""
 
-    def __init__(self, children: Children, player: subprocess.Popen[bytes]) -> None:
-        """Keep what runs; use `simulated`."""
+    def __init__(
+        self, children: Children, player: subprocess.Popen[bytes], moved: Mapping[str, int]
+    ) -> None:
+        """Keep what runs, and whose first cable is played at port 1; use `simulated`."""
         self.children = children
         self._player = player
+        self._moved = moved
 
     @property
     def folder(self) -> Path:
@@ -75,7 +79,8 @@ class Simulator:
 
     def discovered(self, *, timeout_s: float = 60) -> str:
         """Return what `ibnetdiscover` prints of the fabric."""
-        return self.run("ibnetdiscover", timeout_s=timeout_s).out
+        said = self.run("ibnetdiscover", timeout_s=timeout_s).out
+        return first_ports.discovered(said, self._moved)
 
 
 @contextlib.contextmanager
@@ -86,13 +91,16 @@ def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]
     fails, `InputError` if the fabric has no such host.
     """
     require("ibsim", "ibsim-run")
+    known = with_guids(fabric)
+    moved = first_ports.moved(known)
     with scratch_folder() as folder:
-        fabric.save(folder / NETWORK)
+        text, _ = fabric.text("ibsim")
+        (folder / NETWORK).write_text(first_ports.played(text, moved))
         environment = {
             **os.environ,
             "PATH": search_path(),
             "IBSIM_SOCKNAME": folder.name,
-            "SIM_HOST": seat(with_guids(fabric), host),
+            "SIM_HOST": seat(known, host),
             "TMPDIR": str(folder),
             # Where OpenSM keeps what it knows of the fabric, for its next start.
             "OSM_CACHE_DIR": str(folder),
@@ -101,7 +109,7 @@ def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]
         }
         with Children(folder, environment) as children:
             player = children.start("ibsim", "-s", "-n", *limits(fabric), NETWORK, out=LOG)
-            simulator = Simulator(children, player)
+            simulator = Simulator(children, player, moved)
             wait_until_ready(simulator)
             yield simulator
 

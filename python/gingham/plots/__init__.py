@@ -193,8 +193,8 @@ def usual(result: Drawable) -> tuple[PictureKind, ...]:
 def curve(table: pa.Table, *, title: str, note: str = "") -> Figure:
     """Draw latency against accepted load, a line a routing, with the intervals of both.
 
-    Hollow points are saturated. `table` is that of `gingham.loads.curve`; `note` stands small under
-    the title.
+    Hollow points measured no steady state. `table` is that of `gingham.loads.curve`; `note` stands
+    small under the title.
     """
     from gingham.plots import _curve
 

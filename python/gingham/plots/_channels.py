@@ -104,7 +104,7 @@ def draw_delays(axes: Axes, middle: Floats, pipe: pa.Table) -> None:
     if late.any():
         red = style.CLASS_COLOURS[3]
         axes.plot(middle[late], np.zeros(late.sum()), "|", color=red, label="packets out of order")
-        axes.legend(loc="upper right")
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1)
     axes.set_ylim(bottom=0)
     axes.set_ylabel(f"mean delay ({unit})")
 

@@ -83,7 +83,7 @@ def draw_coefficients(
     axes.set_ylim(1.0, 1.15 * max(top, *thresholds.values(), 1.0))
     if top > LINEAR_MAX:
         style.log_ticks(axes.yaxis)
-    axes.legend(loc="upper left", ncols=2, frameon=False)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.1)
 
 
 def draw_share(axes: Axes, time: Floats, contention: pa.Table) -> None:

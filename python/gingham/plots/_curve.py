@@ -2,8 +2,8 @@
 
 ::
 
-    latency │             ○     hollow: replications are saturated, and their latency says only how
-            │           ┼       long they ran
+    latency │             ○     hollow: replications measured no steady state
+            │           ┼
             │    ┼   ┼
             │ ┼                 bars: 95 % intervals over replications, both ways
             └──────────── accepted load
@@ -29,6 +29,12 @@ Row = dict[str, Any]
 LOG_SPAN = 12.0
 # A logarithmic axis reaches down to this share of the least mean, however long the intervals are.
 LOG_BELOW = 0.5
+# Why a point is hollow: columns of the table that count replications, and what that says.
+UNSTEADY = {
+    "not_converged": "not converged: runs are too\nshort, or the load too high",
+    "saturated": "saturated: latency grows\nwith the length of the run",
+    "deadlocked": "deadlocked",
+}
 
 
 @style.styled
@@ -89,7 +95,7 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
     latencies = [row["latency_mean_ns"] * scale for row in rows]
     axes.plot(loads, latencies, color=colour, lw=1.1, zorder=2, gid="curve")
     for row, load, latency in zip(rows, loads, latencies, strict=True):
-        steady = not row["saturated"]
+        steady = not unsteady(row)
         wide = row["accepted_load_half_width"] or 0.0
         half = (row["latency_half_width_ns"] or 0.0) * scale
         axes.errorbar(
@@ -106,8 +112,13 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
             mfc=colour if steady else "white",
             elinewidth=0.9,
             zorder=3,
-            gid="steady" if steady else "saturated",
+            gid="steady" if steady else "unsteady",
         )
+
+
+def unsteady(row: Row) -> list[str]:
+    """Return what replications of a point are, if not in a steady state."""
+    return [name for name in UNSTEADY if row[name]]
 
 
 def legend(axes: Axes, lines: Mapping[str, Sequence[Row]]) -> None:
@@ -117,8 +128,9 @@ def legend(axes: Axes, lines: Mapping[str, Sequence[Row]]) -> None:
         if name:
             handles.append(Line2D([], [], color=colour, marker="o", ms=4.5, lw=1.1))
             labels.append(name if rows else f"{name}: no run could be made")
-    if any(row["saturated"] for rows in lines.values() for row in rows):
+    found = {name for rows in lines.values() for row in rows for name in unsteady(row)}
+    if found:
         handles.append(Line2D([], [], color=style.FAINT, marker="o", ms=4.5, mfc="white", lw=0))
-        labels.append("saturated: latency grows\nwith the length of the run")
+        labels.append("\n".join(text for name, text in UNSTEADY.items() if name in found))
     if handles:
         axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.02))

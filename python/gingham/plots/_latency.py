@@ -212,7 +212,7 @@ def draw_histogram(
         text = f"{round(beyond):,} beyond, up to {longest:.4g} {unit} \N{RIGHTWARDS ARROW}"
         axes.text(0.995, 0.5, text, transform=axes.transAxes, ha="right", size=8, gid="beyond")
     if axes.lines:
-        axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.96), **LEGEND)
+        axes.legend(loc="lower right", bbox_to_anchor=(1.01, 1.02), borderaxespad=0, **LEGEND)
 
 
 def vertical(axes: Axes, mark: Mark, name: str, line: Any, unit_ps: float, axis_end: float) -> None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gingham.errors import EnvironmentProblem, InputError, meant, nearest
 from gingham.results._intervals import interval
+from gingham.results._notes import Note, notes_of
 from gingham.results._query import ask, columns_of, literal, quoted
-from gingham.store import kept_table, kind_in, read_manifest, reader, views
+from gingham.store import (
+    kept_table,
+    kind_in,
+    query_guard,
+    read_manifest,
+    reader,
+    require_kept,
+    views,
+)
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
     from typing import Self
 
     import duckdb
@@ -50,12 +60,18 @@ class Results:
         # Each table, and the columns that put its rows into the order of the sweep.
         found = connection.execute("select view_name from duckdb_views() where not internal")
         there = {name for (name,) in found.fetchall()}
+        # Kept tables that were held against their digests: key, name.
+        self._checked: set[tuple[str, str]] = set()
         kept = [name for name in self.manifest["sweep"]["keep"] if name in there]
         self._views = {**views(self._kind), **dict.fromkeys(kept, "point, row_number")}
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """Read the folder of a sweep; `InputError` if it is none that this version can read."""
+        """Read the folder of a sweep.
+
+        `InputError` if it is none that this version can read; `DamageError` if a file of its
+        tables is missing, or not as it was written: a sweep with `--resume` makes it again.
+        """
         return cls(Path(folder), reader(folder))
 
     def __repr__(self) -> str:
@@ -77,6 +93,7 @@ class Results:
     @property
     def columns(self) -> dict[str, list[str]]:
         """The columns of each table."""
+        self._require_kept(self._views)
         return columns_of(self._connection, self._views)
 
     def arrow(self, table: str = "runs") -> pa.Table:
@@ -95,7 +112,7 @@ class Results:
 
         Quicker than a query, which looks through the tables of all runs.
         """
-        return kept_table(self.folder, key, table)
+        return kept_table(self._connection, self.folder, key, table)
 
     def pandas(self, table: str = "runs") -> pd.DataFrame:
         """Return a table as a data frame of pandas, the extra `pandas`."""
@@ -112,19 +129,29 @@ class Results:
         return frame
 
     def query(self, sql: str) -> pa.Table:
-        """Return what a query in SQL gives; `InputError` if it cannot be answered."""
+        """Return what a query in SQL gives.
+
+        `InputError` if it cannot be answered, `DamageError` if a kept table that it names is not as
+        its run left it.
+        """
         import duckdb
 
         try:
-            return ask(self._connection, sql, self._views)
+            return self._ask(sql)
         except duckdb.IOException:
             # The sweep still runs, and has put files together since they were listed.
             self._connection = reader(self.folder)
         try:
-            return ask(self._connection, sql, self._views)
+            return self._ask(sql)
         except duckdb.IOException as error:
             first = str(error).splitlines()[0]
             raise InputError(f"the query cannot be answered: {first}", key="sql") from error
+
+    def notes(self) -> list[Note]:
+        """Return what could surprise about the runs, each note once, with its points."""
+        chosen = ", ".join(quoted(name) for name in [*self.axes, "notes"])
+        rows = self.query(f"select {chosen} from runs where verdict <> 'failed' order by point")  # noqa: S608  (names are quoted)
+        return notes_of(rows.to_pylist(), self.axes)
 
     def means(
         self,
@@ -192,6 +219,20 @@ class Results:
             )
         numbers = ["pairs", "mean_a", "mean_b", "difference", "half_width"]
         return self._table(table, names, numbers, ["int64", *["float64"] * 4], rows)
+
+    def _ask(self, sql: str) -> pa.Table:
+        """Return what a query gives, once the kept tables that it names are found whole."""
+        import duckdb
+
+        # What cannot be parsed is told by who asks.
+        with suppress(duckdb.Error), query_guard():
+            self._require_kept(self._connection.get_table_names(sql))
+        return ask(self._connection, sql, self._views)
+
+    def _require_kept(self, names: Container[str]) -> None:
+        for name in self.manifest["sweep"]["keep"]:
+            if name in names:
+                require_kept(self._connection, self.folder, name, self._checked)
 
     def _groups(self, by: str | Sequence[str] | None, table: str) -> list[str]:
         if by is not None:

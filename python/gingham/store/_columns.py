@@ -26,6 +26,8 @@ PROVENANCE = {
     "core": "string",
     "wall_seconds": "double",
     "engine_seconds": "double",
+    # Bytes and SHA-256 of each table of the run that the sweep keeps, as JSON.
+    "kept": "string",
 }
 # Columns that tables of results have beside those of `known`.
 JOINED = ["point", "replication", "name"]

@@ -1,7 +1,8 @@
 """The journal: finished runs, a line each, until they become a shard.
 
 A line is a checksum and a JSON object. A process that dies leaves at most one torn line, the
-last, which is no run; the next process begins another file.
+last, which is no run; the next process begins another file. Any other line that does not match its
+checksum is damaged: readers are told of it, and its run is made again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gingham._files import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 FOLDER = "journal"
@@ -60,16 +61,48 @@ def files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.jsonl"))
 
 
+def all_records(folder: Path) -> list[dict[str, Any]]:
+    """Return the whole records of all journals."""
+    return [record for file in files(folder) for record in records(file)]
+
+
 def records(path: Path) -> list[dict[str, Any]]:
-    """Return the whole records of a journal; a torn line is none."""
-    found = []
+    """Return the whole records of a journal; a torn or damaged line is none."""
+    return [json.loads(text) for checksum, text in lines(path) if holds(checksum, text)]
+
+
+def damaged_lines(path: Path) -> list[int]:
+    """Return the numbers of the lines that are not as they were written.
+
+    The last may be torn, by a process that died: it has no end, and never was a whole one.
+    """
+    found = lines(path)
+    # What follows the last end of a line.
+    checksum, rest = found.pop() if found else (b"", b"")
+    bad = [number for number, line in enumerate(found, 1) if not holds(*line)]
+    return [*bad, len(found) + 1] if holds(checksum, rest[:-1]) else bad
+
+
+def lines(path: Path) -> list[tuple[bytes, bytes]]:
+    """Return checksum and text of each line, and of what follows the last."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        data = path.read_bytes()
     except FileNotFoundError:
         # It became a shard just now.
         return []
-    for line in lines:
-        checksum, _, text = line.partition(b" ")
-        if checksum == b"%08x" % zlib.crc32(text) and text:
-            found.append(json.loads(text))
-    return found
+    return [(line[:9], line[9:]) for line in data.split(b"\n")]
+
+
+def holds(checksum: bytes, text: bytes) -> bool:
+    """Whether a line is as it was written."""
+    return bool(text) and checksum == b"%08x " % zlib.crc32(text)
+
+
+def places(numbers: Sequence[int]) -> str:
+    """Return where the damage of a journal is.
+
+    >>> places([3]), places([3, 4, 7])
+    ('in line 3', 'in line 3 and 2 more')
+    """
+    more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
+    return f"in line {numbers[0]}{more}"

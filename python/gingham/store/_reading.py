@@ -5,17 +5,21 @@ The folder may be one whose sweep still runs: readers lock nothing and see what 
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gingham._files import require_file
+from gingham._sealed import NOT_TABLE, damaged, require_whole
+from gingham.errors import DamageError
 from gingham.store import _columns, _journal, _shards
-from gingham.store._folder import kind_in, read_manifest, rows_of
+from gingham.store._manifest import CURE, kind_in, listed, read_manifest, require_new_names, rows_of
 from gingham.store._query_guard import query_guard
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import duckdb
     import pyarrow as pa
@@ -29,37 +33,78 @@ ONCE = {
 }
 
 
+@dataclass(frozen=True)
+class Contents:
+    """What a reader takes of the folder of a sweep; each file is the one that was written."""
+
+    manifest: dict[str, Any]
+    journal: list[dict[str, Any]]
+    # Files by their table, or `points`.
+    files: Mapping[str, list[Path]]
+
+
+def contents(path: Path) -> Contents:
+    """Look at a folder, again if its sweep changes it meanwhile; `DamageError` names a bad file."""
+    while True:
+        # Journals first: a run that becomes a shard meanwhile is seen twice, not missed.
+        journal = whole_records(path)
+        manifest = read_manifest(path)
+        folders = {"points": manifest["points"], **{one: one for one in tables_of(manifest)}}
+        found = {table: listed(path, manifest, folder) for table, folder in folders.items()}
+        try:
+            for name, entry in (pair for one in found.values() for pair in one.items()):
+                require_whole(path / name, entry, CURE)
+        except DamageError:
+            if read_manifest(path) == manifest:
+                raise
+            continue
+        files = {table: [path / name for name in sorted(one)] for table, one in found.items()}
+        require_new_names(path, manifest, [file for one in files.values() for file in one])
+        return Contents(manifest, journal, files)
+
+
+def whole_records(path: Path) -> list[dict[str, Any]]:
+    """Return the records of all journals; `DamageError` if one has changed."""
+    for file in _journal.files(path / _journal.FOLDER):
+        if bad := _journal.damaged_lines(file):
+            raise damaged(file, f"is damaged {_journal.places(bad)}", CURE)
+    return _journal.all_records(path / _journal.FOLDER)
+
+
+def tables_of(manifest: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the tables of a sweep, with their columns."""
+    return _columns.known(kind_in(manifest))
+
+
 @query_guard()
 def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
     """Return a connection with the views `points`, `runs`, `provenance` and one a table of parts.
 
     `runs` and parts hold, for each point whose run is there, the columns of the axes, `replication`
     and `point` (its number), then what was measured; sort by `point` for the order of the sweep.
+    `DamageError` if one of their files is not as it was written.
     """
     import duckdb
 
     path = Path(folder)
-    manifest = read_manifest(path)
+    seen = contents(path)
+    manifest = seen.manifest
     kind = kind_in(manifest)
     connection = duckdb.connect()
-    # Journals first: a run that becomes a shard meanwhile is seen twice, not missed.
-    journal = [
-        record
-        for file in _journal.files(path / _journal.FOLDER)
-        for record in _journal.records(file)
-    ]
-    points = sorted((path / manifest["points"]).glob("*.parquet"))
     connection.register("no_points", no_points(manifest))
-    view(connection, "points", points, "no_points")
     once = ONCE | {table: f"partition by key, {part}" for table, part in kind.parts.items()}
-    for table, columns in _columns.known(kind).items():
-        rows = rows_of(journal, table)
-        connection.register(f"recent_{table}", recent_table(columns, rows))
-        view(connection, f"all_{table}", _shards.shards(path / table), f"recent_{table}")
-        connection.execute(
-            f"create view once_{table} as from all_{table} "
-            f"qualify row_number() over ({once[table]}) = 1"
-        )
+    try:
+        view(connection, "points", seen.files["points"], "no_points")
+        for table, columns in _columns.known(kind).items():
+            rows = rows_of(seen.journal, table)
+            connection.register(f"recent_{table}", recent_table(columns, rows))
+            view(connection, f"all_{table}", seen.files[table], f"recent_{table}")
+            connection.execute(
+                f"create view once_{table} as from all_{table} "
+                f"qualify row_number() over ({once[table]}) = 1"
+            )
+    except duckdb.InvalidInputException as error:
+        raise not_table([file for files in seen.files.values() for file in files], error) from error
     for table in ("runs", *kind.parts):
         more = aliases(kind, manifest) if table == "runs" else ""
         connection.execute(
@@ -71,6 +116,12 @@ def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def not_table(files: Iterable[Path], error: Exception) -> Exception:
+    """Return the error for the file that is no table, though nothing was known of it."""
+    bad = next((file for file in files if not _shards.is_readable(file)), None)
+    return damaged(bad, NOT_TABLE, CURE) if bad else error
+
+
 def aliases(kind: Kind, manifest: dict[str, Any]) -> str:
     """Return the second names of columns of runs: no axis may mean something else by them."""
     second = [pair for pair in kind.aliases.items() if pair[0] not in manifest["columns"]]
@@ -79,24 +130,61 @@ def aliases(kind: Kind, manifest: dict[str, Any]) -> str:
 
 def kept_view(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
     """Create the view of a table that the sweep keeps of each run; none if none is there yet."""
+    import duckdb
+
     files = path / "tables" / "*" / f"{name}.parquet"
-    if any(path.glob(f"tables/*/{name}.parquet")):
-        # The name of the folder that a file stands in is the key.
-        kept = (
-            "select * exclude (filename, file_row_number), parse_path(filename)[-2] as key, "  # noqa: S608
-            f"file_row_number as row_number from read_parquet({text(files)}, filename = true, "
-            "file_row_number = true, union_by_name = true)"
-        )
+    if not any(path.glob(f"tables/*/{name}.parquet")):
+        require_kept(connection, path, name, set())
+        return
+    # The name of the folder that a file stands in is the key.
+    kept = (
+        "select * exclude (filename, file_row_number), parse_path(filename)[-2] as key, "  # noqa: S608
+        f"file_row_number as row_number from read_parquet({text(files)}, filename = true, "
+        "file_row_number = true, union_by_name = true)"
+    )
+    try:
         connection.execute(f'create view "{name}" as from points join ({kept}) using (key)')
+    except duckdb.Error as error:
+        require_kept(connection, path, name, set())
+        raise not_table(path.glob(f"tables/*/{name}.parquet"), error) from error
 
 
-def kept_table(folder: Path, key: str, name: str) -> pa.Table:
+def require_kept(
+    connection: duckdb.DuckDBPyConnection, path: Path, name: str, checked: set[tuple[str, str]]
+) -> None:
+    """Raise `DamageError` if a kept table of a run is missing, or not as it was written.
+
+    Those in `checked` were looked at before; those of now are added.
+    """
+    entries = connection.execute(
+        "select key, arg_max(kept, began) from all_provenance semi join points using (key) "
+        "where kept is not null group by key"
+    )
+    for key, kept in entries.fetchall():
+        entry = json.loads(kept).get(name)
+        if entry and (key, name) not in checked:
+            require_whole(path / "tables" / key / f"{name}.parquet", entry, CURE)
+            checked.add((key, name))
+
+
+def kept_table(
+    connection: duckdb.DuckDBPyConnection, folder: Path, key: str, name: str
+) -> pa.Table:
     """Return a table that the sweep keeps of one run, without a look at those of all others."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = folder / "tables" / key / f"{name}.parquet"
-    require_file(path)
-    return pq.read_table(path)
+    query = "select arg_max(kept, began) from all_provenance where key = ? and kept is not null"
+    [kept] = connection.execute(query, [key]).fetchone() or [None]
+    entry = json.loads(kept or "{}").get(name)
+    if entry is None:
+        require_file(path)
+    require_whole(path, entry, CURE)
+    try:
+        return pq.read_table(path)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise damaged(path, NOT_TABLE, CURE) from error
 
 
 def text(value: object) -> str:

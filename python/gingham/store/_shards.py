@@ -11,7 +11,6 @@ Invariants: a shard appears whole, by rename; what it was made of is removed aft
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from gingham.store._columns import schema_of
 from gingham.store._journal import next_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -30,7 +29,7 @@ ROWS_PER_GROUP = 16_384
 MERGED = 8
 
 
-def write_shard(folder: Path, rows: Sequence[Mapping[str, Any]], known: Mapping[str, str]) -> None:
+def write_shard(folder: Path, rows: Sequence[Mapping[str, Any]], known: Mapping[str, str]) -> Path:
     """Write rows of a table that has at least the `known` columns as a new shard of its folder."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -38,19 +37,30 @@ def write_shard(folder: Path, rows: Sequence[Mapping[str, Any]], known: Mapping[
     schema = schema_of(known, rows)
     columns = {name: [row.get(name) for row in rows] for name in schema.names}
     table = pa.table(columns, schema=schema)
-    appear(folder / f"L0-{next_number(folder):08}.parquet", partial(pq.write_table, table))
+    path = folder / f"L0-{next_number(folder):08}.parquet"
+    appear(path, partial(pq.write_table, table))
+    return path
 
 
-def merge(folder: Path) -> None:
-    """Merge shards wherever a level has many."""
-    level = 0
-    while shards := sorted(folder.glob(f"L{level}-*.parquet")):
-        if len(shards) >= MERGED:
-            name = f"L{level + 1}-{next_number(folder):08}.parquet"
-            appear(folder / name, partial(write_merged, shards))
-            for shard in shards:
-                shard.unlink()
-        level += 1
+def due(shards: Iterable[Path]) -> list[Path]:
+    """Return the shards of the lowest level that has many."""
+    of_level: dict[int, list[Path]] = {}
+    for shard in sorted(shards):
+        of_level.setdefault(level_of(shard), []).append(shard)
+    return next((found for _, found in sorted(of_level.items()) if len(found) >= MERGED), [])
+
+
+def merge(shards: Sequence[Path]) -> Path:
+    """Merge shards of a level into a new one, and return that; the others stay for the caller."""
+    folder, level = shards[0].parent, level_of(shards[0])
+    path = folder / f"L{level + 1}-{next_number(folder):08}.parquet"
+    appear(path, partial(write_merged, shards))
+    return path
+
+
+def level_of(shard: Path) -> int:
+    """Return the level of a shard by its name."""
+    return int(shard.name[1:].partition("-")[0])
 
 
 def write_merged(shards: Iterable[Path], handle: BinaryIO) -> None:
@@ -87,16 +97,59 @@ def widened(table: Any, schema: Any) -> Any:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def appear(path: Path, write: Any) -> None:
+def appear(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file beside its place and rename it."""
-    partial_path = path.with_name(f".{path.name}.partial")
+    prepared = prepare(path, write)
     with writing(path):
-        partial_path.unlink(missing_ok=True)
-        write_synced(partial_path, write)
-        partial_path.rename(path)
+        prepared.rename(path)
         sync_directory(path.parent)
 
 
-def shards(folder: Path) -> list[Path]:
-    """Return the shards of a table."""
-    return sorted(path for path in folder.glob("L*.parquet") if re.match(r"L\d+-\d+", path.name))
+def prepare(path: Path, write: Callable[[BinaryIO], object]) -> Path:
+    """Write a file beside its place, and return where."""
+    prepared = path.with_name(f".{path.name}.partial")
+    with writing(path):
+        prepared.unlink(missing_ok=True)
+        write_synced(prepared, write)
+    return prepared
+
+
+def is_readable(path: Path) -> bool:
+    """Whether a file is a table, as far as its own footer tells."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        pq.read_table(path)
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+    return True
+
+
+def rows(shards: Sequence[Path], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield those of the columns that there are, of each row of shards."""
+    import pyarrow.parquet as pq
+
+    for shard in shards:
+        file = pq.ParquetFile(shard)
+        there = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(columns=there):
+            yield from batch.to_pylist()
+
+
+def keys_in(shards: Sequence[Path], keys: set[str], *, succeeded: bool) -> set[str]:
+    """Return those of the keys that stand in shards; of runs, those that `succeeded`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    wanted = pa.array(sorted(keys), pa.string())
+    found: set[str] = set()
+    for shard in shards:
+        columns = ["key", "verdict"] if succeeded else ["key"]
+        for batch in pq.ParquetFile(shard).iter_batches(columns=columns):
+            hit = pc.is_in(batch["key"], value_set=wanted)
+            if succeeded:
+                hit = pc.and_(hit, pc.not_equal(batch["verdict"], "failed"))
+            found.update(batch["key"].filter(hit).to_pylist())
+    return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gingham._native import CoreStripeSimulation
+from gingham._rundir import interruptible
 from gingham.loading import load_as
 from gingham.running import AnySimulation, advance_all, ignore, run_folder
 from gingham.saving import save_into
@@ -76,7 +77,7 @@ def run(
         scenario = StripeScenario.load(scenario)
     if seed is not None:
         scenario = scenario.with_(seed=seed)
-    with run_folder(output, force=force) as folder:
+    with run_folder(output, force=force) as folder, interruptible(folder):
         result = simulate(StripeSimulation(scenario), on_progress or ignore)
         if folder:
             save_into(folder, result)

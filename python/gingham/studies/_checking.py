@@ -7,14 +7,15 @@ The functions that measure are those of the study's module `measures`, by the na
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from gingham.studies._claims import ClaimOutcome, judge
+from gingham.studies._claims import ClaimOutcome, Verdict, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from gingham.studies._claims import Claim, Measurement
+    from gingham.studies._bands import Measurement
+    from gingham.studies._claims import Claim
     from gingham.studies._evidence import Evidence
 
 
@@ -26,9 +27,20 @@ def check(evidence: Evidence, figure: str | None = None) -> list[ClaimOutcome]:
 
 def outcome(claim: Claim, evidence: Evidence) -> ClaimOutcome:
     """Return what became of a claim."""
-    if evidence.quick and not claim.quick:
+    if evidence.size == "quick" and not claim.quick:
         return ClaimOutcome(claim, "left_out", None)
-    return judge(claim, measure_of(evidence.study.key, claim.measure)(evidence, **claim.options))
+    under = evidence.under
+    options = claim.options if under is None else under.options_of(claim.options)
+    return judge(claim, measure_of(evidence.study.key, claim.measure)(evidence, **options))
+
+
+def counted(outcomes: Iterable[ClaimOutcome]) -> dict[str, dict[str, int]]:
+    """Return how many claims of the `paper`, and how many of `ours`, ended with each verdict."""
+    verdicts = get_args(Verdict)
+    counts = {whose: dict.fromkeys(verdicts, 0) for whose in ("paper", "ours")}
+    for one in outcomes:
+        counts["ours" if one.claim.ours else "paper"][one.verdict] += 1
+    return counts
 
 
 def measure_of(study: str, name: str) -> Callable[..., Measurement]:

@@ -1,16 +1,21 @@
 """Claims of a paper: what is expected, what was measured, and what follows.
 
-A claim expects a number in a band, or one beyond a bound::
+A claim expects a number in a band (`_bands`), and names its **null**: the number that the competing
+model gives, no mechanism at all for instance. A band that admits the null tells nothing and is
+refused, unless the claim says so itself (`cannot_tell`)::
 
-    expected = 0.913, tolerance = 0.02      band      [0.893, 0.933]
-    between = [150, 300]                    band
-    above = 0                               bound     the whole interval must lie above
-    below = 0.5                             bound     the whole interval must lie below
+    expected = 11.2, tolerance = 0.8
+    null = { value = 6.8, of = "generalised round robin" }
 
-A band is met by the measured value: its width is what the paper and our reading of it leave open,
-which is more than the interval. A bound is met by the whole 95 % interval: there the question is
-whether there is a difference at all. What was too little to tell has an interval on both sides of
-a bound, and is not met.
+A claim that only one number can meet, a count or what was traced by hand, is marked `exact` and has
+no null. One that is not the paper's but ours is marked `ours`, and counted apart.
+
+A claim that cannot be met is not tuned away. It says why, and what holds instead, as a band of its
+own; outside both it has failed::
+
+    [claim.differs]
+    because = "the rest of a long worm is met on average"
+    between = [-70, -62]
 
 A table of the paper is one claim with a row for each number::
 
@@ -21,55 +26,39 @@ A table of the paper is one claim with a row for each number::
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from gingham.errors import InputError
+from gingham.errors import InputError, meant, nearest
+from gingham.studies._bands import BAND_KEYS, Band, Measurement, number, read_band
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# `differs`: not met, with the reason in expected.toml; `left_out`: --quick measures too little.
-Verdict: TypeAlias = Literal["passed", "failed", "differs", "left_out"]
+# `differs`: not met, as its own band says; `now_met`: met, though it says `differs`; `cannot_tell`:
+# met, as it would be without what it claims; `left_out`: --quick measures too little.
+Verdict: TypeAlias = Literal["passed", "failed", "differs", "now_met", "cannot_tell", "left_out"]
 
-CLAIM_KEYS = (
-    "key",
-    "figure",
-    "section",
-    "claim",
-    "measure",
-    "options",
-    "expected",
-    "tolerance",
-    "between",
-    "above",
-    "below",
-    "unit",
-    "how",
-    "quick",
-    "differs",
-)
 REQUIRED = ("key", "figure", "section", "claim", "measure", "how")
-BOUNDS = ("expected", "between", "above", "below")
+OTHERS = ("options", "unit", "quick", "ours", "exact", "null", "cannot_tell", "differs")
+CLAIM_KEYS = (*REQUIRED, *OTHERS, *BAND_KEYS)
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """A number, and the ends of its 95 % interval where it has one."""
+class Null:
+    """What the competing model gives."""
 
     value: float
-    low: float | None = None
-    high: float | None = None
-    # What else is worth saying: where the number comes from, what was nearly it.
-    note: str = ""
+    # The model, in words.
+    of: str
 
-    @classmethod
-    def around(cls, value: float, half_width: float | None, note: str = "") -> Measurement:
-        """Return a value with an interval of this half-width."""
-        if half_width is None:
-            return cls(value, note=note)
-        return cls(value, value - half_width, value + half_width, note)
+
+@dataclass(frozen=True)
+class Differs:
+    """Why a claim is not met, and what holds instead."""
+
+    because: str
+    band: Band
 
 
 @dataclass(frozen=True)
@@ -84,18 +73,22 @@ class Claim:
     # Name of the function that measures it, and what that is told.
     measure: str
     options: Mapping[str, Any] = field(repr=False)
-    low: float
-    high: float
-    # Whether the whole interval must lie beyond one bound.
-    one_sided: bool
-    # What the table shows as expected.
-    shown: str
+    band: Band
     unit: str
     how: str
     # Whether --quick measures enough for it.
     quick: bool
-    # Why it is not met, if it is not.
-    differs: str
+    # Whether it is ours, not the paper's.
+    ours: bool
+    null: Null | None
+    # Why the band cannot be told from the null, if so.
+    cannot_tell: str
+    differs: Differs | None
+
+    @property
+    def shown(self) -> str:
+        """What is expected, with its unit."""
+        return f"{self.band.shown} {self.unit}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -137,16 +130,14 @@ def filled(value: Any, names: Mapping[str, Any]) -> Any:
     return names[whole] if value == f"{{{whole}}}" and whole in names else value.format_map(names)
 
 
-def read_claim(table: Mapping[str, Any]) -> Claim:
-    """Return the claim that a table of expected.toml describes."""
-    name = table.get("key", "a claim")
-    for key in table:
-        if key not in CLAIM_KEYS:
-            raise InputError(f'"{key}" is no key of a claim ({name})', key=key)
+def read_claim(table: Mapping[str, Any], file: str = "expected.toml") -> Claim:
+    """Return the claim that a table of a file describes."""
+    where = f'{file}: the claim "{table.get("key", "without a key")}"'
+    refuse_unknown(table, CLAIM_KEYS, where)
     for key in REQUIRED:
         if key not in table:
-            raise InputError(f'the claim "{name}" needs "{key}"', key=key)
-    low, high, shown = expectation(table)
+            raise InputError(f'{where} needs "{key}"', file=file, key=key)
+    band = read_band(table, where)
     return Claim(
         key=table["key"],
         figure=table["figure"],
@@ -154,48 +145,88 @@ def read_claim(table: Mapping[str, Any]) -> Claim:
         text=table["claim"],
         measure=table["measure"],
         options=table.get("options", {}),
-        low=low,
-        high=high,
-        one_sided="above" in table or "below" in table,
-        shown=" ".join(filter(None, [shown, table.get("unit", "")])),
+        band=band,
         unit=table.get("unit", ""),
         how=table["how"],
         quick=table.get("quick", True),
-        differs=table.get("differs", ""),
+        ours=table.get("ours", False),
+        null=read_null(table, band, where),
+        cannot_tell=table.get("cannot_tell", ""),
+        differs=read_differs(table, band, where),
     )
 
 
-def expectation(table: Mapping[str, Any]) -> tuple[float, float, str]:
-    """Return the ends of what is expected, and the words for it."""
-    kinds = [kind for kind in BOUNDS if kind in table]
-    if len(kinds) != 1 or (kinds == ["expected"]) != ("tolerance" in table):
+def read_null(table: Mapping[str, Any], band: Band, where: str) -> Null | None:
+    """Return what the competing model gives; `None` for a claim that is exact.
+
+    A band that admits it is refused, and so is a claim that has none.
+    """
+    exact, cannot_tell = table.get("exact", False), "cannot_tell" in table
+    if exact == ("null" in table):
         raise InputError(
-            f'the claim "{table["key"]}" needs one of "expected" with "tolerance", "between", '
-            '"above" and "below"'
+            f'{where} needs one of "null", what the competing model gives, and "exact = true": '
+            'write null = { value = 0, of = "no mechanism at all" }'
         )
-    match kinds[0]:
-        case "expected":
-            value, tolerance = table["expected"], table["tolerance"]
-            return value - tolerance, value + tolerance, f"{value:g} ± {tolerance:g}"
-        case "between":
-            low, high = table["between"]
-            return low, high, f"{low:g} to {high:g}"
-        case "above":
-            return table["above"], math.inf, f"above {table['above']:g}"
-        case _:
-            return -math.inf, table["below"], f"below {table['below']:g}"
+    if exact:
+        if not band.exact or cannot_tell:
+            but = "says it cannot tell" if cannot_tell else "has a band"
+            raise InputError(
+                f'{where} is "exact", but {but}: only what one number alone can meet has no null'
+            )
+        return None
+    own = table["null"]
+    words = f'{where}, "null",'
+    refuse_unknown(own, ("value", "of"), words)
+    if "value" not in own or not own.get("of"):
+        raise InputError(f'{words} needs "value" and "of", the model that gives it')
+    null = Null(number(own, "value", words), own["of"])
+    if band.admits(null.value) != cannot_tell:
+        said = f"its band, {band.shown}, and its null, {null.value:g} ({null.of})"
+        raise InputError(
+            f'{where} says it cannot tell, but can, by {said}: leave out "cannot_tell"'
+            if cannot_tell
+            else f"{where} tells nothing, by {said}: take the paper's own width, or say why not in "
+            '"cannot_tell"'
+        )
+    return null
 
 
-def met(claim: Claim, measured: Measurement) -> bool:
-    """Return whether what was measured is what the paper says."""
-    low, high = measured.value, measured.value
-    if claim.one_sided:
-        low = low if measured.low is None else measured.low
-        high = high if measured.high is None else measured.high
-    return claim.low <= low and high <= claim.high
+def read_differs(table: Mapping[str, Any], band: Band, where: str) -> Differs | None:
+    """Return why a claim is not met and what holds instead; `None` where it is."""
+    own = table.get("differs")
+    if own is None:
+        return None
+    words = f'{where}, "differs",'
+    if not isinstance(own, dict):
+        raise InputError(f'{words} needs a band of its own beside "because"')
+    refuse_unknown(own, ("because", *BAND_KEYS), words)
+    if not own.get("because"):
+        raise InputError(f'{words} needs "because", the reason that was found', key="because")
+    instead = read_band(own, words)
+    if band.contains(instead):
+        raise InputError(f"{words} has a band inside of what the paper expects, {band.shown}")
+    return Differs(own["because"], instead)
+
+
+def refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    """Refuse a key that is none, with the nearest that is."""
+    for key in table:
+        if key not in known:
+            near = nearest(key, known)
+            raise InputError(f'{where} has "{key}", which is no key{meant(near)}', key=key)
 
 
 def judge(claim: Claim, measured: Measurement) -> ClaimOutcome:
     """Return what became of a claim that was measured."""
-    verdict: Verdict = "passed" if met(claim, measured) else "failed"
-    return ClaimOutcome(claim, "differs" if claim.differs else verdict, measured)
+    return ClaimOutcome(claim, verdict_of(claim, measured), measured)
+
+
+def verdict_of(claim: Claim, measured: Measurement) -> Verdict:
+    """Return what follows from a measurement for a claim."""
+    if claim.band.holds(measured):
+        if claim.differs:
+            return "now_met"
+        return "cannot_tell" if claim.cannot_tell else "passed"
+    if claim.differs and claim.differs.band.holds(measured):
+        return "differs"
+    return "failed"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from gingham.studies._claims import Measurement
+    from gingham.studies._bands import Measurement
     from gingham.studies._evidence import Evidence
     from gingham.studies._series import Series
     from gingham.studies._study import Figure, Study
@@ -101,10 +101,12 @@ def line(axes: Axes, at: float, words: str, **style: Any) -> None:
     axes.axvline(at, label=words, **given)
 
 
-def named(axes: Axes, x: str, y: str, **legend: Any) -> None:
-    """Name the axes of a panel, and show its legend."""
+def named(axes: Axes, x: str, y: str, ncols: int = 2) -> None:
+    """Name the axes of a panel, and show its legend above it, where it hides no curve."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.grid(visible=True, color="#e6e6e6", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(frameon=True, framealpha=0.9, edgecolor="none", **legend)
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=ncols, borderaxespad=0.2, columnspacing=1.2
+    )

@@ -19,23 +19,33 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from gingham.studies._study import Study
+    from gingham.studies._assumptions import Alternative
+    from gingham.studies._study import Size, Study
 
 
 class Evidence:
     """The results of a study's sweeps, in a folder each."""
 
-    def __init__(self, study: Study, folder: Path, *, quick: bool = False) -> None:
-        """Read from `folder`, where `run` has put the results."""
+    def __init__(
+        self, study: Study, folder: Path, size: Size = "full", under: Alternative | None = None
+    ) -> None:
+        """Read from `folder`, where `run` has put the results, of a size, under an assumption."""
         self.study = study
         self.folder = folder
-        self.quick = quick
+        self.size = size
+        self.under = under
         self._results: dict[str, Results] = {}
         self._rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def path(self, sweep: str) -> Path:
         """Return the folder of the results of a sweep."""
-        return self.folder / ("quick" if self.quick else "full") / sweep
+        return self.folder / self.size / self.name_of(sweep)
+
+    def name_of(self, sweep: str) -> str:
+        """Return the name of a sweep, with what it is run under if that changes its runs."""
+        if self.under is None or self.under.runs_as_ours(sweep):
+            return sweep
+        return f"{sweep}, {self.under.name}"
 
     def results(self, sweep: str) -> Results:
         """Return the results of a sweep."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from pathlib import Path
 
-    from gingham.studies._study import Figure, Study
+    from gingham.studies._study import Figure, Size, Study
     from gingham.sweeps import SweepProgress
 
 
@@ -51,20 +51,32 @@ def run(
     folder: Path,
     *,
     figure: str | None = None,
-    quick: bool = False,
+    size: Size = "full",
     workers: int = 2,
     executor: Executor | None = None,
     on_progress: OnProgress = ignore,
 ) -> Evidence:
     """Make what is missing of the sweeps of one figure, or of all, and return the evidence."""
-    evidence = Evidence(study, folder, quick=quick)
+    evidence = Evidence(study, folder, size)
     for name in sweeps_of(study.chosen(figure)):
-        run_sweep(
-            study.sweep(name, quick=quick),
-            evidence.path(name),
-            executor=executor,
-            workers=workers,
-            resume=True,
-            on_progress=lambda progress, name=name: on_progress(name, progress),  # type: ignore[misc]
-        )
+        fill(evidence, name, executor=executor, workers=workers, on_progress=on_progress)
     return evidence
+
+
+def fill(
+    evidence: Evidence,
+    name: str,
+    *,
+    workers: int = 2,
+    executor: Executor | None = None,
+    on_progress: OnProgress = ignore,
+) -> None:
+    """Make what is missing of one sweep of the evidence."""
+    run_sweep(
+        evidence.study.sweep(name, evidence.size, evidence.under),
+        evidence.path(name),
+        executor=executor,
+        workers=workers,
+        resume=True,
+        on_progress=lambda progress: on_progress(evidence.name_of(name), progress),
+    )

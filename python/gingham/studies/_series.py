@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gingham.results import interval
-from gingham.studies._claims import Measurement
+from gingham.studies._bands import Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

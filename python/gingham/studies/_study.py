@@ -5,15 +5,19 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gingham._files import require_file
-from gingham.errors import InputError, meant, nearest
+from gingham.errors import InputError, meant, nearest, unknown
+from gingham.studies._assumptions import Alternative, Assumption, read_assumption
 from gingham.studies._claims import Claim, each_of, read_claim
 from gingham.sweeps import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+# How much of a study is run: all, what a minute can tell, or what tells assumptions apart.
+Size: TypeAlias = Literal["full", "quick", "coarse"]
 
 FOLDER = Path(__file__).parent
 # Claims may stand in several files: `expected-routes.toml`.
@@ -35,19 +39,28 @@ class Figure:
 
 @dataclass(frozen=True)
 class Study:
-    """A paper's experiments and claims."""
+    """A paper's experiments and claims, or those of several on one matter."""
 
     key: str
     title: str
+    # Of the paper; nobody, and no year, where a study is of several.
     authors: str
-    year: int
+    year: int | None
     folder: Path
     figures: Sequence[Figure]
     claims: Sequence[Claim]
     # By sweep that is a variant of a file, the name of that file and what it changes of it.
     variants: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    # By sweep, what --quick changes of it.
-    quick: Mapping[str, Mapping[str, Any]] = field(repr=False)
+    # By size that is not the full one, and by sweep, what is less of it.
+    less: Mapping[Size, Mapping[str, Mapping[str, Any]]] = field(repr=False)
+    # What the paper is silent about and we assume.
+    assumptions: Sequence[Assumption] = ()
+
+    @property
+    def heading(self) -> str:
+        """The study and its paper, in a line."""
+        of = f'{self.authors}, "{self.title}", {self.year}' if self.authors else self.title
+        return f"{self.key}: {of}"
 
     def figure(self, key: str) -> Figure:
         """Return the figure with this key; `InputError` with the nearest if there is none."""
@@ -63,14 +76,27 @@ class Study:
         """Return one figure, or all."""
         return self.figures if figure is None else [self.figure(figure)]
 
-    def sweep(self, name: str, *, quick: bool = False) -> Sweep:
-        """Return a sweep of the study, cut down for `quick`."""
+    def sweep(self, name: str, size: Size = "full", under: Alternative | None = None) -> Sweep:
+        """Return a sweep of the study, of a size, and under another assumption than ours."""
         variant = self.variants.get(name, {})
         file = self.folder / f"{variant.get('of', name)}.toml"
         values = changed(read_toml(file), variant, name)
-        if quick:
-            values = changed(values, self.quick.get(name, {}), name)
+        if size != "full":
+            values = changed(values, self.less[size].get(name, {}), name)
+        if under is not None:
+            values = changed(values, under.changes(name), name)
         return Sweep.make(values, folder=self.folder, name=file.name)
+
+    def claim(self, key: str) -> Claim:
+        """Return the claim with this key."""
+        return next(one for one in self.claims if one.key == key)
+
+    def assumption(self, key: str) -> Assumption:
+        """Return the assumption with this key; `InputError` with those known if there is none."""
+        known = [one.key for one in self.assumptions]
+        if key not in known:
+            raise InputError(f"{self.key}: {unknown('an assumption', key, known)}", expected=known)
+        return self.assumptions[known.index(key)]
 
     def claims_of(self, figures: Iterable[Figure]) -> list[Claim]:
         """Return the claims about some figures."""
@@ -103,7 +129,7 @@ def read(folder: Path) -> Study:
         for table in about["figure"]
     ]
     claims = [
-        read_claim(one)
+        read_claim(one, str(file))
         for file in sorted(folder.glob(EXPECTED))
         for table in read_toml(file)["claim"]
         for one in each_of(table)
@@ -111,13 +137,16 @@ def read(folder: Path) -> Study:
     study = Study(
         key=folder.name,
         title=about["title"],
-        authors=about["authors"],
-        year=about["year"],
+        authors=about.get("authors", ""),
+        year=about.get("year"),
         folder=folder,
         figures=figures,
         claims=claims,
         variants=about.get("variant", {}),
-        quick=about.get("quick", {}),
+        less={"quick": about.get("quick", {}), "coarse": about.get("coarse", {})},
+        assumptions=[
+            read_assumption(one, str(folder / ABOUT)) for one in about.get("assumption", [])
+        ],
     )
     for claim in claims:
         study.figure(claim.figure)
@@ -136,18 +165,24 @@ def read_toml(file: Path) -> dict[str, Any]:
 def changed(values: Mapping[str, Any], changes: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the table of a sweep with what a variant or --quick changes of it.
 
-    That is any of title, replications, filter and settings; keys of axes by the axis; and `values`,
-    which says for short what values axes have.
+    That is any of title, replications, filter and settings; keys of axes by the axis, that of
+    several keys by its first name; and `values`, which says for short what values axes have.
     """
     made = {**values, **{key: changes[key] for key in CHANGED if key in changes}}
     made["set"] = {**values.get("set", {}), **changes.get("set", {})}
     coarse = {axis: {"values": to} for axis, to in changes.get("values", {}).items()}
     other = {**changes.get("axis", {}), **coarse}
     made["axis"] = [
-        with_keys(axis, other.pop(str(axis.get("name")), {})) for axis in values.get("axis", [])
+        with_keys(axis, other.pop(first_name(axis), {})) for axis in values.get("axis", [])
     ]
     assert not other, f"{name} lacks axes that are named to be changed: {', '.join(other)}"
     return made
+
+
+def first_name(axis: Mapping[str, Any]) -> str:
+    """Return the name of an axis, of several the first; nothing where it has none."""
+    names = axis.get("name", "")
+    return str(names[0] if isinstance(names, list) else names)
 
 
 def with_keys(axis: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 # So long a scheduler has to answer, and then to show a worker.
 PATIENCE_SECONDS = 10.0
 DASK, SLURM = "dask://", "slurm"
+# What Dask is made of, which tells its troubles itself.
+NOISY = ("distributed", "tornado", "asyncio")
 # A name or an address, one of IPv6 in brackets, and a port.
 ADDRESS = re.compile(rf"{DASK}([^\s/:]+|\[[0-9a-fA-F:]+\]):[0-9]{{1,5}}")
 # What `slurm:` may set, and its defaults; what is open comes from the configuration of Dask.
@@ -86,7 +88,6 @@ def workers_on(where: str, *, patience_seconds: float = PATIENCE_SECONDS) -> Ite
 @contextmanager
 def dask_client(address: str, patience_seconds: float) -> Iterator[tuple[Client, int]]:
     """Give a client of the scheduler at `address`, and how many threads its workers have."""
-    require_extra()
     from distributed import Client
 
     try:
@@ -110,7 +111,6 @@ def dask_client(address: str, patience_seconds: float) -> Iterator[tuple[Client,
 @contextmanager
 def slurm_client(options: Mapping[str, Any]) -> Iterator[tuple[Client, int]]:
     """Give a client of workers that are jobs of Slurm, once the first of them runs."""
-    require_extra()
     if shutil.which("sbatch") is None:
         raise EnvironmentProblem(
             "sbatch is not there: Slurm takes jobs on its login nodes\n"
@@ -207,8 +207,15 @@ def builder() -> Callable[[], tuple[str, str] | str]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep Dask from telling on the standard error what we tell ourselves."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    """Keep Dask from telling on the standard error what we tell ourselves.
+
+    Each of its loggers may have a level of its own, which it gets when Dask is imported.
+    """
+    require_extra()
+    import distributed  # noqa: F401
+
+    there = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in NOISY]
+    loggers = [logging.getLogger(name) for name in {*there, *NOISY}]
     levels = [one.level for one in loggers]
     try:
         for one in loggers:

@@ -72,6 +72,8 @@ class SweepProgress:
     ended: float | None = None
     # Why runs failed, and how often; of many reasons the first.
     errors: dict[str, int] = field(default_factory=dict)
+    # Files of the folder that were damaged or missing, and are made again.
+    damaged: list[str] = field(default_factory=list)
 
     @property
     def to_do(self) -> int:
@@ -119,7 +121,9 @@ def run_sweep(
     """Make every run of a sweep and return what was measured, which stands in `folder`.
 
     With `resume` a folder may hold runs of an earlier session: those that did not fail are not made
-    again. An interruption leaves a folder that can be resumed. A million runs need `many`.
+    again. What is damaged or missing in the folder is set aside then, and made again;
+    `SweepProgress.damaged` names it. An interruption leaves a folder that can be resumed. A million
+    runs need `many`.
 
     `executor` is any of `concurrent.futures`, with `workers` workers; without one, threads of this
     process run the tasks.
@@ -157,6 +161,7 @@ def execute(
     }
     opened = SweepFolder(path, manifest, resume=resume)
     with interruption() as pressed, opened as folder, submitting(executor, workers) as submit:
+        progress.damaged = folder.damaged
         loop = SchedulerLoop(folder, submit, pressed, progress, on_progress or ignore)
         loop.run(Planner(sweep), TASKS_PER_WORKER * workers)
     progress.ended = time.monotonic()
@@ -283,7 +288,5 @@ def keep(folder: SweepFolder, outcome: Outcome, progress: SweepProgress) -> None
     """Put an outcome into the folder."""
     if outcome.stopped:
         return
-    for name, data in outcome.tables.items():
-        folder.add_table(outcome.key, name, data)
-    folder.add(outcome.row, outcome.parts, outcome.provenance)
+    folder.add(outcome.row, outcome.parts, outcome.provenance, outcome.tables)
     progress.count(outcome)

@@ -22,6 +22,7 @@ from gingham.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 # What one unit is in the base unit of its kind: B, ns, B/s, m.
 UNITS = {
     "B": Decimal(1),
@@ -34,13 +35,12 @@ UNITS = {
     "us": Decimal(1000),
     "ms": Decimal(1000_000),
     "s": Decimal(1000_000_000),
-    "B/s": Decimal(1),
-    "kB/s": Decimal(1000),
-    "MB/s": Decimal(1000_000),
-    "GB/s": Decimal(1000_000_000),
-    "kbit/s": Decimal(125),
-    "Mbit/s": Decimal(125_000),
-    "Gbit/s": Decimal(125_000_000),
+    **{
+        f"{prefix}{unit}": size * factor
+        for prefix, factor in PREFIXES.items()
+        for units, size in (("B/s Bps", Decimal(1)), ("bit/s b/s bps", Decimal("0.125")))
+        for unit in units.split()
+    },
     "mm": Decimal("1e-3"),
     "cm": Decimal("1e-2"),
     "m": Decimal(1),

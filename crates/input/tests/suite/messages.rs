@@ -373,7 +373,7 @@ fn errors_for_programs() {
             "column": null,
             "key": "network.link_rate",
             "message": "in `network.link_rate`: found 80",
-            "expected": ["a rate with its unit (GB/s, MB/s, kB/s, B/s, Gbit/s, Mbit/s, kbit/s), such as \"80 MB/s\""],
+            "expected": ["a rate with its unit (TB/s, GB/s, MB/s, kB/s, B/s, Tbit/s, Gbit/s, Mbit/s, kbit/s, bit/s), such as \"80 MB/s\""],
             "nearest": null,
         })
     );

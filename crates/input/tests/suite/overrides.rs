@@ -1,6 +1,7 @@
 //! Overrides: what they change, and that a failing one changes nothing.
 
-use gingham_input::{Data, Tree};
+use gingham_input::{Data, InputError, Tree};
+use serde::Deserialize;
 use serde_json::json;
 
 const TEXT: &str = "name = \"mesh\"\nrouting.algorithm = \"up-down\"\n\
@@ -75,6 +76,56 @@ fn a_bare_name_takes_parameters() {
     assert_eq!(*routing, json!({ "algorithm": { "up-down": { "root": 3 } } }));
 }
 
+/// One of several alternatives.
+#[derive(Deserialize, PartialEq, Debug)]
+#[serde(rename_all = "lowercase")]
+enum Length {
+    Fixed(u32),
+    Exponential(u32),
+    Uniform { from: u32, to: u32 },
+    Any,
+}
+
+#[derive(Deserialize, PartialEq, Debug)]
+struct Class {
+    length: Length,
+}
+
+/// The length that `written` has after overrides, each a path below it and a value.
+fn length(written: &str, overrides: &[(&str, &str)]) -> Result<Length, InputError> {
+    let mut tree = Tree::parse("t.toml", &format!("length = {written}\n")).unwrap();
+    for (path, text) in overrides {
+        tree.set(&format!("length.{path}"), text)?;
+    }
+    tree.read::<Class>().map(|class| class.length)
+}
+
+#[test]
+fn an_alternative_replaces_the_one_that_was_written() {
+    let of = |written, overrides: &[_]| length(written, overrides).unwrap();
+    assert_eq!(of("{ exponential = 1 }", &[("fixed", "2")]), Length::Fixed(2));
+    assert_eq!(of("\"any\"", &[("fixed", "2")]), Length::Fixed(2));
+    let uniform = [("uniform.from", "1"), ("uniform.to", "2")];
+    assert_eq!(of("{ fixed = 1 }", &uniform), Length::Uniform { from: 1, to: 2 });
+    assert_eq!(of("\"any\"", &uniform), Length::Uniform { from: 1, to: 2 });
+    assert_eq!(of("{ fixed = 1 }", &[("fixed", "2")]), Length::Fixed(2));
+}
+
+#[test]
+fn of_alternatives_the_last_override_holds() {
+    let there_and_back = [("fixed", "2"), ("exponential", "3")];
+    assert_eq!(length("{ exponential = 1 }", &there_and_back).unwrap(), Length::Exponential(3));
+    let part = length("{ fixed = 1 }", &[("uniform.from", "1")]).unwrap_err().to_string();
+    assert_eq!(part, "--set length.uniform.from=1: missing key `to` in `length.uniform`");
+    let slipped = "exponental"; // typos: on purpose
+    let slip = length("{ fixed = 1 }", &[(slipped, "1")]).unwrap_err().to_string();
+    let place = format!("--set length.{slipped}=1: in `length`: unknown name");
+    assert!(slip.starts_with(&place), "{slip}");
+    assert!(slip.contains("did you mean `exponential`?"), "{slip}");
+    let two = length("{ fixed = 1, exponential = 2 }", &[]).unwrap_err().to_string();
+    assert!(two.contains("found a table with both `fixed` and `exponential`"), "{two}");
+}
+
 #[test]
 fn digits_name_a_key_that_a_table_has() {
     let mut tree = Tree::parse("t.toml", "[lanes]\n0 = 1\n").unwrap();
@@ -88,7 +139,8 @@ fn a_failing_override_changes_nothing() {
         "",
         ".",
         "a..b",
-        "name.x",
+        "name.0",
+        "traffic.0.load.x",
         "traffic.2",
         "traffic.9.load",
         "traffic.load",

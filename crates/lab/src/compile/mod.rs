@@ -59,7 +59,6 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
-    let marking = network::marking(source)?;
     let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
     let imported = imported::imported(source, &fabric, &mut gathered)?;
     let Paths { sets: path_sets, choice: path_choice } =
@@ -91,7 +90,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         path_choice,
         in_transit,
         follow: FollowPlan::default(),
-        marking,
+        marking: scenario.network.marking.clone(),
         probe: None,
     };
     classes::check_packets(source, &plan)?;

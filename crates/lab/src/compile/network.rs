@@ -12,7 +12,7 @@ use crate::catalogue::refuse_foreign;
 use crate::error::LabError;
 use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
 use gingham_kernel::{Bytes, Span};
-use gingham_model::{ChannelPlan, Marking, Plan, Scheduler, SlackBuffer, Switching, WormholePlan};
+use gingham_model::{ChannelPlan, Plan, Scheduler, SlackBuffer, Switching, WormholePlan};
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
@@ -95,18 +95,6 @@ pub(super) fn check(
     }
     arbiters::note_over_reserved(plan, gathered);
     arbiters::check_served(source, plan)
-}
-
-/// The marking policy of switches, if there is one.
-pub(super) fn marking(source: &ScenarioSource) -> Result<Option<Marking>, LabError> {
-    let marking = source.scenario.network.marking.clone();
-    if let Some(policy) = &marking
-        && let Err((key, message)) = policy.check()
-    {
-        let key = format!("network.marking.{}.{key}", policy.name());
-        return Err(source.refuse(&key, message).into());
-    }
-    Ok(marking)
 }
 
 /// Says where switches mark packets and no answer brings a mark back.

@@ -124,7 +124,7 @@ fn choice(choose: &Choose) -> Result<PathChoice, (&'static str, String)> {
 }
 
 fn contention(of: &ByContention) -> Result<PathChoice, (&'static str, String)> {
-    let ByContention { alpha, beta, above, below } = *of;
+    let ByContention { alpha, beta, above, below, start } = *of;
     let weights = [("by-contention.alpha", alpha), ("by-contention.beta", beta)];
     if let Some((key, weight)) = weights.into_iter().find(|(_, it)| !(0.0..1.0).contains(it)) {
         let message = format!(
@@ -146,7 +146,14 @@ fn contention(of: &ByContention) -> Result<PathChoice, (&'static str, String)> {
         );
         return Err(("by-contention.above", message));
     }
-    Ok(PathChoice::ByContention(ContentionPlan { alpha, beta, above, below }))
+    if !(start >= 1.0 && start.is_finite()) {
+        let message = format!(
+            "the coefficient of a host that has sent nothing is at least 1, not {start}: no packet leaves in less than \
+             the time of its flits"
+        );
+        return Err(("by-contention.start", message));
+    }
+    Ok(PathChoice::ByContention(ContentionPlan { alpha, beta, above, below, start }))
 }
 
 /// Two hosts that only one of two path sets joins.

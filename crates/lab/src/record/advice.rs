@@ -2,6 +2,7 @@
 
 use super::verdict::Asked;
 use super::view::RunView;
+use gingham_model::measure::Estimate;
 use gingham_model::traffic::MessagePlan;
 use gingham_model::{ClassId, Plan, Status};
 
@@ -13,9 +14,12 @@ const MARGIN: f64 = 1.1;
 /// A run that its number of messages ends has 20 sections with some in each by then, as a rule.
 const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 
+/// Digits behind the point of a percentage at most.
+const DIGITS_MAX: usize = 4;
+
 /// What to change for a window that is so many times as long.
 pub(super) fn more(view: &RunView<'_>, class: ClassId, factor: f64) -> String {
-    let window = view.report.window();
+    let window = view.report.class_window(class);
     let warm_up_ps = real(window.start.as_ps());
     let window_ps = real(window.span().as_ps().max(1));
     longer(view, class, factor, warm_up_ps + window_ps * factor * MARGIN)
@@ -59,6 +63,11 @@ fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     };
     let index = ended.index();
     Some(format!("{whose} had ended; let them send for longer (traffic.{index}.stop)"))
+}
+
+/// Whether a class sends no more however long the run lasts.
+pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
+    ended(view, class).is_some()
 }
 
 /// A class, the one that it replies to, if it does, the one that this replies to, and so on.
@@ -106,6 +115,14 @@ fn real(number: u64) -> f64 {
 pub(super) fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
+/// A share and its interval as percentages, to two digits of the latter.
+pub(super) fn share(estimate: Estimate) -> String {
+    let [mean, half] = [estimate.mean, estimate.half_width.unwrap_or(0.0)].map(|it| 100.0 * it);
+    let tenths = std::iter::successors(Some(1.0), |unit| Some(unit / 10.0)).take(DIGITS_MAX);
+    let places = if half > 0.0 { tenths.take_while(|unit| half < 10.0 * *unit).count() } else { 0 };
+    format!("{mean:.places$} ± {half:.places$} %")
 }
 
 /// An instant or span in three digits.
@@ -165,6 +182,15 @@ mod tests {
         assert_eq!(two_digits_below(0.1).to_string(), "0.1");
         assert_eq!(two_digits_above(90.0).to_string(), "90");
         assert_eq!(two_digits_below(0.0).to_string(), "0");
+    }
+
+    #[test]
+    fn a_share_has_the_digits_of_its_interval() {
+        let told = |mean, half| share(Estimate { mean, half_width: Some(half) });
+        assert_eq!(told(0.6664, 0.031), "66.6 ± 3.1 %");
+        assert_eq!(told(0.0234, 0.0081), "2.34 ± 0.81 %");
+        assert_eq!(told(1e-6, 4e-7), "0.0001 ± 0.0000 %");
+        assert_eq!(told(0.5, 0.0), "50 ± 0 %");
     }
 
     #[test]

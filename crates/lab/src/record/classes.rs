@@ -30,6 +30,10 @@ pub struct ClassSummary {
     pub verdict: Verdict,
     /// Why, and what to do next.
     pub verdict_reason: String,
+    /// Start of the window that the numbers of the class count from, in picoseconds: that of the
+    /// run, unless the class does not settle.
+    #[schemars(extend("x-unit" = "ps"))]
+    pub warm_up_ps: u64,
     /// Load that the scenario asks for, payload only; over the time in which the class sends;
     /// missing for a backlogged class, a schedule and replies.
     #[schemars(extend("x-unit" = "1"))]
@@ -160,7 +164,8 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let class = &plan.classes[id.index()];
     let of = view.report.class(id);
     let capacity = Capacity::of(plan, id);
-    let span = view.report.window().span();
+    let window = view.report.class_window(id);
+    let span = window.span();
     let offered_load = plan.offered_load(id);
     let accepted_load = capacity.load(of.delivered.bytes, span);
     let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
@@ -179,6 +184,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         hosts: class.sources.len(),
         verdict,
         verdict_reason,
+        warm_up_ps: window.start.as_ps(),
         offered_load,
         generated_load,
         accepted_load,

@@ -19,6 +19,7 @@ mod links;
 mod load;
 mod messages;
 mod nodes;
+mod shortage;
 mod verdict;
 mod view;
 
@@ -45,7 +46,8 @@ pub struct Record {
     pub verdict: Verdict,
     /// Why, and what to do next.
     pub verdict_reason: String,
-    /// Start of the window that results count from, in picoseconds.
+    /// Start of the window that results count from, in picoseconds; classes that do not settle have
+    /// their own.
     pub warm_up_ps: u64,
     /// End of the window, in picoseconds.
     pub window_end_ps: u64,

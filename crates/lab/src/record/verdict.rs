@@ -2,13 +2,12 @@
 
 use super::ClassSummary;
 use super::advice::{self, percent};
-use super::classes::estimate_of;
 use super::limit::Limit;
+use super::shortage::shortage;
 use super::view::RunView;
-use crate::compile::quantity_name;
 use crate::error::DeadlockReport;
 use gingham_kernel::Time;
-use gingham_model::measure::{ClassReport, WarmUp};
+use gingham_model::measure::{ClassReport, Estimate};
 use gingham_model::{ClassId, ClassPlan, Excess, Plan, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,12 +21,14 @@ const CHANNELS_NAMED: usize = 3;
 pub enum Verdict {
     /// The numbers describe a steady state, each mean with its interval.
     Ok,
+    /// No steady state was measured, or too little of it: no interval, or one above a fifth of the
+    /// mean latency or wider than `stop.relative_width`; no end of the warm-up in the first half of
+    /// the run; latencies or a backlog with a trend over the window; a backlog that may grow by a
+    /// twentieth of what is created without the run showing it.
+    NotConverged,
     /// A class was offered more than the network took, and its source queues grew: its accepted
     /// load says what the network takes, its latencies only how long the run was.
     Saturated,
-    /// Too little was measured: no interval, no end of the warm-up in the first half of the run, or
-    /// an interval wider than `stop.relative_width`.
-    NotConverged,
     /// The run was ended before its time, as by Ctrl-C; the numbers hold for what was simulated.
     Interrupted,
     /// Packets wait for each other for ever; the numbers describe no steady state.
@@ -39,8 +40,8 @@ impl Verdict {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
-            Self::Saturated => "saturated",
             Self::NotConverged => "not-converged",
+            Self::Saturated => "saturated",
             Self::Interrupted => "interrupted",
             Self::Deadlocked => "deadlocked",
         }
@@ -60,12 +61,12 @@ pub(super) struct Asked {
 
 /// The verdict of a class and its reason.
 pub(super) fn of_class(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> (Verdict, String) {
-    if asked.open_loop && of.is_saturated {
+    if let (true, Some(left)) = (asked.open_loop && of.is_saturated(), of.left_behind) {
         let less = advice::less(view.plan(), asked);
         let limit = Limit::of(view, asked.class, of);
-        return (Verdict::Saturated, saturated(asked, &less, limit));
+        return (Verdict::Saturated, saturated(asked, left, &less, limit));
     }
-    match shortage(view, asked.class, of) {
+    match shortage(view, asked, of) {
         Some(reason) => (Verdict::NotConverged, reason),
         None => (Verdict::Ok, sound(view, asked, of)),
     }
@@ -75,7 +76,7 @@ fn class_of<'a>(view: &'a RunView<'_>, asked: Asked) -> &'a ClassPlan {
     &view.plan().classes[asked.class.index()]
 }
 
-fn saturated(asked: Asked, less: &str, limit: Option<Limit>) -> String {
+fn saturated(asked: Asked, left: Estimate, less: &str, limit: Option<Limit>) -> String {
     let Asked { accepted_load, generated_load, .. } = asked;
     let behind = match limit {
         Some(Limit::Rate) => ", behind the policing of the class,",
@@ -83,9 +84,9 @@ fn saturated(asked: Asked, less: &str, limit: Option<Limit>) -> String {
         Some(Limit::Window { .. }) | None => "",
     };
     let took = format!(
-        "the network{behind} took a load of {accepted_load:.3} of {:.3}; source queues grew, so that \
-         latencies depend on the length of the run",
-        asked.offered_load.unwrap_or(generated_load)
+        "the network{behind} took a load of {accepted_load:.3} of {generated_load:.3}; source queues \
+         grew by {} of what was created, so that latencies depend on the length of the run",
+        advice::share(left)
     );
     let class = asked.class.index();
     format!("{took}: {less}{}", limit.map_or_else(String::new, |limit| or_raise(class, limit)))
@@ -125,46 +126,6 @@ fn takers(plan: &ClassPlan) -> String {
     } else {
         format!("its {} and the network", own.join(", "))
     }
-}
-
-/// What there is too little of, if anything, and how much more would do.
-fn shortage(view: &RunView<'_>, class: ClassId, of: &ClassReport) -> Option<String> {
-    let more = |factor: f64| advice::more(view, class, factor);
-    if of.created.messages == 0 {
-        return Some(format!("its sources created no message in the window: {}", more(10.0)));
-    }
-    if view.report.window().warm_up == WarmUp::TooShort {
-        let drifts = "the mean latency still drifts in the second half of the run";
-        let factor = factor_for_interval(of.followed_messages);
-        return Some(format!("{drifts}: {}", advice::longer_in_all(view, class, factor)));
-    }
-    let quantity = view.plan().stop.quantity;
-    let estimate = estimate_of(of, quantity);
-    if [estimate, of.latency_ps].iter().any(|known| known.is_none_or(|it| it.half_width.is_none()))
-    {
-        let followed = of.followed_messages;
-        return Some(format!(
-            "{followed} messages are too few for an interval, which takes 20 batches of them: {}",
-            more(factor_for_interval(followed))
-        ));
-    }
-    let wanted = view.plan().stop.relative_width?;
-    let known = estimate.and_then(|estimate| estimate.relative_width()).unwrap_or(f64::INFINITY);
-    (known > wanted).then(|| {
-        let name = quantity_name(quantity);
-        let (known_percent, wanted_percent) = (percent(known), percent(wanted));
-        let narrower = known / wanted;
-        format!(
-            "the half-width of {name} is {known_percent} of the mean, and {wanted_percent} was wanted: {}",
-            more(narrower * narrower)
-        )
-    })
-}
-
-/// How much longer a run must last for some messages in each of 20 batches.
-#[expect(clippy::cast_precision_loss, reason = "advice")]
-fn factor_for_interval(followed_messages: u64) -> f64 {
-    (200.0 / followed_messages.max(1) as f64).max(2.0)
 }
 
 fn sound(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
@@ -328,13 +289,14 @@ mod tests {
         let class = ClassId::new(2);
         let open_loop = true;
         let asked = Asked { class, open_loop, offered_load, generated_load, accepted_load };
-        saturated(asked, "offer less", limit)
+        let left = Estimate { mean: 0.666, half_width: Some(0.031) };
+        saturated(asked, left, "offer less", limit)
     }
 
     #[test]
     fn a_saturated_class_says_what_limits_it_and_what_to_change() {
-        let took = "took a load of 0.300 of 0.900; source queues grew, so that latencies depend on \
-                    the length of the run: offer less";
+        let took = "took a load of 0.300 of 0.890; source queues grew by 66.6 ± 3.1 % of what was \
+                    created, so that latencies depend on the length of the run: offer less";
         assert_eq!(reason(None), format!("the network {took}"));
         assert_eq!(
             reason(Some(Limit::Rate)),

@@ -82,6 +82,16 @@ pub struct Scenario {
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
 impl gingham_input::Scenario for Scenario {
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        (
+            "topology",
+            "a table such as `topology = { generate = { torus = { dimensions = [4, 4] } } }`",
+        ),
+        ("traffic", "tables such as `traffic = [{ load = 0.1, length = { fixed = \"512 B\" } }]`"),
+        ("stop", "a table such as `stop = { time = \"10 ms\" }`"),
+        ("stop.time", "a time such as `time = \"10 ms\"`"),
+    ];
+
     fn fill_in(&mut self) {
         self.traffic.iter_mut().for_each(TrafficClass::fill_in);
     }

@@ -44,7 +44,8 @@ pub(crate) fn fabric(source: &ScenarioSource) -> Result<ScenarioFabric, LabError
             Ok(ScenarioFabric { loaded, file: Some(file) })
         }
         Topology::Inline(text) => {
-            let reading = format::read(text, Format::Toml).map_err(|error| {
+            let reading = format::read(text, Format::Toml).map_err(|faults| {
+                let error = faults.first();
                 let line = error.line.max(1);
                 let message = format!("in line {line} of the fabric: {}", error.message);
                 source.refuse("topology.inline", message)

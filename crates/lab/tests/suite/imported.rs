@@ -16,7 +16,7 @@ use gingham_topology::{Algorithm, ChannelId, Form, Proof, route};
 use std::path::{Path, PathBuf};
 
 /// What OpenSM left, with its lanes.
-const RING: &str = r#"
+pub(crate) const RING: &str = r#"
 [topology]
 file = "ring.ibnetdiscover"
 
@@ -37,11 +37,11 @@ length = { fixed = "64 B" }
 time = "20 us"
 "#;
 
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../topology/tests/fixtures/opensm-ring")
 }
 
-fn result(
+pub(crate) fn result(
     text: &str,
     settings: &[(&str, &str)],
     allow_deadlock: bool,

@@ -86,10 +86,11 @@ fn each_way_to_choose_is_read_with_its_defaults_and_without() {
         choice("{ at-random = { percent = 25 } }"),
         PathChoice::AtRandom { alternative: 0.25 }
     );
-    let paper = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1 };
+    let paper = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
     assert_eq!(choice("\"by-contention\""), PathChoice::ByContention(paper));
-    let other = choice("{ by-contention = { alpha = 0, beta = 0.5, above = 2, below = 2 } }");
-    let expected = ContentionPlan { alpha: 0.0, beta: 0.5, above: 2.0, below: 2.0 };
+    let other =
+        choice("{ by-contention = { alpha = 0, beta = 0.5, above = 2, below = 2, start = 3 } }");
+    let expected = ContentionPlan { alpha: 0.0, beta: 0.5, above: 2.0, below: 2.0, start: 3.0 };
     assert_eq!(other, PathChoice::ByContention(expected));
 }
 
@@ -137,6 +138,11 @@ fn numbers_of_a_choice_that_make_no_sense_are_refused_at_their_key() {
             "by-contention.above`: a host would begin to use alternative paths above 1.05",
         ),
         ("{ by-contention = { above = inf } }", "by-contention.above`"),
+        (
+            "{ by-contention = { start = 0.5 } }",
+            "by-contention.start`: the coefficient of a host that has sent nothing is at least 1, not 0.5",
+        ),
+        ("{ by-contention = { start = inf } }", "by-contention.start`"),
     ];
     for (choose, message) in cases {
         let found = error(&[("routing.alternative", ALTERNATIVE), (CHOOSE, choose)]);

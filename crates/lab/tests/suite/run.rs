@@ -90,7 +90,10 @@ fn a_saturated_class_says_which_load_it_took_and_offers_one_below() {
     let class = record(&settings).classes.swap_remove(0);
     let reason = &class.verdict_reason;
     assert!(
-        reason.contains(&format!("took a load of {:.3} of 1.000", class.accepted_load)),
+        reason.contains(&format!(
+            "took a load of {:.3} of {:.3}",
+            class.accepted_load, class.generated_load
+        )),
         "{reason}"
     );
     let (_, offered) = reason.split_once("traffic.0.load = ").unwrap();

@@ -184,3 +184,21 @@ fn sources_that_had_ended_are_told_to_send_for_longer() {
     let told = reason(&[("stop.time", "200 us")]);
     assert!(told.contains(": let the run last about "), "{told}");
 }
+
+#[test]
+fn saturated_outranks_what_did_not_converge() {
+    let rare = r#"
+    [[traffic]]
+    name = "rare"
+    hosts = ["h1"]
+    destinations = { host = "h0" }
+    load = 0.0001
+    length = { fixed = "64 B" }
+"#;
+    let two = LONE.replace("\n    [stop]", &format!("{rare}\n    [stop]"));
+    let record = record(&two, &[]);
+    let verdicts: Vec<_> = record.classes.iter().map(|class| class.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Saturated, Verdict::NotConverged]);
+    assert_eq!(record.verdict, Verdict::Saturated);
+    assert!(record.verdict_reason.starts_with("class `data`: "), "{}", record.verdict_reason);
+}

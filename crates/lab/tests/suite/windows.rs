@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
+use crate::imported::{self, RING as IMPORTED, folder};
 use gingham_kernel::Time;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
@@ -9,7 +10,6 @@ use gingham_model::{AnswerPlan, Pace, Priority};
 use gingham_topology::Proof;
 use gingham_topology::routing::{LaneSet, VcClass};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
 /// Four hosts at a switch, two classes; what differs comes as settings.
 const STAR: &str = r#"[topology.generate.star]
@@ -65,9 +65,7 @@ const WINDOW: &str = "traffic.0.window";
 fn result(text: &str, settings: &[(&str, &str)]) -> Result<Compiled, LabError> {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let overrides = Overrides::texts(settings.iter().map(own).collect());
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let folder = folder.join("../topology/tests/fixtures/opensm-ring");
-    compile(&ScenarioSource::parse("flows.toml", text, &folder, &overrides)?, false)
+    compile(&ScenarioSource::parse("flows.toml", text, &folder(), &overrides)?, false)
 }
 
 fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
@@ -272,28 +270,6 @@ fn marks_of_which_nobody_hears_are_told() {
     }
 }
 
-/// What OpenSM left of a ring, with its lanes.
-const IMPORTED: &str = r#"
-[topology]
-file = "ring.ibnetdiscover"
-
-[routing]
-tables = "opensm-lfts.dump"
-lane_tables = "opensm-sl2vl.dump"
-service_levels = "levels.csv"
-
-[network]
-preset = "yum-1600"
-lanes = { count = 8 }
-
-[[traffic]]
-load = 0.2
-length = { fixed = "64 B" }
-
-[stop]
-time = "20 us"
-"#;
-
 #[test]
 fn service_levels_of_answers_are_proven_too() {
     // The level of the pair, the other way.
@@ -305,13 +281,7 @@ fn service_levels_of_answers_are_proven_too() {
     let refused = result(IMPORTED, &[one]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
     assert!(report.channels.iter().all(|channel| channel.ends_with(" lane 3")), "{refused}");
-    let allowed = {
-        let overrides = Overrides::texts(vec![(one.0.to_owned(), one.1.to_owned())]);
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = folder.join("../topology/tests/fixtures/opensm-ring");
-        let source = ScenarioSource::parse("flows.toml", IMPORTED, &folder, &overrides);
-        compile(&source.unwrap(), true).unwrap()
-    };
+    let allowed = imported::result(IMPORTED, &[one], true).unwrap();
     assert_eq!(answer(&allowed).vc_class, Some(VcClass(3)));
     assert_eq!(allowed.plan.classes[0].vc_class, None);
     let cure =
@@ -322,9 +292,7 @@ fn service_levels_of_answers_are_proven_too() {
 
 #[test]
 fn answers_on_a_level_without_a_lane_are_refused() {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let fixture = fixture.join("../topology/tests/fixtures/opensm-ring/opensm-sl2vl.dump");
-    let map = std::fs::read_to_string(fixture).unwrap();
+    let map = std::fs::read_to_string(folder().join("opensm-sl2vl.dump")).unwrap();
     // SL 14, on which no pair sends, is mapped to 15 everywhere.
     let row = "0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7";
     let dropped = map.replace(row, "0  1  2  3  4  5  6  7  0  1  2  3  4  5 15  7");

@@ -5,8 +5,8 @@
 //!                                      the answer carries it back, where its flow has a window
 //! ```
 //!
-//! A policy is a file that says what it takes, what can be wrong with that, and how it decides; and
-//! a line of `policies!` below. A mark that is set stays.
+//! A policy is a file that says what it takes and how it decides, and a line of `policies!` below. A
+//! mark that is set stays.
 
 mod periodic;
 mod threshold;
@@ -30,14 +30,8 @@ pub(crate) struct Reading {
 
 /// A marking policy with its parameters.
 pub(crate) trait Policy {
-    /// Its name in scenarios.
-    const NAME: &'static str;
-
     /// What it remembers.
     type Memory: Mark;
-
-    /// What is wrong with its parameters: the key, and why.
-    fn check(&self) -> Result<(), (&'static str, String)>;
 
     fn start(&self, plan: &Plan) -> Self::Memory;
 }
@@ -59,20 +53,6 @@ macro_rules! policies {
         }
 
         impl Marking {
-            /// Its name in scenarios.
-            pub const fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => $name::NAME,)*
-                }
-            }
-
-            /// What is wrong with the parameters: the key below the policy's name, and why.
-            pub fn check(&self) -> Result<(), (&'static str, String)> {
-                match self {
-                    $(Self::$name(of) => of.check(),)*
-                }
-            }
-
             /// The policy at time zero.
             pub(crate) fn start(&self, plan: &Plan) -> Marker {
                 match self {

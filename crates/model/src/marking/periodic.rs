@@ -23,13 +23,7 @@ pub(crate) struct Counts {
 }
 
 impl Policy for Periodic {
-    const NAME: &'static str = "periodic";
-
     type Memory = Counts;
-
-    fn check(&self) -> Result<(), (&'static str, String)> {
-        Ok(())
-    }
 
     fn start(&self, plan: &Plan) -> Counts {
         Counts { every: self.every.get(), read: vec![0; plan.fabric.nodes().len()].into() }

@@ -23,13 +23,7 @@ pub(crate) struct Above {
 }
 
 impl Policy for Threshold {
-    const NAME: &'static str = "threshold";
-
     type Memory = Above;
-
-    fn check(&self) -> Result<(), (&'static str, String)> {
-        Ok(())
-    }
 
     fn start(&self, plan: &Plan) -> Above {
         Above { flits: self.above.0 / u64::from(plan.switching.flit_bytes()) }

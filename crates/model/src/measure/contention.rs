@@ -58,13 +58,11 @@ pub(super) struct ContentionCollector {
 
 impl ContentionCollector {
     pub(super) fn new(plan: &Plan) -> Self {
-        if !matches!(plan.path_choice, PathChoice::ByContention(_)) {
-            return Self::default();
-        }
+        let PathChoice::ByContention(choice) = &plan.path_choice else { return Self::default() };
         let sources = plan.classes.iter().flat_map(|class| &class.sources);
         let senders: BTreeSet<EndpointId> = sources.map(|source| source.endpoint).collect();
         Self {
-            now: vec![Contention::default(); senders.len()],
+            now: vec![Contention::new(choice); senders.len()],
             senders: senders.into_iter().collect(),
             steps: Vec::new(),
             width: plan.measure.step,
@@ -148,7 +146,7 @@ mod tests {
     fn collector(width: Option<u64>) -> ContentionCollector {
         ContentionCollector {
             senders: [0, 1, 5].map(EndpointId::new).into(),
-            now: vec![Contention::default(); 3],
+            now: vec![Contention { coefficient: 1.0, path_set: PathSet::Primary }; 3],
             steps: Vec::new(),
             width: width.map(Span::from_ps),
         }

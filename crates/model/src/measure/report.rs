@@ -8,14 +8,14 @@ use super::latencies::{Latencies, Merged};
 use super::percentile::percentile;
 use super::samples::Samples;
 use super::slices::Slice;
-use super::window::after_warm_up;
+use super::window::Beginnings;
 use super::{
     Bar, ChannelReport, ContentionStep, Count, Estimate, Percentile, Step, TransitReport, WarmUp,
     Window,
 };
-use crate::{ClassId, Delivery, Quantity};
+use crate::{ClassId, Delivery, Message, Quantity};
 use gingham_kernel::{Span, Time};
-use gingham_results::{Ratio, real};
+use gingham_results::{Ratio, batch_means, real, trend};
 use gingham_topology::{ChannelId, EndpointId};
 use std::ops::Range;
 
@@ -51,10 +51,14 @@ pub struct ClassReport {
     pub in_transit_hosts: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
-    /// Whether less was delivered than created and not dropped, in both halves of the window and by
-    /// more than the interval of what was delivered: the backlog grows. Means nothing for a
-    /// backlogged class.
-    pub is_saturated: bool,
+    /// Messages by which the backlog grew in the window, over those created and not dropped. Means
+    /// nothing for a backlogged class.
+    pub left_behind: Option<Estimate>,
+    /// By how much of the mean latency latencies rise over the window, or fall (negative); `None`
+    /// where they have no trend ([`gingham_results::trend`]).
+    pub latency_trend: Option<f64>,
+    /// The same for the backlog: messages created, not dropped and not delivered.
+    pub backlog_trend: Option<f64>,
 }
 
 impl ClassReport {
@@ -62,31 +66,46 @@ impl ClassReport {
     pub fn censored_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
+
+    /// Whether the backlog grew by more than its interval: less is delivered than created.
+    pub fn is_saturated(&self) -> bool {
+        let grew = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
+        self.left_behind.is_some_and(grew)
+    }
 }
 
 /// A collector, read over its window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunReport<'a> {
     collector: &'a Collector,
-    /// The section with which the window begins.
-    first: usize,
-    /// The section with which it ends, itself not included.
+    /// The sections with which windows begin.
+    beginnings: Beginnings,
+    /// The section with which all of them end, itself not included.
     sections: usize,
-    warm_up: WarmUp,
 }
 
 impl<'a> RunReport<'a> {
     /// The collector read over its first `sections` sections, less the warm-up.
     pub(super) fn new(collector: &'a Collector, sections: usize) -> Self {
         let Collector { stop, grid, classes, .. } = collector;
-        let (first, warm_up) = after_warm_up(stop.warm_up, grid, classes, sections);
-        Self { collector, first, sections, warm_up }
+        let beginnings = Beginnings::of(stop.warm_up, grid, classes, sections);
+        Self { collector, beginnings, sections }
     }
 
-    /// Beginning and end of the window.
+    /// Beginning and end of the window of the run: that of channels, hosts and classes that settle.
     pub fn window(&self) -> Window {
-        let [start, end] = [self.first, self.sections].map(|at| self.collector.grid.boundary(at));
-        Window { start, end, warm_up: self.warm_up }
+        self.window_from(self.beginnings.run)
+    }
+
+    /// Beginning and end of the window of a class: that of the run, unless the class does not
+    /// settle.
+    pub fn class_window(&self, class: ClassId) -> Window {
+        self.window_from(self.beginnings.classes[class.index()])
+    }
+
+    fn window_from(&self, (first, warm_up): (usize, WarmUp)) -> Window {
+        let [start, end] = [first, self.sections].map(|at| self.collector.grid.boundary(at));
+        Window { start, end, warm_up }
     }
 
     /// Whether the intervals are as narrow as the plan wants; true where it does not say.
@@ -96,8 +115,7 @@ impl<'a> RunReport<'a> {
 
     /// What a class did in the window.
     pub fn class(&self, class: ClassId) -> ClassReport {
-        let whole = self.sum(class, self.first, self.sections);
-        let accepted = self.over_time(class, |slice| slice.delivered.bytes);
+        let whole = self.whole(class);
         ClassReport {
             created: whole.created,
             dropped: whole.dropped,
@@ -113,8 +131,10 @@ impl<'a> RunReport<'a> {
             hops: self.over_messages(class, |slice| u128::from(slice.hops_sum)),
             in_transit_hosts: self
                 .over_messages(class, |slice| u128::from(slice.in_transit_hosts_sum)),
-            accepted_bytes_per_ps: accepted,
-            is_saturated: self.is_saturated(class, accepted),
+            accepted_bytes_per_ps: self.over_time(class, |slice| slice.delivered.bytes),
+            left_behind: self.left_behind(class),
+            latency_trend: self.latency_trend(class),
+            backlog_trend: self.backlog_trend(class),
         }
     }
 
@@ -152,13 +172,15 @@ impl<'a> RunReport<'a> {
     /// What a channel did in the window; `None` if the window is empty.
     pub fn channel(&self, channel: ChannelId) -> Option<ChannelReport> {
         let sections_ps: Vec<f64> =
-            (self.first..self.sections).map(|section| self.section_ps(section)).collect();
-        self.collector.channels.report(channel.index(), self.first, &sections_ps)
+            self.run_sections().map(|section| self.section_ps(section)).collect();
+        let first = self.run_sections().start;
+        self.collector.channels.report(channel.index(), first, &sections_ps)
     }
 
     /// What a host did as an in-transit host.
     pub fn transit(&self, host: EndpointId) -> TransitReport {
-        self.collector.transit.report(host, self.first, self.sections)
+        let Range { start, end } = self.run_sections();
+        self.collector.transit.report(host, start, end)
     }
 
     /// What hosts made of the network step by step, from time zero to the end of the window, in the
@@ -168,11 +190,14 @@ impl<'a> RunReport<'a> {
         contention.series(grid, self.window().end, stop.time)
     }
 
-    /// The sampled messages that were created in the window, in order of creation.
+    /// The sampled messages that were created in the window of their class, in order of creation.
     pub fn sample(&self) -> Vec<Delivery> {
-        let window = self.window();
-        let within =
-            |delivery: &&Delivery| (window.start..window.end).contains(&delivery.message.created);
+        let windows: Vec<Window> = self.classes().map(|class| self.class_window(class)).collect();
+        let within = |delivery: &&Delivery| {
+            let Message { class, created, .. } = delivery.message;
+            let window = windows[class.index()];
+            (window.start..window.end).contains(&created)
+        };
         let mut sample: Vec<_> =
             self.collector.records.kept().iter().filter(within).copied().collect();
         sample.sort_by_key(|delivery| delivery.message.id);
@@ -181,13 +206,18 @@ impl<'a> RunReport<'a> {
 
     /// Messages created in the window and delivered, over all classes.
     pub fn followed_messages(&self) -> u64 {
-        let of = |class| self.sum(class, self.first, self.sections).followed_messages;
+        let of = |class| self.whole(class).followed_messages;
         self.classes().map(of).sum()
     }
 
-    /// Whether so many messages were created in the window and delivered, its warm-up being over.
+    /// Whether no class is known to be in its warm-up still.
+    fn has_settled(&self) -> bool {
+        self.beginnings.classes.iter().all(|(_, warm_up)| *warm_up != WarmUp::TooShort)
+    }
+
+    /// Whether so many messages were created in the window and delivered, all warm-up being over.
     pub(super) fn has_messages(&self, wanted: u64) -> bool {
-        self.warm_up != WarmUp::TooShort && self.followed_messages() >= wanted
+        self.has_settled() && self.followed_messages() >= wanted
     }
 
     /// The section from which on what is created is not followed, once that is known.
@@ -204,11 +234,11 @@ impl<'a> RunReport<'a> {
     /// messages at the least, and the warm-up over.
     pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {
-            let messages = self.sum(class, self.first, self.sections).followed_messages;
+            let messages = self.whole(class).followed_messages;
             let relative = self.quantity(class).and_then(|estimate| estimate.relative_width());
             messages >= messages_min && relative.is_some_and(|relative| relative <= width)
         };
-        self.warm_up != WarmUp::TooShort && self.classes().all(is_narrow)
+        self.has_settled() && self.classes().all(is_narrow)
     }
 
     fn quantity(&self, class: ClassId) -> Option<Estimate> {
@@ -223,17 +253,56 @@ impl<'a> RunReport<'a> {
         }
     }
 
+    /// Messages created, not dropped and not delivered in the same time, over those created.
+    fn left_behind(&self, class: ClassId) -> Option<Estimate> {
+        self.estimate(class, |_, slice| Ratio {
+            sum: slice.left_messages(),
+            over: real(u128::from(slice.created.messages - slice.dropped.messages)),
+        })
+    }
+
+    fn latency_trend(&self, class: ClassId) -> Option<f64> {
+        relative_trend(&self.ratios(class, |_, slice| Ratio {
+            sum: real(slice.latency_sum_ps),
+            over: real(u128::from(slice.followed_messages)),
+        }))
+    }
+
+    fn backlog_trend(&self, class: ClassId) -> Option<f64> {
+        let slices = &self.collector.classes[class.index()].slices;
+        let mut backlog = 0.0;
+        let mut section = |section: usize| {
+            let ends = (section * SLICES_PER_SECTION..).take(SLICES_PER_SECTION);
+            let sum = ends
+                .map(|slice| {
+                    backlog += slices.sum(slice, slice + 1).left_messages();
+                    backlog
+                })
+                .sum();
+            Ratio { sum, over: real(SLICES_PER_SECTION as u128) }
+        };
+        let backlogs: Vec<Ratio> = (0..self.sections).map(&mut section).collect();
+        relative_trend(&backlogs[self.class_sections(class)])
+    }
+
     fn classes(&self) -> impl Iterator<Item = ClassId> + use<> {
         ClassId::first(self.collector.classes.len())
     }
 
     /// The latencies of a class by section of the window.
     fn latencies(&self, class: ClassId) -> &'a [Latencies] {
-        self.collector.classes[class.index()].latencies.range(self.first, self.sections)
+        let Range { start, end } = self.class_sections(class);
+        self.collector.classes[class.index()].latencies.range(start, end)
     }
 
     fn merged(&self, class: ClassId) -> Merged {
         Merged::of(self.latencies(class))
+    }
+
+    /// The sum of a class over its window.
+    fn whole(&self, class: ClassId) -> Slice {
+        let Range { start, end } = self.class_sections(class);
+        self.sum(class, start, end)
     }
 
     /// The sum of a class over sections `from..to`.
@@ -259,9 +328,12 @@ impl<'a> RunReport<'a> {
     }
 
     fn estimate(&self, class: ClassId, of: impl Fn(usize, &Slice) -> Ratio) -> Option<Estimate> {
+        Estimate::of_sections(&self.ratios(class, of))
+    }
+
+    fn ratios(&self, class: ClassId, of: impl Fn(usize, &Slice) -> Ratio) -> Vec<Ratio> {
         let section = |section| of(section, &self.sum(class, section, section + 1));
-        let sections: Vec<Ratio> = (self.first..self.sections).map(section).collect();
-        Estimate::of_sections(&sections)
+        self.class_sections(class).map(section).collect()
     }
 
     /// The counts of flows.
@@ -274,33 +346,30 @@ impl<'a> RunReport<'a> {
         &self.collector.samples
     }
 
-    /// The sections of the window.
-    pub(super) fn window_sections(&self) -> Range<usize> {
-        self.first..self.sections
+    /// The sections of the window of the run.
+    fn run_sections(&self) -> Range<usize> {
+        self.beginnings.run.0..self.sections
     }
 
-    /// Length of the window in picoseconds.
-    pub(super) fn window_ps(&self) -> f64 {
-        real(u128::from(self.window().span().as_ps()))
+    /// The sections of the window of a class.
+    pub(super) fn class_sections(&self, class: ClassId) -> Range<usize> {
+        self.beginnings.classes[class.index()].0..self.sections
+    }
+
+    /// Length of the window of a class in picoseconds.
+    pub(super) fn class_window_ps(&self, class: ClassId) -> f64 {
+        real(u128::from(self.class_window(class).span().as_ps()))
     }
 
     pub(super) fn section_ps(&self, section: usize) -> f64 {
         let [from, to] = [section, section + 1].map(|at| self.collector.grid.boundary(at));
         real(u128::from(to.since(from).as_ps()))
     }
+}
 
-    fn is_saturated(&self, class: ClassId, accepted: Option<Estimate>) -> bool {
-        let Some(half_width) = accepted.and_then(|accepted| accepted.half_width) else {
-            return false;
-        };
-        let fell_behind = |from, to| {
-            let half = self.sum(class, from, to);
-            let offered = real(u128::from(half.created.bytes - half.dropped.bytes));
-            let left = offered - real(u128::from(half.delivered.bytes));
-            let span_ps: f64 = (from..to).map(|section| self.section_ps(section)).sum();
-            left > half_width * span_ps
-        };
-        let middle = self.first.midpoint(self.sections);
-        fell_behind(self.first, middle) && fell_behind(middle, self.sections)
-    }
+/// By how much of their mean the means of batches rise, if they have a trend.
+fn relative_trend(sections: &[Ratio]) -> Option<f64> {
+    let mean = Estimate::of_sections(sections)?.mean;
+    let rise = trend(&batch_means(sections))?;
+    (mean > 0.0).then(|| rise / mean)
 }

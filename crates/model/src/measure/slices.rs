@@ -63,6 +63,13 @@ impl Slice {
     pub(super) fn under_way_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
+
+    /// Messages created in the slice and not dropped, less those delivered in it: by so much the
+    /// backlog grows.
+    pub(super) fn left_messages(&self) -> f64 {
+        let created = real(u128::from(self.created.messages - self.dropped.messages));
+        created - real(u128::from(self.delivered.messages))
+    }
 }
 
 impl Add for Slice {

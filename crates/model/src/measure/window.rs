@@ -12,7 +12,8 @@ pub enum WarmUp {
     Given,
     /// MSER-5 found it.
     Found,
-    /// MSER-5 would cut more than half: the run is too short. The window is the second half.
+    /// MSER-5 would cut more than half: the run is too short. The window is the second half. Of a run
+    /// this is so if it is so of every class that tells anything.
     TooShort,
 }
 
@@ -34,41 +35,76 @@ impl Window {
     }
 }
 
-/// The section after the warm-up of a run of so many sections, and how it was found: that of the
-/// class which takes longest, and not before every class has started.
-pub(super) fn after_warm_up(
-    given: Option<Time>,
-    grid: &Grid,
-    classes: &[ClassCollector],
-    sections: usize,
-) -> (usize, WarmUp) {
-    if let Some(given) = given {
-        return (grid.section_from(given).min(sections), WarmUp::Given);
-    }
-    let started = classes.iter().map(|class| grid.section_from(class.active.start)).max();
-    let (steady, warm_up) = match steady_section(grid, classes, sections) {
-        Some(section) => (section, WarmUp::Found),
-        None => (sections.div_ceil(2), WarmUp::TooShort),
-    };
-    (steady.max(started.unwrap_or(0)).min(sections), warm_up)
+/// Where the windows of a run and of its classes begin, in sections.
+///
+/// Classes that settle have one window, that of the run: they share the network, and nobody's
+/// numbers are those of a steady state before all of these settle. A class that does not settle has
+/// the second half, and does not take from the window of the others.
+#[derive(Clone, Debug)]
+pub(super) struct Beginnings {
+    pub(super) run: (usize, WarmUp),
+    pub(super) classes: Vec<(usize, WarmUp)>,
 }
 
-/// The section from which on every class is steady; `None` if there are too few sections to tell.
-///
-/// A class that stops before them is never steady, and one with few messages tells nothing: neither
-/// has a say.
-fn steady_section(grid: &Grid, classes: &[ClassCollector], sections: usize) -> Option<usize> {
-    if sections * SLICES_PER_SECTION < VALUES_MIN * SLICES_PER_VALUE {
-        return None;
+impl Beginnings {
+    /// Those of a run of so many sections.
+    pub(super) fn of(
+        given: Option<Time>,
+        grid: &Grid,
+        classes: &[ClassCollector],
+        sections: usize,
+    ) -> Self {
+        if let Some(given) = given {
+            let first = (grid.section_from(given).min(sections), WarmUp::Given);
+            return Self { run: first, classes: vec![first; classes.len()] };
+        }
+        let started = classes.iter().map(|class| grid.section_from(class.active.start)).max();
+        let begin =
+            |section: usize, warm_up| (section.max(started.unwrap_or(0)).min(sections), warm_up);
+        let settled: Vec<Settled> =
+            classes.iter().map(|class| Settled::of(class, grid, sections)).collect();
+        let half = begin(sections.div_ceil(2), WarmUp::TooShort);
+        let run = match settled.iter().filter_map(|one| one.section()).max() {
+            Some(section) => begin(section, WarmUp::Found),
+            None if settled.contains(&Settled::Never) => half,
+            None => begin(0, WarmUp::Found),
+        };
+        let of_class = |one: &Settled| if *one == Settled::Never { half } else { run };
+        Self { run, classes: settled.iter().map(of_class).collect() }
     }
-    let lasting = classes.iter().filter(|class| class.active.end >= grid.boundary(sections));
-    let series = lasting.map(|class| class.latency_series(sections));
-    let firsts: Option<Vec<usize>> = series
-        .filter(|(latencies, _)| latencies.len() >= VALUES_MIN)
-        .map(|(latencies, ends)| {
-            let cut = truncation(&latencies)?;
-            Some(cut.checked_sub(1).map_or(0, |last| ends[last]))
-        })
-        .collect();
-    Some(Grid::section_from_slice(firsts?.into_iter().max().unwrap_or(0)))
+}
+
+/// When a class settles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Settled {
+    /// From this section on.
+    From(usize),
+    /// Not in the first half, or there are too few sections to tell.
+    Never,
+    /// It has no say: it stops before the end, or has too few messages to tell.
+    Silent,
+}
+
+impl Settled {
+    fn of(class: &ClassCollector, grid: &Grid, sections: usize) -> Self {
+        if sections * SLICES_PER_SECTION < VALUES_MIN * SLICES_PER_VALUE {
+            return Self::Never;
+        }
+        if class.active.end < grid.boundary(sections) {
+            return Self::Silent;
+        }
+        let (latencies, ends) = class.latency_series(sections);
+        if latencies.len() < VALUES_MIN {
+            return Self::Silent;
+        }
+        match truncation(&latencies) {
+            Some(0) => Self::From(0),
+            Some(cut) => Self::From(Grid::section_from_slice(ends[cut - 1])),
+            None => Self::Never,
+        }
+    }
+
+    fn section(self) -> Option<usize> {
+        if let Self::From(section) = self { Some(section) } else { None }
+    }
 }

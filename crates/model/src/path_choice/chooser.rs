@@ -40,7 +40,7 @@ impl PathChooser {
                 State::AtRandom { alternative, stream: Box::new(stream) }
             }
             PathChoice::ByContention(plan) => {
-                State::ByContention { plan, now: Contention::default() }
+                State::ByContention { plan, now: Contention::new(&plan) }
             }
         };
         Self { state }

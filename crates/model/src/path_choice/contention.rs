@@ -12,8 +12,8 @@
 //!                                            paths  primary│alternative│primary
 //! ```
 //!
-//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. That it begins at 1,
-//! as if a packet had met no contention, is ours.
+//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. With which it begins is not said
+//! there; 1, as if a packet had met no contention, is ours.
 //!
 //! Invariant: the coefficient is at least 1, for no packet leaves in less than the time of its
 //! flits.
@@ -32,6 +32,8 @@ pub struct ContentionPlan {
     pub above: f64,
     /// Below this it goes back to primary ones.
     pub below: f64,
+    /// The coefficient before the first packet has left.
+    pub start: f64,
 }
 
 /// The coefficient of a host as it stands.
@@ -43,13 +45,14 @@ pub struct Contention {
     pub path_set: PathSet,
 }
 
-impl Default for Contention {
-    fn default() -> Self {
-        Self { coefficient: 1.0, path_set: PathSet::Primary }
-    }
-}
-
 impl Contention {
+    /// The coefficient of a host that has sent nothing.
+    pub fn new(plan: &ContentionPlan) -> Self {
+        let path_set =
+            if plan.start > plan.above { PathSet::Alternative } else { PathSet::Primary };
+        Self { coefficient: plan.start, path_set }
+    }
+
     /// A packet has left in so long, whose flits alone take `flits`.
     pub(super) fn on_left(&mut self, plan: &ContentionPlan, took: Span, flits: Span) {
         debug_assert!(took >= flits, "flits follow each other");
@@ -73,12 +76,13 @@ fn real(span: Span) -> f64 {
 mod tests {
     use super::*;
 
-    const PAPER: ContentionPlan = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1 };
+    const PAPER: ContentionPlan =
+        ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
 
     /// (how many times as long as its flits a packet took, coefficient after it, whether it has
     /// alternative paths then).
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
-        let mut contention = Contention::default();
+        let mut contention = Contention::new(plan);
         for (step, (times, coefficient, uses_alternative)) in trace.iter().enumerate() {
             let flits = Span::from_ps(6_250 * 36);
             contention.on_left(plan, flits * *times, flits);
@@ -129,10 +133,22 @@ mod tests {
     }
 
     #[test]
+    fn a_host_begins_as_its_first_coefficient_says() {
+        let begun = |start| Contention::new(&ContentionPlan { start, ..PAPER });
+        // Beyond `above` with alternative paths; up to there with primary ones.
+        assert_eq!(begun(1.5), Contention { coefficient: 1.5, path_set: PathSet::Primary });
+        assert_eq!(begun(2.0), Contention { coefficient: 2.0, path_set: PathSet::Alternative });
+        // From 1.4 one packet of twice its time is enough: .7 x 1.4 + .3 x 2 = 1.58. From 2 down
+        // slowly, with alternative paths: .95 x 2 + .05 = 1.95.
+        assert_trace(&ContentionPlan { start: 1.4, ..PAPER }, &[(2, 1.58, true)]);
+        assert_trace(&ContentionPlan { start: 2.0, ..PAPER }, &[(1, 1.95, true)]);
+    }
+
+    #[test]
     fn a_threshold_itself_changes_nothing() {
         // With no memory the coefficient is what the last packet met: 2 is not beyond 2, nor below
         // it.
-        let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0 };
+        let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0, start: 1.0 };
         assert_trace(&plan, &[(2, 2.0, false), (3, 3.0, true), (2, 2.0, true), (1, 1.0, false)]);
     }
 }

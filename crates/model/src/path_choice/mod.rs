@@ -77,6 +77,9 @@ pub struct ByContention {
     pub above: f64,
     /// A host whose coefficient falls below this goes back to primary paths; at least 1.
     pub below: f64,
+    /// The coefficient of a host that has sent nothing, at least 1: beyond `above` it begins with
+    /// alternative paths.
+    pub start: f64,
 }
 
 impl Default for ByLength {
@@ -93,7 +96,7 @@ impl Default for AtRandom {
 
 impl Default for ByContention {
     fn default() -> Self {
-        Self { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1 }
+        Self { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 }
     }
 }
 

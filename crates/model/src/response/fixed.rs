@@ -10,13 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Fixed {}
 
 impl Respond for Fixed {
-    const NAME: &'static str = "fixed";
-
     type Memory = Self;
-
-    fn check(&self) -> Result<(), (&'static str, String)> {
-        Ok(())
-    }
 
     fn start(&self) -> Self {
         *self

@@ -5,8 +5,8 @@
 //!            └─ not marked ──► up ───┴──► window and pace of its flow, from now on
 //! ```
 //!
-//! A response is a file that says what it takes, what can be wrong with that, and its two
-//! functions; and a line of `responses!` below.
+//! A response is a file that says what it takes, with its two functions, and a line of
+//! `responses!` below.
 
 mod fixed;
 
@@ -28,14 +28,8 @@ pub(crate) struct Limits {
 
 /// A response with its parameters.
 pub(crate) trait Respond {
-    /// Its name in scenarios.
-    const NAME: &'static str;
-
     /// What a flow remembers.
     type Memory: Adapt;
-
-    /// What is wrong with its parameters: the key, and why.
-    fn check(&self) -> Result<(), (&'static str, String)>;
 
     fn start(&self) -> Self::Memory;
 }
@@ -61,20 +55,6 @@ macro_rules! responses {
         }
 
         impl Response {
-            /// Its name in scenarios.
-            pub const fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => $name::NAME,)*
-                }
-            }
-
-            /// What is wrong with the parameters: the key below the response's name, and why.
-            pub fn check(&self) -> Result<(), (&'static str, String)> {
-                match self {
-                    $(Self::$name(of) => of.check(),)*
-                }
-            }
-
             /// That of a new flow.
             pub(crate) fn start(&self) -> Responder {
                 match self {

@@ -102,9 +102,42 @@ fn mean_latency_of_a_single_server_lies_within_its_interval() {
             count(&collectors, |collector| collector.report().window().warm_up == WarmUp::TooShort);
         assert!(short <= 2, "{short} runs are called too short");
         let saturated =
-            count(&collectors, |collector| collector.report().class(class()).is_saturated);
+            count(&collectors, |collector| collector.report().class(class()).is_saturated());
         assert_eq!(saturated, 0, "at {load}");
     }
+}
+
+/// In how many runs latencies, and in how many the backlog, have a trend.
+fn trends(collectors: &[Collector]) -> [usize; 2] {
+    let of = |collector: &Collector| collector.report().class(class());
+    [
+        count(collectors, |collector| of(collector).latency_trend.is_some()),
+        count(collectors, |collector| of(collector).backlog_trend.is_some()),
+    ]
+}
+
+#[test]
+fn chance_is_a_trend_in_one_run_of_a_hundred() {
+    // Two of 200 are right, give or take 1.4.
+    let independent = collectors(&run_of(20_000, 0.5), |seed| independent(seed, 0.5));
+    let server = collectors(&run_of(20_000, 0.5), |seed| single_server(seed, 0.5));
+    for found in [trends(&independent), trends(&server)] {
+        assert!(found.iter().all(|found| *found <= 6), "{found:?} of {SEEDS}");
+    }
+}
+
+#[test]
+fn a_server_that_is_offered_a_twentieth_too_much_is_saturated() {
+    let runs = collectors(&run_of(20_000, 1.05), |seed| single_server(seed, 1.05));
+    let saturated = count(&runs, |collector| collector.report().class(class()).is_saturated());
+    assert!(saturated >= 195, "{saturated} of {SEEDS}");
+    let rising = trends(&runs);
+    assert!(rising.iter().all(|rising| *rising >= 195), "{rising:?} of {SEEDS}");
+    // Offered just what it can serve, its backlog goes to and fro without end: one in forty is
+    // said to grow by as much.
+    let runs = collectors(&run_of(20_000, 1.0), |seed| single_server(seed, 1.0));
+    let saturated = count(&runs, |collector| collector.report().class(class()).is_saturated());
+    assert!(saturated <= 20, "{saturated} of {SEEDS}");
 }
 
 #[test]

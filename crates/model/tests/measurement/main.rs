@@ -9,4 +9,5 @@ mod following;
 mod kept;
 mod rules;
 mod samples;
+mod steady;
 mod timeline;

@@ -6,7 +6,7 @@ mod sources;
 mod spreading;
 
 use crate::plan::{Plan, Reception, Spread};
-use crate::scenario::{Reception as Wanted, ScenarioSource};
+use crate::scenario::{Reception as Wanted, ScenarioSource, Tells};
 use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Span, Time};
 
@@ -45,6 +45,7 @@ pub fn compile(source: &ScenarioSource) -> Result<Compiled, InputError> {
         seed: scenario.seed,
         sender: options::sender(source, links.len())?,
         receiver: options::receiver(source)?,
+        round_alone: scenario.stripe.markers.tells == Tells::Round,
         tagged: scenario.stripe.guaranteed,
         restore: options::restore(source)?,
         resets: options::resets(source),

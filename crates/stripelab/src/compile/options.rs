@@ -1,7 +1,7 @@
 //! Options of both ends of the protocol.
 
 use crate::plan::{Plan, Reception};
-use crate::scenario::{Channel, Quanta, Repair, Reports, ScenarioSource, Scheduler};
+use crate::scenario::{Channel, Quanta, Repair, Reports, ScenarioSource, Scheduler, Tells};
 use core::time::Duration;
 use gingham_input::InputError;
 use gingham_kernel::{Span, Time};
@@ -141,7 +141,13 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
         let repair = stripe.repair.map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
+    // A round by itself is behind what the receiver knows as often as it is not.
+    let late_in_a_row_max = match stripe.markers.tells {
+        Tells::Number => ReceiverOptions::default().late_in_a_row_max,
+        Tells::Round => u32::MAX,
+    };
     Ok(ReceiverOptions {
+        late_in_a_row_max,
         buffer_packets_max: packets(source, "stripe.buffer_packets", stripe.buffer_packets)?,
         wait: some_time(source, "stripe.wait", stripe.wait)?,
         reports,

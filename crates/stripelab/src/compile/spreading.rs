@@ -1,5 +1,7 @@
 //! What chooses channels, and the quanta that follow from rates.
 
+use core::num::NonZeroU8;
+
 use crate::plan::{LinkPlan, Plan, Reception, SourceKind, Spread};
 use crate::scenario::{ScenarioSource, Scheduler};
 use gingham_fairq::GeneralisedRoundRobin;
@@ -8,6 +10,9 @@ use gingham_kernel::{Rate, Span};
 
 /// Channels at the most.
 pub(super) const CHANNELS_MAX: usize = gingham_fairq::CHANNELS_MAX;
+
+/// Where the parameters of generalised round robin stand.
+const GENERALISED: &str = "stripe.scheduler.generalised-round-robin";
 
 pub(super) fn spread(source: &ScenarioSource) -> Result<Spread, InputError> {
     let scenario = &source.scenario;
@@ -22,7 +27,10 @@ pub(super) fn spread(source: &ScenarioSource) -> Result<Spread, InputError> {
         Scheduler::GeneralisedRoundRobin(given) if given.packets.is_empty() => {
             let rates: Vec<_> =
                 scenario.channel.iter().map(|channel| channel.rate.bytes_per_second()).collect();
-            let closest = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates)
+            let most = NonZeroU8::new(given.slowest_packets_max).ok_or_else(|| {
+                source.refuse(&format!("{GENERALISED}.slowest_packets_max"), "expected at least 1")
+            })?;
+            let closest = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates, most)
                 .map_err(|error| source.refuse("channel", error))?;
             Spread::Packets((0..count).map(|channel| closest.packets(channel)).collect())
         }
@@ -37,11 +45,11 @@ pub(super) fn spread(source: &ScenarioSource) -> Result<Spread, InputError> {
 }
 
 fn packets(source: &ScenarioSource, packets: &[u32]) -> Result<(), InputError> {
-    let key = "stripe.scheduler.generalised-round-robin.packets";
+    let key = format!("{GENERALISED}.packets");
     let count = source.scenario.channel.len();
     if packets.len() != count {
         let message = format!("expected a number for each of {count} channels");
-        return Err(source.refuse(key, message));
+        return Err(source.refuse(&key, message));
     }
     match packets.iter().position(|packets| *packets == 0) {
         Some(index) => Err(source.refuse(&format!("{key}.{index}"), "expected at least 1 packet")),

@@ -30,7 +30,7 @@ pub(crate) struct Logical {
 impl Logical {
     fn new(plan: &Plan) -> Self {
         let checked = "options are checked where scenarios are compiled";
-        let scheduler = Scheduler::of(plan).expect("logical reception has rounds");
+        let scheduler = Scheduler::of_receiver(plan).expect("logical reception has rounds");
         let receiver = Receiver::synchronised(scheduler, plan.receiver, EPOCH).expect(checked);
         let order = |options| ChannelOrder::synchronised(options, EPOCH).expect(checked);
         let orders = plan

@@ -16,6 +16,8 @@ use gingham_stripe::{Numbered, PacketRounds};
 pub(crate) struct Scheduler {
     rounds: Rounds,
     charged: Number,
+    /// Whether what markers say is no more than a round that the sender was in.
+    told_rounds: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -53,12 +55,25 @@ impl Scheduler {
             Spread::Randomised | Spread::ShortestQueue | Spread::AddressHash => return None,
         };
         let charged = Number { round: Round::FIRST, deficit_bytes: 0 };
-        Some(Self { rounds, charged })
+        Some(Self { rounds, charged, told_rounds: false })
     }
 
     /// What a channel may send in the round of its next packet.
     pub(crate) fn quantum(&self, channel: usize) -> u32 {
         self.standing(channel).quantum_bytes
+    }
+
+    /// The same, of a receiver: what it is told of channels is what markers say.
+    pub(crate) fn of_receiver(plan: &Plan) -> Option<Self> {
+        Some(Self { told_rounds: plan.round_alone, ..Self::of(plan)? })
+    }
+
+    /// Whether nothing follows from what is told of a channel: a round that it has come to, and
+    /// that is the sender's, not that of the channel's next packet.
+    fn knows_better(&self, channel: usize, told: &Standing) -> bool {
+        let own = self.standing(channel);
+        let both_in = own.is_in() && told.is_in();
+        self.told_rounds && both_in && !told.next.round.is_after(own.next.round)
     }
 
     /// The number of the last packet charged.
@@ -92,6 +107,9 @@ impl Numbered for Scheduler {
     }
 
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError> {
+        if self.knows_better(channel, &standing) {
+            return Ok(());
+        }
         either!(mut self, scheduler => Numbered::set_standing(scheduler, channel, standing))
     }
 

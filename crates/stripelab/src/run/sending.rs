@@ -10,9 +10,9 @@ use super::link::Link;
 use super::scheduler::Scheduler;
 use crate::plan::{Plan, Reception, Spread};
 use crate::traffic::Packet;
-use gingham_fairq::{Causal, Number};
+use gingham_fairq::{Causal, Number, Standing};
 use gingham_kernel::{Purpose, Stream, Time};
-use gingham_stripe::{Epoch, Flight, Instant, Kept, Message, RepairPlan, Sender};
+use gingham_stripe::{Epoch, Flight, Instant, Kept, Kind, Message, Numbered, RepairPlan, Sender};
 
 /// The sending end.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Protocol {
     sender: Sender<Scheduler>,
     /// Whether packets carry tags.
     tagged: bool,
+    /// Whether markers tell the sender's round and nothing else.
+    round_alone: bool,
     /// Packets that can be sent again.
     kept: Option<Kept<Packet>>,
 }
@@ -49,6 +51,7 @@ impl SendingEnd {
                 Self::Protocol(Box::new(Protocol {
                     sender: sender.expect(checked),
                     tagged: plan.tagged,
+                    round_alone: plan.round_alone,
                     kept: options.repair.map(kept),
                 }))
             }
@@ -99,7 +102,7 @@ impl SendingEnd {
     /// The next message, and the channel on which it goes.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
-            Self::Protocol(protocol) => protocol.sender.poll_message(instant(now)),
+            Self::Protocol(protocol) => protocol.poll_message(now),
             _ => None,
         }
     }
@@ -188,6 +191,24 @@ impl Protocol {
         packet.tag = Some(tag);
         if let Some(kept) = &mut self.kept {
             kept.keep(tag.sequence, *packet);
+        }
+    }
+
+    fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
+        let (channel, mut message) = self.sender.poll_message(instant(now))?;
+        if let Kind::Marker(marker) = &mut message.kind {
+            marker.standing = self.told(marker.standing);
+        }
+        Some((channel, message))
+    }
+
+    /// What a marker tells of a channel of which it would say this: that it begins the sender's
+    /// round, if that is all; that it is out, or what its quantum will be, in any case.
+    fn told(&self, standing: Standing) -> Standing {
+        if self.round_alone && standing.is_in() && standing.coming.is_none() {
+            Standing::beginning(self.sender.scheduler().round(), standing.quantum_bytes)
+        } else {
+            standing
         }
     }
 

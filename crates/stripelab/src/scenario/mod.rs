@@ -34,6 +34,7 @@ pub use source::{
 };
 pub use stripe::{
     Generalised, Markers, Quanta, Receiver, Reception, Repair, Reports, Restore, Scheduler, Stripe,
+    Tells,
 };
 
 use schemars::JsonSchema;
@@ -72,6 +73,12 @@ pub struct Scenario {
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
 impl gingham_input::Scenario for Scenario {
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        ("channel", "tables such as `channel = [{ rate = \"10 Mbit/s\" }]`"),
+        ("stop", "a table such as `stop = { time = \"10 s\" }`"),
+        ("stop.time", "a time such as `time = \"10 s\"`"),
+    ];
+
     /// Names are running numbers.
     fn fill_in(&mut self) {
         for (index, channel) in self.channel.iter_mut().enumerate() {

@@ -134,12 +134,21 @@ pub enum Scheduler {
 }
 
 /// Parameters of generalised round robin.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generalised {
-    /// Packets a turn of each channel; one for the slowest and, for each other, the whole number
-    /// closest to the ratio of its rate to the slowest's (section 6.2) unless given.
+    /// Packets a turn of each channel; unless given, in the closest ratio of small whole numbers to
+    /// that of the rates (section 6.2).
     pub packets: Vec<u32>,
+    /// In that ratio the slowest channel has so many packets a turn at the most: with 1 each other
+    /// rate is taken for a multiple of the slowest. The paper does not say how many; 8 is ours.
+    pub slowest_packets_max: u8,
+}
+
+impl Default for Generalised {
+    fn default() -> Self {
+        Self { packets: Vec::new(), slowest_packets_max: 8 }
+    }
 }
 
 /// How the order is found again at the far end.
@@ -170,11 +179,27 @@ pub struct Markers {
     pub before_channel: u64,
     /// They go at the latest so long after the last, whatever the rounds.
     pub interval: Span,
+    /// What they say of a channel.
+    pub tells: Tells,
+}
+
+/// What a marker says of its channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tells {
+    /// Round and deficit of the channel's next packet (section 5).
+    #[default]
+    Number,
+    /// The round that the sender is in, and nothing else, as in the paper's figure 12: a channel on
+    /// which the receiver expects an earlier round is skipped until that one, which it then begins
+    /// with a whole quantum; otherwise nothing follows from the marker.
+    Round,
 }
 
 impl Default for Markers {
     fn default() -> Self {
-        Self { send: true, every_rounds: 4, before_channel: 1, interval: Span::from_ps(20 * MS) }
+        let interval = Span::from_ps(20 * MS);
+        Self { send: true, every_rounds: 4, before_channel: 1, interval, tells: Tells::Number }
     }
 }
 

@@ -94,6 +94,62 @@ fn a_marker_puts_the_receiver_right_after_a_loss() {
     assert_eq!(integers(&record, "packets", "delivered_ns")[1], told);
 }
 
+/// Equal packets that fill a quantum, two channels, the fourth packet of channel 1 lost. Markers of
+/// round 7 go before the turn of channel 2, so the next packet of channel 1 is in round 8:
+///
+/// ```text
+///   channel 1   1  3  5 (7)  9 11 13 M 15 17      the receiver is at round 7 when it finds M there
+///   channel 2   2  4  6  8  10 12 M 14 16 18
+/// ```
+///
+/// A number says 8, and the receiver skips the channel in round 7; the sender's round is 7, and says
+/// nothing. Before the turn of channel 1 both say 7 behind packet 11, where the receiver is at 6.
+#[test]
+fn a_round_alone_puts_the_receiver_right_at_the_edge_of_a_round() {
+    let order = |tells: &str, before: u32| {
+        let lengths = ["\"500 B\""; 18].join(", ");
+        let text = format!(
+            "stop = {{ time = \"900 ms\", warm_up = \"0 s\" }}\nmeasure.packets = 100\n[stripe]\n\
+             longest_packet = \"500 B\"\nmarkers = {{ every_rounds = 6, interval = \"1 s\", \
+             before_channel = {before}, tells = \"{tells}\" }}\n\
+             [[channel]]\nrate = \"1 MB/s\"\nlose = [4]\n[[channel]]\nrate = \"1 MB/s\"\n\
+             [[source]]\nkind.list.lengths = [{lengths}]\n"
+        );
+        integers(&run(&text), "packets", "position")
+    };
+    // Places of packets 1 to 18.
+    let middle = [1, 2, 3, 4, 5, 6, 0, 8, 7, 10, 9, 12, 11, 13, 14, 15, 16, 17];
+    assert_eq!(order("number", 2), middle);
+    let never = [1, 2, 3, 4, 5, 6, 0, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 17];
+    assert_eq!(order("round", 2), never);
+    let edge = [1, 2, 3, 4, 5, 6, 0, 8, 7, 10, 9, 11, 12, 13, 14, 15, 16, 17];
+    assert_eq!(["number", "round"].map(|tells| order(tells, 1)), [edge, edge]);
+}
+
+/// 6 and 10 Mbit/s are 3 : 5: three packets on the slower channel take as long as five on the
+/// faster. As 1 : 2 the faster one decides: 5 and 10 Mbit/s.
+#[test]
+fn the_ratio_of_generalised_round_robin_is_one_of_small_whole_numbers() {
+    let goodput = |parameters: &str| {
+        let text = format!(
+            "stop.time = \"5 s\"\nstripe.scheduler.generalised-round-robin = {{ {parameters} }}\n\
+             [[channel]]\nrate = \"6 Mbit/s\"\n[[channel]]\nrate = \"10 Mbit/s\"\n\
+             [[source]]\npackets = {{ fixed = \"1000 B\" }}\n"
+        );
+        let record = run(&text);
+        let data = 1.0 - record.message_share.expect("something was sent");
+        record.goodput_bits_per_s.expect("something was given out") / data / 1e6
+    };
+    for (parameters, megabits) in [("", 16.0), ("slowest_packets_max = 1", 15.0)] {
+        let found = goodput(parameters);
+        assert!((found / megabits - 1.0).abs() < 0.01, "{parameters}: {found}");
+    }
+    let none = "stop.time = \"1 s\"\nstripe.scheduler.generalised-round-robin = { slowest_packets_max = 0 }\n\
+        [[channel]]\nrate = \"6 Mbit/s\"\n";
+    let error = refused(none).expect("refused");
+    assert!(error.contains("slowest_packets_max") && error.contains("at least 1"), "{error}");
+}
+
 /// 10 and 20 Mbit/s with quanta in this ratio carry 30 Mbit/s, less the markers, in exact order.
 #[test]
 fn unequal_channels_add_up() {

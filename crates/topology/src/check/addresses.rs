@@ -1,11 +1,13 @@
-//! Identifiers that two devices share: GUIDs and LIDs.
+//! Identifiers that two devices share, GUIDs and LIDs, and LIDs that are none of a port.
 
+use crate::subnet::LID_MAX;
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// GUIDs, then LIDs.
+/// GUIDs, then LIDs that nobody can have, then those of two.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut findings = guids(fabric);
+    findings.extend(no_lids(fabric));
     findings.extend(lids(fabric));
     findings
 }
@@ -30,12 +32,41 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
+/// LIDs outside of those of single ports. Where no port has one, no subnet manager has run, which
+/// is one finding.
+fn no_lids(fabric: &Fabric) -> Vec<Finding> {
+    let told: Vec<(u16, PortRef)> = addresses(fabric).collect();
+    let wrong = || told.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
+    let count = wrong().count();
+    let find = |text| Finding::of_fabric(FindingKind::NoLid, text);
+    if count > 1 && count == told.len() && told.iter().all(|(lid, _)| *lid == 0) {
+        let text = format!("all {count} LIDs are 0: no subnet manager has given any");
+        return vec![find(text)];
+    }
+    let said = |(lid, port): &(u16, PortRef)| {
+        let name = fabric.port_name(*port);
+        find(format!("LID {lid} of {name} is none of a port; these are 1 to {LID_MAX}"))
+    };
+    wrong().map(said).collect()
+}
+
+/// The LIDs that a fabric's source tells, and of which ports.
+fn addresses(fabric: &Fabric) -> impl Iterator<Item = (u16, PortRef)> {
+    fabric.node_ids().flat_map(|id| {
+        let addresses = fabric.node(id).addresses.iter();
+        addresses.filter_map(move |(port, address)| {
+            Some((address.lid?, PortRef { node: id, port: *port }))
+        })
+    })
+}
+
 /// With LMC `m`, a port answers to 2^m LIDs from its first one. LID 0 means none.
 fn lids(fabric: &Fabric) -> Vec<Finding> {
     let mut ranges: Vec<(u32, u32, PortRef)> = Vec::new();
     for id in fabric.node_ids() {
         for (port, address) in &fabric.node(id).addresses {
-            if let Some(first) = address.lid.map(u32::from).filter(|lid| *lid > 0) {
+            let lid = address.lid.filter(|lid| (1..=LID_MAX).contains(lid));
+            if let Some(first) = lid.map(u32::from) {
                 let count = 1_u32 << u32::from(address.lmc.unwrap_or(0)).min(LMC_MAX);
                 ranges.push((first, first + count - 1, PortRef { node: id, port: *port }));
             }

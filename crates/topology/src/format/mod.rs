@@ -1,7 +1,7 @@
 //! File formats of fabrics: a text becomes a [`Fabric`] and back.
 //!
 //! ```text
-//!   bytes ──decode──► &str ──read──► Parsed { fabric, findings }   or FormatError
+//!   bytes ──decode──► text ──read──► Parsed { fabric, findings }   or Faults, FormatErrors
 //!                     Fabric ──write──► Written { text, notes }     or WriteError
 //! ```
 //!
@@ -9,13 +9,13 @@
 //! |---|---|---|---|
 //! | ibnetdiscover | yes | yes | everything but cable lengths and plain rates |
 //! | ibsim | as ibnetdiscover | yes | what the simulator of subnet management accepts |
-//! | anynet (BookSim) | yes | yes | numbers of routers and nodes, and who is joined |
+//! | anynet (BookSim) | yes | yes | numbers of routers and nodes, who is joined, lengths in metres |
 //! | toml | yes | yes | everything |
 //! | dot (Graphviz) | no | yes | a picture |
 //! | slurm | no | yes | which nodes share a switch |
 //!
-//! A text that does not follow its format is a [`FormatError`] with line, column and cure. A text
-//! that follows it and contradicts itself is read as far as it makes sense, and each contradiction
+//! A text that does not follow its format is a [`FormatError`] with line, column and cure, for each
+//! of its first faults; what is certainly no part of a dump is passed over with a note. A text that follows it and contradicts itself is read as far as it makes sense, and each contradiction
 //! is a [`Finding`](crate::Finding). A format that cannot hold all of a fabric says so in the notes
 //! of [`Written`].
 //!
@@ -24,15 +24,20 @@
 //! written gives the same fabric.
 
 mod anynet;
+mod decode;
 mod dot;
 mod error;
+mod faults;
+mod foreign;
 mod ibnetdiscover;
 mod slurm;
 mod text;
 mod toml;
 
+pub use decode::{Decoded, decode};
 pub(crate) use error::count;
 pub use error::{FormatError, WriteError};
+pub use faults::Faults;
 pub use text::{Parsed, Written};
 
 use crate::Fabric;
@@ -57,24 +62,17 @@ pub enum Format {
 }
 
 /// Reads a fabric from `text`.
-pub fn read(text: &str, format: Format) -> Result<Parsed, FormatError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    refuse_junk(text, format)?;
+pub fn read(text: &str, format: Format) -> Result<Parsed, Faults> {
+    let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
+    refuse_junk(unmarked, format)?;
     let mut reading = match format {
-        Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim => ibnetdiscover::read(text),
-        Format::Anynet => anynet::read(text),
-        Format::Toml => toml::read(text),
-        Format::Dot => Err(FormatError::whole(
-            "a Graphviz drawing cannot be read back",
-            "give the file that it was drawn from",
-        )),
-        Format::Slurm => Err(FormatError::whole(
-            "Slurm's topology.conf says nothing of ports and cables",
-            "give the file that it was written from",
-        )),
-    }?;
+        Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim => ibnetdiscover::read(text)?,
+        Format::Anynet => anynet::read(unmarked)?,
+        Format::Toml => toml::read(unmarked)?,
+        Format::Dot | Format::Slurm => return Err(foreign::written_only(format).into()),
+    };
     if reading.fabric.nodes().is_empty() {
-        return Err(FormatError::whole("the file names no node", format.cure()));
+        return Err(FormatError::whole("the file names no node", format.cure()).into());
     }
     reading.findings.sort();
     Ok(reading)
@@ -92,25 +90,6 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
         Format::Dot => Ok(dot::write(fabric)),
         Format::Slurm => Ok(slurm::write(fabric)),
     }
-}
-
-/// The text of a file, or what is wrong with its bytes.
-pub fn decode(bytes: &[u8]) -> Result<&str, FormatError> {
-    const CURE: &str = "expected a text file in UTF-8";
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return Err(FormatError::whole("the file is in UTF-16", CURE));
-    }
-    let broken = bytes.iter().position(|byte| *byte == 0);
-    let error = std::str::from_utf8(bytes).err().map(|error| error.valid_up_to());
-    let Some(offset) = broken.into_iter().chain(error).min() else {
-        return Ok(std::str::from_utf8(bytes).expect("no error was found"));
-    };
-    let before = std::str::from_utf8(&bytes[..offset]).expect("the text is valid up to here");
-    let message = match bytes[offset] {
-        0 => format!("a NUL byte at offset {offset}: this looks like a binary file"),
-        byte => format!("byte 0x{byte:02x} at offset {offset} is not UTF-8"),
-    };
-    Err(FormatError::at_offset(before, offset, message, CURE))
 }
 
 fn refuse_junk(text: &str, format: Format) -> Result<(), FormatError> {
@@ -190,29 +169,26 @@ impl Format {
 }
 
 fn detect_line(line: &str) -> Option<Format> {
-    const DUMP: [&str; 10] = [
-        "vendid=",
-        "devid=",
-        "sysimgguid=",
-        "switchguid",
-        "caguid=",
-        "rtguid=",
-        "Switch",
-        "Hca",
-        "Ca",
-        "Rt",
-    ];
+    const IDENTITY: [&str; 6] =
+        ["vendid=", "devid=", "sysimgguid=", "switchguid", "caguid=", "rtguid="];
     let line = line.trim();
-    let is_record = DUMP.iter().any(|prefix| line.starts_with(prefix));
-    if is_record || line.starts_with("# Topology file:") {
+    if IDENTITY.iter().any(|key| line.starts_with(key)) || line.starts_with("# Topology file:") {
         return Some(Format::Ibnetdiscover);
     }
-    match line.split([' ', '\t', '{']).next()? {
-        "router" | "node" => Some(Format::Anynet),
+    let (word, rest) = line.split_once([' ', '\t', '{']).unwrap_or((line, ""));
+    let is_numbered = rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    match word {
+        "Switch" | "Hca" | "Ca" | "Rt" if is_numbered => Some(Format::Ibnetdiscover),
+        "router" | "node" if is_numbered => Some(Format::Anynet),
         "graph" | "digraph" | "strict" => Some(Format::Dot),
         word if word.starts_with("[[") => Some(Format::Toml),
         _ => None,
     }
+}
+
+/// `1 line`, `2 lines`.
+fn lines(count: usize) -> String {
+    crate::finding::plural(count, "line", "lines")
 }
 
 impl fmt::Display for Format {

@@ -26,9 +26,9 @@ mod paths;
 mod proof;
 
 pub use algorithms::{
-    Algorithm, DimensionOrder, Form, InTransit, PathSpread, ROUTES_MAX, Root, RouteError,
-    ShortestPath, SimpleRoutes, Smart, SpanningTree, Ties, TransitHosts, UpDown, route,
-    route_to_switches,
+    Algorithm, DimensionOrder, Form, InTransit, Names, PathSpread, ROUTES_MAX, Root, RouteError,
+    ShortestPath, SimpleRoutes, Smart, SpanningTree, Ties, TransitHosts, UpDown, roots_taken,
+    route, route_to_switches,
 };
 pub use lanes::{
     Buffer, BufferId, DatelineClass, Datelines, Ejection, LANES_MAX, LEVELS, LaneMap, LaneRow,

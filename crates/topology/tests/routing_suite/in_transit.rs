@@ -173,7 +173,7 @@ fn a_packet_may_come_back_to_a_switch_to_find_a_host() {
         (2, 3),
     ];
     let fabric = fabric(13, &[0, 1, 3], &cables);
-    let root = Root::Named("s4".to_owned());
+    let root = Root::Named("s4".into());
     let algorithm = Algorithm::InTransit(InTransit { root, ..InTransit::default() });
     let routes = routed(&fabric, &algorithm, Form::Source);
     assert_eq!(way(&fabric, &routes, "h1", "h0"), "h1 s1 s2 s3 h2 s3 s2 s0 h0");

@@ -9,6 +9,7 @@ mod laid_paths;
 mod lanes;
 mod proof;
 mod real_dumps;
+mod several_roots;
 mod shortest_path;
 mod simple_routes;
 mod smart;

@@ -16,8 +16,8 @@ fn dump(name: &str) -> Option<Fabric> {
         eprintln!("skipped: {} is not at hand", path.display());
         return None;
     };
-    let text = format::decode(&bytes).expect("a dump is text");
-    Some(format::read(text, Format::Ibnetdiscover).expect("a dump reads").fabric)
+    let text = format::decode(&bytes).expect("a dump is text").text;
+    Some(format::read(&text, Format::Ibnetdiscover).expect("a dump reads").fabric)
 }
 
 /// Every pair has a path in both forms, up*/down* is free, and the proof's numbers rise along

@@ -60,8 +60,8 @@ fn the_root_can_be_chosen() {
     let cases = [
         (Root::LowestId, by_s0),
         (Root::SmallestTotalDistance, by_s3),
-        (Root::Named("s3".to_owned()), by_s3),
-        (Root::Named("0000000000000001".to_owned()), by_s0),
+        (Root::Named("s3".into()), by_s3),
+        (Root::Named("0000000000000001".into()), by_s0),
     ];
     for (root, expected) in cases {
         for form in FORMS {
@@ -75,7 +75,7 @@ fn the_root_can_be_chosen() {
 fn a_root_that_does_not_exist_is_an_error_with_a_suggestion() {
     let fabric = chorded();
     let error = |name: &str| {
-        let root = Root::Named(name.to_owned());
+        let root = Root::Named(name.into());
         route(&fabric, &up_down(root), Form::Source).unwrap_err()
     };
     let expected = "the root \"ss3\" is no node of this fabric; did you mean \"s3\"?";
@@ -92,7 +92,7 @@ fn every_island_has_a_root() {
     let cables = [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4)];
     let fabric = fabric(8, &[0, 1, 2, 3, 4, 5, 6, 7], &cables);
     for form in FORMS {
-        let routes = routed(&fabric, &up_down(Root::Named("s6".to_owned())), form);
+        let routes = routed(&fabric, &up_down(Root::Named("s6".into())), form);
         assert_eq!(way(&fabric, &routes, "h1", "h3"), "h1 s1 s0 s3 h3", "not by s2");
         assert_eq!(way(&fabric, &routes, "h5", "h7"), "h5 s5 s6 s7 h7", "not by s4");
         assert_eq!(way(&fabric, &routes, "h1", "h5"), "none");

@@ -99,11 +99,11 @@ fn fabrics() {
             twice(|node| node.addresses.values_mut().for_each(|a| a.lid = a.lid.map(|l| l.max(2)))),
         ),
         (
-            "a LID that is for multicast",
-            twice(|node| node
-                .addresses
-                .values_mut()
-                .for_each(|a| a.lid = a.lid.map(|l| l + 0xbffe))),
+            "LIDs of which the last is for multicast",
+            twice(|node| node.addresses.values_mut().for_each(|a| {
+                a.lid = a.lid.map(|l| 2 * l + 0xbffb);
+                a.lmc = Some(1);
+            })),
         ),
     ]));
 }

@@ -136,5 +136,5 @@ fn a_fat_tree_becomes_leaves_below_one_top() {
     let fabric = Generator::FoldedClos(clos).generate(1).unwrap();
     insta::assert_snapshot!(slurm(&fabric));
     let refused = format::read(&slurm(&fabric), Format::Slurm).unwrap_err();
-    assert_eq!(refused.message, "Slurm's topology.conf says nothing of ports and cables");
+    assert_eq!(refused.first().message, "Slurm's topology.conf says nothing of ports and cables");
 }

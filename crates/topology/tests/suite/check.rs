@@ -90,7 +90,7 @@ fn guids_and_lids_belong_to_one_device() {
         builder.node_mut(drafts[name]).addresses.insert(port, address);
     };
     address("s0", 0, Some(1), 9, 0); // its own node GUID is no clash
-    address("s1", 0, None, 0, 0); // LID 0 means none
+    address("s1", 0, None, 0, 0); // LID 0 is nobody's, and no clash
     address("s2", 0, None, 0, 0);
     address("h0", 1, Some(0x77), 4, 3); // LIDs 4 to 11
     address("h1", 1, Some(0x77), 12, 0);
@@ -102,6 +102,8 @@ fn guids_and_lids_belong_to_one_device() {
         [
             text(FindingKind::DuplicateGuid, "GUID 0000000000000002 belongs to s1 and s2"),
             text(FindingKind::DuplicateGuid, "GUID 0000000000000077 belongs to h0 and h1"),
+            text(FindingKind::NoLid, "LID 0 of s1[0] is none of a port; these are 1 to 49151"),
+            text(FindingKind::NoLid, "LID 0 of s2[0] is none of a port; these are 1 to 49151"),
             text(FindingKind::DuplicateLid, "LID 9 of s0[0] belongs to h0[1] too"),
             text(FindingKind::DuplicateLid, "LID 12 of h2[1] belongs to h1[1] too"),
         ]

@@ -30,14 +30,14 @@ fn an_anynet_file_with_links_listed_from_either_side() {
         ]
     );
     let found: Vec<_> = reading.findings.iter().map(|f| (f.line, f.kind)).collect();
-    assert_eq!(found, [(Some(1), FindingKind::Ignored)], "the latency");
+    assert_eq!(found, [(Some(1), FindingKind::Assumption)], "the latency");
     let written = format::write(&reading.fabric, Format::Anynet).unwrap();
     assert_eq!(written.notes, Vec::<String>::new());
     insta::assert_snapshot!(written.text, @r"
-    router 0 node 0 node 1 router 1 router 2
-    router 1 node 2 router 3
-    router 2 node 3 router 3
-    router 3 node 4
+    router 0 node 0 1 node 1 1 router 1 15 router 2 1
+    router 1 node 2 1 router 3 1
+    router 2 node 3 1 router 3 1
+    router 3 node 4 1
     ");
 }
 

@@ -12,7 +12,7 @@ fn read(text: &str) -> Parsed {
 }
 
 fn error(text: &str) -> FormatError {
-    format::read(text, Format::Ibnetdiscover).expect_err(text)
+    format::read(text, Format::Ibnetdiscover).expect_err(text).first().clone()
 }
 
 fn node<'a>(fabric: &'a Fabric, name: &str) -> &'a Node {
@@ -159,7 +159,7 @@ fn a_cut_inside_a_line_is_an_error_or_shows_as_a_finding() {
     for end in (1..PLAIN.len()).filter(|end| PLAIN.is_char_boundary(*end)) {
         let cut = &PLAIN[..end];
         let is_whole = end + 1 == PLAIN.len();
-        match format::read(cut, Format::Ibnetdiscover) {
+        match format::read(cut, Format::Ibnetdiscover).map_err(|faults| faults.first().clone()) {
             Ok(_) if !cut.contains("\n[") => {} // one switch without cables is a fabric
             Ok(reading) => {
                 assert_eq!(reading.findings.is_empty(), is_whole, "nothing is said of {cut:?}");
@@ -187,8 +187,16 @@ fn a_cut_between_records_leaves_undefined_nodes() {
 
 #[test]
 fn lines_may_end_as_windows_ends_them() {
-    assert_eq!(read(&PLAIN.replace('\n', "\r\n")), read(PLAIN));
-    assert_eq!(read(&format!("\u{feff}{PLAIN}")), read(PLAIN));
+    for (text, note) in [
+        (PLAIN.replace('\n', "\r\n"), "the end of a line as Windows has it, 46 times"),
+        (format!("\u{feff}{PLAIN}"), "a byte order mark"),
+    ] {
+        let Parsed { fabric, findings } = read(&text);
+        assert_eq!(fabric, read(PLAIN).fabric);
+        let [finding] = &*findings else { panic!("one note: {findings:?}") };
+        assert_eq!((finding.line, finding.text.as_str()), (Some(1), note));
+        assert_eq!(finding.kind, FindingKind::Ignored);
+    }
 }
 
 #[test]

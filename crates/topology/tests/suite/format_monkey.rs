@@ -87,7 +87,7 @@ fn apply(mut text: String, damage: &Damage) -> String {
 /// text; only what concerns the whole text has none.
 fn assert_reads(text: &str, format: Format) -> Result<(), TestCaseError> {
     let lines = u32::try_from(text.split('\n').count()).expect("a short text");
-    match format::read(text, format) {
+    match format::read(text, format).map_err(|faults| faults.first().clone()) {
         Ok(reading) => {
             for finding in reading.findings {
                 prop_assert!(finding.line.is_none_or(|line| (1..=lines).contains(&line)));
@@ -146,11 +146,11 @@ proptest! {
     #[test]
     fn any_bytes(bytes in vec(any::<u8>(), 0..60)) {
         match format::decode(&bytes) {
-            Ok(text) => {
+            Ok(format::Decoded { text, .. }) => {
                 for format in Format::ALL {
-                    let _ = format::read(text, format);
+                    let _ = format::read(&text, format);
                 }
-                let _ = Format::detect(text);
+                let _ = Format::detect(&text);
             }
             Err(error) => prop_assert!(!error.message.is_empty()),
         }

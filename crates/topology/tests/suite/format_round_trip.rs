@@ -77,7 +77,7 @@ proptest! {
             let marks = line.replace("\\\\", "").replace("\\\"", "").matches('"').count();
             prop_assert_eq!(marks % 2, 0, "{}", line);
         }
-        prop_assert_eq!(format::read(&text, Format::Dot).unwrap_err().line, 0);
+        prop_assert_eq!(format::read(&text, Format::Dot).unwrap_err().first().line, 0);
     }
 }
 

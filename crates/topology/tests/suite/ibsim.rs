@@ -60,7 +60,7 @@ fn discover(start: &str) -> Option<String> {
         eprintln!("skipped: ibnetdiscover does not run in the simulator");
         return None;
     }
-    Some(format::decode(&output.stdout).expect("the output is text").to_owned())
+    Some(format::decode(&output.stdout).expect("the output is text").text.into_owned())
 }
 
 /// Two switches with parallel cables, and two adapters, of which one has two ports.

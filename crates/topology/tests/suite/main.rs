@@ -1,6 +1,7 @@
 //! Fabrics: what generators make of them, files hold of them and `check` finds in them.
 
 mod check;
+mod format_as_they_come;
 mod format_by_hand;
 mod format_dot;
 mod format_fabrics;
@@ -8,6 +9,7 @@ mod format_ibnetdiscover;
 mod format_ibsim;
 mod format_junk;
 mod format_monkey;
+mod format_mutations;
 mod format_round_trip;
 mod generate_documented;
 mod generate_grids;

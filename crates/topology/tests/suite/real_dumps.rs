@@ -15,7 +15,7 @@ fn dump(name: &str) -> Option<String> {
         eprintln!("skipped: {} is not at hand", path.display());
         return None;
     };
-    Some(format::decode(&bytes).expect("a dump is text").to_owned())
+    Some(format::decode(&bytes).expect("a dump is text").text.into_owned())
 }
 
 fn count(fabric: &Fabric, kind: NodeKind) -> usize {

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from gingham.queueing import serve, share
-from gingham.studies._claims import Measurement
+from gingham.studies._bands import Measurement
 from gingham.studies.adiseshu1996 import traces
 from gingham.studies.adiseshu1996.traces import Event
 

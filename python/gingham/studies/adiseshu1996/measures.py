@@ -7,10 +7,11 @@ later was delivered before it (RFC 4737). Traces are compared in `comparisons`.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from gingham.studies._claims import Measurement
-from gingham.studies._series import Series, mean, ratio
+from gingham.studies._bands import Measurement
+from gingham.studies._series import Series, mean, paired, ratio
 from gingham.studies.adiseshu1996 import closed_forms, films, recoveries
 from gingham.studies.adiseshu1996.comparisons import (
     beyond_quanta,
@@ -80,13 +81,9 @@ def out_of_order(evidence: Evidence, sweep: str, fixed: Mapping[str, Any]) -> Me
 
 def curve(evidence: Evidence, variant: str) -> Series:
     """Return the goodput of a variant in Mbit/s over the rate of the second link in Mbit/s."""
-    if variant == "processor":
-        rows = evidence.parts("processor", "sources")
-    elif variant == "sum":
+    if variant == "sum":
         return sum_of_links(evidence)
-    else:
-        rows = evidence.parts("figure-15", "sources", variant=variant)
-    return over_rate(rows)
+    return over_rate(evidence.parts("figure-15", "sources", variant=variant))
 
 
 def over_rate(rows: list[dict[str, Any]]) -> Series:
@@ -134,6 +131,30 @@ def advantage(evidence: Evidence, variant: str, over: str) -> Measurement:
     return mean(list(differences.values()))
 
 
+def largest_advantage(evidence: Evidence, variant: str, over: str) -> Measurement:
+    """Return by how many Mbit/s a variant is better than another, where it is so the most."""
+    return max(advantages(evidence, variant, over), key=lambda one: one.value)
+
+
+def least_advantage(evidence: Evidence, variant: str, over: str) -> Measurement:
+    """Return the same where it is so the least; where rates are equal all take turns alike."""
+    return min(advantages(evidence, variant, over, but=ETHERNET), key=lambda one: one.value)
+
+
+def advantages(
+    evidence: Evidence, variant: str, over: str, but: float | None = None
+) -> list[Measurement]:
+    """Return by how many Mbit/s a variant is better than another, at each rate but one."""
+    one, other = curve(evidence, variant), curve(evidence, over)
+    found = []
+    for rate in one.places:
+        if rate != but:
+            better = paired(one.values[rate], other.values[rate])
+            words = f"at {rate:g} Mbit/s"
+            found.append(Measurement(better.value, better.low, better.high, words))
+    return found
+
+
 def round_robin_over_slowest(
     evidence: Evidence, variant: str, least: float = 0.0, most: float = math.inf
 ) -> Measurement:
@@ -156,6 +177,21 @@ def gain_above(evidence: Evidence, variant: str, above: float) -> Measurement:
     """Return by how many Mbit/s the goodput at the highest rate exceeds that at another."""
     found = curve(evidence, variant)
     return found.difference(found.places[-1], above)
+
+
+def fall_of_sum(evidence: Evidence) -> Measurement:
+    """Return the least step, in Mbit/s, of what both links carry alone to the next rate."""
+    return least_of_steps(sum_of_links(evidence), "from {} to {} Mbit/s")
+
+
+def least_of_steps(found: Series, words: str) -> Measurement:
+    """Return the smallest step from one place to the next, and between which places it is."""
+    steps = []
+    for left, right in pairwise(found.places):
+        step = found.difference(right, left)
+        where = words.format(f"{left:g}", f"{right:g}")
+        steps.append(Measurement(step.value, step.low, step.high, where))
+    return min(steps, key=lambda step: step.value)
 
 
 # 1000 and 200 bytes in turn.
@@ -216,32 +252,29 @@ def losses(evidence: Evidence, sweep: str) -> list[float]:
 
 def least_step(evidence: Evidence, sweep: str, x: str) -> Measurement:
     """Return the smallest step of the share out of order to the next place, at any loss."""
-    steps = []
-    for loss in losses(evidence, sweep):
-        found = shares(evidence, sweep, x, loss)
-        pairs = zip(found.places, found.places[1:], strict=False)
-        for left, right in pairs:
-            step = found.difference(right, left)
-            words = f"from {left:g} to {right:g} rounds at loss {loss:g}"
-            steps.append(Measurement(step.value, step.low, step.high, words))
-    return min(steps, key=lambda step: step.value)
+    words = "from {{}} to {{}} rounds at loss {:g}"
+    least = [
+        least_of_steps(shares(evidence, sweep, x, loss), words.format(loss))
+        for loss in losses(evidence, sweep)
+    ]
+    return min(least, key=lambda step: step.value)
 
 
-def over_edge(evidence: Evidence) -> Measurement:
+def over_edge(evidence: Evidence, sweep: str = "position") -> Measurement:
     """Return by how much, at least, the share out of order in a round exceeds that at its edge."""
-    return min(differences_from_edge(evidence), key=lambda one: one.value)
+    return min(differences_from_edge(evidence, sweep), key=lambda one: one.value)
 
 
 def largest_from_edge(evidence: Evidence) -> Measurement:
     """Return the largest difference of the share out of order from that at the edge, either way."""
-    return max(differences_from_edge(evidence), key=lambda one: abs(one.value))
+    return max(differences_from_edge(evidence, "position"), key=lambda one: abs(one.value))
 
 
-def differences_from_edge(evidence: Evidence) -> list[Measurement]:
+def differences_from_edge(evidence: Evidence, sweep: str) -> list[Measurement]:
     """Return by how much the share out of order at each other position exceeds that at the edge."""
     found = []
-    for loss in losses(evidence, "position"):
-        of_loss = shares(evidence, "position", "position", loss)
+    for loss in losses(evidence, sweep):
+        of_loss = shares(evidence, sweep, "position", loss)
         for place in of_loss.places[1:]:
             one = of_loss.difference(place, 1)
             words = f"before channel {place:g} at loss {loss:g}"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gingham.studies._evidence import Evidence
 
-BLUE, ORANGE, GREEN, RED, PINK, *_ = CLASS_COLOURS
+BLUE, ORANGE, GREEN, RED, *_ = CLASS_COLOURS
 OUT_OF_ORDER = "packets out of order (%)"
 SCHEMES = {
     "SRR": "SRR, logical reception",
@@ -53,14 +53,14 @@ def figure_table_1(evidence: Evidence) -> Figure:
     sharing.barh(places, shares, 0.6, color=BLUE)
     sharing.axvline(0.6, color=CLAIMED, linewidth=0.9, linestyle="--", label="7.2 of 12")
     sharing.set_yticks(places, list(SCHEMES.values()))
-    named(sharing, "goodput over the sum of the links", "", loc="lower right")
+    named(sharing, "goodput over the sum of the links", "")
     for case, shift, colour, words in (
         ("skew", 0.17, BLUE, "no loss"),
         ("loss", -0.17, ORANGE, "5 % of loss"),
     ):
         found = [measures.disorder(evidence, name, case).value for name in SCHEMES]
         order.barh(places + shift, found, 0.32, color=colour, label=words)
-    named(order, OUT_OF_ORDER, "", loc="upper right")
+    named(order, OUT_OF_ORDER, "")
     return figure
 
 
@@ -102,7 +102,6 @@ def figure_15(evidence: Evidence) -> Figure:
         ("GRR, no resequencing", "GRR, no resequencing", {"color": ORANGE}),
         ("RR, resequenced", "round robin", {"color": RED}),
         ("RR", "round robin, no resequencing", {"color": RED, "linestyle": ":"}),
-        ("processor", "SRR, receiver takes 17", {"color": PINK, "linestyle": "-.", "marker": ""}),
     )
     for variant, words, style in styles:
         curve(axes, measures.curve(evidence, variant), label=words, **style)
@@ -111,7 +110,7 @@ def figure_15(evidence: Evidence) -> Figure:
     slowest = [closed_forms.round_robin([measures.ETHERNET, rate]) for rate in rates]
     axes.plot(rates, slowest, color=CLAIMED, linewidth=0.8, label="closed form: twice the slower")
     axes.set_ylim(0, 34)
-    named(axes, "second link (Mbit/s)", "goodput (Mbit/s)", loc="upper left", ncols=2)
+    named(axes, "second link (Mbit/s)", "goodput (Mbit/s)", ncols=2)
     return figure
 
 
@@ -130,7 +129,7 @@ def figure_6_2(evidence: Evidence) -> Figure:
     axes.plot([0.15, 1.15], [11.2, 6.8], "_", color=CLAIMED, markersize=26, label="the paper")
     axes.set_xticks([0, 1], ["SRR", "GRR"])
     axes.set_ylim(0, 15)
-    named(axes, "", "goodput (Mbit/s)", loc="upper right")
+    named(axes, "", "goodput (Mbit/s)")
     return figure
 
 
@@ -153,7 +152,7 @@ def figure_5_1(evidence: Evidence) -> Figure:
         )
         axes.plot(losses, [max(of_loss) for of_loss in times], ":", color=colour)
     axes.set_ylim(0, None)
-    named(axes, "share of packets lost before", "since losses stopped (ms)", loc="lower left")
+    named(axes, "share of packets lost before", "since losses stopped (ms)")
     return figure
 
 
@@ -169,29 +168,35 @@ def figure_frequency(evidence: Evidence) -> Figure:
     axes.set_xscale("log", base=2)
     axes.set_xticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"])
     axes.set_ylim(0, 100)
-    named(axes, "rounds from one marker to the next", OUT_OF_ORDER, loc="upper left", ncols=3)
+    named(axes, "rounds from one marker to the next", OUT_OF_ORDER, ncols=3)
     return figure
 
 
 @styled
 def figure_position(evidence: Evidence) -> Figure:
     """Draw the share out of order over the position of markers."""
-    figure, axes = panel(
+    figure, panels = two_panels(
         "Where in a round markers go",
         "packets out of order, less those with markers at the edge; the paper: the edge is best",
+        height=3.8,
     )
-    for loss, colour in coloured(measures.losses(evidence, "position")):
-        found = measures.shares(evidence, "position", "position", loss)
-        steps = found.differences(1)
-        # Beside each other: the axis is one of names.
-        places = [place + loss / 4 for place in found.places]
-        widths = [half_width(one) for one in steps]
-        words = f"{100 * loss:g} % of loss"
-        middles = [one.value for one in steps]
-        axes.errorbar(places, middles, widths, fmt="o", capsize=2, color=colour, label=words)
-    axes.axhline(0, color=CLAIMED, linewidth=0.9)
-    axes.set_xticks([1, 2, 3, 4], ["1: the edge", "2", "3", "4"])
-    named(axes, "markers go before the turn of channel", "difference (% of packets)", loc="best")
+    for axes, sweep, words in (
+        (panels[0], "position", "markers tell round and deficit"),
+        (panels[1], "position-round", "markers tell the round alone"),
+    ):
+        for loss, colour in coloured(measures.losses(evidence, sweep)):
+            found = measures.shares(evidence, sweep, "position", loss)
+            steps = found.differences(1)
+            # Beside each other: the axis is one of names.
+            places = [place + loss / 4 for place in found.places]
+            widths = [half_width(one) for one in steps]
+            middles = [one.value for one in steps]
+            label = f"{100 * loss:g} % of loss"
+            axes.errorbar(places, middles, widths, fmt="o", capsize=2, color=colour, label=label)
+        axes.axhline(0, color=CLAIMED, linewidth=0.9)
+        axes.set_title(words)
+        axes.set_xticks([1, 2, 3, 4], ["1: the edge", "2", "3", "4"])
+        named(axes, "markers go before the turn of channel", "difference (% of packets)")
     return figure
 
 
@@ -247,7 +252,7 @@ def figure_video(evidence: Evidence) -> Figure:
         # Room for the legend.
         axes.set_ylim(-5, 160)
         axes.set_yticks(range(0, 101, 20))
-        named(axes, "share of packets lost", "frames damaged (%)", loc="upper left")
+        named(axes, "share of packets lost", "frames damaged (%)")
     return figure
 
 

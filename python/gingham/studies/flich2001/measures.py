@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gingham.studies._claims import Measurement
+from gingham.studies._bands import Measurement
 from gingham.studies._series import mean, paired, ratio
 from gingham.studies.flich2001.routed import (
     bound_of,
@@ -42,6 +42,8 @@ BASE = "UD"
 CALIBRATED = "UD_ITB"
 # No way to choose minimal paths comes near the numbers of 8 switches.
 OUT_OF_REACH = "short-8"
+# In what the calibration counted distances: a share of the factor, and points of latency.
+UNIT_OF_FACTOR, UNIT_OF_LATENCY = 0.15, 5.0
 # Two loads of the ladder are no farther apart.
 STEP = 1.07
 # Accepted traffic that differs by no more is level.
@@ -111,7 +113,25 @@ def part_of_increase(evidence: Evidence, sweep: str, routing: str, of: str) -> M
 
     It is the ratio of the means: on a small topology there may be next to no increase at all.
     """
-    part, whole = (increases(evidence, sweep, name) for name in (routing, of))
+    return part_of(*(increases(evidence, sweep, name) for name in (routing, of)))
+
+
+def part_of_gain(evidence: Evidence, sweep: str, routing: str, of: str) -> Measurement:
+    """Return what a routing gains on UD in throughput as a part of what another gains.
+
+    It is the ratio of the means, as that of latencies.
+    """
+    return part_of(*(gains(evidence, sweep, name) for name in (routing, of)))
+
+
+def gains(evidence: Evidence, sweep: str, routing: str) -> dict[int, float]:
+    """Return what a routing gains in throughput, as a part of UD's, by topology."""
+    one, other = (peaks(evidence, sweep, name) for name in (routing, BASE))
+    return {key: one[key] / other[key] - 1 for key in one if key in other}
+
+
+def part_of(part: Mapping[int, float], whole: Mapping[int, float]) -> Measurement:
+    """Return the ratio of the means of two numbers of each topology."""
     level = mean(whole.values()).value
     share = mean(part.values()).value / level
     # Of the ratio of two means: that of part - share x whole, which has the mean zero.
@@ -159,7 +179,7 @@ def multiple_difference(
 def misfit(evidence: Evidence, routing: str, over: str = BASE) -> float:
     """Return how far a routing over another is from the UD_ITB of table II.
 
-    That is the root mean square of the distances of its numbers, in units of their tolerance.
+    That is the root mean square of the distances of its numbers, in the units of the calibration.
     """
     measured = {"throughput": throughput, "latency": latency}
     claims = [
@@ -171,7 +191,8 @@ def misfit(evidence: Evidence, routing: str, over: str = BASE) -> float:
         and claim.options["sweep"] != OUT_OF_REACH
     ]
     distances = [
-        (found.value - (claim.low + claim.high) / 2) / ((claim.high - claim.low) / 2)
+        (found.value - claim.band.at)
+        / (UNIT_OF_FACTOR * claim.band.at if claim.measure == "throughput" else UNIT_OF_LATENCY)
         for claim in claims
         for found in [measured[claim.measure](evidence, claim.options["sweep"], routing, over)]
     ]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from gingham.studies._claims import Measurement
+    from gingham.studies._bands import Measurement
     from gingham.studies._evidence import Evidence
 
 COLOURS = dict(
@@ -39,9 +39,7 @@ INCREASE = "latency above UD's at low load (%)"
 SHOWN = 6.0
 
 
-def latencies(
-    evidence: Evidence, axes: Axes, sweep: str, routings: Sequence[str], legend: str = "upper left"
-) -> None:
+def latencies(evidence: Evidence, axes: Axes, sweep: str, routings: Sequence[str]) -> None:
     """Draw the mean latency over the accepted traffic of a panel, means over topologies."""
     curves = {routing: points_of(evidence, sweep, routing) for routing in routings}
     lowest = min(points[0][1].value for points in curves.values())
@@ -62,7 +60,7 @@ def latencies(
         )
     axes.set_ylim(0, SHOWN * lowest)
     axes.set_xlim(0, None)
-    named(axes, ACCEPTED, LATENCY, loc=legend)
+    named(axes, ACCEPTED, LATENCY)
 
 
 def points_of(
@@ -102,7 +100,7 @@ def figure_routes(evidence: Evidence) -> Figure:
             against_sizes(evidence, axes, measure, kind, routing, shift - 1)
         axes.set_xticks(range(len(SIZES)), [str(size) for size in SIZES])
         axes.set_ylim(0, None)
-        named(axes, SWITCHES, name, loc="best")
+        named(axes, SWITCHES, name)
     return figure
 
 
@@ -172,7 +170,7 @@ def table(
             against_sizes(evidence, axes, measure, kind, routing, place - (len(routings) - 1) / 2)
         axes.axhline(1.0 if axes is left else 0.0, color="#999999", linewidth=0.8)
         axes.set_xticks(range(len(SIZES)), [str(size) for size in SIZES])
-        named(axes, SWITCHES, name, loc="upper left")
+        named(axes, SWITCHES, name)
     return figure
 
 
@@ -199,13 +197,13 @@ def against_sizes(
         capsize=2,
     )
     claims = [
-        (places[place], (claim.low + claim.high) / 2)
+        (places[place], claim.band.at)
         for place, size in enumerate(SIZES)
         for claim in evidence.study.claims
         if claim.measure == measure.__name__
         and dict(claim.options) == {"sweep": f"{kind}-{size}", "routing": routing}
         and (claim.key.startswith("table") or claim.figure == "routes")
-        and not claim.one_sided
+        and not claim.band.one_sided
     ]
     if claims:
         axes.plot(*zip(*claims, strict=True), "x", color=CLAIMED, markersize=6)

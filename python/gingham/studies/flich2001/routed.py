@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gingham import Fabric
-from gingham.studies._claims import Measurement
+from gingham.studies._bands import Measurement
 from gingham.studies._series import mean, ratio
 from gingham.studies.flich2001 import closed_forms
 

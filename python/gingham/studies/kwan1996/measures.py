@@ -1,4 +1,4 @@
-"""What is measured for the claims of `expected.toml`.
+"""What is measured for the claims of `expected-*.toml`.
 
 Delay is the paper's (section 2): from the entry of the first flit of a message into the network to
 the arrival of the head of its last packet. Throughput is the share of its link that a host fills.
@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gingham import Fabric
-from gingham.studies._claims import Measurement
+from gingham.studies._bands import Measurement
 from gingham.studies._series import Series, crossing, dip, mean, paired, ratio
 from gingham.studies.kwan1996 import closed_forms
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 DELAY = "head_latency_mean_ns"
 # A host does not carry all of its load where it falls short of it by so much of the link, and is
-# behind another where it carries this share less.
-SHORT_OF, BEHIND = 0.02, 0.05
+# behind another where it carries so much less.
+SHORT_OF = 0.02
 # The load of figure 8.
 MEDIUM = 0.2
 # As much as the slack buffer of figure 8: 40 flits of two bytes.
@@ -110,13 +110,28 @@ def carried(row: Mapping[str, Any]) -> float:
 
 
 def split(evidence: Evidence, sweep: str, one: str, other: str) -> Measurement:
-    """Return the load from which on one class carries a twentieth less a host than another."""
+    """Return the load from which on one class carries a fiftieth of a link less than another."""
     ahead, behind = (evidence.series(sweep, name, "load", carried) for name in (one, other))
     less = {
-        load: {key: value * (1 - BEHIND) for key, value in values.items()}
+        load: {key: value - SHORT_OF for key, value in values.items()}
         for load, values in ahead.values.items()
     }
     return crossing(Series(less), behind)
+
+
+def peak(evidence: Evidence, sweep: str, traffic: str) -> Measurement:
+    """Return the load at which a host of a class carries most."""
+    found = evidence.series(sweep, traffic, "load", "accepted_load")
+    return Measurement(found.highest(), note=f"{found.at(found.highest()).value:.4g} of the link")
+
+
+def against_whole(evidence: Evidence, traffic: str, load: float) -> Measurement:
+    """Return by how many per cent segmentation changes the throughput of a host of a class."""
+    cut, whole = (
+        evidence.series(sweep, traffic, "load", "accepted_load").values[load]
+        for sweep in ("figure-6", "figure-6-whole")
+    )
+    return percent(cut, whole)
 
 
 # Figures 7, 8, 11 and 13.
@@ -212,16 +227,10 @@ def excesses(found: Series, segment: float) -> dict[int, float]:
     return {key: 100 * (value / least[key] - 1) for key, value in found.values[segment].items()}
 
 
-def gain_of_switch_priority(evidence: Evidence) -> Measurement:
-    """Return by how many per cent round robin delays high priority more, over all segment sizes."""
-    plain = delays(evidence, "figure-8", {"buffer": 80}).values
-    better = delays(evidence, "figure-13").values
-    places = [place for place in better if place in plain]
-    whole, less = (
-        {key: math.fsum(values[place][key] for place in places) for key in values[places[0]]}
-        for values in (plain, better)
-    )
-    return percent(whole, less)
+def gain_of_switch_priority(evidence: Evidence, segment: float) -> Measurement:
+    """Return by how many per cent round robin delays high priority more than switch priority."""
+    plain = delays(evidence, "figure-8", {"buffer": 80}).values[segment]
+    return percent(plain, delays(evidence, "figure-13").values[segment])
 
 
 # The adaptive rule, figure 12 and section 3.3.
@@ -256,12 +265,17 @@ def scheme_delays(evidence: Evidence, traffic: str, scheme: str, load: float) ->
 
 
 def crossover(evidence: Evidence, small: str, large: str) -> Measurement:
-    """Return the load above which small segments delay high priority more than large ones."""
-    curves = [
+    """Return the load above which small segments delay high priority more than large ones.
+
+    It is 0, give or take the least load, where they do so at all loads.
+    """
+    one, other = (
         evidence.series("figure-12", "high", "load", DELAY, scheme=scheme)
         for scheme in (small, large)
-    ]
-    return crossing(*curves)
+    )
+    if all(one.at(load).value > other.at(load).value for load in one.places):
+        return Measurement(0.0, 0.0, one.places[0], "at all loads")
+    return crossing(one, other)
 
 
 def worse_at(evidence: Evidence, load: float, scheme: str, than: str) -> Measurement:
@@ -314,3 +328,10 @@ def most_switches(_evidence: Evidence, size: int) -> Measurement:
     """Return the most switches on a route of the square torus of a size."""
     fabric = Fabric.make("torus", dimensions=[size, size], hosts_per_switch=4)
     return Measurement(float(fabric.route("up-down").statistics()["max_switches"]))
+
+
+def share_of_routes(_evidence: Evidence, size: int, least: int) -> Measurement:
+    """Return the share of the pairs of hosts, in per cent, whose route has so many switches."""
+    fabric = Fabric.make("torus", dimensions=[size, size], hosts_per_switch=4)
+    pairs = fabric.route("up-down").statistics()["pairs_by_switches"]
+    return Measurement(100 * sum(pairs[least:]) / sum(pairs))

@@ -83,7 +83,7 @@ def density(axes: Axes, samples: dict[str, np.ndarray], edges: np.ndarray) -> No
             values, edges.tolist(), weights=weights, alpha=0.55, color=colours[name], label=name
         )
     logarithmic(axes)
-    named(axes, "delay (µs)", "share of messages", loc="upper right")
+    named(axes, "delay (µs)", "share of messages")
 
 
 @styled
@@ -103,7 +103,7 @@ def figure_3(evidence: Evidence) -> Figure:
         curve(axes, found, color=colour, linestyle="none", label=words)
     line(axes, 0.5, "paper: the curves part at 0.5")
     line(axes, 0.9, "paper: H1 suffers above 0.9", linestyle=":")
-    named(axes, LOAD, "throughput", loc="upper left")
+    named(axes, LOAD, "throughput")
     return figure
 
 
@@ -112,20 +112,21 @@ def figure_6(evidence: Evidence) -> Figure:
     """Draw the throughputs of the stream and of the others."""
     figure, axes = panel(
         "Figure 6: throughput in the 3x3 torus",
-        "one stream of whole messages; all other hosts in segments of 100 bytes",
+        "one stream of whole messages; all other hosts in segments of 100 bytes, "
+        "and in whole messages (dotted)",
     )
     for name, words, colour in (
         ("stream", "the stream", BLUE),
         ("others", "a host of the others", ORANGE),
     ):
-        curve(
-            axes,
-            evidence.series("figure-6", name, "load", "accepted_load"),
-            color=colour,
-            label=words,
+        cut, whole = (
+            evidence.series(sweep, name, "load", "accepted_load")
+            for sweep in ("figure-6", "figure-6-whole")
         )
+        curve(axes, cut, color=colour, label=words)
+        curve(axes, whole, color=colour, linestyle=":", marker="none", label="")
     band(axes, 0.15, 0.25, "paper: they split at 0.2")
-    named(axes, LOAD, "throughput", loc="upper left")
+    named(axes, LOAD, "throughput")
     return figure
 
 
@@ -137,7 +138,7 @@ def figure_7(evidence: Evidence) -> Figure:
         "load 0.02, 30 % of it high priority; the paper: shorter is better",
     )
     curve(axes, delays(evidence, "figure-7"), scale=US, color=BLUE, label="3x3 torus, load 0.02")
-    named(axes, SEGMENT, HIGH_DELAY, loc="upper left")
+    named(axes, SEGMENT, HIGH_DELAY)
     return figure
 
 
@@ -160,7 +161,7 @@ def figure_8(evidence: Evidence) -> Figure:
             line(axes, buffer * multiple, "", linestyle=":")
         line(axes, best, f"paper: least at {best} bytes")
         logarithmic(axes)
-        named(axes, SEGMENT, HIGH_DELAY, loc="upper center")
+        named(axes, SEGMENT, HIGH_DELAY)
     return figure
 
 
@@ -180,11 +181,11 @@ def figure_8_lanes(evidence: Evidence) -> Figure:
         logarithmic(axes)
         # Room for the legend.
         axes.set_ylim(0, 16)
-        named(axes, SEGMENT, HIGH_DELAY, loc="upper left")
+        named(axes, SEGMENT, HIGH_DELAY)
     slack = delays(evidence, "figure-8", {"buffer": 80})
     words = "figure 8: slack buffer of 80 bytes"
     curve(panels[0], slack, scale=US, label=words, color="#777777", linestyle=":", marker="none")
-    panels[0].legend(loc="upper left")
+    named(panels[0], SEGMENT, HIGH_DELAY)
     return figure
 
 
@@ -214,7 +215,7 @@ def figure_10(evidence: Evidence) -> Figure:
         list(least), list(least.values()), "v", color=CLAIMED, markersize=4, label="least, measured"
     )
     axes.set_ylim(0, None)
-    named(axes, "segment of H2 (bytes)", "delay of H3 (µs)", loc="upper right")
+    named(axes, "segment of H2 (bytes)", "delay of H3 (µs)")
     return figure
 
 
@@ -238,7 +239,7 @@ def figure_11(evidence: Evidence) -> Figure:
     log_ticks(large.yaxis)
     for axes in (small, large):
         logarithmic(axes)
-        named(axes, SEGMENT, HIGH_DELAY, loc="upper center")
+        named(axes, SEGMENT, HIGH_DELAY)
     return figure
 
 
@@ -253,7 +254,7 @@ def figure_12(evidence: Evidence) -> Figure:
         found = evidence.series("figure-12", "high", "load", DELAY, scheme=scheme)
         curve(axes, found, scale=US, color=colour, label=scheme)
     line(axes, 0.15, "paper: above 0.15, 33 B is worse")
-    named(axes, LOAD, HIGH_DELAY, loc="upper left")
+    named(axes, LOAD, HIGH_DELAY)
     return figure
 
 
@@ -268,5 +269,5 @@ def figure_13(evidence: Evidence) -> Figure:
     better = delays(evidence, "figure-13")
     curve(axes, better, scale=US, color=ORANGE, label="priority at the switches")
     logarithmic(axes)
-    named(axes, SEGMENT, HIGH_DELAY, loc="upper center")
+    named(axes, SEGMENT, HIGH_DELAY)
     return figure

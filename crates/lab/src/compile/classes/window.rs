@@ -25,10 +25,6 @@ impl ClassContext<'_> {
             );
             self.error("window.packets", message)
         })?;
-        if let Err((key, message)) = window.response.check() {
-            let name = window.response.name();
-            return Err(self.error(&format!("window.response.{name}.{key}"), message).into());
-        }
         let answer = self.answer(&window.answer, priority)?;
         Ok(Some(WindowPlan { packets, answer, response: window.response }))
     }

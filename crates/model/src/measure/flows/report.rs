@@ -96,7 +96,7 @@ impl RunReport<'_> {
         }
         let mut used: Vec<&Flow> = self.used().filter(|flow| flow.key.class == class).collect();
         used.sort_by_key(|flow| flow.key);
-        let sections = self.window_sections();
+        let sections = self.class_sections(class);
         let bytes = |batch: Range<usize>| {
             let [from, to] = [batch.start, batch.end].map(|section| sections.start + section);
             let of = |flow: &&Flow| flow.sections.sum(from, to).delivered.bytes;
@@ -104,7 +104,7 @@ impl RunReport<'_> {
         };
         let sum: FlowSum =
             used.iter().fold(FlowSum::default(), |all, flow| all + self.sum_of(flow));
-        let over_ps = self.window_ps() * real(used.len() as u128);
+        let over_ps = self.class_window_ps(class) * real(used.len() as u128);
         Some(ClassFlows {
             used: used.len(),
             fairness: Estimate::by_jackknife(sections.len(), bytes, fairness),
@@ -129,14 +129,15 @@ impl RunReport<'_> {
             sum: real(u128::from(flow.sections.sum(section, section + 1).delivered.bytes)),
             over: self.section_ps(section),
         };
-        let sections: Vec<Ratio> = self.window_sections().map(section).collect();
+        let class = flow.key.class;
+        let sections: Vec<Ratio> = self.class_sections(class).map(section).collect();
         Some(FlowReport {
             key: flow.key,
             created: sum.created,
             delivered: sum.delivered,
             accepted_bytes_per_ps: Estimate::of_sections(&sections)?,
             latency_mean_ps: sum.latency_mean_ps(),
-            held: HeldShares::of_sum(&sum, self.window_ps()),
+            held: HeldShares::of_sum(&sum, self.class_window_ps(class)),
             answered_packets: sum.answered_packets,
             marked_packets: sum.marked_packets,
         })
@@ -144,8 +145,8 @@ impl RunReport<'_> {
 
     /// Flows that had a message to deliver at any time of the window.
     fn used(&self) -> impl Iterator<Item = &Flow> {
-        let sections = self.window_sections();
-        let is_used = move |flow: &&Flow| {
+        let is_used = |flow: &&Flow| {
+            let sections = self.class_sections(flow.key.class);
             let created = flow.sections.sum(0, sections.end).created.messages;
             created > flow.sections.sum(0, sections.start).delivered.messages
         };
@@ -153,7 +154,7 @@ impl RunReport<'_> {
     }
 
     fn sum_of(&self, flow: &Flow) -> FlowSum {
-        let sections = self.window_sections();
+        let sections = self.class_sections(flow.key.class);
         flow.sections.sum(sections.start, sections.end)
     }
 }

@@ -89,23 +89,27 @@ pub(super) enum SumOf {
     Answers,
 }
 
-/// Different sums of a stretch.
-const SUMS: u32 = 7;
-
 impl SumOf {
+    /// The sums of a stretch, in the order of their places.
+    const ALL: [Self; SUMS as usize] = [
+        Self::Created,
+        Self::Delivered,
+        Self::Journeys,
+        Self::Held(Hold::Window),
+        Self::Held(Hold::Pace),
+        Self::Held(Hold::Tokens),
+        Self::Answers,
+    ];
+
     /// Its place among those of a stretch.
-    const fn place(self) -> u32 {
-        match self {
-            Self::Created => 0,
-            Self::Delivered => 1,
-            Self::Journeys => 2,
-            Self::Held(Hold::Window) => 3,
-            Self::Held(Hold::Pace) => 4,
-            Self::Held(Hold::Tokens) => 5,
-            Self::Answers => 6,
-        }
+    fn place(self) -> u32 {
+        let place = Self::ALL.iter().position(|other| *other == self);
+        u32::try_from(place.expect("all are listed")).expect("sums are few")
     }
 }
+
+/// Different sums of a stretch.
+const SUMS: u32 = 7;
 
 /// One sum of one stretch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,6 +127,10 @@ impl Entry {
         (self.place / SUMS) as usize
     }
 
+    fn what(&self) -> SumOf {
+        SumOf::ALL[(self.place % SUMS) as usize]
+    }
+
     /// Adds another one of the same place. Returns whether there is room.
     fn join(&mut self, other: &Self) -> bool {
         let number = self.number.checked_add(other.number);
@@ -134,18 +142,18 @@ impl Entry {
 
     fn add_to(&self, sum: &mut FlowSum) {
         let count = Count { messages: self.number.into(), bytes: self.amount };
-        match self.place % SUMS {
-            0 => sum.created += count,
-            1 => sum.delivered += count,
-            2 => {
+        match self.what() {
+            SumOf::Created => sum.created += count,
+            SumOf::Delivered => sum.delivered += count,
+            SumOf::Journeys => {
                 sum.followed_messages += count.messages;
                 sum.latency_sum_ps += u128::from(self.amount);
             }
-            6 => {
+            SumOf::Held(hold) => sum.held_ps[place(hold)] += self.amount,
+            SumOf::Answers => {
                 sum.answered_packets += count.messages;
                 sum.marked_packets += self.amount;
             }
-            hold => sum.held_ps[hold as usize - 3] += self.amount,
         }
     }
 }

@@ -8,9 +8,13 @@
 //!
 //! Source: BookSim 2, `src/networks/anynet.cpp`. A pair of routers that either of them lists
 //! is joined by one channel in each direction, however often it is listed; a node belongs to
-//! one router; nodes are not joined to nodes. A number after a neighbour is a latency in
-//! cycles of BookSim's clock; a fabric has no such clock, so latencies are passed over with a
-//! note.
+//! one router; nodes are not joined to nodes.
+//!
+//! A number after a neighbour is the latency of the channel in cycles of BookSim's clock. A fabric
+//! knows lengths of cables and no clock: a cycle is one metre, [`MM_PER_CYCLE`], and whatever a
+//! metre delays a signal (`network.delay_per_metre` of a scenario) is then what a cycle lasts.
+//! BookSim gives one cycle to a channel without a number; so does the reader where any channel has
+//! one. Where none has, the lengths are unknown, as in other formats.
 //!
 //! Router `n` becomes switch `s{n}` and node `n` host `h{n}`, with the GUIDs of
 //! [`crate::numbering`]; ports are numbered by order of appearance.
@@ -21,10 +25,17 @@ mod write;
 pub(super) use read::read;
 pub(super) use write::write;
 
+/// The length of cable that stands for a cycle of latency.
+const MM_PER_CYCLE: u64 = 1_000;
+
+/// No cable is longer: a thousand kilometres.
+const CYCLES_MAX: u64 = 1_000_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FindingKind, Guid};
+    use crate::{FabricBuilder, FindingKind, Guid, NodeKind};
+    use gingham_kernel::Length;
 
     fn links(text: &str) -> Vec<String> {
         let fabric = read(text).unwrap().fabric;
@@ -43,13 +54,47 @@ mod tests {
     }
 
     #[test]
-    fn either_side_may_list_a_link_and_latencies_are_passed_over() {
-        let reading = read("node 0 router 3\nrouter 3\trouter 4 15  router 5 7\n").unwrap();
-        assert_eq!(reading.fabric.cables().len(), 3);
-        assert_eq!(reading.findings.len(), 1);
-        let note = &reading.findings[0];
-        assert_eq!((note.line, note.kind), (Some(2), FindingKind::Ignored));
-        assert!(note.text.ends_with("another clock: 2"), "{}", note.text);
+    fn latencies_are_lengths_of_cables_and_one_cycle_where_there_is_no_number() {
+        let text = "node 0 router 3\nrouter 3\trouter 4 15  router 5 7\nrouter 5 router 3\n";
+        let reading = read(text).unwrap();
+        let lengths: Vec<_> = reading.fabric.cables().iter().map(|cable| cable.length).collect();
+        assert_eq!(lengths, [1, 15, 7].map(|metres| Some(Length::from_mm(1_000 * metres))));
+        let [note] = &*reading.findings else { panic!("one note: {:?}", reading.findings) };
+        assert_eq!((note.line, note.kind), (Some(2), FindingKind::Assumption));
+        assert_eq!(
+            note.text,
+            "2 latencies are lengths of cables, 1 m a cycle; cables without one have 1 m"
+        );
+        let written = write(&reading.fabric).unwrap();
+        assert_eq!(written.notes, Vec::<String>::new());
+        assert_eq!(read(&written.text).unwrap().fabric, reading.fabric);
+    }
+
+    #[test]
+    fn without_any_latency_lengths_are_unknown() {
+        let reading = read("node 0 router 3\nrouter 3 router 4\n").unwrap();
+        assert!(reading.fabric.cables().iter().all(|cable| cable.length.is_none()));
+        assert_eq!(reading.findings, []);
+    }
+
+    #[test]
+    fn the_latency_of_the_other_direction_may_stand_there_and_must_agree() {
+        let reading =
+            read("router 0 router 1\nrouter 1 router 0 7\nrouter 0 router 1 9\n").unwrap();
+        assert_eq!(reading.fabric.cables()[0].length, Some(Length::from_mm(7_000)));
+        let found: Vec<_> = reading.findings.iter().map(|found| (found.line, found.kind)).collect();
+        let expected = [(Some(3), FindingKind::Disagreement), (Some(2), FindingKind::Assumption)];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lengths_that_no_latency_tells_are_left_out_with_a_note() {
+        let mut builder = FabricBuilder::new();
+        let ends = [0, 1].map(|n| builder.add_plain(NodeKind::Switch, &n.to_string(), Guid(n), 1));
+        let half = Some(Length::from_mm(1_500));
+        builder.add_cable(ends.map(|end| (end, 1)), None, half).unwrap();
+        let written = write(&builder.build()).unwrap();
+        assert!(written.notes.contains(&"lengths of cables left out: 1".to_owned()));
     }
 
     #[test]
@@ -68,7 +113,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_its_place() {
         let place = |text| {
-            let error = read(text).expect_err(text);
+            let error = read(text).expect_err(text).first().clone();
             (error.line, error.column)
         };
         assert_eq!(place("router 0 node 0\nrooter 1"), (2, Some(1)));
@@ -77,5 +122,7 @@ mod tests {
         assert_eq!(place("node 0 node 1"), (1, Some(8)));
         assert_eq!(place("router 99999999999999999999"), (1, Some(8)));
         assert_eq!(place("router 0 5"), (1, Some(10)));
+        assert_eq!(place("router 0 router 1 0"), (1, Some(19)));
+        assert_eq!(place("router 0 router 1 1000001"), (1, Some(19)));
     }
 }

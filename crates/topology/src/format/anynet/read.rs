@@ -1,20 +1,26 @@
 //! Reading an anynet file.
 
+use super::{CYCLES_MAX, MM_PER_CYCLE};
+use crate::finding::plural;
+use crate::format::Faults;
 use crate::format::error::{FormatError, count};
+use crate::format::faults::Collected;
 use crate::format::text::Parsed;
 use crate::numbering::{NUMBER_MAX, host_guid, host_name, switch_guid, switch_name};
 use crate::{DraftNode, FabricBuilder, Finding, FindingKind, NodeKind};
-use std::collections::{BTreeMap, BTreeSet};
+use gingham_kernel::Length;
+use std::collections::BTreeMap;
 
 /// Reads an anynet file.
-pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
+pub(in crate::format) fn read(text: &str) -> Result<Parsed, Faults> {
     let mut net = Net::default();
+    let mut faults = Collected::default();
     for (index, line) in text.lines().enumerate() {
         let line = NetLine { number: count(index + 1), text: line, at: 0 };
-        net.line(line)?;
+        faults.keep(net.line(line));
     }
-    net.note_latencies();
-    Ok(Parsed { fabric: net.builder.build(), findings: net.findings })
+    faults.finish()?;
+    Ok(net.finish())
 }
 
 /// A router or node, by kind and number.
@@ -26,11 +32,19 @@ struct Net {
     nodes: BTreeMap<NetName, DraftNode>,
     /// The router of each node.
     router_of: BTreeMap<u64, u64>,
-    /// Pairs of routers, the lower number first.
-    joined: BTreeSet<(u64, u64)>,
+    links: Vec<Link>,
+    /// The link of two neighbours, the lower first.
+    index: BTreeMap<[NetName; 2], usize>,
     findings: Vec<Finding>,
     /// Line of the first latency, and how many there are.
-    latencies: Option<(u32, u32)>,
+    latencies: Option<(u32, usize)>,
+}
+
+/// What will be a cable.
+struct Link {
+    ends: [(DraftNode, u16); 2],
+    /// In cycles, where a number stands.
+    latency: Option<u64>,
 }
 
 /// A word, where it begins, and what it says.
@@ -88,11 +102,10 @@ impl Net {
         let Some(first) = line.word() else { return Ok(()) };
         let head = line.name(&first)?;
         self.node(head);
-        let mut may_be_latency = false;
+        let mut last = None;
         while let Some(word) = line.word() {
-            if may_be_latency && word.text.parse::<u64>().is_ok() {
-                self.latencies.get_or_insert((line.number, 0)).1 += 1;
-                may_be_latency = false;
+            if let Some(neighbour) = last.take_if(|_| word.text.parse::<u64>().is_ok()) {
+                self.latency(&line, &word, [head, neighbour])?;
                 continue;
             }
             let neighbour = line.name(&word)?;
@@ -109,7 +122,7 @@ impl Net {
                     return Err(line.error(word.offset, message, "expected `router`"));
                 }
             }
-            may_be_latency = true;
+            last = Some(neighbour);
         }
         Ok(())
     }
@@ -134,10 +147,11 @@ impl Net {
             self.disagree(line, format!("router {a} cannot be joined to itself"));
             return Ok(());
         }
-        if self.joined.insert((a.min(b), a.max(b))) {
-            self.cable(line, word, [(NodeKind::Switch, a), (NodeKind::Switch, b)])?;
+        let ends = [a.min(b), a.max(b)].map(|router| (NodeKind::Switch, router));
+        if self.index.contains_key(&ends) {
+            return Ok(());
         }
-        Ok(())
+        self.link(line, word, [a, b].map(|router| (NodeKind::Switch, router)))
     }
 
     fn join_node(
@@ -150,7 +164,7 @@ impl Net {
         match self.router_of.get(&node) {
             None => {
                 self.router_of.insert(node, router);
-                self.cable(line, word, [(NodeKind::Switch, router), (NodeKind::Host, node)])?;
+                self.link(line, word, [(NodeKind::Switch, router), (NodeKind::Host, node)])?;
             }
             Some(first) if *first != router => {
                 let text = format!("node {node} belongs to router {first}, and here to {router}");
@@ -167,12 +181,13 @@ impl Net {
     }
 
     /// Joins the next port of each end.
-    fn cable(
+    fn link(
         &mut self,
         line: &NetLine<'_>,
         word: &Word<'_>,
         ends: [NetName; 2],
     ) -> Result<(), FormatError> {
+        self.index.insert(sorted(ends), self.links.len());
         let ends = ends.map(|end| self.node(end));
         for end in ends {
             let ports = &mut self.builder.node_mut(end).ports;
@@ -182,14 +197,51 @@ impl Net {
             })?;
         }
         let ends = ends.map(|end| (end, self.builder.node(end).ports));
-        self.builder.add_cable(ends, None, None).expect("both ports are new");
+        self.links.push(Link { ends, latency: None });
         Ok(())
     }
 
-    fn note_latencies(&mut self) {
-        if let Some((line, times)) = self.latencies {
-            let text = format!("latencies of channels, in cycles of another clock: {times}");
-            self.findings.push(Finding { line: Some(line), kind: FindingKind::Ignored, text });
+    /// A number behind a neighbour.
+    fn latency(
+        &mut self,
+        line: &NetLine<'_>,
+        word: &Word<'_>,
+        ends: [NetName; 2],
+    ) -> Result<(), FormatError> {
+        let cycles = word.text.parse().ok().filter(|cycles| (1..=CYCLES_MAX).contains(cycles));
+        let Some(cycles) = cycles else {
+            let message = format!("{} is no latency", word.text);
+            let expected = format!("expected from 1 to {CYCLES_MAX} cycles");
+            return Err(line.error(word.offset, message, &expected));
+        };
+        self.latencies.get_or_insert((line.number, 0)).1 += 1;
+        // A router is not joined to itself, nor a node to a second router.
+        let Some(index) = self.index.get(&sorted(ends)) else { return Ok(()) };
+        let known = *self.links[*index].latency.get_or_insert(cycles);
+        if known != cycles {
+            let text = format!("a latency of {cycles} cycles here, and of {known} above, kept");
+            self.disagree(line, text);
         }
+        Ok(())
     }
+
+    /// Makes cables of the links.
+    fn finish(mut self) -> Parsed {
+        let length = |link: &Link| Length::from_mm(link.latency.unwrap_or(1) * MM_PER_CYCLE);
+        for link in &self.links {
+            let length = self.latencies.map(|_| length(link));
+            self.builder.add_cable(link.ends, None, length).expect("both ports are new");
+        }
+        if let Some((line, times)) = self.latencies {
+            let latencies = plural(times, "latency is a length", "latencies are lengths");
+            let text = format!("{latencies} of cables, 1 m a cycle; cables without one have 1 m");
+            self.findings.push(Finding { line: Some(line), kind: FindingKind::Assumption, text });
+        }
+        Parsed { fabric: self.builder.build(), findings: self.findings }
+    }
+}
+
+/// The lower end first.
+fn sorted([one, other]: [NetName; 2]) -> [NetName; 2] {
+    [one.min(other), one.max(other)]
 }

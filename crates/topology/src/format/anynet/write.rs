@@ -1,9 +1,10 @@
 //! Writing an anynet file.
 
+use super::{CYCLES_MAX, MM_PER_CYCLE};
 use crate::format::error::WriteError;
 use crate::format::text::Written;
 use crate::numbering::{host_number, switch_number};
-use crate::{Fabric, Node, NodeId, NodeKind};
+use crate::{Cable, Fabric, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Writes `fabric` as an anynet file: one line a router, each link in the line of its first
@@ -12,6 +13,7 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     refuse(fabric)?;
     let (numbers, mut notes) = numbers(fabric);
     let mut pairs = BTreeSet::new();
+    let with_latencies = latencies_hold(fabric);
     let mut text = String::new();
     for switch in fabric.switches() {
         let mut line = format!("router {}", numbers[&switch]);
@@ -24,13 +26,28 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
             };
             if other != switch && pairs.insert((switch.min(other), switch.max(other))) {
                 line = format!("{line} {word} {}", numbers[&other]);
+                if let Some(cycles) = cycles(fabric.cable_of(channel)).filter(|_| with_latencies) {
+                    line = format!("{line} {cycles}");
+                }
             }
         }
         text.push_str(&line);
         text.push('\n');
     }
-    notes.extend(losses(fabric, pairs.len(), &text));
+    notes.extend(losses(fabric, pairs.len(), &text, with_latencies));
     Ok(Written { text, notes })
+}
+
+/// A length as a latency, where it is one.
+fn cycles(cable: &Cable) -> Option<u64> {
+    let mm = cable.length?.as_mm();
+    let cycles = mm / MM_PER_CYCLE;
+    (mm % MM_PER_CYCLE == 0 && (1..=CYCLES_MAX).contains(&cycles)).then_some(cycles)
+}
+
+/// Whether the lengths of all cables are latencies: a cable without one would get one.
+fn latencies_hold(fabric: &Fabric) -> bool {
+    fabric.cables().iter().all(|cable| cycles(cable).is_some())
 }
 
 /// What no numbering mends: a host that is not at exactly one switch.
@@ -90,7 +107,7 @@ fn are_distinct(fabric: &Fabric, numbers: &BTreeMap<NodeId, u64>) -> bool {
 }
 
 /// What the text does not say, by counting and by reading it back.
-fn losses(fabric: &Fabric, links: usize, text: &str) -> Vec<String> {
+fn losses(fabric: &Fabric, links: usize, text: &str, with_latencies: bool) -> Vec<String> {
     let kind = |kinds: &[NodeKind]| {
         fabric.nodes().iter().filter(|node| kinds.contains(&node.kind)).count()
     };
@@ -99,7 +116,8 @@ fn losses(fabric: &Fabric, links: usize, text: &str) -> Vec<String> {
     let held = cables.iter().filter(|cable| cable.ends.iter().all(|end| holds(end.node))).count();
     let idle = hosts(fabric).filter(|id| fabric.channels_from(*id).next().is_none()).count();
     let speeds = cables.iter().filter(|cable| cable.speed.is_some()).count();
-    let lengths = cables.iter().filter(|cable| cable.length.is_some()).count();
+    let told = |cable: &&Cable| cable.length.is_some() && !with_latencies;
+    let lengths = cables.iter().filter(told).count();
     let mut notes: Vec<String> = [
         (
             "aggregation nodes and routers left out",

@@ -15,6 +15,8 @@ use crate::{Generation, LinkSpeed};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Words<'a> {
     pub(super) lid: Option<u16>,
+    /// What stands where a LID should, if it is none.
+    pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
     pub(super) enhanced_port0: Option<bool>,
     /// Whether a speed stands here, known or not.
@@ -23,6 +25,15 @@ pub(super) struct Words<'a> {
     pub(super) options: Options,
     /// The first word that means nothing to us.
     pub(super) unknown: Option<&'a str>,
+}
+
+/// What tools print where they know no LID.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(super) enum NoLid {
+    /// Nothing at all.
+    Empty,
+    /// `-1`, or another number below zero.
+    Negative,
 }
 
 /// Widths and speeds as bit masks: `w=2 s=4`.
@@ -67,7 +78,10 @@ pub(super) fn words(mut cursor: Cursor<'_>) -> Result<Words<'_>, LineError> {
     while !cursor.is_at_end() {
         let start = cursor;
         match cursor.word() {
-            "lid" => found.lid = Some(number(&mut cursor, "a LID")?),
+            "lid" => match no_lid(&mut cursor) {
+                None => found.lid = Some(number(&mut cursor, "a LID")?),
+                none => found.no_lid = none,
+            },
             "lmc" => found.lmc = Some(number(&mut cursor, "an LMC")?),
             "slot" => drop(number::<u16>(&mut cursor, "a slot")?),
             "enhanced" => found.enhanced_port0 = Some(port0(&mut cursor, true)?),
@@ -91,6 +105,21 @@ const SPEED: &str = "a width (1x, 2x, 4x, 8x, 12x or ??) and a speed (SDR, DDR, 
 fn number<T: std::str::FromStr>(cursor: &mut Cursor<'_>, what: &str) -> Result<T, LineError> {
     cursor.skip_blanks();
     cursor.number(what)
+}
+
+/// Steps over what stands where a LID should, if it is none.
+fn no_lid(cursor: &mut Cursor<'_>) -> Option<NoLid> {
+    let mut after = *cursor;
+    let word = after.word();
+    if word.is_empty() || word == "lmc" || is_speed(word) {
+        return Some(NoLid::Empty);
+    }
+    let digits = word.strip_prefix('-')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| {
+        *cursor = after;
+        NoLid::Negative
+    })
 }
 
 fn port0(cursor: &mut Cursor<'_>, enhanced: bool) -> Result<bool, LineError> {
@@ -200,6 +229,21 @@ mod tests {
         assert_eq!(speed("v=5"), None);
         assert_eq!(speed("w=0"), None);
         assert!(words(Cursor::new("w=")).is_err());
+    }
+
+    #[test]
+    fn a_lid_may_be_missing_or_negative_and_must_not_be_nonsense() {
+        let read =
+            |text| words(Cursor::new(text)).map(|found| (found.lid, found.no_lid, found.lmc));
+        assert_eq!(read("lid lmc 1"), Ok((None, Some(NoLid::Empty), Some(1))));
+        assert_eq!(read("lid"), Ok((None, Some(NoLid::Empty), None)));
+        assert_eq!(read("lid -1 lmc 2"), Ok((None, Some(NoLid::Negative), Some(2))));
+        assert_eq!(read("lid 65535"), Ok((Some(65535), None, None)));
+        let found = words(Cursor::new("lid 4xQDR")).unwrap();
+        assert_eq!((found.no_lid, found.speed), (Some(NoLid::Empty), Some(QDR)));
+        for nonsense in ["lid x", "lid - 1", "lid 65536", "lid -x"] {
+            assert!(words(Cursor::new(nonsense)).is_err(), "{nonsense}");
+        }
     }
 
     #[test]

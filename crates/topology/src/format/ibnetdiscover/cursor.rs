@@ -117,13 +117,9 @@ impl<'a> Cursor<'a> {
 
     /// An error at this place: what stands here, and what was expected.
     pub(super) fn error(&self, expected: &str) -> LineError {
-        const SHOWN_MAX: usize = 40;
-        let rest = self.rest();
-        let shown: String = rest.chars().take(SHOWN_MAX).collect();
-        let message = match (rest.is_empty(), shown.len() < rest.len()) {
-            (true, _) => "the line ends here".to_owned(),
-            (false, false) => format!("cannot read {shown:?}"),
-            (false, true) => format!("cannot read {:?}", format!("{shown}...")),
+        let message = match self.rest() {
+            "" => "the line ends here".to_owned(),
+            rest => format!("cannot read {}", shown(rest)),
         };
         self.error_saying(message, format!("expected {expected}"))
     }
@@ -137,6 +133,14 @@ impl<'a> Cursor<'a> {
         let column = super::count(self.line[..self.at].chars().count() + 1);
         LineError { column, message: message.into(), expected: expected.into() }
     }
+}
+
+/// The beginning of a text between quotation marks, with nothing in it that a terminal obeys.
+pub(super) fn shown(text: &str) -> String {
+    const SHOWN_MAX: usize = 40;
+    let shown: String = text.chars().take(SHOWN_MAX).collect();
+    let more = if shown.len() < text.len() { "..." } else { "" };
+    format!("{:?}", shown + more)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! Names are not compared: with a map of node names, `ibnetdiscover` prints the mapped name
 //! at the far end and the device's own in its record.
 
+use super::comment::NoLid;
 use super::records::{Mention, Record, Records, description, guid_of_id, refine};
 use crate::format::text::Parsed;
 use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, LinkSpeed, Node, NodeKind};
@@ -39,6 +40,7 @@ pub(super) fn join(mut records: Records<'_>) -> Parsed {
     for mention in &mentions {
         compare_address(&mut records, mention);
     }
+    report_no_lids(&mut records);
     widen(&mut records, &cables);
     build(records, &cables)
 }
@@ -161,6 +163,9 @@ fn compare_address(records: &mut Records<'_>, mention: &Mention<'_>) {
     let (far, port) = ends(records, mention)[1];
     let is_switch = records.nodes[far].kind == NodeKind::Switch;
     let port = if is_switch { 0 } else { port };
+    if let Some(what) = mention.remote.no_lid {
+        records.no_lids.entry((far, port)).or_insert((mention.line, what));
+    }
     let said = Address {
         guid: mention.remote.guid.filter(|_| !is_switch),
         lid: mention.remote.lid,
@@ -177,6 +182,17 @@ fn compare_address(records: &mut Records<'_>, mention: &Mention<'_>) {
     for difference in differences.into_iter().flatten() {
         let text = format!("{} has {difference}", name(records, (far, port)));
         records.find(mention.line, FindingKind::Disagreement, text);
+    }
+}
+
+fn report_no_lids(records: &mut Records<'_>) {
+    for (port, (line, what)) in std::mem::take(&mut records.no_lids) {
+        let what = match what {
+            NoLid::Empty => "is empty",
+            NoLid::Negative => "is below zero",
+        };
+        let text = format!("the LID of {} {what}", name(records, port));
+        records.find(line, FindingKind::NoLid, text);
     }
 }
 

@@ -1,7 +1,8 @@
 //! One line of a dump, by itself: what kind of line it is, and its fields.
 
-use super::comment::{Comment, Words, comment, words};
+use super::comment::{Comment, NoLid, Words, comment, words};
 use super::cursor::{Cursor, LineError};
+use super::noise::could_be_a_record;
 use crate::{Guid, LinkSpeed, NodeKind};
 
 /// One line of a dump.
@@ -19,6 +20,8 @@ pub(super) enum Statement<'a> {
     Port(PortLine<'a>),
     /// Something that this reader passes over, in words.
     Ignored(&'static str),
+    /// Nothing of a dump at all.
+    Noise,
 }
 
 /// A line `key=value`.
@@ -49,6 +52,7 @@ pub(super) struct PortLine<'a> {
     /// GUID, LID and LMC of this port itself.
     pub(super) guid: Option<Guid>,
     pub(super) lid: Option<u16>,
+    pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
     /// Nothing is cabled here, says a blank port.
     pub(super) remote: Option<Remote<'a>>,
@@ -72,6 +76,7 @@ pub(super) struct Remote<'a> {
     pub(super) port: u16,
     pub(super) guid: Option<Guid>,
     pub(super) lid: Option<u16>,
+    pub(super) no_lid: Option<NoLid>,
     pub(super) description: &'a str,
 }
 
@@ -104,7 +109,9 @@ pub(super) fn statement(line: &str) -> Result<Statement<'_>, LineError> {
     let mut after = cursor;
     match after.take_while(|c| c.is_ascii_alphabetic()) {
         "" if rest.is_empty() || rest.starts_with('#') => Ok(Statement::Nothing),
-        "" if rest.starts_with('[') => port_line(cursor).map(Statement::Port),
+        "" if rest.starts_with('[') && could_be_a_record(rest) => {
+            port_line(cursor).map(Statement::Port)
+        }
         "Switch" => node_line(NodeKind::Switch, after).map(Statement::Node),
         "Ca" | "Hca" => node_line(NodeKind::Host, after).map(Statement::Node),
         "Rt" => node_line(NodeKind::Router, after).map(Statement::Node),
@@ -112,7 +119,11 @@ pub(super) fn statement(line: &str) -> Result<Statement<'_>, LineError> {
         _ if GROUPING.iter().any(|heading| rest.starts_with(heading)) => Ok(Statement::Grouping),
         word => match identity(word, after)? {
             Some(field) => Ok(Statement::Identity(field)),
-            None => passed_over(rest).map(Statement::Ignored).ok_or_else(|| cursor.error(LINE)),
+            None => match passed_over(rest) {
+                Some(what) => Ok(Statement::Ignored(what)),
+                None if could_be_a_record(rest) => Err(cursor.error(LINE)),
+                None => Ok(Statement::Noise),
+            },
         },
     }
 }
@@ -220,12 +231,13 @@ fn port_line(mut cursor: Cursor<'_>) -> Result<PortLine<'_>, LineError> {
         let port = if cursor.take("[") { cursor.number_then(PORT, "]")? } else { 1 };
         external_port(&mut cursor)?;
         let guid = port_guid(&mut cursor)?;
-        remote = Some(Remote { id, port, guid, lid: None, description: "" });
+        remote = Some(Remote { id, port, guid, lid: None, no_lid: None, description: "" });
     }
     let line = PortLine {
         port,
         guid,
         lid: None,
+        no_lid: None,
         lmc: None,
         remote,
         speed: None,
@@ -257,9 +269,10 @@ fn finish_port_line<'a>(
         }
         line.unknown = head.unknown.or(tail.unknown);
         line.speed = tail.speed.or(line.speed).or(tail.options.speed());
-        (line.lid, line.lmc) = (head.lid, head.lmc);
+        (line.lid, line.no_lid, line.lmc) = (head.lid, head.no_lid, head.lmc);
         if let Some(remote) = &mut line.remote {
-            (remote.lid, remote.description) = (tail.lid, description);
+            (remote.lid, remote.no_lid) = (tail.lid, tail.no_lid);
+            remote.description = description;
         }
     }
     Ok(line)
@@ -347,7 +360,7 @@ mod tests {
         assert_eq!(error("Switch 4 S-1").0, 10);
         assert_eq!(error("[1] \"S-1\"[2] # \"open").0, 16);
         assert_eq!(error("vendid=0x123456789").0, 8);
-        assert!(error("spaghetti").1.starts_with("expected a node (`Switch`"));
+        assert!(error("spaghetti=7").1.starts_with("expected a node (`Switch`"));
         assert!(error("Switch\t : 0x0008 ports 36").1.contains("without -l"));
     }
 
@@ -357,5 +370,7 @@ mod tests {
             assert!(matches!(statement(line), Ok(Statement::Ignored(_))), "{line}");
         }
         assert!(statement("double = 4").is_err(), "a word must end where the known one does");
+        assert_eq!(statement("spaghetti"), Ok(Statement::Noise));
+        assert_eq!(statement("[root@node1 ~]# exit"), Ok(Statement::Noise));
     }
 }

@@ -24,6 +24,9 @@
 //! holds a quotation mark, so a description reaches from the first mark of a comment to the
 //! last one of the line.
 //!
+//! What is certainly no line of a dump ([`noise`]) is passed over; what could be one that was
+//! damaged is a fault. Reading goes on behind a fault, to name the next ones.
+//!
 //! What the writer adds: a node without a GUID gets one from 0x0200_0000_0000_0000 upwards,
 //! in canonical order. That range has the bit of locally administered EUI-64 identifiers
 //! set, so that no manufacturer's GUID lies in it.
@@ -32,6 +35,7 @@ mod comment;
 mod cursor;
 mod join;
 mod line;
+mod noise;
 mod project;
 mod records;
 mod write;
@@ -39,22 +43,42 @@ mod write;
 pub(super) use project::Dialect;
 pub(super) use write::write;
 
+use super::Faults;
 use super::error::{FormatError, count};
+use super::faults::Collected;
+use super::{Format, foreign};
 use crate::format::text::Parsed;
 use records::Records;
 
 /// Reads a dump.
-pub(super) fn read(text: &str) -> Result<Parsed, FormatError> {
+pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     let mut records = Records::default();
+    let mut faults = Collected::default();
     let mut lines = text.split('\n').enumerate().peekable();
     while let Some((index, line)) = lines.next() {
         let number = count(index + 1);
+        let line = records.bare(number, line);
         let is_cut = lines.peek().is_none() && !line.is_empty();
-        if is_cut {
-            records.add_last_line(number, line)?;
+        let taken = if is_cut {
+            records.add_last_line(number, line)
         } else {
-            records.add_line(number, line)?;
-        }
+            records.add_line(number, line)
+        };
+        faults.keep(taken);
     }
+    if records.nodes.is_empty() {
+        foreign::named(text).map_or(Ok(()), Err)?;
+    }
+    faults.finish()?;
+    refuse_noise(&records)?;
     Ok(join::join(records))
+}
+
+/// A text of which no line is one of a dump.
+fn refuse_noise(records: &Records<'_>) -> Result<(), FormatError> {
+    let Some(noise) = records.noise.as_ref().filter(|_| records.nodes.is_empty()) else {
+        return Ok(());
+    };
+    let message = format!("the file names no node; {}", noise.said());
+    Err(FormatError::at(noise.line, None, message, Format::Ibnetdiscover.cure()))
 }

@@ -1,9 +1,12 @@
 //! The records of a dump: nodes, and what each says of its ports, before both ends of a cable
 //! are brought together.
 
-use super::cursor::LineError;
+use super::comment::NoLid;
+use super::cursor::{LineError, shown};
 use super::line::{Ending, IdentityField, NodeLine, PortLine, Remote, Statement, statement};
+use super::noise::could_be_a_beginning;
 use crate::format::error::FormatError;
+use crate::format::lines;
 use crate::{Address, Finding, FindingKind, Guid, Identity, LinkSpeed, NodeKind};
 use std::collections::BTreeMap;
 
@@ -39,13 +42,48 @@ pub(super) struct Records<'a> {
     pub(super) index: BTreeMap<&'a str, usize>,
     pub(super) mentions: Vec<Mention<'a>>,
     pub(super) findings: Vec<Finding>,
+    /// Lines that are no part of a dump.
+    pub(super) noise: Option<Noise<'a>>,
+    /// Ports, by record, whose LID is none, with the line that says so first.
+    pub(super) no_lids: BTreeMap<(usize, u16), (u32, NoLid)>,
     pending: Pending,
-    current: Option<usize>,
+    current: Current,
     is_grouped: bool,
     /// Whether `ibnetdiscover` printed the text; people write neither vendors nor speeds.
     is_printed: bool,
     /// What was passed over: the first line, and how often.
     ignored: BTreeMap<String, (u32, u32)>,
+}
+
+/// Whose ports follow.
+#[derive(Debug, Default, Clone, Copy)]
+enum Current {
+    #[default]
+    Nobody,
+    /// A record, by index.
+    Record(usize),
+    /// Somebody whose record cannot be read, which is told already.
+    Unreadable,
+}
+
+/// Lines that are no part of a dump: the first of them, and how many.
+#[derive(Debug)]
+pub(super) struct Noise<'a> {
+    pub(super) line: u32,
+    first: &'a str,
+    lines: usize,
+}
+
+impl Noise<'_> {
+    /// How many lines, and the first of them.
+    pub(super) fn said(&self) -> String {
+        let (be, first) = match self.lines {
+            1 => ("is", String::new()),
+            _ => ("are", "the first ".to_owned()),
+        };
+        let lines = lines(self.lines);
+        format!("{lines} {be} no part of a dump, {first}{}", shown(self.first))
+    }
 }
 
 /// Identity lines whose node has not come yet.
@@ -57,18 +95,46 @@ struct Pending {
 }
 
 impl<'a> Records<'a> {
+    /// The line without what other systems and editors leave at both ends of one.
+    pub(super) fn bare(&mut self, number: u32, line: &'a str) -> &'a str {
+        let line = line.strip_suffix('\r').map_or(line, |line| {
+            self.ignore(number, "the end of a line as Windows has it");
+            line
+        });
+        line.strip_prefix('\u{feff}').map_or(line, |line| {
+            self.ignore(number, "a byte order mark");
+            line
+        })
+    }
+
     /// Takes one line that ends as a line should.
     pub(super) fn add_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
-        let statement = statement(line).map_err(|error| placed(number, error))?;
-        self.add(number, statement)
+        match statement(line) {
+            Ok(statement) => self.add(number, line, statement),
+            Err(error) => {
+                self.give_up(line);
+                Err(placed(number, error))
+            }
+        }
+    }
+
+    /// Ports behind an unreadable line may be of a node that it should have named.
+    fn give_up(&mut self, line: &str) {
+        if !line.starts_with('[') {
+            self.current = Current::Unreadable;
+            self.pending = Pending::default();
+        }
     }
 
     /// Takes the last line of a text that does not end with a line break: it must be
     /// complete, or the text was cut.
     pub(super) fn add_last_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         let statement = statement(line).map_err(|error| cut(number, &error.message))?;
+        if matches!(statement, Statement::Noise) && could_be_a_beginning(line) {
+            return Err(cut(number, &format!("it is {}", shown(line))));
+        }
         self.missing(&statement).map_or(Ok(()), |what| Err(cut(number, what)))?;
-        self.add(number, statement)
+        self.add(number, line, statement)
     }
 
     /// What a last line without line break lacks of what `ibnetdiscover` prints. Files made
@@ -89,13 +155,24 @@ impl<'a> Records<'a> {
                 }
                 _ => None,
             },
-            Statement::Nothing | Statement::Grouping | Statement::Ignored(_) => None,
+            Statement::Nothing | Statement::Grouping | Statement::Ignored(_) | Statement::Noise => {
+                None
+            }
         }
     }
 
-    fn add(&mut self, line: u32, statement: Statement<'a>) -> Result<(), FormatError> {
+    fn add(
+        &mut self,
+        line: u32,
+        text: &'a str,
+        statement: Statement<'a>,
+    ) -> Result<(), FormatError> {
         match statement {
             Statement::Nothing => {}
+            Statement::Noise => {
+                let first = Noise { line, first: text.trim(), lines: 0 };
+                self.noise.get_or_insert(first).lines += 1;
+            }
             Statement::Grouping => self.is_grouped = true,
             Statement::Ignored(what) => self.ignore(line, what),
             Statement::Identity(field) => self.add_identity(line, field),
@@ -118,7 +195,7 @@ impl<'a> Records<'a> {
         if starts_anew {
             self.drop_pending();
         }
-        self.current = None;
+        self.current = Current::Nobody;
         self.is_printed |= matches!(field, IdentityField::Vendor(_));
         self.pending.line.get_or_insert(line);
         match field {
@@ -147,10 +224,13 @@ impl<'a> Records<'a> {
         let record = self.record(line, node, pending);
         if let Some(first) = self.index.get(id).copied() {
             self.compare_duplicate(line, first, &record);
-            self.current = Some(first);
+            self.current = Current::Record(first);
             return;
         }
-        self.current = Some(self.nodes.len());
+        if let Some(what) = node.words.no_lid {
+            self.no_lids.insert((self.nodes.len(), 0), (line, what));
+        }
+        self.current = Current::Record(self.nodes.len());
         self.index.insert(id, self.nodes.len());
         self.nodes.push(record);
     }
@@ -164,7 +244,8 @@ impl<'a> Records<'a> {
         if let Some((kind, given, port_guid)) = pending.node {
             guid = from_id.or(Some(given));
             port0.guid = port_guid;
-            if from_id.is_some_and(|guid| guid != given) || kind != node.kind {
+            let of_system = identity.system_guid == Some(given) && port_guid == from_id;
+            if from_id.is_some_and(|guid| guid != given && !of_system) || kind != node.kind {
                 let text = format!(
                     "the GUID {given} above does not fit this node, {}; it keeps its id",
                     node.id
@@ -213,10 +294,18 @@ impl<'a> Records<'a> {
     }
 
     fn add_port(&mut self, line: u32, port: PortLine<'a>) -> Result<(), FormatError> {
-        let Some(record) = self.current else {
-            let expected = "expected its node (`Switch`, `Ca` or `Rt`) in a line above";
-            return Err(FormatError::at(line, None, "a port without a node", expected));
+        let record = match self.current {
+            Current::Record(record) => record,
+            Current::Unreadable => return Ok(()),
+            Current::Nobody => {
+                self.current = Current::Unreadable;
+                let expected = "expected its node (`Switch`, `Ca` or `Rt`) in a line above";
+                return Err(FormatError::at(line, None, "a port without a node", expected));
+            }
         };
+        if let Some(what) = port.no_lid {
+            self.no_lids.entry((record, port.port)).or_insert((line, what));
+        }
         if let Some(word) = port.unknown {
             self.ignore(line, &format!("the word {word:?} in a comment"));
         }
@@ -249,6 +338,9 @@ impl<'a> Records<'a> {
         for (what, (line, times)) in std::mem::take(&mut self.ignored) {
             let again = if times > 1 { format!(", {times} times") } else { String::new() };
             self.find(line, FindingKind::Ignored, format!("{what}{again}"));
+        }
+        if let Some(noise) = self.noise.take() {
+            self.find(noise.line, FindingKind::Noise, noise.said());
         }
     }
 }

@@ -5,6 +5,7 @@
 //! algorithm = "up-down"                                  # all parameters at their defaults
 //! algorithm = { up-down = { root = "smallest-distance" } }
 //! algorithm = { up-down = { root = { named = "spine3" } } }
+//! algorithm = { up-down = { root = { named = ["spine1", "spine2"] } } }
 //! ```
 //!
 //! The doc comments of [`Algorithm`] are what users read as help.
@@ -85,7 +86,8 @@ routing.algorithm = "shortest-path""#))]
     #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
 routing.algorithm = "dimension-order""#))]
     "dimension-order" => DimensionOrder,
-    /// Towards a root first, then only away from it. Free of deadlock on every fabric.
+    /// Towards a root first, then only away from it; on a tree all top switches are roots. Free of
+    /// deadlock on every fabric.
     #[schemars(extend("x-source" = "Schroeder et al. 1991 (Autonet)"))]
     #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
     "up-down" => UpDown,
@@ -186,13 +188,13 @@ mod tests {
 
     #[test]
     fn a_bare_name_means_the_defaults() {
-        assert_eq!(read("algorithm = 'up-down'").unwrap(), up_down(Root::LowestId));
+        assert_eq!(read("algorithm = 'up-down'").unwrap(), up_down(Root::TopSwitches));
         let shortest = Algorithm::ShortestPath(ShortestPath {});
         assert_eq!(read("algorithm = 'shortest-path'").unwrap(), shortest);
         assert_eq!(read("[algorithm]\nshortest-path = {}").unwrap(), shortest);
         let dimension_order = Algorithm::DimensionOrder(DimensionOrder::default());
         assert_eq!(read("algorithm = 'dimension-order'").unwrap(), dimension_order);
-        assert_eq!(read("algorithm = { up-down = {} }").unwrap(), up_down(Root::LowestId));
+        assert_eq!(read("algorithm = { up-down = {} }").unwrap(), up_down(Root::TopSwitches));
     }
 
     #[test]
@@ -200,8 +202,11 @@ mod tests {
         let nearest = read("algorithm = { up-down = { root = 'smallest-distance' } }").unwrap();
         assert_eq!(nearest, up_down(Root::SmallestTotalDistance));
         let named = read("[algorithm.up-down]\nroot = { named = 's3' }").unwrap();
-        assert_eq!(named, up_down(Root::Named("s3".to_owned())));
-        for algorithm in [nearest, named, Algorithm::ShortestPath(ShortestPath {})] {
+        assert_eq!(named, up_down(Root::Named("s3".into())));
+        let spines = ["s3", "s0"].map(str::to_owned);
+        let several = read("[algorithm.up-down]\nroot = { named = ['s3', 's0'] }").unwrap();
+        assert_eq!(several, up_down(Root::Named(spines.into_iter().collect())));
+        for algorithm in [nearest, named, several, Algorithm::ShortestPath(ShortestPath {})] {
             let text = toml::to_string(&File { algorithm: algorithm.clone() }).unwrap();
             assert_eq!(read(&text).unwrap(), algorithm, "{text}");
         }
@@ -218,6 +223,12 @@ mod tests {
                 "unknown field `rot`, expected `root` or `tree`",
             ),
             ("[algorithm.up-down]\nroot = 'low'", "'low'", "unknown variant `low`"),
+            (
+                "[algorithm.up-down]\nroot = { named = [] }",
+                "[]",
+                "invalid length 0, expected the name of a switch, or a list of at least one",
+            ),
+            ("[algorithm.up-down]\nroot = { named = [3] }", "3", "expected a string"),
             ("algorithm = 3", "3", "the name of a routing algorithm, or a table with one name"),
             ("algorithm = {}", "{}", "invalid length 0"),
             ("algorithm = { up-down = {}, shortest-path = {} }", "{ up-down", "invalid length 2"),

@@ -5,6 +5,10 @@
 //! their path to a destination. Aggregation nodes and routers are routed and weigh nothing.
 //! Parallel cables are balanced like any other channels.
 //!
+//! Among several roots the choice on the way up decides on the channel down as well. There both the
+//! next channel alone and the busiest channel on all the way are tried ([`Outlook`]), and of the two
+//! sets of routes that is kept whose busiest channel carries less.
+//!
 //! Destinations are taken switch by switch and, on a switch, in canonical order; so the
 //! routes depend on the fabric alone. On a full fat tree this gives the well known spread
 //! "destination modulo number of spines".
@@ -13,6 +17,7 @@
 //! the channels looked at along one path a source switch (source form) or at every switch once
 //! (table form).
 
+use super::balance;
 use super::choices::{Choice, Choices, State};
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
@@ -34,6 +39,31 @@ pub enum PathSpread {
     Switches,
 }
 
+/// Whose load decides among equally long ways. Neither is always better: the next channel's spreads
+/// a whole tree perfectly, all the way's a tree in which cables are missing or parallel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outlook {
+    /// The next channel's.
+    NextChannel,
+    /// That of the busiest channel on all the way.
+    WholeWay,
+}
+
+/// Routes, and the paths over the busiest channel between switches.
+pub(super) struct Assigned<R> {
+    pub(super) routes: R,
+    pub(super) busiest: u64,
+}
+
+impl<R> Assigned<R> {
+    /// The routes of the outlook under which the busiest channel carries least; of equals, of the
+    /// first.
+    pub(super) fn best(outlooks: &[Outlook], assign: impl Fn(Outlook) -> Self) -> R {
+        let all = outlooks.iter().map(|outlook| assign(*outlook));
+        all.min_by_key(|assigned| assigned.busiest).expect("there is an outlook").routes
+    }
+}
+
 /// Host-to-host paths by channel.
 #[derive(Debug)]
 pub(super) struct Load {
@@ -48,8 +78,23 @@ impl Load {
 
     /// The choice whose channel carries least; of equals, the lowest channel.
     fn lightest(&self, choices: &[Choice]) -> Choice {
-        let weigh = |choice: &&Choice| (self.paths[choice.channel.index()], choice.channel);
-        *choices.iter().min_by_key(weigh).expect("a state with hops left has a way on")
+        first_by(choices, |choice| self.on(choice.channel))
+    }
+
+    /// The paths laid over the busiest channel.
+    pub(super) fn busiest(&self) -> u64 {
+        self.paths.iter().copied().max().unwrap_or(0)
+    }
+
+    /// By state: the load of the busiest channel on the way on where that is least.
+    fn least_worst(&self, choices: &Choices) -> Vec<u64> {
+        let mut worst = vec![0; choices.state_count()];
+        for state in choices.farthest_first().into_iter().rev() {
+            let by = |choice: &Choice| self.on(choice.channel).max(worst[choice.to.index()]);
+            let least = choices.from(state).iter().map(by).min();
+            worst[state.index()] = least.unwrap_or(0);
+        }
+        worst
     }
 
     /// The paths laid over a channel.
@@ -74,6 +119,12 @@ impl Load {
             self.paths[channel.index()] -= paths;
         }
     }
+}
+
+/// The choice that comes first by `key`; of equals, the lowest channel.
+fn first_by<K: Ord>(choices: &[Choice], key: impl Fn(&Choice) -> K) -> Choice {
+    let first = choices.iter().min_by_key(|choice| (key(choice), choice.channel));
+    *first.expect("a state with hops left has a way on")
 }
 
 /// How many paths to `to` begin at `switch`, for the balance.
@@ -105,8 +156,12 @@ pub(crate) fn rows(
 pub(crate) fn source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
+    outlook: Outlook,
     toward: impl Fn(NodeId) -> Choices,
-) -> SourceRoutes {
+) -> Assigned<SourceRoutes> {
+    if outlook == Outlook::WholeWay {
+        return best_source_routes(fabric, graph, toward);
+    }
     let mut load = Load::new(fabric);
     let mut routes = SourceRoutesBuilder::new(graph);
     for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
@@ -121,7 +176,29 @@ pub(crate) fn source_routes(
             }
         }
     }
-    routes.finish()
+    Assigned { routes: routes.finish(), busiest: load.busiest() }
+}
+
+/// The same with the least loaded of all choices that a path has, which `balance` finds.
+fn best_source_routes(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    toward: impl Fn(NodeId) -> Choices,
+) -> Assigned<SourceRoutes> {
+    let laid = balance::lay(fabric, graph, PathSpread::Hosts, 0, toward);
+    let mut routes = SourceRoutesBuilder::new(graph);
+    let mut number = 0;
+    for switch in graph.switches() {
+        for row in rows(graph, switch, PathSpread::Hosts) {
+            routes.begin_row(graph, row);
+            for _ in graph.switches() {
+                routes.extend(laid.path(number));
+                routes.end_path();
+                number += 1;
+            }
+        }
+    }
+    Assigned { routes: routes.finish(), busiest: laid.busiest }
 }
 
 fn lay_path(
@@ -150,42 +227,60 @@ fn lay_path(
 pub(crate) fn table_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
+    outlook: Outlook,
     toward: impl Fn(NodeId) -> Choices,
-) -> TableRoutes {
+) -> Assigned<TableRoutes> {
     let mut load = Load::new(fabric);
     let mut routes = TableRoutes::new(fabric);
     for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
         let choices = toward(switch);
         for &to in graph.residents(switch) {
-            fill_column(fabric, graph, &choices, to, &mut load, &mut routes);
+            let column = fill_column(graph, &choices, to, outlook, &mut load);
+            for (switch, channel) in column {
+                routes.set_port(switch, to, Some(fabric.source(channel).port));
+            }
         }
     }
-    routes
+    Assigned { routes, busiest: load.busiest() }
 }
 
-/// From the farthest switch inwards, so that the paths that come through a switch are known
-/// when its entry is chosen.
+/// The entry of every switch for one endpoint. From the farthest switch inwards, so that the
+/// paths that come through a switch are known when its entry is chosen.
+///
+/// With the whole way in view, the paths that chose a switch so far count with the least load from
+/// there on, because they will all take one channel.
 fn fill_column(
-    fabric: &Fabric,
     graph: &SwitchGraph,
     choices: &Choices,
     to: EndpointId,
+    outlook: Outlook,
     load: &mut Load,
-    routes: &mut TableRoutes,
-) {
+) -> Vec<(NodeId, ChannelId)> {
     let mut paths: Vec<u64> = graph.switches().map(|switch| weight(graph, switch, to)).collect();
+    let onward = (outlook == Outlook::WholeWay).then(|| load.least_worst(choices));
+    let mut column = Vec::new();
     for state in choices.farthest_first() {
-        let switch = NodeId::new(state.index());
         let channel = if choices.hops(state) == 0 {
             graph.ejection(to)
         } else {
-            let choice = load.lightest(choices.from(state));
+            let onto = |choice: &Choice| load.on(choice.channel);
+            let on_the_way = |choice: &Choice, onward: &[u64]| match choices.hops(choice.to) {
+                0 => onto(choice),
+                _ => onto(choice).max(onward[choice.to.index()] + paths[choice.to.index()]),
+            };
+            let choice = match &onward {
+                None => load.lightest(choices.from(state)),
+                Some(onward) => first_by(choices.from(state), |choice| {
+                    (on_the_way(choice, onward), onto(choice))
+                }),
+            };
             load.add(choice.channel, paths[state.index()]);
             paths[choice.to.index()] += paths[state.index()];
             choice.channel
         };
-        routes.set_port(switch, to, Some(fabric.source(channel).port));
+        column.push((NodeId::new(state.index()), channel));
     }
+    column
 }
 
 /// One output port per switch and destination switch; of equally long ways, those to different

@@ -36,6 +36,8 @@ pub(super) struct Laid {
     /// Where a path begins in `channels`, with one entry at the end.
     first: Vec<usize>,
     channels: Vec<ChannelId>,
+    /// The paths over the busiest channel.
+    pub(super) busiest: u64,
 }
 
 impl Laid {
@@ -56,7 +58,7 @@ pub(crate) fn lay(
 ) -> Laid {
     let mut load = Load::new(fabric);
     let mut search = BestPaths::new(graph);
-    let mut laid = Laid { first: vec![0], channels: Vec::new() };
+    let mut laid = Laid { first: vec![0], channels: Vec::new(), busiest: 0 };
     let mut path = Vec::new();
     each_path(graph, spread, &toward, |choices, row, source| {
         path.clear();
@@ -83,6 +85,7 @@ pub(crate) fn lay(
             break;
         }
     }
+    laid.busiest = load.busiest();
     laid
 }
 

@@ -19,6 +19,17 @@ pub enum RouteError {
         /// The name asked for.
         name: String,
     },
+    /// A depth-first search that should begin at two switches of an island.
+    #[error(
+        "a depth-first tree has one root, and cables join \"{first}\" and \"{second}\": name one of them, \
+         or take the tree \"breadth-first\""
+    )]
+    TwoRootsDepthFirst {
+        /// One of the roots.
+        first: String,
+        /// Another.
+        second: String,
+    },
     /// Dimension order on something that is neither mesh nor torus.
     #[error("dimension order needs a mesh or torus: {0}")]
     NotAGrid(#[from] GridError),

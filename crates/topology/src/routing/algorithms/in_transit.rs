@@ -31,7 +31,7 @@ use super::balance::lay;
 use super::choices::{Choices, State};
 use super::error::RouteError;
 use super::fall_backs::fall_backs;
-use super::orientation::{Orientation, SpanningTree};
+use super::orientation::{self, Orientation, SpanningTree};
 use super::phases::{self, is_turn};
 use super::root::Root;
 use super::rule::{AlgorithmParameters, RouteTask, Rule};
@@ -45,9 +45,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InTransit {
-    /// The switch from which "up" is measured.
+    /// The switches from which "up" is measured.
     pub root: Root,
-    /// How the switches are ranked from the root on.
+    /// How the switches are ranked from the roots on.
     pub tree: SpanningTree,
     /// Among which of the shortest paths the least loaded one is chosen.
     pub hosts: TransitHosts,
@@ -89,6 +89,10 @@ impl AlgorithmParameters for InTransit {
 
     fn shares_paths(&self) -> bool {
         self.spread == PathSpread::Switches
+    }
+
+    fn roots_taken(&self, fabric: &Fabric, graph: &SwitchGraph) -> Result<Vec<NodeId>, RouteError> {
+        orientation::roots_taken(fabric, graph, &self.root, self.tree)
     }
 }
 

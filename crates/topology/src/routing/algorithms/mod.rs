@@ -14,12 +14,9 @@
 //! Three algorithms lay whole paths themselves, so they have source form alone: `in_transit` has
 //! choices over which `balance` finds the best paths and lays them anew in passes, `simple_routes`
 //! searches for the cheapest, and `smart` breaks cycles. The first two move over switch and phase
-//! as up*/down* does (`phases`); which channels go up, `root` decides with the ranks of a tree
-//! (`orientation`, `depth_first`).
-//!
-//! Several roots, as fat trees want, would be another variant of [`Root`]; ranks are taken from any
-//! number of roots already (`orientation`), but then an island may have pairs that no
-//! legal path joins.
+//! as up*/down* does (`phases`); which channels go up, a total order of the switches decides
+//! (`orientation`): by the ranks of a tree (`depth_first`) from the roots that the user wants
+//! (`root`) or that the top of a fat tree is (`tops`), with one peak an island (`peaks`).
 
 mod algorithm;
 mod assignment;
@@ -30,13 +27,16 @@ mod dimension_order;
 mod error;
 mod fall_backs;
 mod in_transit;
+mod names;
 mod orientation;
+mod peaks;
 mod phases;
 mod root;
 mod rule;
 mod shortest_path;
 mod simple_routes;
 mod smart;
+mod tops;
 mod up_down;
 
 pub use algorithm::Algorithm;
@@ -44,6 +44,7 @@ pub use assignment::PathSpread;
 pub use dimension_order::{DimensionOrder, Ties};
 pub use error::{ROUTES_MAX, RouteError};
 pub use in_transit::{InTransit, TransitHosts};
+pub use names::Names;
 pub use orientation::SpanningTree;
 pub use root::Root;
 pub use rule::Form;
@@ -52,10 +53,11 @@ pub use simple_routes::SimpleRoutes;
 pub use smart::Smart;
 pub use up_down::UpDown;
 
-use crate::Fabric;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::Routes;
 use crate::routing::paths::switch_tables::SwitchTables;
+use crate::{Fabric, NodeId};
+use assignment::Assigned;
 use rule::{RouteTask, Rule};
 
 /// Routes every pair of endpoints of `fabric`. Pairs that no cables join have no route, which is
@@ -68,15 +70,23 @@ pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Route
     }
     let graph = SwitchGraph::new(fabric);
     match (algorithm.parameters().rule(RouteTask { fabric, graph: &graph, form })?, form) {
-        (Rule::Choices(toward), Form::Source) => {
-            Ok(Routes::Source(assignment::source_routes(fabric, &graph, toward)))
+        (Rule::Choices(toward, outlooks), Form::Source) => {
+            let assign = |outlook| assignment::source_routes(fabric, &graph, outlook, &toward);
+            Ok(Routes::Source(Assigned::best(outlooks, assign)))
         }
-        (Rule::Choices(toward), Form::Table) => {
-            Ok(Routes::Table(assignment::table_routes(fabric, &graph, toward)))
+        (Rule::Choices(toward, outlooks), Form::Table) => {
+            let assign = |outlook| assignment::table_routes(fabric, &graph, outlook, &toward);
+            Ok(Routes::Table(Assigned::best(outlooks, assign)))
         }
         (Rule::WholePaths(lay), Form::Source) => Ok(Routes::Source(lay()?)),
         (Rule::WholePaths(_), Form::Table) => Err(source_form_only(algorithm)),
     }
+}
+
+/// The switches from which an algorithm measures which way is up, the lowest first; none for
+/// algorithms that do not.
+pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>, RouteError> {
+    algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
 }
 
 /// Tables by which every switch reaches every other, as management packets need; they follow
@@ -88,7 +98,7 @@ pub fn route_to_switches(
     let graph = SwitchGraph::new(fabric);
     let task = RouteTask { fabric, graph: &graph, form: Form::Table };
     match algorithm.parameters().rule(task)? {
-        Rule::Choices(toward) => Ok(assignment::switch_tables(fabric, &graph, toward)),
+        Rule::Choices(toward, _) => Ok(assignment::switch_tables(fabric, &graph, toward)),
         Rule::WholePaths(_) => Err(source_form_only(algorithm)),
     }
 }

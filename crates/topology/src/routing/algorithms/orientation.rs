@@ -7,16 +7,23 @@
 //!             ... s3 ...
 //! ```
 //!
+//! With several roots in an island the order is changed until one switch is the highest
+//! (`peaks`).
+//!
 //! Invariant: a total order of the switches orients every cable, so neither the up channels nor
-//! the down channels close a cycle.
+//! the down channels close a cycle; and every island has one switch with nothing above it, so
+//! that every two are joined by a legal path.
 
 use super::depth_first;
 use super::error::RouteError;
-use super::root::{Root, roots};
+use super::peaks::Order;
+use super::root::{Root, one_root_an_island, roots};
+use super::tops;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// How switches are ranked for up*/down*.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +42,8 @@ pub enum SpanningTree {
 #[derive(Debug)]
 pub(super) struct Orientation {
     up: Vec<bool>,
+    /// Whether an island has several switches with nothing above them by rank.
+    pub(super) has_several_roots: bool,
 }
 
 impl Orientation {
@@ -45,24 +54,21 @@ impl Orientation {
         root: &Root,
         tree: SpanningTree,
     ) -> Result<Self, RouteError> {
-        let roots = roots(fabric, graph, root)?;
-        let ranks = match tree {
-            SpanningTree::BreadthFirst => breadth_first_ranks(graph, &roots),
-            SpanningTree::DepthFirst => depth_first::ranks(graph, &roots),
-        };
-        Ok(Self::by_rank(fabric, graph, &ranks))
+        Ok(Self::by_rank(fabric, graph, &ranks(fabric, graph, root, tree)?))
     }
 
-    /// Up is towards the lower rank, and between equal ranks towards the lower id.
-    fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
-        let height = |switch: NodeId| (ranks[switch.index()], switch);
+    /// Up is towards the lower rank, and between equal ranks towards the lower id, as far as one
+    /// peak an island allows.
+    pub(super) fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
+        let mut order = Order::by_rank(graph, ranks);
+        let has_several_roots = order.join_peaks(graph);
         let mut up = vec![false; fabric.channel_count()];
         for from in graph.switches() {
             for step in graph.hops_from(from) {
-                up[step.channel.index()] = height(step.to) < height(from);
+                up[step.channel.index()] = order.is_higher(step.to, from);
             }
         }
-        Self { up }
+        Self { up, has_several_roots }
     }
 
     /// Whether a channel between switches goes up.
@@ -71,12 +77,44 @@ impl Orientation {
     }
 }
 
-/// Hops from the root of a switch's own island.
-fn breadth_first_ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
+/// The switches from which up*/down* ranks all others: those with nothing above them.
+pub(super) fn roots_taken(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    root: &Root,
+    tree: SpanningTree,
+) -> Result<Vec<NodeId>, RouteError> {
+    Ok(Order::by_rank(graph, &ranks(fabric, graph, root, tree)?).peaks(graph))
+}
+
+fn ranks(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    root: &Root,
+    tree: SpanningTree,
+) -> Result<Vec<u32>, RouteError> {
+    Ok(match (tree, root) {
+        (SpanningTree::BreadthFirst, Root::TopSwitches) => tops::ranks(fabric, graph),
+        (SpanningTree::BreadthFirst, _) => breadth_first_ranks(graph, &roots(fabric, graph, root)?),
+        (SpanningTree::DepthFirst, _) => {
+            depth_first::ranks(graph, &one_root_an_island(fabric, graph, root)?)
+        }
+    })
+}
+
+/// Hops to the nearest root.
+pub(super) fn breadth_first_ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
     let mut ranks = vec![UNREACHED; graph.switch_count()];
     for root in roots {
-        for (rank, hops) in ranks.iter_mut().zip(graph.distances(*root)) {
-            *rank = (*rank).min(hops);
+        ranks[root.index()] = 0;
+    }
+    let mut queue: VecDeque<_> = roots.iter().copied().collect();
+    while let Some(near) = queue.pop_front() {
+        for step in graph.hops_from(near) {
+            if ranks[step.to.index()] == UNREACHED {
+                ranks[step.to.index()] = ranks[near.index()] + 1;
+                queue.push_back(step.to);
+            }
         }
     }
     ranks

@@ -1,18 +1,23 @@
-//! Where "up" leads to: the root of each island.
+//! Where "up" leads to: the roots of each island.
 
 use super::error::RouteError;
+use super::names::Names;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-/// How the root of up*/down* is found. In a fabric of several islands each has a root.
+/// How the roots of up*/down* are found, in each island of the fabric by itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Root {
-    /// The first switch in canonical order: the one with the lowest GUID.
+    /// On a tree all its top switches, so that paths spread over all of them; elsewhere, and for a
+    /// depth-first tree, the first switch in canonical order: the one with the lowest GUID.
     #[default]
+    TopSwitches,
+    /// The first switch in canonical order: the one with the lowest GUID.
     LowestId,
     /// The switch with the smallest sum of hops to all others; of equals, the lowest.
     #[serde(rename = "smallest-distance")]
@@ -20,12 +25,13 @@ pub enum Root {
     /// The switch with the largest sum of hops to all others; of equals, the lowest.
     #[serde(rename = "largest-distance")]
     LargestTotalDistance,
-    /// The switch with this name, dump id or GUID. Islands without it take their lowest switch.
-    Named(String),
+    /// The switch with this name, dump id or GUID, or the switches of a list of them. Islands
+    /// without any of them take their lowest switch.
+    Named(Names),
 }
 
-/// One root for each island.
-pub(crate) fn roots(
+/// The roots, at least one for each island. Of a tree they are not told here, but by `tops`.
+pub(super) fn roots(
     fabric: &Fabric,
     graph: &SwitchGraph,
     root: &Root,
@@ -33,7 +39,7 @@ pub(crate) fn roots(
     let islands = graph.islands();
     let lowest = graph.switches().filter(|switch| islands[switch.index()] == *switch);
     Ok(match root {
-        Root::LowestId => lowest.collect(),
+        Root::TopSwitches | Root::LowestId => lowest.collect(),
         Root::SmallestTotalDistance => {
             let first = |switch: NodeId| total_distance(graph, switch);
             lowest.map(|island| first_member(graph, &islands, island, first)).collect()
@@ -42,12 +48,36 @@ pub(crate) fn roots(
             let first = |switch: NodeId| Reverse(total_distance(graph, switch));
             lowest.map(|island| first_member(graph, &islands, island, first)).collect()
         }
-        Root::Named(name) => {
-            let named = named_root(fabric, name)?;
-            let of_island = |island| if island == islands[named.index()] { named } else { island };
-            lowest.map(of_island).collect()
+        Root::Named(names) => {
+            let roots = names.iter().map(|name| named_root(fabric, name));
+            let mut roots = roots.collect::<Result<Vec<_>, _>>()?;
+            roots.sort_unstable();
+            roots.dedup();
+            let has_none =
+                |island: &NodeId| roots.iter().all(|root| islands[root.index()] != *island);
+            let others: Vec<_> = lowest.filter(has_none).collect();
+            roots.extend(others);
+            roots
         }
     })
+}
+
+/// The roots, exactly one for each island.
+pub(super) fn one_root_an_island(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    root: &Root,
+) -> Result<Vec<NodeId>, RouteError> {
+    let islands = graph.islands();
+    let roots = roots(fabric, graph, root)?;
+    let mut by_island = BTreeMap::new();
+    for root in &roots {
+        if let Some(other) = by_island.insert(islands[root.index()], *root) {
+            let [first, second] = [other, *root].map(|root| fabric.node(root).name.clone());
+            return Err(RouteError::TwoRootsDepthFirst { first, second });
+        }
+    }
+    Ok(roots)
 }
 
 /// The switch of an island that comes first by `key`; of equals, the lowest.

@@ -1,5 +1,6 @@
 //! What a routing algorithm is: parameters that know the rule by which paths are found.
 
+use super::assignment::Outlook;
 use super::choices::Choices;
 use super::error::RouteError;
 use crate::routing::paths::graph::SwitchGraph;
@@ -31,6 +32,15 @@ pub(super) trait AlgorithmParameters {
     /// How paths are found.
     fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError>;
 
+    /// The switches from which it measures which way is up; none if it does not.
+    fn roots_taken(
+        &self,
+        _fabric: &Fabric,
+        _graph: &SwitchGraph,
+    ) -> Result<Vec<NodeId>, RouteError> {
+        Ok(Vec::new())
+    }
+
     /// Whether all endpoints of a switch are reached by the same paths.
     fn shares_paths(&self) -> bool {
         false
@@ -45,8 +55,9 @@ pub(super) trait AlgorithmParameters {
 /// How paths are found.
 pub(super) enum Rule<'a> {
     /// By which channels a packet may go on toward a destination switch; which of them, load
-    /// decides. Source routes and tables alike.
-    Choices(Toward<'a>),
+    /// decides, under each of the outlooks, of which the best is kept. Source routes and tables
+    /// alike.
+    Choices(Toward<'a>, &'static [Outlook]),
     /// Whole paths, which depend on where they begin: source routes only.
     WholePaths(LayPaths<'a>),
 }
@@ -59,7 +70,12 @@ type LayPaths<'a> = Box<dyn FnOnce() -> Result<SourceRoutes, RouteError> + 'a>;
 impl<'a> Rule<'a> {
     /// By the choices toward each destination switch.
     pub(super) fn by_choices(toward: impl Fn(NodeId) -> Choices + 'a) -> Self {
-        Self::Choices(Box::new(toward))
+        Self::Choices(Box::new(toward), &[Outlook::NextChannel])
+    }
+
+    /// The same, under both outlooks.
+    pub(super) fn by_choices_either_way(toward: impl Fn(NodeId) -> Choices + 'a) -> Self {
+        Self::Choices(Box::new(toward), &[Outlook::NextChannel, Outlook::WholeWay])
     }
 
     /// By laying whole paths.

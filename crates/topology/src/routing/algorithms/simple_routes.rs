@@ -28,7 +28,7 @@
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::State;
 use super::error::RouteError;
-use super::orientation::{Orientation, SpanningTree};
+use super::orientation::{self, Orientation, SpanningTree};
 use super::phases::{self, PHASES};
 use super::root::Root;
 use super::rule::{AlgorithmParameters, RouteTask, Rule};
@@ -44,9 +44,9 @@ use std::collections::BinaryHeap;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimpleRoutes {
-    /// The switch from which "up" is measured.
+    /// The switches from which "up" is measured.
     pub root: Root,
-    /// How the switches are ranked from the root on.
+    /// How the switches are ranked from the roots on.
     pub tree: SpanningTree,
     /// What load costs: a channel costs 1, and this much more for each time that it carries
     /// the mean load of all channels. 0 gives shortest legal paths without balance.
@@ -79,6 +79,10 @@ impl AlgorithmParameters for SimpleRoutes {
 
     fn shares_paths(&self) -> bool {
         self.spread == PathSpread::Switches
+    }
+
+    fn roots_taken(&self, fabric: &Fabric, graph: &SwitchGraph) -> Result<Vec<NodeId>, RouteError> {
+        orientation::roots_taken(fabric, graph, &self.root, self.tree)
     }
 }
 

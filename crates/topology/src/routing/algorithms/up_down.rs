@@ -8,11 +8,12 @@
 //!          s3
 //! ```
 //!
-//! Each island of the fabric has a root; a switch's rank is its hops from there, and a channel
-//! goes up if it leads to a lower rank, or to a lower id at equal ranks. No cycle consists
-//! of up channels alone, nor of down channels alone, and none can mix them without the
-//! forbidden turn from down to up: the routes are free of deadlock on any fabric. Every two
-//! switches of an island are joined by a legal path, up to the root and down again.
+//! A switch's rank is its hops from the nearest root, and a channel goes up if it leads to a lower
+//! rank, or to a lower id at equal ranks; where that leaves several switches of an island with
+//! nothing above them, `peaks` joins them. No cycle consists of up channels alone, nor of down
+//! channels alone, and none can mix them without the forbidden turn from down to up: the routes are
+//! free of deadlock on any fabric. Every two switches of an island are joined by a legal path, up
+//! to its peak and down again.
 //!
 //! **Source form.** The shortest legal path, found by breadth-first search backwards from the
 //! destination over (switch, still allowed to go up or not): O(switches + cables) a destination
@@ -26,9 +27,9 @@
 //! So every path is legal, whatever source it is taken from.
 //!
 //! Every switch of the island is settled. Take the highest switch that goes down only. Were it not
-//! the root, its parent in the tree would reach it downwards and so be settled: going down only,
+//! the peak, a neighbour above it would reach it downwards and so be settled: going down only,
 //! though it is higher; or going up first, until it comes to a switch that goes down only and is
-//! higher still. Either contradicts the choice, so the root is settled, and up the tree it is
+//! higher still. Either contradicts the choice, so the peak is settled, and going up it is
 //! reached from everywhere. Table paths may be longer than the shortest legal ones.
 //!
 //! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network
@@ -37,13 +38,13 @@
 
 use super::choices::{Choice, Choices};
 use super::error::RouteError;
-use super::orientation::{Orientation, SpanningTree};
+use super::orientation::{self, Orientation, SpanningTree};
 use super::phases;
 use super::root::Root;
 use super::rule::{AlgorithmParameters, Form, RouteTask, Rule};
 use super::shortest_path::onward;
-use crate::NodeId;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
+use crate::{Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -52,9 +53,9 @@ use std::collections::VecDeque;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UpDown {
-    /// The switch from which "up" is measured.
+    /// The switches from which "up" is measured.
     pub root: Root,
-    /// How the switches are ranked from the root on.
+    /// How the switches are ranked from the roots on.
     pub tree: SpanningTree,
 }
 
@@ -62,10 +63,20 @@ impl AlgorithmParameters for UpDown {
     fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError> {
         let RouteTask { fabric, graph, form } = task;
         let orientation = Orientation::new(fabric, graph, &self.root, self.tree)?;
-        Ok(Rule::by_choices(move |destination| match form {
+        let has_several_roots = orientation.has_several_roots;
+        let toward = move |destination| match form {
             Form::Source => toward_by_source(graph, &orientation, destination),
             Form::Table => toward_by_table(graph, &orientation, destination),
-        }))
+        };
+        Ok(if has_several_roots {
+            Rule::by_choices_either_way(toward)
+        } else {
+            Rule::by_choices(toward)
+        })
+    }
+
+    fn roots_taken(&self, fabric: &Fabric, graph: &SwitchGraph) -> Result<Vec<NodeId>, RouteError> {
+        orientation::roots_taken(fabric, graph, &self.root, self.tree)
     }
 }
 

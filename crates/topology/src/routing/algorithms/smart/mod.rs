@@ -31,7 +31,7 @@ mod paths;
 mod search;
 mod turns;
 
-use super::assignment;
+use super::assignment::{self, Outlook};
 use super::error::RouteError;
 use super::orientation::Orientation;
 use super::rule::{AlgorithmParameters, RouteTask, Rule};
@@ -93,7 +93,6 @@ fn turn_count(graph: &SwitchGraph) -> usize {
 fn of_up_down(fabric: &Fabric, graph: &SwitchGraph) -> SourceRoutes {
     let UpDown { root, tree } = UpDown::default();
     let orientation = Orientation::new(fabric, graph, &root, tree).expect("there is a lowest id");
-    assignment::source_routes(fabric, graph, |switch| {
-        up_down::toward_by_source(graph, &orientation, switch)
-    })
+    let toward = |switch| up_down::toward_by_source(graph, &orientation, switch);
+    assignment::source_routes(fabric, graph, Outlook::NextChannel, toward).routes
 }

@@ -1,0 +1,87 @@
+//! The closest ratio of small whole numbers.
+//!
+//! ```text
+//!   rates 6 and 10 Mbit/s         1 : 2    20 % off
+//!                                 2 : 3    10 %
+//!                                 3 : 5    exact
+//! ```
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, "the closest integer ratio of their
+//! bandwidths"; how large the numbers may be is not said there, so the caller says it.
+
+use core::num::NonZeroU8;
+
+/// What a share may be off, in parts of itself, is told apart to this.
+const PARTS: u128 = 1_000_000_000;
+
+/// A whole number for each rate, none of which is 0: that of the lowest is at most `lowest_max`.
+///
+/// Of all such ratios the one of which the share that is furthest off is the least so, as a part of
+/// what it should be; of several the one with the smallest numbers. A half rounds up.
+pub(crate) fn closest<const CAPACITY: usize>(
+    rates: &[u64],
+    lowest_max: NonZeroU8,
+) -> [u32; CAPACITY] {
+    let lowest = rates.iter().copied().min().unwrap_or(1);
+    let of_lowest = (1..=lowest_max.get())
+        .min_by_key(|of_lowest| {
+            rates.iter().map(|rate| off(*rate, lowest, *of_lowest)).max().unwrap_or_default()
+        })
+        .unwrap_or(1);
+    let mut numbers = [0; CAPACITY];
+    for (number, &rate) in numbers.iter_mut().zip(rates) {
+        *number = u32::try_from(whole(rate, lowest, of_lowest)).unwrap_or(u32::MAX);
+    }
+    numbers
+}
+
+/// The whole number closest to the share of a rate where the lowest has so many.
+fn whole(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
+    let (rate, lowest) = (u128::from(rate), u128::from(lowest));
+    (2 * u128::from(of_lowest) * rate + lowest) / (2 * lowest)
+}
+
+/// How far that number is off, in parts of the share.
+fn off(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
+    let share = u128::from(of_lowest) * u128::from(rate);
+    (whole(rate, lowest, of_lowest) * u128::from(lowest)).abs_diff(share) * PARTS / share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio<const COUNT: usize>(rates: [u64; COUNT], lowest_max: u8) -> [u32; COUNT] {
+        closest(&rates, NonZeroU8::new(lowest_max).unwrap())
+    }
+
+    #[test]
+    fn three_to_five_is_found_by_hand() {
+        // 10/6: 1 : 2 is off by a fifth, 2 : 3 by a tenth, 3 : 5 by nothing, and 6 : 10 is the same.
+        assert_eq!([1, 2, 3, 8].map(|most| ratio([6, 10], most)), [[1, 2], [2, 3], [3, 5], [3, 5]]);
+        assert_eq!(ratio([10, 6], 8), [5, 3]);
+    }
+
+    #[test]
+    fn of_what_is_as_far_off_the_smallest_numbers_are_taken() {
+        // 11/6: 1 : 2, 2 : 4 and, a half rounding up, 3 : 6 are all off by an eleventh; 4 : 7 by a
+        // twenty-second.
+        assert_eq!([3, 4, 6].map(|most| ratio([6, 11], most)), [[1, 2], [4, 7], [6, 11]]);
+        assert_eq!(ratio([7, 7, 7], 8), [1, 1, 1]);
+    }
+
+    #[test]
+    fn of_several_shares_the_worst_counts() {
+        // Off by, at most: 1 1 2: 4/14; 2 3 3: 1/14; 3 4 5: 1/21; 4 6 6: 1/14; 5 7 8: nothing.
+        assert_eq!(
+            [1, 2, 4, 5].map(|most| ratio([10, 14, 16], most)),
+            [[1, 1, 2], [2, 3, 3], [3, 4, 5], [5, 7, 8]]
+        );
+    }
+
+    #[test]
+    fn numbers_stay_in_their_type() {
+        assert_eq!(ratio([1, u64::MAX], 255), [1, u32::MAX]);
+        assert_eq!(ratio([u64::MAX, u64::MAX - 1], 255), [1, 1]);
+    }
+}

@@ -1,0 +1,137 @@
+//! One peak for each island, so that up*/down* joins every two of its switches.
+//!
+//! ```text
+//!   two roots                       one peak
+//!
+//!   s0    s1                          s3             s3, which lies below both, and what is above
+//!   │ ╲  ╱ │                         ╱  ╲            it change order: s3 is the highest now
+//!   s2    s3     s0 -> s3 -> s1    s0    s1          s0 -> s3 -> s1    up, down
+//!                down, up            ╲  ╱            s2 -> s0 -> s3    up, up, as before
+//!                                     s2
+//! ```
+//!
+//! A switch with nothing above it is a peak. A legal path joins two switches exactly if some switch
+//! can be reached from both by going up. Two peaks have none, nor have leaves that lost cables
+//! and with them every common top. Therefore, while an island has several peaks, the switch that
+//! lies below most of them is lifted: it and all that can be reached from it going up come before
+//! all others, in reversed order, itself first.
+//!
+//! **It ends with one peak.** What was lifted has the lifted switch above it, by the steps taken in
+//! reverse; all others keep what was above them. So the peaks that it lay below are replaced by
+//! itself. While there are two, some switch lies below two: otherwise neighbours would lie below
+//! the same one, and so would the whole island.
+//!
+//! **It loses no pair.** A legal path becomes illegal only where it went up and then down among
+//! lifted switches; and then both ends of that part have a way up to the lifted switch, one of
+//! which is walked down. In a tree no shortest path between leaves does that: where two switches
+//! below a top both lie above the lifted leaf, whoever comes up the one goes down by the same.
+//!
+//! The order is total throughout, so the routes stay free of deadlock. The construction is
+//! ours; OpenSM's "updn" leaves such pairs without a route, or routes them against the rule.
+
+use crate::NodeId;
+use crate::routing::paths::graph::SwitchGraph;
+
+/// A total order of the switches.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// By switch: its place, 0 being the highest.
+    places: Vec<usize>,
+}
+
+impl Order {
+    /// By rank, of equals the lower id first.
+    pub(super) fn by_rank(graph: &SwitchGraph, ranks: &[u32]) -> Self {
+        let mut switches: Vec<_> = graph.switches().collect();
+        switches.sort_by_key(|switch| (ranks[switch.index()], *switch));
+        Self::of(&switches)
+    }
+
+    fn of(switches: &[NodeId]) -> Self {
+        let mut places = vec![0; switches.len()];
+        for (place, switch) in switches.iter().enumerate() {
+            places[switch.index()] = place;
+        }
+        Self { places }
+    }
+
+    /// Whether the first switch is higher than the second.
+    pub(super) fn is_higher(&self, switch: NodeId, than: NodeId) -> bool {
+        self.places[switch.index()] < self.places[than.index()]
+    }
+
+    /// The switches with nothing above them, the lowest id first.
+    pub(super) fn peaks(&self, graph: &SwitchGraph) -> Vec<NodeId> {
+        let tops_out = |switch: &NodeId| {
+            let mut steps = graph.hops_from(*switch).iter();
+            steps.all(|step| self.is_higher(*switch, step.to))
+        };
+        graph.switches().filter(tops_out).collect()
+    }
+
+    /// Leaves one peak an island; tells whether any had several.
+    pub(super) fn join_peaks(&mut self, graph: &SwitchGraph) -> bool {
+        let islands = graph.islands();
+        let mut had_several = false;
+        while let Some(switch) = self.below_most_peaks(graph, &islands) {
+            self.lift(graph, switch);
+            had_several = true;
+        }
+        had_several
+    }
+
+    /// Of an island with several peaks, the switch that lies below most of them, of equals the
+    /// last.
+    fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
+        let peaks = self.peaks(graph);
+        let island = |switch: NodeId| islands[switch.index()];
+        let mut peaks_of_island = vec![0; graph.switch_count()];
+        for peak in &peaks {
+            peaks_of_island[island(*peak).index()] += 1;
+        }
+        let crowded = graph.switches().find(|island| peaks_of_island[island.index()] > 1)?;
+        let mut above = vec![0; graph.switch_count()];
+        for peak in peaks.into_iter().filter(|peak| island(*peak) == crowded) {
+            for switch in reached(graph, peak, |from, to| self.is_higher(from, to)) {
+                above[switch.index()] += 1;
+            }
+        }
+        graph.switches().max_by_key(|switch| (above[switch.index()], self.places[switch.index()]))
+    }
+
+    fn lift(&mut self, graph: &SwitchGraph, switch: NodeId) {
+        let lifted = reached(graph, switch, |from, to| self.is_higher(to, from));
+        let mut is_lifted = vec![false; graph.switch_count()];
+        for switch in &lifted {
+            is_lifted[switch.index()] = true;
+        }
+        let mut switches: Vec<_> = graph.switches().collect();
+        switches.sort_by_key(|switch| {
+            let place = self.places[switch.index()];
+            if is_lifted[switch.index()] { (0, usize::MAX - place) } else { (1, place) }
+        });
+        *self = Self::of(&switches);
+    }
+}
+
+/// A switch and all that steps of one kind lead to.
+fn reached(
+    graph: &SwitchGraph,
+    from: NodeId,
+    leads_on: impl Fn(NodeId, NodeId) -> bool,
+) -> Vec<NodeId> {
+    let mut seen = vec![false; graph.switch_count()];
+    seen[from.index()] = true;
+    let mut reached = vec![from];
+    let mut next = 0;
+    while let Some(&switch) = reached.get(next) {
+        for step in graph.hops_from(switch) {
+            if !seen[step.to.index()] && leads_on(switch, step.to) {
+                seen[step.to.index()] = true;
+                reached.push(step.to);
+            }
+        }
+        next += 1;
+    }
+    reached
+}

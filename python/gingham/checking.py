@@ -1,0 +1,67 @@
+"""Whether the folder of a run or a sweep is as it was written: `gingham.check_folder`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gingham._rundir import MANIFEST
+from gingham._sealed import FILES, damage_of, unsealed
+from gingham.errors import DamageError, InputError
+from gingham.store import MANIFESTS, is_sweep, survey
+from gingham.tables import CURE
+
+if TYPE_CHECKING:
+    import os
+
+
+@dataclass(frozen=True)
+class FolderCheck:
+    """What came of looking at every byte of a folder."""
+
+    # Files that are as they were written.
+    whole: int
+    # What is wrong with the others: where, and what.
+    damaged: list[str]
+    # Files of which nobody knows, because they were written before there were digests.
+    unchecked: int = 0
+
+
+def check_folder(folder: str | os.PathLike[str]) -> FolderCheck:
+    """Look at every file of the folder of a run or a sweep; `InputError` if it is neither.
+
+    Readers look at what they read; this looks at the rest, too, pictures for instance. Files that
+    no run or sweep wrote are not looked at.
+    """
+    path = Path(folder)
+    if is_sweep(path):
+        return check_sweep(path)
+    if (path / MANIFEST).exists():
+        return check_run(path)
+    raise InputError(f"{path}: is the folder of no run and of no sweep", file=str(path))
+
+
+def check_sweep(path: Path) -> FolderCheck:
+    """Look at the folder of a sweep."""
+    found = survey(path)
+    damaged = [f"{path / name}: {why}" for name, why in found.damaged.items()]
+    manifests = len(MANIFESTS) - sum(name in found.damaged for name in MANIFESTS)
+    whole = 0 if found.unchecked else len(found.files) + manifests
+    return FolderCheck(whole, damaged, found.unchecked)
+
+
+def check_run(path: Path) -> FolderCheck:
+    """Look at the folder of a run."""
+    try:
+        manifest = unsealed(path / MANIFEST, CURE)
+    except DamageError as error:
+        return FolderCheck(0, [str(error).splitlines()[0]])
+    if FILES not in manifest:
+        others = sum(one.is_file() and one.name != MANIFEST for one in path.iterdir())
+        return FolderCheck(0, [], others)
+    entries = manifest[FILES].items()
+    found = {name: damage_of(path / name, entry) for name, entry in entries}
+    damaged = [f"{path / name}: {why}" for name, why in found.items() if why]
+    # The manifest is whole, too.
+    return FolderCheck(1 + len(found) - len(damaged), damaged)

@@ -1,0 +1,46 @@
+"""`gingham check`: whether folders of results are as they were written."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from gingham.cli._layout import text
+from gingham.cli._output import exit_code_help, json_option, print_json, show
+
+DAMAGED = 5
+
+
+@click.command(epilog=exit_code_help(0, 2, 5))
+@click.argument(
+    "folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@json_option
+def check(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Hold every file of run folders and of sweeps against the digest that was taken of it.
+
+    Whatever reads a folder looks at what it reads, and refuses what has changed; this looks at
+    everything, pictures too. A run that is damaged is to be run again; a sweep mends itself with
+    --resume. Files that no run or sweep wrote are not looked at.
+
+    \b
+    Examples:
+      gingham check runs/first
+      gingham check runs/* sweeps/*
+    """
+    from gingham.checking import check_folder
+
+    found = {str(folder): check_folder(folder) for folder in folders}
+    if as_json:
+        print_json({"folders": [{"folder": name, **asdict(one)} for name, one in found.items()]})
+    else:
+        for name, one in found.items():
+            for line in one.damaged:
+                show(text(line))
+            counts = f"{one.whole:,} whole, {len(one.damaged):,} damaged or missing"
+            old = f", {one.unchecked:,} from before there were digests" if one.unchecked else ""
+            show(text(f"{name}: {counts}{old}"))
+    if any(one.damaged for one in found.values()):
+        raise click.exceptions.Exit(DAMAGED)

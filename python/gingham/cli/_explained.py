@@ -1,0 +1,142 @@
+"""What `gingham explain` answers: a heading and a paragraph for each thing that has a name."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from gingham import glossary, mechanisms, reference
+from gingham.cli._layout import INDENT, entry, facts, paragraph, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType as Part
+
+    from gingham.meanings import Number
+
+Found = dict[str, list[Any]]
+
+
+def answer(name: str, found: Found, depth: int, width: int) -> Iterator[Part]:
+    """Yield what a name means; keys as deep below it as asked for."""
+    now = glossary.name_now(name) or name
+    if now != name:
+        yield from (text(f"{name} is called {now}"), text(""))
+    choices: list[mechanisms.Mechanism] = found["mechanisms"]
+    # Those of a concept are many: one by one only where that is asked for.
+    full = depth > 1 or any(glossary.plain(one.name) == glossary.plain(now) for one in choices)
+    told = mechanism if full else mechanism_in_short
+    parts = [
+        *(facts(facts_of_word(one), width) for one in found["words"]),
+        keys(found["keys"], reference.as_key(now), depth, width),
+        *(told(one, width) for one in choices),
+        chain.from_iterable(number(one, width) for one in found["numbers"]),
+    ]
+    yield from apart(map(list, parts))
+
+
+def everything(found: Found, depth: int, width: int) -> Iterator[Part]:
+    """Yield the keys as deep as asked for, and the mechanisms by name or in short."""
+    choices: list[mechanisms.Mechanism] = found["mechanisms"]
+    names: dict[str, list[str]] = {}
+    for one in choices:
+        names.setdefault(one.concept, []).append(one.name)
+    known: Iterator[Part]
+    if depth > 1:
+        known = chain.from_iterable(mechanism_in_short(one, width) for one in choices)
+    else:
+        known = facts(((concept, ", ".join(some)) for concept, some in names.items()), width)
+    more = "gingham explain WORD: a key and those below it, a mechanism, a word of the glossary, "
+    closing = paragraph(f"{more}a verdict or a column of results", width, hanging=INDENT)
+    yield from apart(map(list, (keys(found["keys"], "", depth, width), known, closing)))
+
+
+def apart(parts: Iterable[list[Part]]) -> Iterator[Part]:
+    """Yield parts with a line between them."""
+    for place, part in enumerate(filter(None, parts)):
+        if place:
+            yield text("")
+        yield from part
+
+
+def keys(known: Sequence[reference.Key], path: str, depth: int, width: int) -> Iterator[Part]:
+    """Yield keys down to `depth` below a path; the deepest say whether any are below them."""
+    for key in known:
+        deep = reference.depth_below(path, key.path)
+        if deep > depth:
+            continue
+        below = deep == depth and any(one.path.startswith(f"{key.path}.") for one in known)
+        default = "" if key.default is None else key.default
+        standing = "required" if key.required else default
+        yield from entry(
+            key.path, sentences(key.meaning, key.values, standing, key.source, below), width
+        )
+
+
+def sentences(
+    meaning: str, values: str, standing: str = "", source: str | None = None, below: bool = False
+) -> str:
+    """Return all about a key in one paragraph."""
+    parts = [
+        meaning,
+        values[:1].upper() + values[1:],
+        {"": "", "required": "Required"}.get(standing, f"Default: {standing}"),
+        f"Source: {source}" if source else "",
+        "Keys below it" if below else "",
+    ]
+    return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
+
+
+def facts_of_word(one: glossary.Word) -> Iterator[tuple[str, str]]:
+    """Yield all about one word."""
+    known = [
+        ("word", one.word),
+        ("meaning", one.meaning),
+        ("unit", one.unit),
+        ("type", one.type),
+        ("also called", ", ".join(one.also)),
+        *(("source", source) for source in one.sources()),
+    ]
+    yield from ((name, value) for name, value in known if value)
+
+
+def number(one: Number, width: int) -> Iterator[Part]:
+    """Yield a column of results, or a verdict."""
+    unit = f", in {one.unit}" if one.unit else ""
+    yield from entry(f"{one.name} ({one.place}{unit})", one.meaning, width)
+
+
+def mechanism_in_short(one: mechanisms.Mechanism, width: int) -> Iterator[Part]:
+    """Yield a mechanism with its support under each switching kind."""
+    support = "; ".join(f"{how} under {kind}" for kind, how in one.support.items())
+    told = sentences(one.meaning, support, source=one.source)
+    yield from entry(f"{one.name} ({one.concept})", told, width)
+
+
+def mechanism(one: mechanisms.Mechanism, width: int) -> Iterator[Part]:
+    """Yield all about a mechanism: its support, parameters and example, and files that it reads."""
+    known = [
+        (one.concept, one.name),
+        ("meaning", one.meaning),
+        ("key", one.key),
+        ("takes", one.takes),
+        ("source", one.source),
+        *((f"under {kind}", support) for kind, support in one.support.items()),
+    ]
+    yield from facts(((name, value) for name, value in known if value is not None), width)
+    if one.parameters:
+        yield from (text(""), text("parameters:"), text(""))
+    for each in one.parameters:
+        standing = each.default.strip("`")
+        yield from entry(each.name, sentences(each.meaning, each.values, standing), width)
+    yield from (text(""), text("example, for a scenario:"), text(""))
+    yield from verbatim(mechanisms.whole_example(one))
+    for name, content in one.files.items():
+        yield from (text(""), text(f"{name}:"), text(""))
+        yield from verbatim(content)
+
+
+def verbatim(content: str) -> Iterator[Part]:
+    """Yield lines as they are written in a file."""
+    return (text(" " * INDENT + line) for line in content.splitlines())

@@ -1,0 +1,55 @@
+"""Notes of the runs of a sweep, each once, as commands that make many runs tell them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from gingham.cli._output import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# Notes, and points of a note, that are told.
+NOTES_SHOWN = 10
+POINTS_SHOWN = 3
+# Which asks for the rest.
+QUERY = "select distinct notes from runs"
+
+
+def tell_notes(folder: Path) -> None:
+    """Say every note of the runs in a folder once, with the points that it holds for."""
+    from gingham.results import Results
+
+    notes = Results.load(folder).notes()
+    for note in notes[:NOTES_SHOWN]:
+        warn(f"{note.text}{where(note.points)}")
+    if len(notes) > NOTES_SHOWN:
+        more = f"{len(notes) - NOTES_SHOWN:,} more notes"
+        warn(f'{more}: gingham query {folder} "{QUERY}"')
+
+
+def where(points: tuple[Mapping[str, Any], ...]) -> str:
+    """Return which points a note holds for; nothing where it holds for all.
+
+    >>> where(({"load": 0.1}, {"load": 0.2}))
+    ' (load = 0.1; load = 0.2)'
+    """
+    if not points:
+        return ""
+    shown = [named(point) for point in points[:POINTS_SHOWN]]
+    rest = len(points) - len(shown)
+    return f" ({'; '.join(shown)}{f'; and {rest:,} more points' if rest else ''})"
+
+
+def named(point: Mapping[str, Any]) -> str:
+    """Return the values of a point."""
+    return ", ".join(f"{name} = {value}" for name, value in point.items())
+
+
+def notes_for_programs(folder: Path) -> list[dict[str, Any]]:
+    """Return the notes of the runs in a folder, for programs."""
+    from gingham.results import Results
+
+    return [asdict(note) for note in Results.load(folder).notes()]

@@ -1,0 +1,44 @@
+"""Notes of many runs, each once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something about runs of a sweep that could surprise."""
+
+    text: str
+    # The values of the axes of the points that it holds for, each once; none where it holds for
+    # every run.
+    points: tuple[Mapping[str, Any], ...]
+
+
+def notes_of(rows: Iterable[Mapping[str, Any]], axes: Sequence[str]) -> list[Note]:
+    r"""Return the notes of runs in the order in which they first appear.
+
+    A row has `notes`, a line each, and the values of the axes.
+
+    >>> [one.text for one in notes_of([{"notes": "a\nb"}, {"notes": "b"}, {"notes": None}], [])]
+    ['a', 'b']
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    count = 0
+    for row in rows:
+        count += 1
+        for line in (row["notes"] or "").splitlines():
+            found.setdefault(line, []).append({name: row[name] for name in axes})
+    return [
+        Note(line, () if len(points) == count else tuple(each_once(points)))
+        for line, points in found.items()
+    ]
+
+
+def each_once(points: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
+    """Return points without those that were there before: replications have the same."""
+    return {tuple(point.items()): point for point in points}.values()

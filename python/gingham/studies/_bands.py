@@ -1,0 +1,150 @@
+"""Bands: what a number may be for a claim to hold.
+
+A table of a claim, or its `differs`, says it in one of these ways::
+
+    expected = 0.913, tolerance = 0.02      band    [0.893, 0.933]
+    expected = 2.85, factor = 1.6           band    [1.78, 4.56]; of tolerance and factor the wider
+    between = [150, 300]                    band
+    above = 0                               bound   the whole interval must lie above
+    below = 0.5                             bound   the whole interval must lie below
+
+A band is met by the measured value: its width is what the paper and our reading of it leave open,
+which is more than the interval. A bound is met by the whole 95 % interval: there the question is
+whether there is a difference at all. What was too little to tell has an interval on both sides of
+a bound, and is not met.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gingham.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BOUNDS = ("expected", "between", "above", "below")
+# What may stand beside `expected`, at least one of them.
+AROUND = ("tolerance", "factor")
+BAND_KEYS = (*BOUNDS, *AROUND)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A number, and the ends of its 95 % interval where it has one."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    # What else is worth saying: where the number comes from, what was nearly it.
+    note: str = ""
+
+    @classmethod
+    def around(cls, value: float, half_width: float | None, note: str = "") -> Measurement:
+        """Return a value with an interval of this half-width."""
+        if half_width is None:
+            return cls(value, note=note)
+        return cls(value, value - half_width, value + half_width, note)
+
+
+@dataclass(frozen=True)
+class Band:
+    """The numbers that are as expected."""
+
+    low: float
+    high: float
+    # The number that is expected: of a band with two ends its middle, the end of a bound.
+    at: float
+    # Whether the whole interval must lie beyond one bound, which is itself outside.
+    one_sided: bool
+    # As it is shown, without the unit.
+    shown: str
+
+    def holds(self, measured: Measurement) -> bool:
+        """Return whether what was measured is as expected; no number never is."""
+        if not self.one_sided:
+            return self.low <= measured.value <= self.high
+        low = measured.value if measured.low is None else measured.low
+        high = measured.value if measured.high is None else measured.high
+        return self.low < low and high < self.high
+
+    def admits(self, value: float) -> bool:
+        """Return whether a number that is known exactly is as expected."""
+        return self.holds(Measurement(value))
+
+    def contains(self, other: Band) -> bool:
+        """Return whether all that another band holds is held here."""
+        return self.low <= other.low and other.high <= self.high
+
+    @property
+    def exact(self) -> bool:
+        """Whether one number alone is as expected."""
+        return self.low == self.high
+
+    @property
+    def half_width(self) -> float:
+        """Half the distance of the ends; infinite for a bound."""
+        return (self.high - self.low) / 2
+
+
+def read_band(table: Mapping[str, Any], where: str) -> Band:
+    """Return the band that a table says; `where` begins the message if it is none."""
+    kinds = [kind for kind in BOUNDS if kind in table]
+    beside = [key for key in AROUND if key in table]
+    if len(kinds) != 1 or (kinds == ["expected"]) != bool(beside):
+        raise InputError(
+            f'{where} needs one of "expected" with "tolerance" or "factor" or both, "between", '
+            '"above" and "below"',
+            expected=list(BOUNDS),
+        )
+    band = band_of(kinds[0], table, where)
+    if band.low > band.high:
+        raise upside_down(where, f"from {band.low:g} to {band.high:g}")
+    return band
+
+
+def upside_down(where: str, what: str) -> InputError:
+    """Return the error of a band whose ends are the wrong way round."""
+    return InputError(
+        f"{where} has a band that is upside down, {what}: the lower end comes first, "
+        '"tolerance" is at least 0 and "factor" at least 1'
+    )
+
+
+def band_of(kind: str, table: Mapping[str, Any], where: str) -> Band:
+    """Return the band that is said in one way."""
+    if kind == "expected":
+        return around(number(table, kind, where), table, where)
+    if kind == "between":
+        value = table[kind]
+        if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004  (both ends)
+            raise InputError(f'{where} has no two ends in "between": write between = [1, 2]')
+        low, high = (number({kind: end}, kind, where) for end in value)
+        return Band(low, high, (low + high) / 2, one_sided=False, shown=f"{low:g} to {high:g}")
+    end = number(table, kind, where)
+    low, high = (end, math.inf) if kind == "above" else (-math.inf, end)
+    return Band(low, high, end, one_sided=True, shown=f"{kind} {end:g}")
+
+
+def around(value: float, table: Mapping[str, Any], where: str) -> Band:
+    """Return the band around a value; of a tolerance and a factor the wider."""
+    tolerance = number(table, "tolerance", where) if "tolerance" in table else 0.0
+    factor = number(table, "factor", where) if "factor" in table else 1.0
+    if tolerance < 0 or factor < 1:
+        raise upside_down(where, f"tolerance {tolerance:g} and factor {factor:g}")
+    reached = (value - tolerance, value + tolerance, value / factor, value * factor)
+    low, high = min(reached), max(reached)
+    shown = (
+        f"{value:g}, {low:.3g} to {high:.3g}" if "factor" in table else f"{value:g} ± {tolerance:g}"
+    )
+    return Band(low, high, value, one_sided=False, shown=shown)
+
+
+def number(table: Mapping[str, Any], key: str, where: str) -> float:
+    """Return a number of a table."""
+    value = table[key]
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise InputError(f'{where} has "{key}" = {value!r}, which is no number', key=key)
+    return value

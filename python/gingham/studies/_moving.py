@@ -1,0 +1,97 @@
+"""What each assumption of a study moves: its claims measured under every alternative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gingham.studies._checking import outcome
+from gingham.studies._evidence import Evidence
+from gingham.studies._running import fill, ignore, sweeps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor
+    from pathlib import Path
+
+    from gingham.studies._assumptions import Assumption
+    from gingham.studies._claims import Claim, ClaimOutcome
+    from gingham.studies._running import OnProgress
+    from gingham.studies._study import Study
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A claim under our assumption and under each alternative, in their order."""
+
+    assumption: Assumption
+    claim: Claim
+    ours: ClaimOutcome
+    others: Sequence[ClaimOutcome]
+
+    @property
+    def by(self) -> float:
+        """How far the number goes from that under ours at most, in the claim's unit."""
+        assert self.ours.measured is not None, "nothing is left out"
+        start = self.ours.measured.value
+        return max(abs(one.measured.value - start) for one in self.others if one.measured)
+
+    @property
+    def turns(self) -> bool:
+        """Whether the claim is met under one assumption and not under another."""
+        met = {one.measured and self.claim.band.holds(one.measured) for one in self.all}
+        return len(met) > 1
+
+    @property
+    def all(self) -> list[ClaimOutcome]:
+        """The outcomes, ours first."""
+        return [self.ours, *self.others]
+
+
+def settings(
+    study: Study, folder: Path, assumption: Assumption
+) -> Iterator[tuple[Evidence, Sequence[str]]]:
+    """Yield the evidence under ours and under each alternative, with the sweeps that it needs."""
+    figures = {study.claim(key).figure for key in assumption.claims}
+    sweeps = assumption.sweeps or sweeps_of([one for one in study.figures if one.key in figures])
+    yield Evidence(study, folder, "coarse"), sweeps
+    for one in assumption.alternatives:
+        yield Evidence(study, folder, "coarse", one), sweeps
+
+
+def needed(
+    study: Study, folder: Path, chosen: Sequence[Assumption]
+) -> dict[Path, tuple[Evidence, str]]:
+    """Return the sweeps that assumptions need, by their folder: each once."""
+    return {
+        evidence.path(sweep): (evidence, sweep)
+        for assumption in chosen
+        for evidence, sweeps in settings(study, folder, assumption)
+        for sweep in sweeps
+    }
+
+
+def run_assumptions(
+    study: Study,
+    folder: Path,
+    chosen: Sequence[Assumption],
+    *,
+    workers: int = 2,
+    executor: Executor | None = None,
+    on_progress: OnProgress = ignore,
+) -> None:
+    """Make the runs that are missing of each assumption, ours and its alternatives."""
+    for evidence, sweep in needed(study, folder, chosen).values():
+        fill(evidence, sweep, executor=executor, workers=workers, on_progress=on_progress)
+
+
+def moved(study: Study, folder: Path, chosen: Sequence[Assumption]) -> list[Moved]:
+    """Return what each assumption moves, by the runs that are in the folder."""
+    found = []
+    for assumption in chosen:
+        tried = [evidence for evidence, _ in settings(study, folder, assumption)]
+        for key in assumption.claims:
+            claim = study.claim(key)
+            outcomes = [outcome(claim, evidence) for evidence in tried]
+            found.append(Moved(assumption, claim, outcomes[0], outcomes[1:]))
+    return found

@@ -1,1 +1,0 @@
-"""Dally 1992 and what followed: virtual lanes on a mesh and a torus of 8x8 switches."""

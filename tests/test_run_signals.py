@@ -1,0 +1,152 @@
+"""A run folder that a signal ends leaves nothing, at whatever instruction the signal comes."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from gingham import _rundir, _signals
+from gingham._rundir import RunFolder, interruptible
+from gingham._signals import HeldSignals
+from gingham.running import interruption
+
+# A file that was opened, but whose block was not yet entered, is closed when it is forgotten.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+# Between the instructions of these files a signal comes.
+OURS = {_rundir.__file__, _signals.__file__, __file__}
+
+
+class Blow:
+    """Raises SIGINT before the `step`th instruction after it is armed."""
+
+    def __init__(self, step: int, *, armed: bool = True) -> None:
+        self.left = step
+        self.armed = armed
+        self.struck = False
+
+    def __call__(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        if frame.f_code.co_filename not in OURS or frame.f_code.co_name == "blow":
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and self.armed and not self.struck:
+            self.left -= 1
+            if self.left < 0:
+                self.struck = True
+                signal.raise_signal(signal.SIGINT)
+        return self
+
+
+@contextlib.contextmanager
+def traced(blow: Blow) -> Iterator[None]:
+    """Let `blow` see every instruction of what the block calls."""
+    former = sys.gettrace()
+    sys.settrace(blow)
+    try:
+        yield
+    finally:
+        sys.settrace(former)
+
+
+@pytest.fixture(autouse=True)
+def _default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # The disk takes longer than all else.
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+def write_run(target: Path, *, force: bool = False) -> None:
+    with RunFolder(target, force=force) as folder, interruptible(folder):
+        folder.write("table.csv", lambda handle: handle.write(b"1,2\n"))
+        folder.complete({})
+
+
+def is_as_it_was(place: Path) -> None:
+    """Check that nothing half done is left, of folders or of handlers."""
+    found = sorted(path.relative_to(place).as_posix() for path in place.rglob("*"))
+    assert found in ([], ["demo", "demo/manifest.json", "demo/table.csv"])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["new", "in the place of another"])
+def test_one_signal_leaves_nothing_half_done(tmp_path: Path, *, again: bool) -> None:
+    if again:
+        write_run(tmp_path / "demo")
+    struck = 0
+    for step in itertools.count():
+        blow = Blow(step)
+        with contextlib.suppress(KeyboardInterrupt), traced(blow):
+            write_run(tmp_path / "demo", force=True)
+        is_as_it_was(tmp_path)
+        assert again <= (tmp_path / "demo").exists()
+        if not blow.struck:
+            break
+        struck += 1
+    assert struck > 200
+
+
+def test_a_signal_after_another_leaves_nothing_half_done(tmp_path: Path) -> None:
+    def interrupted(blow: Blow) -> None:
+        with RunFolder(tmp_path / "demo") as folder, interruptible(folder):
+            folder.write("table.csv", lambda handle: handle.write(b"1,2\n"))
+            blow.armed = True
+            signal.raise_signal(signal.SIGINT)
+
+    for step in itertools.count():
+        blow = Blow(step, armed=False)
+        with pytest.raises(KeyboardInterrupt), traced(blow):
+            interrupted(blow)
+        is_as_it_was(tmp_path)
+        if not blow.struck:
+            break
+    assert step > 20
+
+
+def test_a_signal_while_the_folder_appears_says_that_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appear = RunFolder._appear
+
+    def struck(folder: RunFolder) -> None:
+        signal.raise_signal(signal.SIGINT)
+        appear(folder)
+
+    monkeypatch.setattr(RunFolder, "_appear", struck)
+    with pytest.raises(KeyboardInterrupt, match="demo is written"):
+        write_run(tmp_path / "demo")
+    assert (tmp_path / "demo" / "manifest.json").exists()
+
+
+def test_a_handler_that_only_notes_may_note_often() -> None:
+    noted = []
+    signal.signal(signal.SIGINT, lambda number, _frame: noted.append(number))
+    with HeldSignals() as held:
+        signal.raise_signal(signal.SIGINT)
+        assert noted == []
+        with held.let_through():
+            assert len(noted) == 1
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        assert len(noted) == 3
+    assert len(noted) == 4
+
+
+def test_ctrl_c_is_noted_while_a_run_advances_also_with_a_folder(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "demo") as folder, interruptible(folder):
+        with interruption() as pressed:
+            assert not pressed()
+            signal.raise_signal(signal.SIGINT)
+            assert pressed()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
