@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4}
-# Columns of a sentence.
 # Units of time and their nanoseconds.
 UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
 
