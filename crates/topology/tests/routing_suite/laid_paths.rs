@@ -3,11 +3,11 @@
 //! Laying is repeated here from its documentation: paths are taken by the switch of the
 //! destination, the destination and the source, each is the best for the loads that it meets, and a
 //! pass takes each up first. The candidates are listed one by one, from the definition of
-//! up*/down*.
+//! up*/down* from the lowest switch.
 
 use crate::support::{any_plan, assert_leads, hops, routed, switch_of, up_channels};
 use gingham_topology::routing::{
-    Algorithm, Form, InTransit, PathSpread, Routes, SimpleRoutes, SourceRoutes, TransitHosts,
+    Algorithm, Form, InTransit, PathSpread, Root, Routes, SimpleRoutes, SourceRoutes, TransitHosts,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use proptest::prelude::*;
@@ -182,7 +182,8 @@ fn replay(
 
 fn check_in_transit(world: &World, hosts: TransitHosts, spread: PathSpread) {
     let rounds = [0, 1, 2].map(|passes| {
-        let parameters = InTransit { hosts, spread, passes, ..InTransit::default() };
+        let root = Root::LowestId;
+        let parameters = InTransit { root, hosts, spread, passes, ..InTransit::default() };
         source_routes(&world.fabric, &Algorithm::InTransit(parameters))
     });
     let has_hosts = |switch: NodeId| world.hosts[switch.index()] > 0;
@@ -235,7 +236,8 @@ fn check_fall_backs(world: &World, spread: PathSpread, routes: &SourceRoutes) {
 
 fn check_simple_routes(world: &World, weight: f64, spread: PathSpread) {
     let rounds = [0, 1].map(|passes| {
-        let parameters = SimpleRoutes { weight, spread, passes, ..SimpleRoutes::default() };
+        let root = Root::LowestId;
+        let parameters = SimpleRoutes { root, weight, spread, passes, ..SimpleRoutes::default() };
         source_routes(&world.fabric, &Algorithm::SimpleRoutes(parameters))
     });
     let count = world.hosts.len();
