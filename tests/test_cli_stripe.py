@@ -90,7 +90,9 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_run(gingham: Com
 
 
 def test_names_of_schedulers_are_explained(gingham: Command) -> None:
-    assert "fair in bytes" in gingham("explain", "--stripe", "surplus-round-robin").out
+    told = gingham("explain", "--stripe", "surplus-round-robin").out
+    assert "fair in bytes whatever the lengths" in " ".join(told.split())
+    assert 'stripe.scheduler = "surplus-round-robin"' in " ".join(told.split())
     # Only striping scenarios have channels, so nobody needs to say so.
     assert "Bytes that leave its queue" in gingham("explain", "channel.0.rate").out
 

@@ -90,6 +90,7 @@ def test_a_run_by_contention_has_the_picture_with_its_own_thresholds(tmp_path: P
     assert plots.by_contention(result) == {
         "alpha": 0.7,
         "beta": 0.95,
+        "start": 1.0,
         "above": 1.25,
         "below": 1.1,
     }

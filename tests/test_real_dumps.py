@@ -65,14 +65,14 @@ def test_a_real_dump_routes_and_is_proved(dump: Path, form: str) -> None:
     assert statistics["unreachable_pairs"] == 0
 
 
-def test_in_transit_hosts_buy_nothing_on_a_clos_but_balanced_paths_do(dump: Path) -> None:
+def test_in_transit_hosts_buy_nothing_on_a_clos_and_balanced_paths_cost_nothing(dump: Path) -> None:
     rows = comparison.compare(gingham.Fabric.load(dump))
     routed = {row.label: row.facts["statistics"] for row in rows if row.facts}
     assert all(statistics["minimal_share"] == 1 for statistics in routed.values())
     assert all(statistics["max_in_transit_hosts"] == 0 for statistics in routed.values())
     bound = {label: statistics["all_to_all"]["load"] for label, statistics in routed.items()}
     assert bound["smart"] >= bound["up-down"]
-    assert bound["in-transit, any hosts"] > bound["up-down"]
+    assert bound["in-transit, any hosts"] >= bound["up-down"]
     free = [row.label for row in rows if row.facts and row.facts["deadlock_free"]]
     assert set(routed) - {"shortest-path"} <= set(free)
 

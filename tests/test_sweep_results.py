@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -313,6 +314,14 @@ def test_an_interrupted_question_is_no_wrong_one(
     monkeypatch.setattr(results, "_connection", Pressed(results, error))
     with pytest.raises(KeyboardInterrupt):
         results.query("from runs")
+
+
+def test_a_question_after_an_interruption_is_not_interrupted(results: Results) -> None:
+    try:
+        signal.default_int_handler(signal.SIGINT, None)
+    except KeyboardInterrupt:
+        with pytest.raises(InputError, match="nowhere"):
+            results.query("from nowhere")
 
 
 def test_another_fault_of_the_database_is_no_interruption() -> None:

@@ -86,7 +86,7 @@ def test_the_table_tells_what_ran_and_why(gingham: Command, torus: Path) -> None
     lines = told.out.splitlines()
     lash = next(line.split() for line in lines if line.split()[:1] == ["lash"])
     assert lash[:5] == ["lash", "lash", "3.133", "5", "2"]
-    assert lash[-3:] == ["free", "of", "deadlock"]
+    assert lash[-1] == "free"
     assert any(line.startswith("updn was replaced by minhop: ") for line in lines)
 
 

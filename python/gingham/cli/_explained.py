@@ -80,12 +80,22 @@ def sentences(
     """Return all about a key in one paragraph."""
     parts = [
         meaning,
-        values[:1].upper() + values[1:],
+        sentence(values),
         {"": "", "required": "Required"}.get(standing, f"Default: {standing}"),
         f"Source: {source}" if source else "",
         "Keys below it" if below else "",
     ]
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)
+
+
+def sentence(words: str) -> str:
+    """Return words with a capital, unless they begin with the path of a key.
+
+    >>> sentence("a number"), sentence('stripe.scheduler = "round-robin"')
+    ('A number', 'stripe.scheduler = "round-robin"')
+    """
+    first = words.partition(" ")[0]
+    return words if "." in first else words[:1].upper() + words[1:]
 
 
 def facts_of_word(one: glossary.Word) -> Iterator[tuple[str, str]]:
