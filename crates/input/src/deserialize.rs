@@ -151,14 +151,14 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Data::String(name) => {
                 return visitor.visit_enum(Choice { name, origin: &self.0.origin, content: None });
             }
-            Data::Table(table) => match (table.alternative(), &*table.entries) {
-                (Some(Entry { name, origin, value }), _) => {
+            Data::Table(table) => match &*table.alternatives() {
+                [Entry { name, origin, value }] => {
                     return visitor.visit_enum(Choice { name, origin, content: Some(value) });
                 }
-                (None, [first, second, ..]) => {
+                [first, second, ..] => {
                     format!("a table with both `{}` and `{}`", first.name, second.name)
                 }
-                (None, _) => self.found(),
+                [] => self.found(),
             },
             _ => self.found(),
         };

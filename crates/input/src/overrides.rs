@@ -9,8 +9,10 @@
 //! ```
 //!
 //! Tables and lists that are missing on the way are made. What is one of several alternatives the
-//! tree does not know, only its reader: a table remembers which key was overridden last
-//! (`Table::alternative`). Invariant: an override that fails changes nothing.
+//! tree does not know, only its reader: a table remembers which keys were overridden last
+//! (`Table::alternatives`). Of overrides that follow each other the last holds; of those that are made
+//! together, as by the axes of a sweep, two alternatives contradict each other. Invariant: an
+//! override that fails changes nothing.
 
 use crate::convert::Places;
 use crate::fault::Fault;
@@ -25,17 +27,46 @@ impl Tree {
         let text = text.trim();
         let origin = Origin::whole(words::clip(&format!("--set {}={text}", path.trim()), 80));
         let value = from_text(text, &origin).map_err(|fault| fault.report(&origin))?;
-        self.assign(path, value, &origin)
+        self.assign(path, value, &origin, self.round + 1)?;
+        self.round += 1;
+        Ok(())
     }
 
     /// Sets the value at `path` to one that a program gives.
     pub fn set_value(&mut self, path: &str, value: &serde_json::Value) -> Result<(), InputError> {
-        let origin = Origin::whole(words::clip(&format!("override of {}", path.trim()), 80));
-        let value = json::value(value, &origin, json::DEPTH_MAX).map_err(|f| f.report(&origin))?;
-        self.assign(path, value, &origin)
+        self.set_values([(path, value)])
     }
 
-    fn assign(&mut self, path: &str, value: Value, origin: &Origin) -> Result<(), InputError> {
+    /// The same for several, of which none replaces an alternative that another one brings.
+    pub(crate) fn set_values<'a>(
+        &mut self,
+        values: impl IntoIterator<Item = (&'a str, &'a serde_json::Value)>,
+    ) -> Result<(), InputError> {
+        let round = self.round + 1;
+        let mut values = values.into_iter();
+        values.try_for_each(|(path, value)| self.set_in_round(path, value, round))?;
+        self.round = round;
+        Ok(())
+    }
+
+    fn set_in_round(
+        &mut self,
+        path: &str,
+        value: &serde_json::Value,
+        round: u32,
+    ) -> Result<(), InputError> {
+        let origin = Origin::whole(words::clip(&format!("override of {}", path.trim()), 80));
+        let value = json::value(value, &origin, json::DEPTH_MAX).map_err(|f| f.report(&origin))?;
+        self.assign(path, value, &origin, round)
+    }
+
+    fn assign(
+        &mut self,
+        path: &str,
+        value: Value,
+        origin: &Origin,
+        round: u32,
+    ) -> Result<(), InputError> {
         let whole = |message: String| {
             let example = "a path such as traffic.0.load".to_owned();
             InputError::new(origin.clone(), message).expecting([example])
@@ -44,7 +75,7 @@ impl Tree {
         if steps.is_empty() {
             return Err(whole("the path is empty".to_owned()));
         }
-        Assignment { steps: &steps, origin }.put(0, &mut self.root, value)
+        Assignment { steps: &steps, origin, round }.put(0, &mut self.root, value)
     }
 }
 
@@ -72,12 +103,14 @@ fn braced(steps: &[Step]) -> String {
 struct Assignment<'a> {
     steps: &'a [Step],
     origin: &'a Origin,
+    round: u32,
 }
 
 impl Assignment<'_> {
     /// Puts `new` below `target`, which stands where `depth` steps have led.
-    fn put(&self, depth: usize, target: &mut Value, new: Value) -> Result<(), InputError> {
+    fn put(&self, depth: usize, target: &mut Value, mut new: Value) -> Result<(), InputError> {
         let Some(step) = self.steps.get(depth) else {
+            new.note_keys(self.round);
             *target = new;
             return Ok(());
         };
@@ -104,7 +137,7 @@ impl Assignment<'_> {
         let name = step.name();
         if let Some(place) = table.entries.iter().position(|entry| entry.name == name) {
             self.put(depth + 1, &mut table.entries[place].value, new)?;
-            table.overridden = Some(place);
+            table.overridden.note(self.round, place);
             return Ok(());
         }
         if let Step::Index(index) = step {
@@ -114,7 +147,7 @@ impl Assignment<'_> {
         }
         let near = nearest(&name, table.entries.iter().map(|entry| &*entry.name));
         let value = self.nest(depth + 1, new).map_err(|error| error.meaning(near))?;
-        table.overridden = Some(table.entries.len());
+        table.overridden.note(self.round, table.entries.len());
         table.entries.push(Entry { name: name.into_owned(), origin: self.origin.clone(), value });
         Ok(())
     }
@@ -150,7 +183,7 @@ impl Assignment<'_> {
 
     /// `new` inside the tables and lists that the steps from `depth` on ask for.
     fn nest(&self, depth: usize, new: Value) -> Result<Value, InputError> {
-        (depth..self.steps.len()).rev().try_fold(new, |value, at| {
+        let nested = (depth..self.steps.len()).rev().try_fold(new, |value, at| {
             let origin = self.origin.clone();
             let data = match &self.steps[at] {
                 Step::Name(name) => Data::Table(Table::of(vec![Entry {
@@ -164,6 +197,10 @@ impl Assignment<'_> {
                 }
             };
             Ok(Value { data, origin })
+        });
+        nested.map(|mut value| {
+            value.note_keys(self.round);
+            value
         })
     }
 

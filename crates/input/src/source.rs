@@ -36,7 +36,8 @@ pub enum Change {
     Value(String, serde_json::Value),
 }
 
-/// Changes to a scenario, applied in their order, and the seed last.
+/// Changes to a scenario, applied in their order, and the seed last. Of texts the last holds, as of
+/// options; values that follow each other are made together and may not contradict each other.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// Other values of keys.
@@ -53,10 +54,15 @@ impl Overrides {
     }
 
     fn apply(&self, tree: &mut Tree) -> Result<(), InputError> {
-        for change in &self.changes {
-            match change {
-                Change::Text(path, text) => tree.set(path, text)?,
-                Change::Value(path, value) => tree.set_value(path, value)?,
+        let value = |change: &'_ Change| match change {
+            Change::Text(..) => None,
+            Change::Value(path, value) => Some((path.as_str(), value)),
+        };
+        let are_values = |one: &Change, next: &Change| value(one).and(value(next)).is_some();
+        for together in self.changes.chunk_by(are_values) {
+            match together {
+                [Change::Text(path, text)] => tree.set(path, text)?,
+                values => tree.set_values(values.iter().filter_map(value))?,
             }
         }
         self.seed.map_or(Ok(()), |seed| tree.set_value("seed", &seed.into()))
@@ -110,7 +116,8 @@ impl<S: Scenario> Source<S> {
     /// The scenario that stands below `path` in a file of another kind.
     pub fn within(tree: &Tree, path: &str, folder: &Path) -> Result<Self, InputError> {
         let missing = || InputError::at(tree, path, "there is no scenario");
-        let part = tree.get(path).map(|root| Tree { root: root.clone() }).ok_or_else(missing)?;
+        let root = tree.get(path).cloned().ok_or_else(missing)?;
+        let part = Tree { root, round: tree.round };
         Self::from_tree(part, folder.to_path_buf(), String::new(), &Overrides::default())
     }
 

@@ -20,6 +20,8 @@ use std::fmt;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
     pub(crate) root: Value,
+    /// How often it was overridden.
+    pub(crate) round: u32,
 }
 
 impl Tree {
@@ -29,7 +31,7 @@ impl Tree {
         let whole = Origin::whole(source);
         let places = Places { whole: whole.clone(), positions: Some(Positions::of(text)) };
         let table = places.table(table.get_ref()).map_err(|fault| fault.report(&whole))?;
-        Ok(Self { root: Value { data: Data::Table(table), origin: whole } })
+        Ok(Self { root: Value { data: Data::Table(table), origin: whole }, round: 0 })
     }
 
     /// Reads the bytes of a TOML file, which must be UTF-8.

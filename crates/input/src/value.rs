@@ -63,9 +63,29 @@ pub enum Data {
 pub struct Table {
     /// The entries; no two have one name.
     pub entries: Vec<Entry>,
-    /// The entry that an override went through last. Where one of several alternatives is asked
-    /// for, it is the one that holds.
-    pub overridden: Option<usize>,
+    /// The entries that the last overrides went through. Where one of several alternatives is asked
+    /// for, it is among them.
+    pub(crate) overridden: Overridden,
+}
+
+/// Entries that overrides went through which were made together, by their places in the table.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Overridden {
+    /// Counts overrides of a tree that follow each other.
+    round: u32,
+    places: Vec<usize>,
+}
+
+impl Overridden {
+    /// Notes one more entry; those of earlier rounds no longer matter.
+    pub(crate) fn note(&mut self, round: u32, place: usize) {
+        if self.round != round {
+            *self = Self { round, places: Vec::new() };
+        }
+        if !self.places.contains(&place) {
+            self.places.push(place);
+        }
+    }
 }
 
 /// A key of a table and its value.
@@ -87,16 +107,15 @@ impl Table {
 
     /// A table as it was written.
     pub(crate) fn of(entries: Vec<Entry>) -> Self {
-        Self { entries, overridden: None }
+        Self { entries, overridden: Overridden::default() }
     }
 
-    /// The one entry of a table that names an alternative: the only one, or else the one of an
-    /// override, which replaces what was written.
-    pub(crate) fn alternative(&self) -> Option<&Entry> {
-        match (&*self.entries, self.overridden) {
-            ([only], _) => Some(only),
-            (entries, Some(place)) => entries.get(place),
-            _ => None,
+    /// The entries of a table that names an alternative, of which there should be one: those of the
+    /// last overrides, which replace what was written, or else all.
+    pub(crate) fn alternatives(&self) -> Vec<&Entry> {
+        match &*self.overridden.places {
+            [] => self.entries.iter().collect(),
+            places => places.iter().filter_map(|place| self.entries.get(*place)).collect(),
         }
     }
 }
@@ -105,6 +124,20 @@ impl Value {
     /// A table without keys.
     pub(crate) fn empty_table(origin: Origin) -> Self {
         Self { data: Data::Table(Table::default()), origin }
+    }
+
+    /// Notes that an override brought all its keys.
+    pub(crate) fn note_keys(&mut self, round: u32) {
+        match &mut self.data {
+            Data::Table(table) => {
+                for (place, entry) in table.entries.iter_mut().enumerate() {
+                    table.overridden.note(round, place);
+                    entry.value.note_keys(round);
+                }
+            }
+            Data::Array(items) => items.iter_mut().for_each(|item| item.note_keys(round)),
+            Data::String(_) | Data::Integer(_) | Data::Float(_) | Data::Bool(_) => {}
+        }
     }
 
     /// The value one step further in.

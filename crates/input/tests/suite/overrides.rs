@@ -1,8 +1,9 @@
 //! Overrides: what they change, and that a failing one changes nothing.
 
-use gingham_input::{Data, InputError, Tree};
+use gingham_input::{Change, Data, InputError, Overrides, Source, Tree};
 use serde::Deserialize;
 use serde_json::json;
+use std::path::Path;
 
 const TEXT: &str = "name = \"mesh\"\nrouting.algorithm = \"up-down\"\n\
     [[traffic]]\nload = 0.4\nhosts = [\"a\", \"b\"]\n";
@@ -124,6 +125,46 @@ fn of_alternatives_the_last_override_holds() {
     assert!(slip.contains("did you mean `exponential`?"), "{slip}");
     let two = length("{ fixed = 1, exponential = 2 }", &[]).unwrap_err().to_string();
     assert!(two.contains("found a table with both `fixed` and `exponential`"), "{two}");
+}
+
+#[derive(Deserialize, PartialEq, Debug)]
+struct Classes {
+    class: Class,
+}
+
+impl gingham_input::Scenario for Classes {
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[];
+
+    fn fill_in(&mut self) {}
+}
+
+/// The length that `{ exponential = 1 }` has after values that a program gives together, call by
+/// call.
+fn length_after(calls: &[&[(&str, serde_json::Value)]]) -> Result<Length, String> {
+    let (text, none) = ("class.length = { exponential = 1 }", Overrides::default());
+    let mut source = Source::<Classes>::parse("t.toml", text, Path::new("."), &none).unwrap();
+    for call in calls {
+        let change =
+            |(path, value): &(&str, _)| Change::Value((*path).to_owned(), Clone::clone(value));
+        let changes = call.iter().map(change).collect();
+        let overrides = Overrides { changes, seed: None };
+        source = source.with(&overrides).map_err(|error| error.to_string())?;
+    }
+    Ok(source.scenario.class.length)
+}
+
+#[test]
+fn values_that_are_given_together_may_not_contradict_each_other() {
+    let fixed = ("class.length.fixed", json!(2));
+    let whole = ("class.length", json!({ "fixed": 2 }));
+    let further = ("class.length.exponential", json!(3));
+    assert_eq!(length_after(&[&[fixed.clone()]]), Ok(Length::Fixed(2)));
+    for first in [fixed, whole] {
+        let both = length_after(&[&[first.clone(), further.clone()]]).unwrap_err();
+        assert!(both.contains("found a table with both `fixed` and `exponential`"), "{both}");
+        let later = length_after(&[std::slice::from_ref(&first), std::slice::from_ref(&further)]);
+        assert_eq!(later, Ok(Length::Exponential(3)));
+    }
 }
 
 #[test]
