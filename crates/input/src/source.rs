@@ -36,6 +36,16 @@ pub enum Change {
     Value(String, serde_json::Value),
 }
 
+impl Change {
+    /// The path and the value that a program gives.
+    fn value(&self) -> Option<(&str, &serde_json::Value)> {
+        match self {
+            Self::Text(..) => None,
+            Self::Value(path, value) => Some((path, value)),
+        }
+    }
+}
+
 /// Changes to a scenario, applied in their order, and the seed last. Of texts the last holds, as of
 /// options; values that follow each other are made together and may not contradict each other.
 #[derive(Clone, Debug, Default)]
@@ -54,15 +64,12 @@ impl Overrides {
     }
 
     fn apply(&self, tree: &mut Tree) -> Result<(), InputError> {
-        let value = |change: &'_ Change| match change {
-            Change::Text(..) => None,
-            Change::Value(path, value) => Some((path.as_str(), value)),
-        };
-        let are_values = |one: &Change, next: &Change| value(one).and(value(next)).is_some();
+        let are_values =
+            |one: &Change, next: &Change| one.value().and_then(|_| next.value()).is_some();
         for together in self.changes.chunk_by(are_values) {
             match together {
                 [Change::Text(path, text)] => tree.set(path, text)?,
-                values => tree.set_values(values.iter().filter_map(value))?,
+                values => tree.set_values(values.iter().filter_map(Change::value))?,
             }
         }
         self.seed.map_or(Ok(()), |seed| tree.set_value("seed", &seed.into()))
