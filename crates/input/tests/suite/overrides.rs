@@ -94,7 +94,7 @@ struct Class {
 
 /// The length that `written` has after overrides, each a path below it and a value.
 fn length(written: &str, overrides: &[(&str, &str)]) -> Result<Length, InputError> {
-    let mut tree = Tree::parse("t.toml", &format!("length = {written}\n")).unwrap();
+    let mut tree = Tree::parse("t.toml", &format!("length = {written}\n"))?;
     for (path, text) in overrides {
         tree.set(&format!("length.{path}"), text)?;
     }
@@ -142,7 +142,8 @@ impl gingham_input::Scenario for Classes {
 /// call.
 fn length_after(calls: &[&[(&str, serde_json::Value)]]) -> Result<Length, String> {
     let (text, none) = ("class.length = { exponential = 1 }", Overrides::default());
-    let mut source = Source::<Classes>::parse("t.toml", text, Path::new("."), &none).unwrap();
+    let mut source =
+        Source::<Classes>::parse("t.toml", text, Path::new("."), &none).expect("the text is sound");
     for call in calls {
         let change =
             |(path, value): &(&str, _)| Change::Value((*path).to_owned(), Clone::clone(value));
@@ -158,7 +159,7 @@ fn values_that_are_given_together_may_not_contradict_each_other() {
     let fixed = ("class.length.fixed", json!(2));
     let whole = ("class.length", json!({ "fixed": 2 }));
     let further = ("class.length.exponential", json!(3));
-    assert_eq!(length_after(&[&[fixed.clone()]]), Ok(Length::Fixed(2)));
+    assert_eq!(length_after(&[std::slice::from_ref(&fixed)]), Ok(Length::Fixed(2)));
     for first in [fixed, whole] {
         let both = length_after(&[&[first.clone(), further.clone()]]).unwrap_err();
         assert!(both.contains("found a table with both `fixed` and `exponential`"), "{both}");
