@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Far longer than any command here takes, also beside busy neighbours; a test that reaches it has
 # hung.
@@ -20,6 +21,9 @@ TIMEOUT_S = 600
 # Programs of system administration are installed where not every user looks.
 SEARCH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 
+# No test has a deadline of its own: neighbours may be busy.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
 
 # pytest loads readline, which tells children the width of some terminal, behind Python's back.
 for name in ("COLUMNS", "LINES"):

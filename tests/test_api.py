@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import gingham
@@ -145,7 +145,6 @@ def test_a_run_interrupted_in_a_program_keeps_what_it_has() -> None:
     assert gingham.run(scenario, on_progress=interrupt).verdict == "interrupted"
 
 
-@settings(deadline=None)
 @given(content=st.binary(max_size=300))
 def test_no_bytes_break_the_reader_of_fabrics(
     content: bytes, tmp_path_factory: pytest.TempPathFactory
