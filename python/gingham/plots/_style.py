@@ -79,7 +79,7 @@ MARGIN = 10.0
 # The mark of a point that stands alone, in points.
 LONE_MARK = 3.0
 # A logarithmic axis over more than this has a tick a decade.
-SUBDIVIDED_MAX = 3000.0
+SUBDIVIDED_MAX = 500
 # A shorter common beginning of names is left where it is.
 WORTH_CUTTING = 4
 

@@ -102,11 +102,21 @@ def line(axes: Axes, at: float, words: str, **style: Any) -> None:
 
 
 def named(axes: Axes, x: str, y: str, ncols: int = 2) -> None:
-    """Name the axes of a panel, and show its legend above it, where it hides no curve."""
+    """Name the axes of a panel, and show its legend above it, where it hides no curve.
+
+    The title of a panel becomes that of its legend, in whose place it would stand.
+    """
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.grid(visible=True, color="#e6e6e6", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=ncols, borderaxespad=0.2, columnspacing=1.2
+        title=axes.get_title(loc="left") or None,
+        loc="lower left",
+        alignment="left",
+        bbox_to_anchor=(0, 1),
+        ncols=ncols,
+        borderaxespad=0.2,
+        columnspacing=1.2,
     )
+    axes.set_title("", loc="left")

@@ -249,9 +249,7 @@ def figure_video(evidence: Evidence) -> Figure:
         logarithmic(axes)
         axes.set_title(trace)
         line(axes, 0.4, "the paper: 40 %")
-        # Room for the legend.
-        axes.set_ylim(-5, 160)
-        axes.set_yticks(range(0, 101, 20))
+        axes.set_ylim(-5, 105)
         named(axes, "share of packets lost", "frames damaged (%)")
     return figure
 

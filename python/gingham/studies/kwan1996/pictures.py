@@ -179,8 +179,7 @@ def figure_8_lanes(evidence: Evidence) -> Figure:
             words = f"{lanes_text(lanes)} of {2 * depth} bytes"
             curve(axes, found, scale=US, color=colour, label=words)
         logarithmic(axes)
-        # Room for the legend.
-        axes.set_ylim(0, 16)
+        axes.set_ylim(bottom=0)
         named(axes, SEGMENT, HIGH_DELAY)
     slack = delays(evidence, "figure-8", {"buffer": 80})
     words = "figure 8: slack buffer of 80 bytes"
@@ -234,8 +233,6 @@ def figure_11(evidence: Evidence) -> Figure:
             curve(large, found, scale=US, color=colour, label=f"5x5, load {load:g}")
     line(large, 450, "paper: least at 450 bytes, medium load")
     large.set_yscale("log")
-    # Room for the legend.
-    large.set_ylim(7, 300)
     log_ticks(large.yaxis)
     for axes in (small, large):
         logarithmic(axes)

@@ -117,8 +117,7 @@ def latencies(
         axes.axhline(TIMES * empty, color="#999999", linewidth=0.8, linestyle=":")
         most = bound(shape_of(sweep))
         line(axes, most, f"bound of the routes, {most:.3f}")
-        # Room for the legend.
-        axes.set_xlim(0, 1.75 * most)
+        axes.set_xlim(0, 1.1 * most)
         axes.set_ylim(0, SHOWN * empty)
         named(axes, OFFERED, LATENCY)
     return figure
