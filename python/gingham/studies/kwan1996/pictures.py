@@ -179,11 +179,11 @@ def figure_8_lanes(evidence: Evidence) -> Figure:
             words = f"{lanes_text(lanes)} of {2 * depth} bytes"
             curve(axes, found, scale=US, color=colour, label=words)
         logarithmic(axes)
-        axes.set_ylim(bottom=0)
         named(axes, SEGMENT, HIGH_DELAY)
     slack = delays(evidence, "figure-8", {"buffer": 80})
     words = "figure 8: slack buffer of 80 bytes"
     curve(panels[0], slack, scale=US, label=words, color="#777777", linestyle=":", marker="none")
+    panels[0].set_ylim(bottom=0)
     named(panels[0], SEGMENT, HIGH_DELAY)
     return figure
 
