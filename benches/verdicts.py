@@ -4,7 +4,7 @@
     python benches/verdicts.py --seeds 4 --longest 30     fewer runs; runs that are there stay
     python benches/verdicts.py --saturation       the loads at which the fabrics saturate
 
-All of it takes some 15 minutes of one processor, and goes on where it was interrupted: runs are
+All of it takes some eight minutes of one processor, and goes on where it was interrupted: runs are
 those of sweeps in `runs/verdicts`. Exits with 5 if a limit is missed: of runs at 1.05 of saturation
 or more, one in a hundred may be ok; of those below 0.8 with 20,000 messages in the window, one in
 twenty may be anything else.
