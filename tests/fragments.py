@@ -20,6 +20,15 @@ length = { fixed = "64 B" }
 [stop]
 time = "200 us"
 """
+# The smallest that sends: microseconds of a switch with four hosts.
+STAR = """
+stop.time = "20 us"
+topology.generate.star = { hosts = 4 }
+[[traffic]]
+name = "short"
+load = 0.1
+length = { fixed = "64 B" }
+"""
 # Tables of a scenario whose keys are replaced one by one. Of the topology there is one, and
 # traffic classes stand together.
 MERGED = ("routing", "network", "stop", "measure")

@@ -17,18 +17,11 @@ from gingham.store import SweepFolder, _folder, _shards, write_file
 from gingham.sweeps import Sweep, execute
 from tests.conftest import Finished
 from tests.folders import as_before_digests, flip
+from tests.fragments import STAR
 
 Command = Callable[..., Finished]
 # The bytes that are changed; many more with this in the environment.
 CHANGES = int(os.environ.get("GINGHAM_DAMAGE_CHANGES", "60"))
-STAR = """
-stop.time = "20 us"
-topology.generate.star = { hosts = 4 }
-[[traffic]]
-name = "short"
-load = 0.1
-length = { fixed = "64 B" }
-"""
 
 
 def sweep() -> Sweep:

@@ -25,17 +25,10 @@ from gingham.sweeps._build import build, require_same_build
 from gingham.sweeps._cluster import quiet
 from gingham.sweeps._planning import Planner
 from tests.conftest import TIMEOUT_S, wait_until
+from tests.fragments import STAR
 
 DASK = str(Path(sys.executable).parent / "dask")
 RUNS = 24
-STAR = """
-stop.time = "20 us"
-topology.generate.star = { hosts = 4 }
-[[traffic]]
-name = "short"
-load = 0.1
-length = { fixed = "64 B" }
-"""
 
 
 class Cluster:

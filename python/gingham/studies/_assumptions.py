@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gingham.errors import InputError
+from gingham.studies._claims import refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,6 +113,4 @@ def require_keys(
     for key in needed:
         if key not in table:
             raise InputError(f'{where} needs "{key}"', key=key)
-    for key in table:
-        if key not in known:
-            raise InputError(f'{where} has "{key}", which is no key', key=key)
+    refuse_unknown(table, known, where)

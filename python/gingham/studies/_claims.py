@@ -33,7 +33,7 @@ from gingham.errors import InputError, meant, nearest
 from gingham.studies._bands import BAND_KEYS, Band, Measurement, number, read_band
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 # `differs`: not met, as its own band says; `now_met`: met, though it says `differs`; `cannot_tell`:
 # met, as it would be without what it claims; `left_out`: --quick measures too little.
@@ -98,6 +98,11 @@ class ClaimOutcome:
     claim: Claim
     verdict: Verdict
     measured: Measurement | None
+
+    @property
+    def met(self) -> bool:
+        """Whether what was measured is as the claim says."""
+        return self.measured is not None and self.claim.band.holds(self.measured)
 
 
 def each_of(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -208,7 +213,7 @@ def read_differs(table: Mapping[str, Any], band: Band, where: str) -> Differs | 
     return Differs(own["because"], instead)
 
 
-def refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+def refuse_unknown(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
     """Refuse a key that is none, with the nearest that is."""
     for key in table:
         if key not in known:

@@ -76,16 +76,20 @@ def draw_cell(axes: Axes, place: tuple[float, float, float], one: ClaimOutcome) 
 
     left, top, width = place
     assert one.measured is not None, "nothing is left out"
-    met = one.claim.band.holds(one.measured)
     cell = Rectangle(
-        (left, top), width, 1, facecolor=MET if met else NOT_MET, edgecolor="white", linewidth=1.5
+        (left, top),
+        width,
+        1,
+        facecolor=MET if one.met else NOT_MET,
+        edgecolor="white",
+        linewidth=1.5,
     )
     axes.add_patch(cell)
     said = f"{one.measured.value:.3g} {one.claim.unit}".rstrip()
     axes.text(
         left + width / 2,
         top + 0.5,
-        f"{said}  {'✓' if met else '✗'}",
+        f"{said}  {'✓' if one.met else '✗'}",
         fontsize=7.5,
         ha="center",
         va="center",
