@@ -289,7 +289,7 @@ impl Plan {
         }
         match self.routes(set) {
             Routes::Source(routes) => {
-                routes.path(first, destination).map_or(PathLength::default(), PathLength::from)
+                routes.kept(first, destination).map_or(PathLength::default(), PathLength::from)
             }
             Routes::Table(_) => self
                 .path(set, source, destination)

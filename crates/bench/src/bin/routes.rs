@@ -12,7 +12,7 @@
 
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{
-    Algorithm, Form, InTransit, Onward, PathSpread, Routes, SimpleRoutes, TransitHosts, route,
+    Algorithm, Form, InTransit, KeptPath, PathSpread, Routes, SimpleRoutes, TransitHosts, route,
 };
 use gingham_topology::{EndpointId, NodeId};
 use serde_json::{Value, json};
@@ -65,11 +65,11 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
     let mut routes = None;
     let seconds = seconds_of(|| routes = Some(route(&fabric, &algorithm, Form::Source)));
     let Some(Ok(Routes::Source(routes))) = routes else { return Err("no source routes".into()) };
-    let far = routes.path(NodeId::new(0), EndpointId::new(fabric.endpoints().len() - 1));
+    let far = routes.kept(NodeId::new(0), EndpointId::new(fabric.endpoints().len() - 1));
     Ok(json!({
         "seconds": seconds,
         "hosts": fabric.endpoints().len(),
-        "switches_on_a_path": far.map(Onward::switches),
+        "switches_on_a_path": far.map(KeptPath::switches),
     }))
 }
 

@@ -74,7 +74,7 @@ impl Worm {
     pub(crate) fn output(&self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
         let output = match (plan.routes(self.packet.path_set), self.path) {
             (Routes::Source(routes), Some(path)) => {
-                Some(routes.channel(path, self.position.into()))
+                Some(routes.channel(&plan.fabric, path, self.position.into(), node))
             }
             (Routes::Source(_), None) => None,
             (Routes::Table(tables), _) => {

@@ -52,7 +52,9 @@ impl Worm {
         node: impl FnOnce() -> NodeId,
     ) -> ChannelId {
         let output = match (plan.routes(self.packet.path_set), self.path) {
-            (Routes::Source(routes), Some(path)) => Some(routes.channel(path, position.into())),
+            (Routes::Source(routes), Some(path)) => {
+                Some(routes.channel(&plan.fabric, path, position.into(), node))
+            }
             (Routes::Source(_), None) => None,
             (Routes::Table(tables), _) => {
                 let node = node();

@@ -164,7 +164,7 @@ fn joined_by_one(
 ) -> Option<(EndpointId, EndpointId)> {
     let (Routes::Source(one), Routes::Source(other)) = (one, other) else { return None };
     let leads =
-        |switch: NodeId, to| (one.path(switch, to).is_some(), other.path(switch, to).is_some());
+        |switch: NodeId, to| (one.kept(switch, to).is_some(), other.kept(switch, to).is_some());
     // Hosts of one switch share their paths.
     let mut seen = vec![false; fabric.nodes().len()];
     for from in hosts(fabric) {

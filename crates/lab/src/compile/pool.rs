@@ -117,7 +117,8 @@ fn at_first_host(
 ) -> Option<Packet> {
     let first = plan.fabric.target(plan.fabric.endpoint_channel(from)).node;
     let Routes::Source(routes) = plan.routes(set) else { return None };
-    let onward = routes.path(first, to).filter(|onward| onward.in_transit_hosts > 0)?;
+    let onward =
+        routes.path(&plan.fabric, first, to).filter(|onward| onward.in_transit_hosts > 0)?;
     let payload_bytes = payload_bytes(&|| plan.switches(from, to));
     Some(Packet { from, to, bytes: bytes_at_host(plan, onward, payload_bytes), payload_bytes })
 }

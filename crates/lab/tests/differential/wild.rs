@@ -14,7 +14,7 @@ pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
     let wild = |routes: &Routes| {
         let Routes::Source(routes) = routes else { panic!("in-transit hosts need source routes") };
         let of_paths = SourceRoutes::of_paths(&plan.fabric, |from, to| {
-            let path: Vec<ChannelId> = routes.path(from, to)?.iter().collect();
+            let path: Vec<ChannelId> = routes.path(&plan.fabric, from, to)?.iter().collect();
             Some(wild_path(&plan, &path, |at| {
                 let hosts = other_hosts(&plan, at, to);
                 let count = (hosts.len() as u64).max(1);

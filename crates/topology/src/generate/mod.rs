@@ -20,6 +20,7 @@
 mod draft;
 mod dragonfly;
 mod error;
+mod fat_tree;
 mod folded_clos;
 mod hypercube;
 mod irregular;
@@ -33,6 +34,7 @@ mod two_hosts;
 
 pub use dragonfly::Dragonfly;
 pub use error::GenerateError;
+pub use fat_tree::FatTree;
 pub use folded_clos::FoldedClos;
 pub use hypercube::Hypercube;
 pub use irregular::Irregular;
@@ -76,6 +78,10 @@ pub enum Generator {
     #[schemars(extend("x-source" = "Petrini and Vanneschi 1997"))]
     #[schemars(extend("x-example" = "k-ary-n-tree = { arity = 2, levels = 3 }"))]
     KAryNTree(KAryNTree),
+    /// A fat tree of switches with equally many ports, tapered at the leaves if asked.
+    #[schemars(extend("x-source" = "Lin, Chung and Huang 2004; Ohring et al. 1995"))]
+    #[schemars(extend("x-example" = "fat-tree = { ports = 4, levels = 3 }"))]
+    FatTree(FatTree),
     /// Leaf switches, each cabled to every spine switch.
     #[schemars(extend("x-source" = "Leiserson 1985; Clos 1953"))]
     #[schemars(extend("x-example" = "folded-clos = { leaves = 3, spines = 2, hosts_per_leaf = 2 }"))]
@@ -106,6 +112,7 @@ impl Generator {
             Self::Torus(torus) => torus.generate(),
             Self::Hypercube(hypercube) => hypercube.generate(),
             Self::KAryNTree(tree) => tree.generate(),
+            Self::FatTree(tree) => tree.generate(),
             Self::FoldedClos(clos) => clos.generate(),
             Self::Dragonfly(dragonfly) => dragonfly.generate(),
             Self::Irregular(irregular) => irregular.generate(seed),
@@ -122,6 +129,7 @@ impl Generator {
             Self::Torus(_) => "torus",
             Self::Hypercube(_) => "hypercube",
             Self::KAryNTree(_) => "k-ary-n-tree",
+            Self::FatTree(_) => "fat-tree",
             Self::FoldedClos(_) => "folded-clos",
             Self::Dragonfly(_) => "dragonfly",
             Self::Irregular(_) => "irregular",

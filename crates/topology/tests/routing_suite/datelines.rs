@@ -179,7 +179,7 @@ fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, vc_classes: u8) 
     let graph = DependencyGraph::new(fabric, set);
     let buffers = gingham_topology::routing::BufferId::first(graph.buffer_count());
     let found: BTreeSet<(Buffer, Buffer)> = buffers
-        .flat_map(|held| graph.successors(held).iter().map(move |wanted| (held, *wanted)))
+        .flat_map(|held| graph.successors(held).into_iter().map(move |wanted| (held, wanted)))
         .map(|(held, wanted)| (graph.buffer(held), graph.buffer(wanted)))
         .collect();
     assert_eq!(found, expected);

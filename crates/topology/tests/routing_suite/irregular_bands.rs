@@ -62,7 +62,7 @@ fn measure_laid(fabric: &Fabric, algorithm: &Algorithm) -> Measured {
     for to in fabric.endpoint_ids() {
         let last = switch_of(fabric, to).expect("on a switch");
         for from in fabric.switches().filter(|from| *from != last) {
-            let onward = source.path(from, to).expect("the fabric is connected");
+            let onward = source.path(fabric, from, to).expect("the fabric is connected");
             let hosts = u32::from(onward.in_transit_hosts);
             hops += u32::try_from(onward.switches()).expect("a small number") - 1 - hosts;
             in_transit_hosts += hosts;

@@ -106,7 +106,7 @@ impl World {
 
     /// The channels between switches of the path that routes keep.
     fn kept(&self, routes: &SourceRoutes, source: NodeId, to: EndpointId) -> Vec<ChannelId> {
-        let onward = routes.path(source, to).expect("cables join them");
+        let onward = routes.path(&self.fabric, source, to).expect("cables join them");
         let is_switch = |end: NodeId| self.fabric.node(end).is_switch();
         let between = |channel: &ChannelId| {
             is_switch(self.fabric.source(*channel).node)
@@ -162,7 +162,7 @@ fn replay(
         for (row, source) in world.order(spread) {
             let last = switch_of(&world.fabric, row[0]).expect("on a switch");
             if world.hops[source.index()][last.index()].is_none() {
-                assert_eq!(routes.path(source, row[0]), None);
+                assert_eq!(routes.path(&world.fabric, source, row[0]), None);
                 continue;
             }
             let weight = world.weight(&row, source);
@@ -207,7 +207,7 @@ fn check_in_transit(world: &World, hosts: TransitHosts, spread: PathSpread) {
     });
     let routes = &rounds[2];
     for (row, source) in world.order(spread) {
-        let Some(onward) = routes.path(source, row[0]) else { continue };
+        let Some(onward) = routes.path(&world.fabric, source, row[0]) else { continue };
         let path = world.kept(routes, source, row[0]);
         assert_eq!(usize::from(onward.in_transit_hosts), world.turn_count(&path));
         assert_eq!(onward.switches(), path.len() + 1 + usize::from(onward.in_transit_hosts));

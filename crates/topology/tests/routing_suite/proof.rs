@@ -104,7 +104,7 @@ proptest! {
 
 fn dependencies(graph: &DependencyGraph) -> Vec<(ChannelId, ChannelId)> {
     let channel = |id| graph.buffer(id).channel;
-    let from = |id| graph.successors(id).iter().map(move |next| (channel(id), channel(*next)));
+    let from = |id| graph.successors(id).into_iter().map(move |next| (channel(id), channel(next)));
     let all: Vec<_> = BufferId::first(graph.buffer_count()).flat_map(from).collect();
     assert_eq!(all.len(), graph.dependency_count());
     all

@@ -142,7 +142,7 @@ proptest! {
             if let Some(switch) = switch_of(&fabric, from) {
                 let path = all.path(&fabric, from, to);
                 let onward = path.as_ref().map(|path| path.channels()[1..].to_vec());
-                let kept = routes.path(switch, to).map(|kept| kept.iter().collect::<Vec<_>>());
+                let kept = routes.path(&fabric, switch, to).map(|kept| kept.iter().collect::<Vec<_>>());
                 prop_assert_eq!(onward, kept);
             }
         }

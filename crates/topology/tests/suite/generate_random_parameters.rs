@@ -3,8 +3,8 @@
 
 use crate::generate_measure::assert_sound;
 use gingham_topology::generate::{
-    Dragonfly, FoldedClos, Generator, Hypercube, Irregular, KAryNTree, Mesh, Ring, Star, Torus,
-    TwoHosts,
+    Dragonfly, FatTree, FoldedClos, Generator, Hypercube, Irregular, KAryNTree, Mesh, Ring, Star,
+    Torus, TwoHosts,
 };
 use gingham_topology::{Grid, NodeKind};
 use proptest::prelude::*;
@@ -34,6 +34,10 @@ fn trees() -> impl Strategy<Value = Generator> {
     prop_oneof![
         (2..=4_u32, 1..=4_u32)
             .prop_map(|(arity, levels)| Generator::KAryNTree(KAryNTree { arity, levels })),
+        (1..=4_u32, 1..=3_u32, 1..=7_u32).prop_map(|(half, levels, tapering)| {
+            let tapering = tapering.min(2 * half - 1);
+            Generator::FatTree(FatTree { ports: 2 * half, levels, tapering })
+        }),
         (1..=6_u32, 1..=4_u32, 1..=4_u32, 1..=3_u32).prop_map(
             |(leaves, spines, hosts_per_leaf, cables_per_pair)| {
                 let clos = FoldedClos { leaves, spines, hosts_per_leaf, cables_per_pair };
@@ -94,7 +98,7 @@ proptest! {
         for switch in fabric.switches() {
             let far = |channel| fabric.target(channel).node;
             let ends: Vec<_> = fabric.channels_from(switch).map(far).collect();
-            if matches!(generator, Generator::TwoHosts(_) | Generator::KAryNTree(_)) {
+            if matches!(generator, Generator::TwoHosts(_) | Generator::KAryNTree(_) | Generator::FatTree(_)) {
                 continue;
             }
             let is_host = |node: &_| fabric.node(*node).kind == NodeKind::Host;

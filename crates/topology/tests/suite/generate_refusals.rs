@@ -146,6 +146,10 @@ fn every_parameter_is_described_in_one_sentence() {
     KAryNTree: A fat tree of equal switches by Petrini and Vanneschi.
       arity: Number of cables from each switch downwards (k), from 2.
       levels: Number of levels of switches (n), from 1.
+    FatTree: A fat tree of switches with equally many ports.
+      ports: Number of ports of each switch, even, from 2.
+      levels: Number of levels of switches, from 1.
+      tapering: Hosts on a leaf for each of its cables up, from 1: 2 is an oversubscription of 2 : 1.
     FoldedClos: Leaf switches, each cabled to every spine switch.
       leaves: Number of leaf switches, from 1.
       spines: Number of spine switches, from 1.

@@ -178,6 +178,66 @@ fn hosts_of_a_tree_meet_at_the_level_of_their_first_differing_digit() {
 }
 
 #[test]
+fn a_fat_tree_has_the_counts_of_its_authors() {
+    // Ports, levels, tapering; hosts, switches by level from the leaves, cables up from each level.
+    let cases: [(u32, u32, u32, usize, &[usize], &[usize]); 8] = [
+        (5, 1, 1, 5, &[1], &[]),
+        (4, 2, 1, 8, &[4, 2], &[8]),
+        (4, 3, 1, 16, &[8, 8, 4], &[16, 16]),
+        (6, 3, 1, 54, &[18, 18, 9], &[54, 54]),
+        (4, 4, 1, 32, &[16, 16, 16, 8], &[32, 32, 32]),
+        // Three hosts for each of two cables up: 8 ports, 2 up and 6 down.
+        (8, 2, 3, 48, &[8, 2], &[16]),
+        (8, 3, 3, 192, &[32, 16, 8], &[64, 64]),
+        // 6 / (2 + 1): 2 up and 4 down.
+        (6, 3, 2, 72, &[18, 12, 6], &[36, 36]),
+    ];
+    for (ports, levels, tapering, hosts, switches, cables_up) in cases {
+        let fabric = fabric(&format!(
+            "fat-tree = {{ ports = {ports}, levels = {levels}, tapering = {tapering} }}"
+        ));
+        let switch_cables: usize = cables_up.iter().sum();
+        let expected = Counts {
+            switches: switches.iter().sum(),
+            hosts,
+            switch_cables,
+            cables: hosts + switch_cables,
+            diameter: 2 * levels - 1,
+        };
+        assert_eq!(counts(&fabric), expected, "ports = {ports}, levels = {levels}");
+        assert!(cables_by_pair(&fabric).values().all(|cables| *cables == 1));
+        for (level, count) in switches.iter().rev().enumerate() {
+            let here = |id: &NodeId| fabric.node(*id).name.starts_with(&format!("s{level}-"));
+            assert_eq!(fabric.switches().filter(here).count(), *count);
+        }
+    }
+}
+
+#[test]
+fn hosts_of_a_fat_tree_meet_below_the_root_of_their_smallest_common_subtree() {
+    // Leaves of 3 hosts, 2 leaves a subtree of two levels, 4 of these.
+    let fabric = fabric("fat-tree = { ports = 4, levels = 3, tapering = 3 }");
+    assert_eq!(fabric.endpoints().len(), 24);
+    for a in 0..24_usize {
+        let from_a = steps(&fabric, node(&fabric, &format!("h{a}")));
+        for b in (0..24_usize).filter(|b| *b != a) {
+            let level = [3, 6, 24].iter().position(|hosts| a / hosts == b / hosts).unwrap();
+            let measured = from_a[node(&fabric, &format!("h{b}")).index()];
+            assert_eq!(measured as usize, 2 * (level + 1), "h{a} to h{b}");
+        }
+    }
+    assert_eq!(far_end(&fabric, "s2-0", 4).as_deref(), Some("s1-0[1]"));
+    assert_eq!(far_end(&fabric, "s1-1", 2).as_deref(), Some("s2-3[4]"));
+    assert_eq!(far_end(&fabric, "s1-1", 4).as_deref(), Some("s0-1[2]"));
+}
+
+#[test]
+fn a_fat_tree_of_74_ports_has_101_306_hosts() {
+    let fabric = fabric("fat-tree = { ports = 74, levels = 3 }");
+    assert_eq!((fabric.switches().len(), fabric.endpoints().len()), (6_845, 101_306));
+}
+
+#[test]
 fn every_leaf_of_a_folded_clos_is_cabled_to_every_spine() {
     for (leaves, spines, hosts_per_leaf, cables_per_pair) in
         [(1, 1, 1, 1), (4, 2, 3, 1), (3, 5, 2, 4), (1, 3, 2, 2), (6, 1, 1, 1)]

@@ -163,11 +163,15 @@ pub(crate) fn source_routes(
         return best_source_routes(fabric, graph, toward);
     }
     let mut load = Load::new(fabric);
-    let mut routes = SourceRoutesBuilder::new(graph);
+    let mut routes = SourceRoutesBuilder::new(fabric, graph);
     for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
         let choices = toward(switch);
+        if choices.are_none() {
+            lay_column(fabric, graph, &choices, switch, &mut load, &mut routes);
+            continue;
+        }
         for &to in graph.residents(switch) {
-            routes.begin_row(graph, &[to]);
+            routes.begin_row(&[to]);
             for source in graph.switches() {
                 if !graph.residents(source).is_empty() {
                     lay_path(graph, &choices, source, to, &mut load, &mut routes);
@@ -186,11 +190,11 @@ fn best_source_routes(
     toward: impl Fn(NodeId) -> Choices,
 ) -> Assigned<SourceRoutes> {
     let laid = balance::lay(fabric, graph, PathSpread::Hosts, 0, toward);
-    let mut routes = SourceRoutesBuilder::new(graph);
+    let mut routes = SourceRoutesBuilder::new(fabric, graph);
     let mut number = 0;
     for switch in graph.switches() {
         for row in rows(graph, switch, PathSpread::Hosts) {
-            routes.begin_row(graph, row);
+            routes.begin_row(row);
             for _ in graph.switches() {
                 routes.extend(laid.path(number));
                 routes.end_path();
@@ -201,13 +205,43 @@ fn best_source_routes(
     Assigned { routes: routes.finish(), busiest: laid.busiest }
 }
 
+/// All paths to the endpoints of a switch, where there is nothing to choose.
+fn lay_column(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    choices: &Choices,
+    switch: NodeId,
+    load: &mut Load,
+    routes: &mut SourceRoutesBuilder<'_>,
+) {
+    let residents = graph.residents(switch);
+    let mut paths: Vec<u64> = vec![0; choices.state_count()];
+    for source in graph.switches() {
+        paths[choices.start(source).index()] = row_weight(graph, source, residents);
+    }
+    for state in choices.farthest_first() {
+        for choice in choices.from(state) {
+            load.add(choice.channel, paths[state.index()]);
+            paths[choice.to.index()] += paths[state.index()];
+        }
+    }
+    let step = |switch| {
+        let state = choices.start(switch);
+        match choices.from(state) {
+            [] => (0, 0),
+            [choice, ..] => (fabric.source(choice.channel).port, choices.hops(state)),
+        }
+    };
+    routes.column(residents, graph.switches().map(step));
+}
+
 fn lay_path(
     graph: &SwitchGraph,
     choices: &Choices,
     source: NodeId,
     to: EndpointId,
     load: &mut Load,
-    routes: &mut SourceRoutesBuilder,
+    routes: &mut SourceRoutesBuilder<'_>,
 ) {
     let mut state = choices.start(source);
     if choices.hops(state) == UNREACHED {

@@ -80,6 +80,26 @@ impl Choices {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
     }
 
+    /// Whether nothing is left to choose: packets of every switch have one way on, and take it also
+    /// where they come through from elsewhere.
+    pub(super) fn are_none(&self) -> bool {
+        let starts = (0..self.hops.len()).step_by(self.phases).map(State::new);
+        let mut is_seen = vec![false; self.hops.len()];
+        let mut ahead: Vec<State> = starts.collect();
+        while let Some(state) = ahead.pop() {
+            if std::mem::replace(&mut is_seen[state.index()], true) {
+                continue;
+            }
+            let start = State::new(state.index() / self.phases * self.phases);
+            let channel = |state| self.from(state).first().map(|choice| choice.channel);
+            if self.from(state).len() > 1 || channel(state) != channel(start) {
+                return false;
+            }
+            ahead.extend(self.from(state).iter().map(|choice| choice.to));
+        }
+        true
+    }
+
     /// Keeps those choices that `keeps` says yes to.
     pub(crate) fn retain(&mut self, keeps: impl Fn(State, Choice) -> bool) {
         let mut kept = Vec::new();

@@ -113,11 +113,11 @@ pub(crate) fn routes(
         choices
     });
     let mut passing = Passing::new(fabric, graph, &orientation);
-    let mut routes = SourceRoutesBuilder::new(graph);
+    let mut routes = SourceRoutesBuilder::new(fabric, graph);
     let mut number = 0;
     for switch in graph.switches() {
         for row in rows(graph, switch, *spread) {
-            routes.begin_row(graph, row);
+            routes.begin_row(row);
             for source in graph.switches() {
                 passing.push(laid.path(number), row_weight(graph, source, row), &mut routes);
                 routes.end_path();
@@ -157,7 +157,7 @@ impl<'a> Passing<'a> {
     }
 
     /// Appends a path that counts as `paths`, with the hosts that it needs.
-    fn push(&mut self, path: &[ChannelId], paths: u64, routes: &mut SourceRoutesBuilder) {
+    fn push(&mut self, path: &[ChannelId], paths: u64, routes: &mut SourceRoutesBuilder<'_>) {
         let mut has_gone_down = false;
         for &channel in path {
             let up = self.orientation.is_up(channel);

@@ -103,11 +103,11 @@ pub(crate) fn routes(
     }
     let orientation = Orientation::new(fabric, graph, root, *tree)?;
     let paths = lay(fabric, graph, &orientation, parameters);
-    let mut routes = SourceRoutesBuilder::new(graph);
+    let mut routes = SourceRoutesBuilder::new(fabric, graph);
     let mut laid = paths.iter();
     for switch in graph.switches() {
         for row in rows(graph, switch, *spread) {
-            routes.begin_row(graph, row);
+            routes.begin_row(row);
             for path in laid.by_ref().take(graph.switch_count()) {
                 routes.extend(path);
                 routes.end_path();

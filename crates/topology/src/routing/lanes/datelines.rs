@@ -97,13 +97,40 @@ impl Datelines {
         incoming: ChannelId,
         outgoing: ChannelId,
     ) -> (LaneSet, DatelineClass) {
+        let dateline_class = self.class_after(dateline_class, incoming, outgoing);
+        (self.on(shares, dateline_class, outgoing), dateline_class)
+    }
+
+    /// The dateline class of a packet that came by `incoming` on `dateline_class` and goes on by
+    /// `outgoing`.
+    #[inline]
+    pub(super) fn class_after(
+        &self,
+        dateline_class: DatelineClass,
+        incoming: ChannelId,
+        outgoing: ChannelId,
+    ) -> DatelineClass {
         let (from, to) = (self.places[incoming.index()], self.places[outgoing.index()]);
         if to == OUTSIDE {
-            return (shares.all, DatelineClass(0));
+            return DatelineClass(0);
         }
         let kept = if from >> 1 == to >> 1 { dateline_class.0 } else { 0 };
-        let dateline_class = kept | to & 1;
-        (shares.dateline_classes[usize::from(dateline_class)], DatelineClass(dateline_class))
+        DatelineClass(kept | to & 1)
+    }
+
+    /// The lanes of packets of a dateline class in a channel.
+    #[inline]
+    pub(super) fn on(
+        &self,
+        shares: Shares,
+        dateline_class: DatelineClass,
+        channel: ChannelId,
+    ) -> LaneSet {
+        if self.places[channel.index()] == OUTSIDE {
+            shares.all
+        } else {
+            shares.dateline_classes[usize::from(dateline_class.0)]
+        }
     }
 }
 
@@ -122,6 +149,11 @@ fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
 }
 
 impl Shares {
+    /// Every set of lanes that packets may take somewhere.
+    pub(super) fn sets(self) -> impl Iterator<Item = LaneSet> {
+        [self.all].into_iter().chain(self.dateline_classes)
+    }
+
     /// Equal contiguous parts, the lower one the larger; all lanes for each if there are fewer
     /// lanes than dateline classes.
     pub(crate) fn new(all: LaneSet) -> Self {

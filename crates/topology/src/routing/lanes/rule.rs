@@ -228,6 +228,53 @@ impl Lanes {
     }
 }
 
+/// What does not depend on who sends: all but tables.
+impl Lanes {
+    /// Every set of lanes, of which a packet may take any one, that there is somewhere; `None`
+    /// under tables, where that depends on the pair.
+    pub(crate) fn sets(&self) -> Option<Vec<LaneSet>> {
+        match &self.rule {
+            LaneRule::Free => Some(self.shares.iter().map(|shares| shares.all).collect()),
+            LaneRule::Datelines(_) => {
+                Some(self.shares.iter().flat_map(|shares| shares.sets()).collect())
+            }
+            LaneRule::Tables { .. } => None,
+        }
+    }
+
+    /// The dateline class in `outgoing` of a packet that came by `incoming` on `dateline_class`.
+    pub(crate) fn class_after(
+        &self,
+        dateline_class: DatelineClass,
+        incoming: ChannelId,
+        outgoing: ChannelId,
+    ) -> DatelineClass {
+        match &self.rule {
+            LaneRule::Datelines(datelines) => {
+                datelines.class_after(dateline_class, incoming, outgoing)
+            }
+            LaneRule::Free | LaneRule::Tables { .. } => DatelineClass(0),
+        }
+    }
+
+    /// The lanes of packets of a VC class and a dateline class in a channel between switches.
+    ///
+    /// Panics under tables, which give each pair lanes of its own.
+    pub(crate) fn on(
+        &self,
+        vc_class: VcClass,
+        dateline_class: DatelineClass,
+        channel: ChannelId,
+    ) -> LaneSet {
+        let shares = || self.shares[usize::from(vc_class.0)];
+        match &self.rule {
+            LaneRule::Free => shares().all,
+            LaneRule::Datelines(datelines) => datelines.on(shares(), dateline_class, channel),
+            LaneRule::Tables { .. } => unreachable!("tables look at the channel before"),
+        }
+    }
+}
+
 /// One more than the highest lane.
 fn count(lanes: LaneSet) -> usize {
     1 + usize::from(lanes.highest().unwrap_or(0))

@@ -16,12 +16,12 @@ impl SourceRoutes {
         mut path: impl FnMut(NodeId, EndpointId) -> Option<Vec<ChannelId>>,
     ) -> Self {
         let graph = SwitchGraph::new(fabric);
-        let mut builder = SourceRoutesBuilder::new(&graph);
+        let mut builder = SourceRoutesBuilder::new(fabric, &graph);
         for to in fabric.endpoint_ids() {
             if !matches!(graph.attachment(to), Attachment::Switch(_)) {
                 continue;
             }
-            builder.begin_row(&graph, &[to]);
+            builder.begin_row(&[to]);
             for source in graph.switches() {
                 if let Some(path) = path(source, to) {
                     push(&mut builder, fabric, source, to, &path);
@@ -35,7 +35,7 @@ impl SourceRoutes {
 
 /// Takes one path.
 fn push(
-    builder: &mut SourceRoutesBuilder,
+    builder: &mut SourceRoutesBuilder<'_>,
     fabric: &Fabric,
     source: NodeId,
     to: EndpointId,
@@ -72,13 +72,14 @@ mod tests {
         let routes = route(&fabric, &minimal, Form::Source).expect("every switch has hosts");
         let Routes::Source(routes) = routes else { panic!("source routes were asked for") };
         let given = SourceRoutes::of_paths(&fabric, |from, to| {
-            routes.path(from, to).map(|onward| onward.iter().collect())
+            routes.path(&fabric, from, to).map(|onward| onward.iter().collect())
         });
         let mut hosts = 0;
         for (from, to) in fabric.switches().flat_map(|s| fabric.endpoint_ids().map(move |e| (s, e)))
         {
-            assert_eq!(given.path(from, to), routes.path(from, to));
-            hosts += routes.path(from, to).map_or(0, |onward| onward.in_transit_hosts);
+            let taken = routes.path(&fabric, from, to);
+            assert_eq!(given.path(&fabric, from, to), taken);
+            hosts += taken.map_or(0, |onward| onward.in_transit_hosts);
         }
         assert!(hosts > 0, "some path goes over a host");
     }

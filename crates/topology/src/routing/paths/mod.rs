@@ -7,6 +7,7 @@
 
 mod given_paths;
 pub(super) mod graph;
+pub(super) mod ports;
 pub(super) mod routes;
 pub(super) mod source_routes;
 pub(super) mod switch_tables;

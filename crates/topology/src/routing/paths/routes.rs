@@ -7,6 +7,7 @@
 //! ```
 
 use super::graph::{Attachment, SwitchGraph, attachment};
+use super::ports::PortSlice;
 use super::source_routes::SourceRoutes;
 use super::table_routes::{TableRoutes, WalkEnd, Walker};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
@@ -69,7 +70,49 @@ pub(crate) struct Walk<'a> {
     pub(crate) end: WalkEnd,
 }
 
+/// The paths of all switches to destinations that share them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RouteRow<'a> {
+    /// The switch on which the destinations hang.
+    pub(crate) switch: NodeId,
+    /// At least one.
+    pub(crate) destinations: &'a [EndpointId],
+    /// How packets go there.
+    pub(crate) paths: RowPaths<'a>,
+}
+
+/// How the paths of a row are kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RowPaths<'a> {
+    /// By switch: the port by which all packets go on, 0 where they do not.
+    Column(PortSlice<'a>),
+    /// One by one.
+    Single(&'a SourceRoutes),
+}
+
 impl Routes {
+    /// The paths to all endpoints on switches, by switch.
+    pub(crate) fn rows<'a>(&'a self, graph: &'a SwitchGraph) -> impl Iterator<Item = RouteRow<'a>> {
+        let share = |a: &EndpointId, b: &EndpointId| match self {
+            Self::Source(routes) => routes.row(*a) == routes.row(*b),
+            Self::Table(_) => false,
+        };
+        let paths = |to: EndpointId| match self {
+            Self::Source(routes) => {
+                routes.column_of(to).map_or(RowPaths::Single(routes), RowPaths::Column)
+            }
+            Self::Table(tables) => RowPaths::Column(tables.column(to)),
+        };
+        graph.switches().flat_map(move |switch| {
+            let rows = graph.residents(switch).chunk_by(share);
+            rows.map(move |destinations| RouteRow {
+                switch,
+                destinations,
+                paths: paths(destinations[0]),
+            })
+        })
+    }
+
     /// Whether any path leads through an in-transit host.
     pub fn has_in_transit_hosts(&self) -> bool {
         match self {
@@ -89,7 +132,7 @@ impl Routes {
             Attachment::Peer(peer) if peer == to => {}
             Attachment::Peer(_) => return None,
             Attachment::Switch(switch) => match self {
-                Self::Source(routes) => channels.extend(routes.path(switch, to)?.iter()),
+                Self::Source(routes) => channels.extend(routes.path(fabric, switch, to)?.iter()),
                 Self::Table(tables) => {
                     let mut walker = Walker::new(fabric);
                     let (onward, end) = walker.walk(fabric, tables, switch, to);
@@ -132,7 +175,7 @@ impl Routes {
         to: EndpointId,
     ) -> (&'a [ChannelId], WalkEnd) {
         match self {
-            Self::Source(routes) => walker.follow(routes, source, to),
+            Self::Source(routes) => walker.follow(fabric, routes, source, to),
             Self::Table(tables) => walker.walk(fabric, tables, source, to),
         }
     }

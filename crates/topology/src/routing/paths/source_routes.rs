@@ -1,33 +1,45 @@
 //! Source routes: the whole path, chosen where the packet begins.
 //!
 //! ```text
-//!   key (s0, h3)  ──►  s0 -> s2, s2 -> s1      and the channel s1 -> h3
-//!   with a host h7 of s2 in transit:  s0 -> s2, s2 -> h7, h7 -> s2, s2 -> s1
+//!   a path    (s0, h3)  ──►  ports 2, 5                s0[2] -> s2, s2[5] -> s1, and the channel s1 -> h3
+//!             with a host h7 of s2 in transit          s0[2] -> s2, s2[7] -> h7, h7[1] -> s2, s2[5] -> s1
+//!   a column  h3: s0 ──► 2, s1 ──► -, s2 ──► 5         the paths of all switches at once
 //! ```
 //!
 //! All hosts of a switch share their path to a destination, so a path is kept per source switch
 //! and row. A row is a destination endpoint, or all endpoints of a switch where they share
-//! their paths. A path leaves out the channel from the host into the fabric and the channel into
-//! the destination, which each endpoint has of its own. A path that visits an in-transit host is
-//! several legs in one list: a channel that ends at a host ends a leg, and that host's own
-//! channel begins the next.
+//! their paths. A path is kept as the port by which it leaves each node. It leaves out the channel
+//! from the host into the fabric and the channel into the destination, which each endpoint has of
+//! its own. A path that visits an in-transit host is several legs in one list: a channel that ends
+//! at a host ends a leg, and that host's own channel begins the next.
 //!
-//! Invariant: each channel begins where the one before ends; the kept part is empty only
+//! Where every path of a row goes on from each switch as the path of that switch does, the row is a
+//! *column*: one port a switch says all of it. So it is wherever an algorithm leaves no choice,
+//! and the routes of a mesh are a byte a pair rather than a byte a hop of every pair.
+//!
+//! Invariant: each channel begins where the one before ends; what is kept is empty only
 //! at the switch of the destination, and where there is no path.
 
 use super::graph::{Attachment, SwitchGraph};
-use crate::{ChannelId, EndpointId, NodeId};
+use super::ports::{PortSlice, Ports};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+
+/// No switch on which an endpoint hangs.
+const NO_SOURCE: u32 = u32::MAX;
 
 /// One path per source switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceRoutes {
-    switch_count: usize,
+    /// By switch: its number among those on which endpoints hang, or [`NO_SOURCE`].
+    sources: Vec<u32>,
     /// By endpoint; `None` for one that hangs on no switch.
     destinations: Vec<Option<Destination>>,
-    /// Where a path begins in `channels`: by row, then by switch, with one entry at the end.
-    first: Vec<usize>,
-    channels: Vec<ChannelId>,
-    /// In-transit hosts by row and switch; nothing at all if no path visits one.
+    rows: Vec<Row>,
+    columns: Columns,
+    /// Where a path ends in `ports`, from the first port of its row on: by row, then by source.
+    ends: Vec<u32>,
+    ports: Ports,
+    /// In-transit hosts, as `ends`; nothing at all if no path visits one.
     in_transit_hosts: Vec<u16>,
     fall_backs: FallBacks,
 }
@@ -51,15 +63,55 @@ struct Destination {
     ejection: ChannelId,
 }
 
-/// What follows from a source switch to a destination.
+/// Where the paths of a row are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Row {
+    /// From this place of the columns on, by switch.
+    Column(usize),
+    /// One by one.
+    Paths {
+        /// Place of the first port.
+        port: usize,
+        /// Place of the end of the first path.
+        end: usize,
+    },
+}
+
+/// By row and switch: the port by which every packet goes on, and the channels between switches
+/// that are left; both 0 at the switch of the destination and where it cannot be reached.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Columns {
+    ports: Ports,
+    channels: Ports,
+}
+
+/// What follows from a source switch to a destination.
+#[derive(Clone, Copy, Debug)]
 pub struct Onward<'a> {
-    /// From the source switch to that of the destination, through in-transit hosts.
-    pub channels: &'a [ChannelId],
-    /// The channel into the destination.
-    pub ejection: ChannelId,
+    fabric: &'a Fabric,
+    source: NodeId,
+    steps: Steps<'a>,
+    /// Channels before that into the destination.
+    channels: u32,
+    ejection: ChannelId,
     /// In-transit hosts, which eject the packet and send it on.
     pub in_transit_hosts: u16,
+}
+
+/// The port by which a path leaves each node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Steps<'a> {
+    /// By switch.
+    Column(PortSlice<'a>),
+    /// By its place on the path.
+    Path(PortSlice<'a>),
+}
+
+impl PartialEq for Onward<'_> {
+    /// The same channels, however they are kept.
+    fn eq(&self, other: &Self) -> bool {
+        self.in_transit_hosts == other.in_transit_hosts && self.iter().eq(other.iter())
+    }
 }
 
 impl<'a> Onward<'a> {
@@ -67,21 +119,22 @@ impl<'a> Onward<'a> {
     #[expect(clippy::len_without_is_empty, reason = "at least the last channel is there")]
     #[inline]
     pub fn len(self) -> usize {
-        self.channels.len() + 1
+        self.channels as usize + 1
     }
 
-    /// The channel at a position from 0; `None` past the end.
-    #[inline]
-    pub fn get(self, position: usize) -> Option<ChannelId> {
-        match self.channels.get(position) {
-            Some(channel) => Some(*channel),
-            None => (position == self.channels.len()).then_some(self.ejection),
-        }
-    }
-
-    /// All channels in order.
+    /// All channels in order, from the source switch on.
     pub fn iter(self) -> impl Iterator<Item = ChannelId> + 'a {
-        self.channels.iter().copied().chain([self.ejection])
+        self.before_the_last().chain([self.ejection])
+    }
+
+    /// The same without the channel into the destination.
+    pub(crate) fn before_the_last(self) -> impl Iterator<Item = ChannelId> + 'a {
+        let mut node = self.source;
+        (0..self.channels as usize).map(move |position| {
+            let channel = self.steps.channel(self.fabric, position, node);
+            node = self.fabric.target(channel).node;
+            channel
+        })
     }
 
     /// Number of switches that a packet comes through; one that it leaves for an in-transit host
@@ -92,16 +145,34 @@ impl<'a> Onward<'a> {
     }
 }
 
+impl Steps<'_> {
+    /// The channel by which a path leaves `node`, which stands at this position of it.
+    #[inline]
+    fn channel(self, fabric: &Fabric, position: usize, node: NodeId) -> ChannelId {
+        let port = match self {
+            Self::Column(ports) => ports.at(node.index()),
+            Self::Path(ports) => ports.at(position),
+        };
+        fabric.outgoing(node, port).expect("a path leads along cables")
+    }
+}
+
 /// Where a path is kept, for whoever takes one channel of it at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeptPath {
-    /// Place of its first channel.
-    first: usize,
+    place: Place,
     /// Channels before that into the destination.
     channels: u32,
     /// The channel into the destination.
     ejection: ChannelId,
     in_transit_hosts: u16,
+}
+
+/// The first port of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Column(usize),
+    Path(usize),
 }
 
 impl KeptPath {
@@ -119,39 +190,86 @@ impl KeptPath {
 }
 
 impl SourceRoutes {
-    /// Where the path from the switch `source` to `to` is kept; see [`SourceRoutes::path`].
+    /// Where the path from the switch `source` to `to` is kept. `None` where no path leads, and at
+    /// a switch on which no endpoint hangs.
     #[inline]
     pub fn kept(&self, source: NodeId, to: EndpointId) -> Option<KeptPath> {
         let Destination { row, switch, ejection } = self.destinations[to.index()]?;
-        let key = row as usize * self.switch_count + source.index();
-        let (first, end) = (self.first[key], self.first[key + 1]);
-        let in_transit_hosts = self.in_transit_hosts.get(key).copied().unwrap_or(0);
-        let channels = u32::try_from(end - first).expect("a path has few channels");
+        let number = self.sources[source.index()];
+        if number == NO_SOURCE {
+            return None;
+        }
+        let (place, channels, in_transit_hosts) = match self.rows[row as usize] {
+            Row::Column(first) => {
+                let channels = self.columns.channels.at(first + source.index());
+                (Place::Column(first), u32::from(channels), 0)
+            }
+            Row::Paths { port, end } => {
+                let at = end + number as usize;
+                let begin = if number == 0 { 0 } else { self.ends[at - 1] };
+                let in_transit_hosts = self.in_transit_hosts.get(at).copied().unwrap_or(0);
+                let channels = self.ends[at] - begin;
+                (Place::Path(port + begin as usize), channels, in_transit_hosts)
+            }
+        };
         let exists = channels > 0 || source == switch;
-        exists.then_some(KeptPath { first, channels, ejection, in_transit_hosts })
+        exists.then_some(KeptPath { place, channels, ejection, in_transit_hosts })
     }
 
-    /// The channel at a position from 0 of a path of these routes, which goes so far.
+    /// The channel at a position from 0 of a path of these routes, which goes so far and has come
+    /// to a node.
     #[inline]
-    pub fn channel(&self, path: KeptPath, position: u32) -> ChannelId {
+    pub fn channel(
+        &self,
+        fabric: &Fabric,
+        path: KeptPath,
+        position: u32,
+        node: impl FnOnce() -> NodeId,
+    ) -> ChannelId {
         debug_assert!(position <= path.channels, "a path ends at its destination");
         if position == path.channels {
-            path.ejection
-        } else {
-            self.channels[path.first + position as usize]
+            return path.ejection;
         }
+        let node = node();
+        let port = match path.place {
+            Place::Column(first) => self.columns.ports.at(first + node.index()),
+            Place::Path(first) => self.ports.at(first + position as usize),
+        };
+        fabric.outgoing(node, port).expect("a path leads along cables")
     }
 
     /// The channels from the switch `source` to `to`. `None` where no path leads, and at a switch
     /// on which no endpoint hangs.
     #[inline]
-    pub fn path(&self, source: NodeId, to: EndpointId) -> Option<Onward<'_>> {
-        let Destination { row, switch, ejection } = self.destinations[to.index()]?;
-        let key = row as usize * self.switch_count + source.index();
-        let channels = &self.channels[self.first[key]..self.first[key + 1]];
-        let in_transit_hosts = self.in_transit_hosts.get(key).copied().unwrap_or(0);
-        let exists = !channels.is_empty() || source == switch;
-        exists.then_some(Onward { channels, ejection, in_transit_hosts })
+    pub fn path<'a>(
+        &'a self,
+        fabric: &'a Fabric,
+        source: NodeId,
+        to: EndpointId,
+    ) -> Option<Onward<'a>> {
+        let KeptPath { place, channels, ejection, in_transit_hosts } = self.kept(source, to)?;
+        let steps = match place {
+            Place::Column(first) => Steps::Column(self.column(first)),
+            Place::Path(first) => Steps::Path(self.ports.slice(first..first + channels as usize)),
+        };
+        Some(Onward { fabric, source, steps, channels, ejection, in_transit_hosts })
+    }
+
+    /// The ports by switch toward `to`, if they say all of its paths.
+    pub(crate) fn column_of(&self, to: EndpointId) -> Option<PortSlice<'_>> {
+        match self.rows[self.row(to)?] {
+            Row::Column(first) => Some(self.column(first)),
+            Row::Paths { .. } => None,
+        }
+    }
+
+    /// The row of an endpoint on a switch.
+    pub(crate) fn row(&self, to: EndpointId) -> Option<usize> {
+        self.destinations[to.index()].map(|destination| destination.row as usize)
+    }
+
+    fn column(&self, first: usize) -> PortSlice<'_> {
+        self.columns.ports.slice(first..first + self.sources.len())
     }
 
     /// The pairs that take a longer path than the cables would allow, because no host could take
@@ -167,63 +285,132 @@ impl SourceRoutes {
     }
 }
 
-/// Takes paths row by row, and in each switch by switch.
+/// Takes rows one after the other: whole columns, or path by path, switch by switch.
 #[derive(Debug)]
-pub(crate) struct SourceRoutesBuilder {
+pub(crate) struct SourceRoutesBuilder<'a> {
+    fabric: &'a Fabric,
+    graph: &'a SwitchGraph,
     routes: SourceRoutes,
-    rows: u32,
+    /// The row whose paths come one by one.
+    row: Option<OpenRow>,
     /// In-transit hosts of the path that is being built.
     in_transit_hosts: u16,
 }
 
-impl SourceRoutesBuilder {
+/// A row whose paths are not all there.
+#[derive(Clone, Copy, Debug)]
+struct OpenRow {
+    /// Place of its first port.
+    first: usize,
+    /// Place of the end of the last path that was kept.
+    end: usize,
+    /// The switch whose path is being built.
+    switch: usize,
+}
+
+impl<'a> SourceRoutesBuilder<'a> {
     /// Nothing routed yet.
-    pub(crate) fn new(graph: &SwitchGraph) -> Self {
+    pub(crate) fn new(fabric: &'a Fabric, graph: &'a SwitchGraph) -> Self {
+        let mut numbers = 0..NO_SOURCE;
+        let sources = graph
+            .switches()
+            .map(|switch| match graph.residents(switch) {
+                [] => NO_SOURCE,
+                _ => numbers.next().expect("fewer switches than numbers"),
+            })
+            .collect();
         let routes = SourceRoutes {
-            switch_count: graph.switch_count(),
+            sources,
             destinations: vec![None; graph.endpoint_count()],
-            first: vec![0],
-            channels: Vec::new(),
+            rows: Vec::new(),
+            columns: Columns::default(),
+            ends: Vec::new(),
+            ports: Ports::default(),
             in_transit_hosts: Vec::new(),
             fall_backs: FallBacks::default(),
         };
-        Self { routes, rows: 0, in_transit_hosts: 0 }
+        Self { fabric, graph, routes, row: None, in_transit_hosts: 0 }
     }
 
-    /// The paths that follow lead to these endpoints of one switch.
-    pub(crate) fn begin_row(&mut self, graph: &SwitchGraph, destinations: &[EndpointId]) {
+    /// The paths that follow lead to these endpoints of one switch: one of every switch, each
+    /// ended by [`Self::end_path`].
+    pub(crate) fn begin_row(&mut self, destinations: &[EndpointId]) {
+        let first = self.routes.ports.len();
+        self.add_row(destinations, Row::Paths { port: first, end: self.routes.ends.len() });
+        self.row = Some(OpenRow { first, end: first, switch: 0 });
+    }
+
+    /// All paths to these endpoints of one switch: by switch, the port by which each of them goes
+    /// on and the channels between switches that are left.
+    pub(crate) fn column(
+        &mut self,
+        destinations: &[EndpointId],
+        steps: impl Iterator<Item = (u16, u32)>,
+    ) {
+        let first = self.routes.columns.ports.len();
+        self.add_row(destinations, Row::Column(first));
+        for (port, channels) in steps {
+            let channels = u16::try_from(channels).expect("a path has few channels");
+            self.routes.columns.ports.push(port);
+            self.routes.columns.channels.push(channels);
+        }
+        let count = self.routes.columns.ports.len() - first;
+        assert_eq!(count, self.routes.sources.len(), "a column has a port a switch");
+    }
+
+    fn add_row(&mut self, destinations: &[EndpointId], row: Row) {
+        self.assert_row_is_complete();
         for &to in destinations {
-            let Attachment::Switch(switch) = graph.attachment(to) else {
+            let Attachment::Switch(switch) = self.graph.attachment(to) else {
                 unreachable!("rows lead to endpoints on switches");
             };
-            let destination = Destination { row: self.rows, switch, ejection: graph.ejection(to) };
+            let row = u32::try_from(self.routes.rows.len()).expect("fewer rows than endpoints");
+            let destination = Destination { row, switch, ejection: self.graph.ejection(to) };
             let before = self.routes.destinations[to.index()].replace(destination);
             assert!(before.is_none(), "a destination is routed once");
         }
-        self.rows += 1;
+        self.routes.rows.push(row);
+    }
+
+    fn assert_row_is_complete(&self) {
+        let switches = self.routes.sources.len();
+        let is_complete = self.row.is_none_or(|row| row.switch == switches);
+        assert!(is_complete, "every switch ends its path");
     }
 
     /// The path goes on by `channel`.
     pub(crate) fn push(&mut self, channel: ChannelId) {
-        self.routes.channels.push(channel);
+        self.routes.ports.push(self.fabric.source(channel).port);
     }
 
     /// The path goes on by these channels.
     pub(crate) fn extend(&mut self, channels: &[ChannelId]) {
-        self.routes.channels.extend_from_slice(channels);
+        for channel in channels {
+            self.push(*channel);
+        }
     }
 
     /// The path goes into a host by `ejection`, and on from there by the other direction of the
     /// same cable.
     pub(crate) fn push_in_transit(&mut self, ejection: ChannelId) {
-        self.routes.channels.extend([ejection, crate::Fabric::reverse(ejection)]);
+        self.extend(&[ejection, Fabric::reverse(ejection)]);
         self.in_transit_hosts += 1;
     }
 
-    /// The path of this switch is complete, or there is none.
+    /// The path of this switch is complete, or there is none. That of a switch on which no endpoint
+    /// hangs is of no use to anybody, and not kept.
     pub(crate) fn end_path(&mut self) {
-        self.routes.first.push(self.routes.channels.len());
-        self.routes.in_transit_hosts.push(std::mem::take(&mut self.in_transit_hosts));
+        let row = self.row.as_mut().expect("a path belongs to a row");
+        let in_transit_hosts = std::mem::take(&mut self.in_transit_hosts);
+        if self.routes.sources[row.switch] == NO_SOURCE {
+            self.routes.ports.truncate(row.end);
+        } else {
+            row.end = self.routes.ports.len();
+            let end = u32::try_from(row.end - row.first).expect("a row has fewer than 2^32 ports");
+            self.routes.ends.push(end);
+            self.routes.in_transit_hosts.push(in_transit_hosts);
+        }
+        row.switch += 1;
     }
 
     /// Which pairs take a longer path for want of an in-transit host.
@@ -233,9 +420,7 @@ impl SourceRoutesBuilder {
 
     /// All paths.
     pub(crate) fn finish(mut self) -> SourceRoutes {
-        let rows = usize::try_from(self.rows).expect("a row is an index");
-        let paths = self.routes.first.len() - 1;
-        assert_eq!(paths, rows * self.routes.switch_count, "every switch ends its path");
+        self.assert_row_is_complete();
         if self.routes.in_transit_hosts.iter().all(|hosts| *hosts == 0) {
             self.routes.in_transit_hosts = Vec::new();
         }

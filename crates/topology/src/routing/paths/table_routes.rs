@@ -9,6 +9,7 @@
 //! one that was read from a running fabric may lead in a loop or nowhere, so following it
 //! ends in one of several ways ([`WalkEnd`]).
 
+use super::ports::{PortSlice, Ports};
 use super::source_routes::SourceRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 
@@ -20,26 +21,31 @@ const NO_PORT: u16 = 0;
 pub struct TableRoutes {
     switch_count: usize,
     /// By destination, then by switch.
-    ports: Vec<u16>,
+    ports: Ports,
 }
 
 impl TableRoutes {
     /// Tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
-        Self { switch_count, ports: vec![NO_PORT; switch_count * fabric.endpoints().len()] }
+        Self { switch_count, ports: Ports::zeros(switch_count * fabric.endpoints().len()) }
     }
 
     /// The port by which `switch` forwards packets for `to`, if it has an entry.
     pub fn port(&self, switch: NodeId, to: EndpointId) -> Option<u16> {
-        let port = self.ports[self.key(switch, to)];
+        let port = self.ports.at(self.key(switch, to));
         (port != NO_PORT).then_some(port)
     }
 
     /// Writes or removes an entry. Port 0 is no way to an endpoint and counts as none.
     pub fn set_port(&mut self, switch: NodeId, to: EndpointId, port: Option<u16>) {
-        let key = self.key(switch, to);
-        self.ports[key] = port.unwrap_or(NO_PORT);
+        self.ports.set(self.key(switch, to), port.unwrap_or(NO_PORT));
+    }
+
+    /// The ports by switch toward `to`, 0 where there is no entry.
+    pub(crate) fn column(&self, to: EndpointId) -> PortSlice<'_> {
+        let first = to.index() * self.switch_count;
+        self.ports.slice(first..first + self.switch_count)
     }
 
     fn key(&self, switch: NodeId, to: EndpointId) -> usize {
@@ -81,12 +87,13 @@ impl Walker {
     /// The channels of a source route, and whether there is one.
     pub(crate) fn follow(
         &mut self,
+        fabric: &Fabric,
         routes: &SourceRoutes,
         source: NodeId,
         to: EndpointId,
     ) -> (&[ChannelId], WalkEnd) {
         self.channels.clear();
-        let onward = routes.path(source, to);
+        let onward = routes.path(fabric, source, to);
         self.channels.extend(onward.iter().flat_map(|onward| onward.iter()));
         (&self.channels, onward.map_or(WalkEnd::NoEntry(source), |_| WalkEnd::Arrived))
     }

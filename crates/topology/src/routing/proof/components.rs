@@ -1,19 +1,18 @@
 //! Strongly connected components, to see at once whether dependencies close a cycle.
 //!
 //! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on
-//! Computing 1(2), 1972) in O(buffers + dependencies), with a stack of its own in place of
-//! recursion: a path of dependencies may be as long as there are buffers.
+//! Computing 1(2), 1972) in O(vertexs + dependencies), with a stack of its own in place of
+//! recursion: a path of dependencies may be as long as there are vertexs.
 
-use super::dependency::DependencyGraph;
-use crate::routing::lanes::route_set::BufferId;
+use super::dependency::{DependencyGraph, VertexId};
 
-/// A buffer that the search has not come to.
+/// A vertex that the search has not come to.
 const UNSEEN: u32 = u32::MAX;
 
-/// Which buffers lie on common cycles.
+/// Which vertexs lie on common cycles.
 #[derive(Debug)]
 pub(crate) struct Components {
-    /// By buffer. A component is numbered before every component that leads to it.
+    /// By vertex. A component is numbered before every component that leads to it.
     pub(crate) of: Vec<u32>,
     /// Number of components.
     pub(crate) count: u32,
@@ -22,22 +21,22 @@ pub(crate) struct Components {
 /// The state of the search.
 struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
-    /// When a buffer was found.
+    /// When a vertex was found.
     found: Vec<u32>,
-    /// The earliest found buffer on the stack that is known to be reachable from a buffer.
+    /// The earliest found vertex on the stack that is known to be reachable from a vertex.
     low: Vec<u32>,
     clock: u32,
-    /// Buffers found whose component is not complete.
-    open: Vec<BufferId>,
-    /// The path of the search: a buffer, and the next of its successors to look at.
-    path: Vec<(BufferId, usize)>,
+    /// Vertices found whose component is not complete.
+    open: Vec<VertexId>,
+    /// The path of the search: a vertex, and the next of its successors to look at.
+    path: Vec<(VertexId, usize)>,
     components: Components,
 }
 
 impl Components {
     /// The components of the graph.
     pub(crate) fn new(graph: &DependencyGraph) -> Self {
-        let count = graph.buffer_count();
+        let count = graph.vertex_count();
         let mut search = ComponentSearch {
             graph,
             found: vec![UNSEEN; count],
@@ -47,9 +46,9 @@ impl Components {
             path: Vec::new(),
             components: Self { of: vec![UNSEEN; count], count: 0 },
         };
-        for buffer in BufferId::first(count) {
-            if search.found[buffer.index()] == UNSEEN {
-                search.run_from(buffer);
+        for vertex in VertexId::first(count) {
+            if search.found[vertex.index()] == UNSEEN {
+                search.run_from(vertex);
             }
         }
         search.components
@@ -57,52 +56,52 @@ impl Components {
 }
 
 impl ComponentSearch<'_> {
-    fn run_from(&mut self, start: BufferId) {
+    fn run_from(&mut self, start: VertexId) {
         self.enter(start);
-        while let Some((buffer, next)) = self.path.pop() {
-            match self.graph.successors(buffer).get(next) {
+        while let Some((vertex, next)) = self.path.pop() {
+            match self.graph.after(vertex).get(next) {
                 Some(&successor) => {
-                    self.path.push((buffer, next + 1));
-                    self.look_at(buffer, successor);
+                    self.path.push((vertex, next + 1));
+                    self.look_at(vertex, successor);
                 }
-                None => self.leave(buffer),
+                None => self.leave(vertex),
             }
         }
     }
 
-    fn enter(&mut self, buffer: BufferId) {
-        self.found[buffer.index()] = self.clock;
-        self.low[buffer.index()] = self.clock;
+    fn enter(&mut self, vertex: VertexId) {
+        self.found[vertex.index()] = self.clock;
+        self.low[vertex.index()] = self.clock;
         self.clock += 1;
-        self.open.push(buffer);
-        self.path.push((buffer, 0));
+        self.open.push(vertex);
+        self.path.push((vertex, 0));
     }
 
-    fn look_at(&mut self, buffer: BufferId, successor: BufferId) {
+    fn look_at(&mut self, vertex: VertexId, successor: VertexId) {
         if self.found[successor.index()] == UNSEEN {
             self.enter(successor);
         } else if self.components.of[successor.index()] == UNSEEN {
-            self.lower(buffer, self.found[successor.index()]);
+            self.lower(vertex, self.found[successor.index()]);
         }
     }
 
-    fn lower(&mut self, buffer: BufferId, reached: u32) {
-        let low = &mut self.low[buffer.index()];
+    fn lower(&mut self, vertex: VertexId, reached: u32) {
+        let low = &mut self.low[vertex.index()];
         *low = (*low).min(reached);
     }
 
-    fn leave(&mut self, buffer: BufferId) {
-        let low = self.low[buffer.index()];
+    fn leave(&mut self, vertex: VertexId) {
+        let low = self.low[vertex.index()];
         if let Some(&(parent, _)) = self.path.last() {
             self.lower(parent, low);
         }
-        if low == self.found[buffer.index()] {
-            self.close(buffer);
+        if low == self.found[vertex.index()] {
+            self.close(vertex);
         }
     }
 
-    /// All buffers found since `head` and still open are its component.
-    fn close(&mut self, head: BufferId) {
+    /// All vertexs found since `head` and still open are its component.
+    fn close(&mut self, head: VertexId) {
         loop {
             let member = self.open.pop().expect("the head of a component is open");
             self.components.of[member.index()] = self.components.count;

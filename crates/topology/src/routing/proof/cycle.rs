@@ -15,22 +15,22 @@
 //! have cycles; cycles of a few buffers are found long before.
 
 use super::components::Components;
-use super::dependency::DependencyGraph;
+use super::dependency::{DependencyGraph, VertexId};
 use super::ejection::BackpressuredHosts;
-use crate::routing::lanes::route_set::{Buffer, BufferId, LanedWalk, RouteSet};
+use crate::routing::lanes::route_set::{Buffer, LanedWalk, RouteSet};
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{EndpointId, Fabric};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
-/// The lexicographically least of the shortest cycles, from its lowest buffer on.
+/// The lexicographically least of the shortest cycles, from its lowest vertex on.
 pub(crate) fn shortest_cycle(
     graph: &DependencyGraph,
     components: &Components,
-) -> Option<Vec<BufferId>> {
-    let mut best: Option<Vec<BufferId>> = None;
+) -> Option<Vec<VertexId>> {
+    let mut best: Option<Vec<VertexId>> = None;
     let mut search = CycleSearch::new(graph, components);
-    for start in BufferId::first(graph.buffer_count()) {
+    for start in VertexId::first(graph.vertex_count()) {
         let length_max = best.as_ref().map_or(usize::MAX, |cycle| cycle.len() - 1);
         if let Some(cycle) = search.back_to(start, length_max) {
             best = Some(cycle);
@@ -39,35 +39,35 @@ pub(crate) fn shortest_cycle(
     best
 }
 
-/// Buffers of the searches from one buffer after the other.
+/// Vertices of the searches from one vertex after the other.
 struct CycleSearch<'a> {
     graph: &'a DependencyGraph,
     components: &'a Components,
-    /// By buffer: the start of the last search that found it, and from where.
-    found: Vec<Option<(BufferId, BufferId)>>,
-    queue: VecDeque<(BufferId, usize)>,
+    /// By vertex: the start of the last search that found it, and from where.
+    found: Vec<Option<(VertexId, VertexId)>>,
+    queue: VecDeque<(VertexId, usize)>,
 }
 
 impl<'a> CycleSearch<'a> {
     fn new(graph: &'a DependencyGraph, components: &'a Components) -> Self {
-        let found = vec![None; graph.buffer_count()];
+        let found = vec![None; graph.vertex_count()];
         Self { graph, components, found, queue: VecDeque::new() }
     }
 
-    /// The shortest cycle through `start` and higher buffers, of at most `length_max`.
-    fn back_to(&mut self, start: BufferId, length_max: usize) -> Option<Vec<BufferId>> {
+    /// The shortest cycle through `start` and higher vertexs, of at most `length_max`.
+    fn back_to(&mut self, start: VertexId, length_max: usize) -> Option<Vec<VertexId>> {
         self.queue.clear();
         self.queue.push_back((start, 1));
-        while let Some((buffer, length)) = self.queue.pop_front() {
+        while let Some((vertex, length)) = self.queue.pop_front() {
             if length > length_max {
                 return None;
             }
-            for &next in self.graph.successors(buffer) {
+            for &next in self.graph.after(vertex) {
                 if next == start {
-                    return Some(self.way_to(buffer, start));
+                    return Some(self.way_to(vertex, start));
                 }
                 if next > start && self.is_new(start, next) {
-                    self.found[next.index()] = Some((start, buffer));
+                    self.found[next.index()] = Some((start, vertex));
                     self.queue.push_back((next, length + 1));
                 }
             }
@@ -75,17 +75,17 @@ impl<'a> CycleSearch<'a> {
         None
     }
 
-    fn is_new(&self, start: BufferId, next: BufferId) -> bool {
+    fn is_new(&self, start: VertexId, next: VertexId) -> bool {
         let seen = self.found[next.index()].is_some_and(|(search, _)| search == start);
         !seen && self.components.of[next.index()] == self.components.of[start.index()]
     }
 
-    fn way_to(&self, end: BufferId, start: BufferId) -> Vec<BufferId> {
+    fn way_to(&self, end: VertexId, start: VertexId) -> Vec<VertexId> {
         let mut way = vec![end];
-        let mut buffer = end;
-        while buffer != start {
-            buffer = self.found[buffer.index()].expect("the way back was found").1;
-            way.push(buffer);
+        let mut vertex = end;
+        while vertex != start {
+            vertex = self.found[vertex.index()].expect("the way back was found").1;
+            way.push(vertex);
         }
         way.reverse();
         way
@@ -170,7 +170,7 @@ mod tests {
     fn shortest(buffer_count: usize, edges: &[(usize, usize)]) -> Option<Vec<usize>> {
         let graph = DependencyGraph::from_edges(buffer_count, edges);
         let cycle = shortest_cycle(&graph, &Components::new(&graph))?;
-        Some(cycle.into_iter().map(BufferId::index).collect())
+        Some(cycle.into_iter().map(VertexId::index).collect())
     }
 
     #[test]

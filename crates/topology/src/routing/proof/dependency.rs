@@ -26,192 +26,251 @@
 //! where there is no cycle there is no deadlock, and where sets of lanes are equal or disjoint a
 //! cycle on one lane of each is a cycle on all, so that nobody in it has another way out.
 //!
-//! Both channels of an edge meet in one switch, so edges are collected in one row of bits an
-//! incoming buffer, with a bit for each buffer that leaves the switch: O(1) an edge however many
-//! routes share it.
+//! Lanes that are alike share a vertex (`lane_groups.rs`). Edges are collected in rows of bits
+//! (`turns.rs`): destination by destination where every switch goes on by one channel
+//! (`by_destination.rs`), else walk by walk: where tables give each pair lanes of its own, and where
+//! hosts may be full.
 
+use super::by_destination::{Collector, Counted};
 use super::ejection::BackpressuredHosts;
+use super::lane_groups::LaneGroups;
+use super::turns::Turns;
 use crate::routing::lanes::route_set::{Buffer, BufferId, Buffers, LanedWalk, RouteSet};
-use crate::routing::lanes::set::LaneSet;
+use crate::routing::lanes::{DatelineClass, LaneRule, LaneSet, Lanes, VcClass};
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::table_routes::WalkEnd;
-use crate::{ChannelId, Fabric, NodeId};
+use crate::{ChannelId, Fabric};
+use gingham_kernel::id_type;
+
+id_type!(
+    /// A group of lanes of a channel: `channel * groups + group`.
+    VertexId
+);
 
 /// For each buffer between switches (and of hosts that may be full), those that some route takes
 /// right after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
-    lane_count: usize,
-    /// Where the successors of a buffer begin, with one entry more than buffers.
+    groups: LaneGroups,
+    /// Where the successors of a vertex begin, with one entry more than vertices.
     first: Vec<usize>,
-    successors: Vec<BufferId>,
+    successors: Vec<VertexId>,
 }
 
 impl DependencyGraph {
     /// The dependencies of all routes between all endpoints.
     pub fn new<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
-        Self::collect(fabric, routes.into(), |_| true)
+        Self::collect(fabric, routes.into(), Counted::All)
     }
 
     /// The dependencies of the routes from hosts to hosts alone, for fabrics in which no packet
     /// begins or ends at aggregation nodes and routers.
     pub fn between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
-        Self::collect(fabric, routes.into(), |laned| laned.host_sender.is_some())
+        Self::collect(fabric, routes.into(), Counted::BetweenHosts)
     }
 
     /// The dependencies of the routes that come to an end, be it the wrong one: those that go
     /// round for ever are left out.
     pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
-        Self::collect(fabric, routes.into(), |laned| laned.walk.end != WalkEnd::Loop)
+        Self::collect(fabric, routes.into(), Counted::WithoutLoops)
     }
 
-    fn collect(
-        fabric: &Fabric,
-        routes: RouteSet<'_>,
-        counts: impl Fn(&LanedWalk<'_>) -> bool,
-    ) -> Self {
+    fn collect(fabric: &Fabric, routes: RouteSet<'_>, counted: Counted) -> Self {
         let graph = SwitchGraph::new(fabric);
-        let backpressured = BackpressuredHosts::new(fabric, &graph, routes);
-        let mut turns = Turns::new(fabric, routes.lane_count(), &backpressured);
-        routes.walk_all(fabric, &graph, |laned| {
-            if counts(laned) {
-                backpressured.turns(fabric, &graph, routes, laned, |_, held, wanted| {
-                    turns.add(held, wanted);
-                });
-            }
-        });
-        turns.into_graph(fabric)
+        let stopping = BackpressuredHosts::new(fabric, &graph, routes);
+        let groups = lane_groups(routes);
+        let has_lanes_by_pair =
+            routes.lanes.is_some_and(|lanes| matches!(lanes.rule(), LaneRule::Tables { .. }));
+        let turns = if has_lanes_by_pair || stopping.any() {
+            by_walks(fabric, &graph, routes, counted, &stopping, &groups)
+        } else {
+            by_destinations(fabric, &graph, routes, counted, &stopping, &groups)
+        };
+        Self::of_turns(fabric, groups, &turns)
     }
 
-    /// A graph over buffers of one lane from its edges.
-    pub(crate) fn from_edges(buffer_count: usize, edges: &[(usize, usize)]) -> Self {
+    fn of_turns(fabric: &Fabric, groups: LaneGroups, turns: &Turns) -> Self {
+        let (mut first, mut successors) = (vec![0], Vec::new());
+        let outgoing = outgoing(fabric);
+        for channel in ChannelId::first(fabric.channel_count()) {
+            let outgoing = &outgoing[fabric.target(channel).node.index()];
+            for group in 0..groups.count() {
+                turns.each_after((channel, group), outgoing, |(wanted, after)| {
+                    successors.push(VertexId::new(wanted.index() * groups.count() + after));
+                });
+                first.push(successors.len());
+            }
+        }
+        Self { groups, first, successors }
+    }
+
+    /// A graph over channels of one lane from its edges.
+    pub(crate) fn from_edges(channel_count: usize, edges: &[(usize, usize)]) -> Self {
         let mut edges = edges.to_vec();
         edges.sort_unstable();
         edges.dedup();
-        let before = |buffer| edges.partition_point(|(from, _)| *from < buffer);
-        let first = (0..=buffer_count).map(before).collect();
-        let successors = edges.iter().map(|(_, to)| BufferId::new(*to)).collect();
-        Self { lane_count: 1, first, successors }
+        let before = |channel| edges.partition_point(|(from, _)| *from < channel);
+        let first = (0..=channel_count).map(before).collect();
+        let successors = edges.iter().map(|(_, to)| VertexId::new(*to)).collect();
+        Self { groups: LaneGroups::new(1, &[]), first, successors }
     }
 
     /// Number of buffers: channels times lanes.
     pub fn buffer_count(&self) -> usize {
-        self.first.len() - 1
+        self.vertex_count() / self.groups.count() * self.groups.lane_count()
     }
 
     /// Number of dependencies.
     pub fn dependency_count(&self) -> usize {
-        self.successors.len()
+        let size = |vertex: VertexId| self.members(vertex).len() as usize;
+        let of = |vertex| {
+            let after = self.after(vertex).iter().map(|next| size(*next)).sum::<usize>();
+            size(vertex) * after
+        };
+        VertexId::first(self.vertex_count()).map(of).sum()
     }
 
     /// The buffers between switches that a packet in `buffer` may wait for, in ascending order.
-    pub fn successors(&self, buffer: BufferId) -> &[BufferId] {
-        &self.successors[self.first[buffer.index()]..self.first[buffer.index() + 1]]
+    pub fn successors(&self, buffer: BufferId) -> Vec<BufferId> {
+        let lanes = self.groups.lane_count();
+        let each = |vertex: &VertexId| {
+            let channel = self.channel(*vertex).index();
+            self.members(*vertex)
+                .lanes()
+                .map(move |lane| BufferId::new(channel * lanes + usize::from(lane)))
+        };
+        let mut buffers: Vec<_> = self.after(self.vertex(buffer)).iter().flat_map(each).collect();
+        buffers.sort_unstable();
+        buffers
     }
 
     /// Channel and lane of a buffer.
     pub fn buffer(&self, id: BufferId) -> Buffer {
-        let lane = u8::try_from(id.index() % self.lane_count).expect("a lane is a small number");
-        Buffer { channel: ChannelId::new(id.index() / self.lane_count), lane }
+        let lanes = self.groups.lane_count();
+        let lane = u8::try_from(id.index() % lanes).expect("a lane is a small number");
+        Buffer { channel: ChannelId::new(id.index() / lanes), lane }
+    }
+
+    /// Number of vertices: channels times groups of lanes.
+    pub(super) fn vertex_count(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// The vertices that a packet which holds one may wait for, in ascending order.
+    pub(super) fn after(&self, vertex: VertexId) -> &[VertexId] {
+        &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
+    }
+
+    /// The channel of a vertex.
+    pub(crate) fn channel(&self, vertex: VertexId) -> ChannelId {
+        ChannelId::new(vertex.index() / self.groups.count())
+    }
+
+    /// The vertex of a buffer.
+    pub(super) fn vertex(&self, buffer: BufferId) -> VertexId {
+        let (lanes, groups) = (self.groups.lane_count(), self.groups.count());
+        VertexId::new(buffer.index() / lanes * groups + self.groups.of(buffer.index() % lanes))
+    }
+
+    /// The lowest lane of a vertex.
+    pub(super) fn lowest(&self, vertex: VertexId) -> Buffer {
+        let lane = self.members(vertex).lowest().expect("a group has a lane");
+        Buffer { channel: self.channel(vertex), lane }
+    }
+
+    fn members(&self, vertex: VertexId) -> LaneSet {
+        self.groups.lanes(vertex.index() % self.groups.count())
     }
 }
 
-/// The pairs of buffers that follow each other, in rows of bits.
-#[derive(Debug)]
-struct Turns {
-    lane_count: usize,
-    /// By incoming buffer: a bit for each column and lane, or nothing as long as no bit is set.
-    rows: Vec<Vec<u64>>,
-    /// By channel: its column among the channels that leave the same node, or `None` if nothing
-    /// ever waits for it or in it.
-    columns: Vec<Option<u32>>,
-    /// By node: number of columns.
-    widths: Vec<u32>,
-    /// By channel: the node at its end.
-    targets: Vec<NodeId>,
+/// By node: the channels that leave it, in ascending order.
+fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
+    let sorted = |node| {
+        let mut channels: Vec<_> = fabric.channels_from(node).collect();
+        channels.sort_unstable();
+        channels
+    };
+    fabric.node_ids().map(sorted).collect()
 }
 
-impl Turns {
-    fn new(fabric: &Fabric, lane_count: usize, backpressured: &BackpressuredHosts) -> Self {
-        let channels = || ChannelId::first(fabric.channel_count());
-        let passes_on = |end| match fabric.endpoint_at(end) {
-            Some(endpoint) => backpressured.may_stop(endpoint),
-            None => fabric.node(end.node).is_switch(),
-        };
-        let mut columns = vec![None; fabric.channel_count()];
-        let mut widths = vec![0; fabric.nodes().len()];
-        for channel in channels() {
-            let (from, to) = (fabric.source(channel), fabric.target(channel));
-            if passes_on(from) && passes_on(to) {
-                let width = &mut widths[from.node.index()];
-                columns[channel.index()] = Some(*width);
-                *width += 1;
-            }
-        }
-        let targets = channels().map(|channel| fabric.target(channel).node).collect();
-        let rows = vec![Vec::new(); columns.len() * lane_count];
-        Self { lane_count, rows, columns, widths, targets }
-    }
-
-    /// The bit of a lane of a channel that leaves a node.
-    fn bit(&self, column: u32, lane: u8) -> usize {
-        column as usize * self.lane_count + usize::from(lane)
-    }
-
-    /// Notes that a route takes one of the buffers `wanted` right after one of `held`.
-    fn add(&mut self, held: Buffers, wanted: Buffers) {
-        let columns = (self.columns[held.channel.index()], self.columns[wanted.channel.index()]);
-        let (Some(_), Some(column)) = columns else { return };
-        let width = self.widths[self.targets[held.channel.index()].index()] as usize;
-        for Buffer { channel, lane } in held.each() {
-            let row = &mut self.rows[channel.index() * self.lane_count + usize::from(lane)];
-            if row.is_empty() {
-                row.resize((width * self.lane_count).div_ceil(64), 0);
-            }
-            set_bits(row, column as usize * self.lane_count, wanted.lanes);
-        }
-    }
-
-    fn into_graph(self, fabric: &Fabric) -> DependencyGraph {
-        let (mut first, mut successors) = (vec![0], Vec::new());
-        for (buffer, row) in self.rows.iter().enumerate() {
-            if !row.is_empty() {
-                let node = self.targets[buffer / self.lane_count];
-                successors.extend(self.wanted(fabric, node, row));
-            }
-            let begin = first.last().copied().unwrap_or(0);
-            successors[begin..].sort_unstable();
-            first.push(successors.len());
-        }
-        DependencyGraph { lane_count: self.lane_count, first, successors }
-    }
-
-    /// The buffers that leave a node and whose bits are set in a row.
-    fn wanted<'a>(
-        &'a self,
-        fabric: &'a Fabric,
-        node: NodeId,
-        row: &'a [u64],
-    ) -> impl Iterator<Item = BufferId> + 'a {
-        fabric.channels_from(node).flat_map(move |channel| {
-            let lanes = (0..=u8::MAX).take(self.lane_count);
-            lanes.filter_map(move |lane| {
-                let bit = self.bit(self.columns[channel.index()]?, lane);
-                let is_set = row[bit / 64] >> (bit % 64) & 1 == 1;
-                let buffer = channel.index() * self.lane_count + usize::from(lane);
-                is_set.then(|| BufferId::new(buffer))
-            })
-        })
-    }
+fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
+    let lanes = (0..=u8::MAX).take(routes.lane_count());
+    let sets = routes
+        .lanes
+        .and_then(Lanes::sets)
+        .unwrap_or_else(|| lanes.map(LaneSet::one).collect::<Vec<_>>());
+    LaneGroups::new(routes.lane_count(), &sets)
 }
 
-/// Sets the bits of lanes from bit `first` on.
-fn set_bits(row: &mut [u64], first: usize, lanes: LaneSet) {
-    let (word, shift, bits) = (first / 64, first % 64, u64::from(lanes.bits()));
-    row[word] |= bits << shift;
-    // What does not fit into this word; nothing, where it begins at its first bit.
-    let rest = if shift == 0 { 0 } else { bits >> (64 - shift) };
-    if rest != 0 {
-        row[word + 1] |= rest;
+/// The turns between groups of lanes, destination by destination.
+fn by_destinations(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    routes: RouteSet<'_>,
+    counted: Counted,
+    stopping: &BackpressuredHosts,
+    groups: &LaneGroups,
+) -> Turns {
+    let classes = routes.lanes.map_or(1, Lanes::dateline_classes);
+    let mut turns = Turns::new(fabric, classes, stopping);
+    let mut collector = Collector::new(fabric, graph, routes.lanes, counted);
+    for routes in routes.routes {
+        collector.add(routes, &mut turns);
+    }
+    let Some(lanes) = routes.lanes else { return turns };
+    let mut between_groups = Turns::new(fabric, groups.count(), stopping);
+    let outgoing = outgoing(fabric);
+    for channel in ChannelId::first(fabric.channel_count()) {
+        for class in 0..classes {
+            let outgoing = &outgoing[fabric.target(channel).node.index()];
+            turns.each_after((channel, class), outgoing, |(wanted, after)| {
+                for vc_class in lanes.vc_classes() {
+                    let held = buffers(lanes, vc_class, channel, class);
+                    add(&mut between_groups, groups, held, buffers(lanes, vc_class, wanted, after));
+                }
+            });
+        }
+    }
+    between_groups
+}
+
+/// The lanes of a VC class in a channel.
+fn buffers(lanes: &Lanes, vc_class: VcClass, channel: ChannelId, dateline_class: usize) -> Buffers {
+    let dateline_class = u8::try_from(dateline_class).expect("there are few dateline classes");
+    let lanes = lanes.on(vc_class, DatelineClass(dateline_class), channel);
+    Buffers { channel, lanes }
+}
+
+/// The turns between groups of lanes, walk by walk.
+fn by_walks(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    routes: RouteSet<'_>,
+    counted: Counted,
+    stopping: &BackpressuredHosts,
+    groups: &LaneGroups,
+) -> Turns {
+    let mut turns = Turns::new(fabric, groups.count(), stopping);
+    let counts = |laned: &LanedWalk<'_>| match counted {
+        Counted::All => true,
+        Counted::BetweenHosts => laned.host_sender.is_some(),
+        Counted::WithoutLoops => laned.walk.end != WalkEnd::Loop,
+    };
+    routes.walk_all(fabric, graph, |laned| {
+        if counts(laned) {
+            stopping.turns(fabric, graph, routes, laned, |_, held, wanted| {
+                add(&mut turns, groups, held, wanted);
+            });
+        }
+    });
+    turns
+}
+
+/// Notes that a route takes one of the buffers `wanted` right after one of `held`.
+fn add(turns: &mut Turns, groups: &LaneGroups, held: Buffers, wanted: Buffers) {
+    for group in groups.within(held.lanes) {
+        for after in groups.within(wanted.lanes) {
+            turns.add((held.channel, group), (wanted.channel, after));
+        }
     }
 }

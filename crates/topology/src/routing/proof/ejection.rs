@@ -48,6 +48,11 @@ impl BackpressuredHosts {
         Self { leaving, any }
     }
 
+    /// Whether there is any such host.
+    pub(super) fn any(&self) -> bool {
+        self.any
+    }
+
     /// Whether packets may have to wait at the end of the channel into an endpoint.
     pub(super) fn may_stop(&self, endpoint: EndpointId) -> bool {
         !self.leaving[endpoint.index()].is_empty()

@@ -16,12 +16,16 @@
 //! always do (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies",
 //! IEEE Transactions on Computers 50(9), 2001, constructs exceptions), and we take none on trust.
 //!
-//! Cost: one walk along all routes, then O(buffers + dependencies).
+//! Cost: O(switches) a destination where routes are tables, else one walk along all routes; then
+//! O(vertices + dependencies), where lanes that are alike are one vertex.
 
+mod by_destination;
 pub(super) mod components;
 pub(super) mod cycle;
 pub(super) mod dependency;
 mod ejection;
+mod lane_groups;
+mod turns;
 
 pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};
 pub use dependency::DependencyGraph;
@@ -55,13 +59,14 @@ impl Proof {
     pub fn new(fabric: &Fabric, graph: &DependencyGraph) -> Self {
         let components = Components::new(graph);
         if let Some(cycle) = shortest_cycle(graph, &components) {
-            let buffers = cycle.into_iter().map(|buffer| graph.buffer(buffer)).collect();
+            let buffers = cycle.into_iter().map(|vertex| graph.lowest(vertex)).collect();
             return Self::Cycle { buffers };
         }
         let is_switch = |node| fabric.node(node).is_switch();
-        let number = |(buffer, component): (BufferId, &u32)| {
-            let channel = graph.buffer(buffer).channel;
-            if !graph.successors(buffer).is_empty() {
+        let number = |buffer: BufferId| {
+            let (vertex, channel) = (graph.vertex(buffer), graph.buffer(buffer).channel);
+            let component = components.of[vertex.index()];
+            if !graph.after(vertex).is_empty() {
                 // Also at a host that may be full.
                 components.count - component
             } else if !is_switch(fabric.source(channel).node) {
@@ -72,8 +77,7 @@ impl Proof {
                 components.count + 1
             }
         };
-        let buffers = BufferId::first(graph.buffer_count());
-        Self::Free { order: buffers.zip(&components.of).map(number).collect() }
+        Self::Free { order: BufferId::first(graph.buffer_count()).map(number).collect() }
     }
 
     /// Whether the routes are free of deadlock.

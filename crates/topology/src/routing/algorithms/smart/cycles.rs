@@ -49,7 +49,7 @@ impl<'a> Breaking<'a> {
             let Some(cycle) = shortest_cycle(&graph, &Components::new(&graph)) else {
                 return Some(self.paths);
             };
-            let channel = |place: usize| graph.buffer(cycle[place % cycle.len()]).channel;
+            let channel = |place: usize| graph.channel(cycle[place % cycle.len()]);
             let turn = |place| Turn { held: channel(place), wanted: channel(place + 1) };
             let turns: Vec<_> = (0..cycle.len()).map(turn).collect();
             let cheapest = self.cheapest(&turns)?;

@@ -77,12 +77,12 @@ pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoute
     let index = TurnIndex::new(fabric, graph);
     let none = Paths::new(graph, &index);
     let mut lawful = none.clone();
-    lawful.adopt(&of_up_down(fabric, graph));
+    lawful.adopt(fabric, &of_up_down(fabric, graph));
     let freely = Breaking::new(none.clone(), None).run();
     let in_order = Breaking::new(none, Some(Order::new(graph))).run();
     let starts = [freely, in_order, Some(lawful)].into_iter().flatten();
     let best = starts.map(balance::balance).min_by_key(Paths::burden);
-    Ok(best.expect("up*/down* is a start").into_routes())
+    Ok(best.expect("up*/down* is a start").into_routes(fabric))
 }
 
 fn turn_count(graph: &SwitchGraph) -> usize {

@@ -5,7 +5,7 @@ use super::turns::{Turn, TurnIndex, turns_of};
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::routing::proof::dependency::DependencyGraph;
-use crate::{ChannelId, EndpointId, NodeId};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use gingham_kernel::id_type;
 use std::collections::BTreeSet;
 
@@ -152,22 +152,22 @@ impl<'a> Paths<'a> {
     }
 
     /// Takes over the ways of routes without in-transit hosts.
-    pub(super) fn adopt(&mut self, routes: &SourceRoutes) {
+    pub(super) fn adopt(&mut self, fabric: &Fabric, routes: &SourceRoutes) {
         for id in self.demands() {
             let Demand { source, to, .. } = self.demands[id.index()];
-            if let Some(onward) = routes.path(source, to) {
-                self.lay(id, onward.channels.to_vec());
+            if let Some(onward) = routes.path(fabric, source, to) {
+                self.lay(id, onward.before_the_last().collect());
             }
         }
     }
 
     /// The ways as routes.
-    pub(super) fn into_routes(self) -> SourceRoutes {
-        let mut routes = SourceRoutesBuilder::new(self.graph);
+    pub(super) fn into_routes(self, fabric: &Fabric) -> SourceRoutes {
+        let mut routes = SourceRoutesBuilder::new(fabric, self.graph);
         let mut ways = self.ways.iter().zip(&self.demands).peekable();
         while let Some((_, demand)) = ways.peek() {
             let to = demand.to;
-            routes.begin_row(self.graph, &[to]);
+            routes.begin_row(&[to]);
             for switch in self.graph.switches() {
                 let here = |(_, demand): &(_, &Demand)| (demand.to, demand.source) == (to, switch);
                 if let Some((Some(way), _)) = ways.next_if(here) {

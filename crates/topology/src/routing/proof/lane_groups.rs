@@ -1,0 +1,90 @@
+//! Lanes that are alike: every packet that may take one of them may take all of them.
+//!
+//! ```text
+//!   VC class 0: lanes 0 1 2 3     groups   {0 1}  {2}  {3}
+//!   VC class 1: lanes 2 3 4                {4}
+//!   a dateline class: lanes 0 1 2
+//! ```
+//!
+//! What waits for one lane of a group waits for all of them, and what holds one could hold any. So
+//! the lanes of a group have the same dependencies, and the proof needs one vertex for all of them:
+//! dependencies grow with the square of the groups, not of the lanes. A shortest cycle never needs
+//! two lanes of a group on one channel, and the lexicographically least takes the lowest of each.
+
+use crate::routing::lanes::set::LaneSet;
+
+/// A partition of lanes, in the order of the lowest lane of each group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LaneGroups {
+    members: Vec<LaneSet>,
+    /// By lane.
+    of: Vec<u8>,
+}
+
+impl LaneGroups {
+    /// The lanes up to `lane_count` in groups that each of the sets holds whole or not at all.
+    pub(super) fn new(lane_count: usize, sets: &[LaneSet]) -> Self {
+        let lanes = || (0..=u8::MAX).take(lane_count);
+        let is_alike = |a: u8, b: u8| sets.iter().all(|set| set.contains(a) == set.contains(b));
+        let mut members: Vec<LaneSet> = Vec::new();
+        for lane in lanes() {
+            let same = members.iter_mut().find(|group| {
+                let lowest = group.lowest().expect("a group has a lane");
+                is_alike(lowest, lane)
+            });
+            match same {
+                Some(group) => *group = *group | LaneSet::one(lane),
+                None => members.push(LaneSet::one(lane)),
+            }
+        }
+        let group_of = |lane| {
+            let group = (0..=u8::MAX).zip(&members).find(|(_, group)| group.contains(lane));
+            group.expect("every lane is in a group").0
+        };
+        let of = lanes().map(group_of).collect();
+        Self { members, of }
+    }
+
+    /// Number of groups.
+    pub(super) fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Number of lanes.
+    pub(super) fn lane_count(&self) -> usize {
+        self.of.len()
+    }
+
+    /// The group of a lane.
+    pub(super) fn of(&self, lane: usize) -> usize {
+        self.of[lane].into()
+    }
+
+    /// The lanes of a group.
+    pub(super) fn lanes(&self, group: usize) -> LaneSet {
+        self.members[group]
+    }
+
+    /// The groups of a set that holds them whole.
+    pub(super) fn within(&self, lanes: LaneSet) -> impl Iterator<Item = usize> {
+        let is_within = move |group: &usize| !(self.members[*group] & lanes).is_empty();
+        (0..self.members.len()).filter(is_within)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_every_set_holds_together_are_one_group() {
+        let set = |lanes: &[u8]| lanes.iter().copied().collect::<LaneSet>();
+        let groups = LaneGroups::new(5, &[set(&[0, 1, 2, 3]), set(&[2, 3, 4]), set(&[0, 1, 2])]);
+        let members: Vec<_> = (0..groups.count()).map(|group| groups.lanes(group)).collect();
+        assert_eq!(members, [set(&[0, 1]), set(&[2]), set(&[3]), set(&[4])]);
+        assert_eq!((groups.of(1), groups.of(3), groups.lane_count()), (0, 2, 5));
+        assert!(groups.within(set(&[2, 3, 4])).eq([1, 2, 3]));
+        assert_eq!(LaneGroups::new(16, &[LaneSet::first_n(16)]).count(), 1);
+        assert_eq!(LaneGroups::new(2, &[set(&[0]), set(&[1])]).count(), 2);
+    }
+}

@@ -1,0 +1,111 @@
+//! Which states follow each other, in rows of bits.
+//!
+//! ```text
+//!   into a switch by a channel ──►  row    0 1 1 0 ...   a bit a channel that leaves the switch, and state of it
+//! ```
+//!
+//! A packet in a channel is in one of a few states: on a group of lanes, or in a dateline class.
+//! Both channels of a turn meet in one node, so a row for each state of an incoming channel with a
+//! bit for each state of each outgoing one holds all of them: O(1) a turn however many routes share
+//! it.
+
+use super::ejection::BackpressuredHosts;
+use crate::{ChannelId, Fabric};
+
+/// No column: nothing ever waits for the channel or in it.
+const NO_COLUMN: u32 = u32::MAX;
+
+/// The pairs of states that follow each other.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    states: usize,
+    /// By channel: its column among the channels that leave the same node, or [`NO_COLUMN`].
+    columns: Vec<u32>,
+    /// By channel: the words of a row.
+    widths: Vec<u32>,
+    /// By channel: where its rows begin in `bits`.
+    first: Vec<u32>,
+    bits: Vec<u64>,
+}
+
+impl Turns {
+    /// No turns of packets in one of so many states, between channels that join switches, and hosts
+    /// that may stop.
+    pub(super) fn new(fabric: &Fabric, states: usize, stopping: &BackpressuredHosts) -> Self {
+        let channels = || ChannelId::first(fabric.channel_count());
+        let passes_on = |end| match fabric.endpoint_at(end) {
+            Some(endpoint) => stopping.may_stop(endpoint),
+            None => fabric.node(end.node).is_switch(),
+        };
+        let mut columns = vec![NO_COLUMN; fabric.channel_count()];
+        let mut counts = vec![0; fabric.nodes().len()];
+        for channel in channels() {
+            let (from, to) = (fabric.source(channel), fabric.target(channel));
+            if passes_on(from) && passes_on(to) {
+                let count = &mut counts[from.node.index()];
+                columns[channel.index()] = *count;
+                *count += 1;
+            }
+        }
+        let (mut widths, mut first, mut size) = (Vec::new(), Vec::new(), 0);
+        for channel in channels() {
+            let outgoing = counts[fabric.target(channel).node.index()] as usize;
+            let is_there = columns[channel.index()] != NO_COLUMN;
+            let width = if is_there { (outgoing * states).div_ceil(64) } else { 0 };
+            widths.push(word(width));
+            first.push(word(size));
+            size += width * states;
+        }
+        Self { states, columns, widths, first, bits: vec![0; size] }
+    }
+
+    /// Notes that a route takes `wanted` in a state right after `held` in a state.
+    #[inline]
+    pub(super) fn add(&mut self, held: (ChannelId, usize), wanted: (ChannelId, usize)) {
+        let column = self.columns[wanted.0.index()];
+        if column == NO_COLUMN || self.columns[held.0.index()] == NO_COLUMN {
+            return;
+        }
+        let bit = column as usize * self.states + wanted.1;
+        let row = self.row(held.0, held.1);
+        self.bits[row + bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// Whether nothing ever waits in a channel.
+    pub(super) fn is_outside(&self, channel: ChannelId) -> bool {
+        self.columns[channel.index()] == NO_COLUMN
+    }
+
+    /// Tells what follows a state of a channel: of the channels that leave the node at its end, in
+    /// this order, those that do, in each of their states.
+    pub(super) fn each_after(
+        &self,
+        held: (ChannelId, usize),
+        outgoing: &[ChannelId],
+        mut visit: impl FnMut((ChannelId, usize)),
+    ) {
+        if self.is_outside(held.0) {
+            return;
+        }
+        let row = self.row(held.0, held.1);
+        for &wanted in outgoing.iter().filter(|wanted| !self.is_outside(**wanted)) {
+            let first = self.columns[wanted.index()] as usize * self.states;
+            for state in 0..self.states {
+                let bit = first + state;
+                if self.bits[row + bit / 64] >> (bit % 64) & 1 == 1 {
+                    visit((wanted, state));
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn row(&self, channel: ChannelId, state: usize) -> usize {
+        let [first, width] = [&self.first, &self.widths].map(|of| of[channel.index()] as usize);
+        first + state * width
+    }
+}
+
+fn word(number: usize) -> u32 {
+    u32::try_from(number).expect("fewer than 2^32 words of turns")
+}
