@@ -191,7 +191,7 @@ def saturations(workers: int) -> dict[str, Any]:
     for (name, load), share in zip(tasks, grown, strict=True):
         found[name]["growth"][load] = round(share, 5)
     for one in found.values():
-        one["saturation"] = between(one["growth"])
+        one["saturation"] = highest_taken(one["growth"])
     return found
 
 
@@ -205,12 +205,12 @@ def growth(name: str, load: float) -> float:
     return float((sum(created[half:]) - sum(delivered[half:])) / sum(created[half:]))
 
 
-def between(growths: dict[float, float]) -> float | None:
-    """Return the middle between the highest load that is taken and the next; None beyond all."""
+def highest_taken(growths: dict[float, float]) -> float | None:
+    """Return the highest load below the first whose backlog grows; None if that is not among them."""
     loads = sorted(growths)
     high = next((load for load in loads if growths[load] > GROWTH), None)
     below = [load for load in loads if high is not None and load < high]
-    return (below[-1] + high) / 2 if high is not None and below else None
+    return below[-1] if below else None
 
 
 if __name__ == "__main__":
