@@ -206,7 +206,7 @@ def growth(name: str, load: float) -> float:
 
 
 def highest_taken(growths: dict[float, float]) -> float | None:
-    """Return the highest load below the first whose backlog grows; None if that is not among them."""
+    """Return the highest load below the first whose backlog grows; None if no load is below it."""
     loads = sorted(growths)
     high = next((load for load in loads if growths[load] > GROWTH), None)
     below = [load for load in loads if high is not None and load < high]
