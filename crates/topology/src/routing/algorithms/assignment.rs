@@ -57,11 +57,38 @@ pub(super) struct Assigned<R> {
 
 impl<R> Assigned<R> {
     /// The routes of the outlook under which the busiest channel carries least; of equals, of the
-    /// first.
-    pub(super) fn best(outlooks: &[Outlook], assign: impl Fn(Outlook) -> Self) -> R {
-        let all = outlooks.iter().map(|outlook| assign(*outlook));
-        all.min_by_key(|assigned| assigned.busiest).expect("there is an outlook").routes
+    /// first. None is tried after one whose busiest channel carries no more than `least`, the
+    /// least that any routes could.
+    pub(super) fn best(outlooks: &[Outlook], least: u64, assign: impl Fn(Outlook) -> Self) -> R {
+        let mut best: Option<Self> = None;
+        for outlook in outlooks {
+            let is_optimal = best.as_ref().is_some_and(|best| best.busiest <= least);
+            if is_optimal {
+                break;
+            }
+            let assigned = assign(*outlook);
+            if best.as_ref().is_none_or(|best| assigned.busiest < best.busiest) {
+                best = Some(assigned);
+            }
+        }
+        best.expect("there is an outlook").routes
     }
+}
+
+/// Paths that the busiest channel between switches carries at least, whatever the routes: those
+/// from the hosts of a switch to all others that cables join it to share the channels that leave it.
+pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
+    let islands = graph.islands();
+    let mut hosts = vec![0; graph.switch_count()];
+    for switch in graph.switches() {
+        hosts[islands[switch.index()].index()] += u64::from(graph.host_count(switch));
+    }
+    let least = |switch: NodeId| {
+        let own = u64::from(graph.host_count(switch));
+        let paths = own * (hosts[islands[switch.index()].index()] - own);
+        paths.div_ceil(graph.hops_from(switch).len().max(1) as u64)
+    };
+    graph.switches().map(least).max().unwrap_or(0)
 }
 
 /// Host-to-host paths by channel.
@@ -87,9 +114,9 @@ impl Load {
     }
 
     /// By state: the load of the busiest channel on the way on where that is least.
-    fn least_worst(&self, choices: &Choices) -> Vec<u64> {
+    fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
         let mut worst = vec![0; choices.state_count()];
-        for state in choices.farthest_first().into_iter().rev() {
+        for &state in farthest_first.iter().rev() {
             let by = |choice: &Choice| self.on(choice.channel).max(worst[choice.to.index()]);
             let least = choices.from(state).iter().map(by).min();
             worst[state.index()] = least.unwrap_or(0);
@@ -268,53 +295,78 @@ pub(crate) fn table_routes(
     let mut routes = TableRoutes::new(fabric);
     for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
         let choices = toward(switch);
+        let mut column = Column::new(graph, &choices);
         for &to in graph.residents(switch) {
-            let column = fill_column(graph, &choices, to, outlook, &mut load);
-            for (switch, channel) in column {
+            routes.set_port(switch, to, Some(fabric.source(graph.ejection(to)).port));
+            column.fill(graph.is_host(to), outlook, &mut load, |switch, channel| {
                 routes.set_port(switch, to, Some(fabric.source(channel).port));
-            }
+            });
         }
     }
     Assigned { routes, busiest: load.busiest() }
 }
 
-/// The entry of every switch for one endpoint. From the farthest switch inwards, so that the
-/// paths that come through a switch are known when its entry is chosen.
-///
-/// With the whole way in view, the paths that chose a switch so far count with the least load from
-/// there on, because they will all take one channel.
-fn fill_column(
-    graph: &SwitchGraph,
-    choices: &Choices,
-    to: EndpointId,
-    outlook: Outlook,
-    load: &mut Load,
-) -> Vec<(NodeId, ChannelId)> {
-    let mut paths: Vec<u64> = graph.switches().map(|switch| weight(graph, switch, to)).collect();
-    let onward = (outlook == Outlook::WholeWay).then(|| load.least_worst(choices));
-    let mut column = Vec::new();
-    for state in choices.farthest_first() {
-        let channel = if choices.hops(state) == 0 {
-            graph.ejection(to)
-        } else {
-            let onto = |choice: &Choice| load.on(choice.channel);
-            let on_the_way = |choice: &Choice, onward: &[u64]| match choices.hops(choice.to) {
-                0 => onto(choice),
-                _ => onto(choice).max(onward[choice.to.index()] + paths[choice.to.index()]),
-            };
+/// The entries of all switches for one endpoint after the other, with room that all of them use.
+struct Column<'a> {
+    choices: &'a Choices,
+    /// The states from which the endpoints can be reached, farthest first.
+    order: Vec<State>,
+    /// By state: hosts at its switch.
+    hosts: Vec<u64>,
+    /// By state: paths that come through, as far as they are known.
+    paths: Vec<u64>,
+}
+
+impl<'a> Column<'a> {
+    fn new(graph: &SwitchGraph, choices: &'a Choices) -> Self {
+        let hosts: Vec<u64> =
+            graph.switches().map(|switch| u64::from(graph.host_count(switch))).collect();
+        Self { choices, order: choices.farthest_first(), paths: vec![0; hosts.len()], hosts }
+    }
+
+    /// Tells the channel by which each switch but that of the endpoint goes on. From the farthest
+    /// switch inwards, so that the paths that come through a switch are known when its entry is
+    /// chosen.
+    ///
+    /// With the whole way in view, the paths that chose a switch so far count with the least load
+    /// from there on, because they will all take one channel.
+    fn fill(
+        &mut self,
+        leads_to_host: bool,
+        outlook: Outlook,
+        load: &mut Load,
+        mut tell: impl FnMut(NodeId, ChannelId),
+    ) {
+        let choices = self.choices;
+        self.paths.fill(0);
+        if leads_to_host {
+            self.paths.copy_from_slice(&self.hosts);
+        }
+        let onward = (outlook == Outlook::WholeWay).then(|| load.least_worst(choices, &self.order));
+        for &state in &self.order {
+            if choices.hops(state) == 0 {
+                continue;
+            }
             let choice = match &onward {
                 None => load.lightest(choices.from(state)),
-                Some(onward) => first_by(choices.from(state), |choice| {
-                    (on_the_way(choice, onward), onto(choice))
-                }),
+                Some(onward) => self.lightest_on_the_way(state, load, onward),
             };
-            load.add(choice.channel, paths[state.index()]);
-            paths[choice.to.index()] += paths[state.index()];
-            choice.channel
-        };
-        column.push((NodeId::new(state.index()), channel));
+            load.add(choice.channel, self.paths[state.index()]);
+            self.paths[choice.to.index()] += self.paths[state.index()];
+            tell(NodeId::new(state.index()), choice.channel);
+        }
     }
-    column
+
+    /// The choice whose way on, of which the least load of the busiest channel is known by state,
+    /// carries least.
+    fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
+        let onto = |choice: &Choice| load.on(choice.channel);
+        let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
+            0 => onto(choice),
+            _ => onto(choice).max(onward[choice.to.index()] + self.paths[choice.to.index()]),
+        };
+        first_by(self.choices.from(state), |choice| (on_the_way(choice), onto(choice)))
+    }
 }
 
 /// One output port per switch and destination switch; of equally long ways, those to different

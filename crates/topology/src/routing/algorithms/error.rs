@@ -1,5 +1,7 @@
 //! Why a fabric cannot be routed as asked.
 
+use super::memory::{Rounded, RouteMemory};
+use super::rule::Form;
 use crate::GridError;
 
 /// Why a fabric cannot be routed as asked.
@@ -70,19 +72,21 @@ pub enum RouteError {
         /// The most that it takes.
         turns_max: usize,
     },
-    /// More routes than memory would hold.
-    #[error("{switches} switches and {endpoints} endpoints make more than {} routes", ROUTES_MAX)]
+    /// More routes than the memory allowed would hold.
+    #[error(
+        "these routes would take {needed}, and may take {}: allow more (memory_max){}",
+        Rounded(*bytes_max),
+        match form { Form::Source => ", or take the form \"table\"", Form::Table => "" }
+    )]
     TooLarge {
-        /// Number of switches.
-        switches: usize,
-        /// Number of endpoints.
-        endpoints: usize,
+        /// What they would take.
+        needed: RouteMemory,
+        /// What they may take.
+        bytes_max: u64,
+        /// The form asked for.
+        form: Form,
     },
 }
-
-/// Routes (one for each switch and endpoint) that are computed at most: at a handful of hops
-/// each some six gigabytes.
-pub const ROUTES_MAX: usize = 200_000_000;
 
 fn suggestion(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))

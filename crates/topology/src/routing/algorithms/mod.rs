@@ -27,6 +27,7 @@ mod dimension_order;
 mod error;
 mod fall_backs;
 mod in_transit;
+mod memory;
 mod names;
 mod orientation;
 mod peaks;
@@ -42,8 +43,9 @@ mod up_down;
 pub use algorithm::Algorithm;
 pub use assignment::PathSpread;
 pub use dimension_order::{DimensionOrder, Ties};
-pub use error::{ROUTES_MAX, RouteError};
+pub use error::RouteError;
 pub use in_transit::{InTransit, TransitHosts};
+pub use memory::{MemoryPart, ROUTE_BYTES_MAX, RouteMemory};
 pub use names::Names;
 pub use orientation::SpanningTree;
 pub use root::Root;
@@ -62,21 +64,41 @@ use rule::{RouteTask, Rule};
 
 /// Routes every pair of endpoints of `fabric`. Pairs that no cables join have no route, which is
 /// no error.
+///
+/// # Errors
+/// A fabric or parameters that the algorithm cannot route; routes that would take more than
+/// [`ROUTE_BYTES_MAX`] bytes.
 pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
-    let (switches, endpoints) = (fabric.switches().len(), fabric.endpoints().len());
-    let rows = if algorithm.parameters().shares_paths() { switches } else { endpoints };
-    if switches.saturating_mul(rows) > ROUTES_MAX {
-        return Err(RouteError::TooLarge { switches, endpoints });
-    }
+    route_within(fabric, algorithm, form, ROUTE_BYTES_MAX)
+}
+
+/// The same, where routes may take so many bytes. What they would take is known, or estimated,
+/// before any of it is taken.
+///
+/// # Errors
+/// As [`route`].
+pub fn route_within(
+    fabric: &Fabric,
+    algorithm: &Algorithm,
+    form: Form,
+    bytes_max: u64,
+) -> Result<Routes, RouteError> {
     let graph = SwitchGraph::new(fabric);
-    match (algorithm.parameters().rule(RouteTask { fabric, graph: &graph, form })?, form) {
+    let parameters = algorithm.parameters();
+    let rule = parameters.rule(RouteTask { fabric, graph: &graph, form })?;
+    let needed = RouteMemory::estimate(fabric, &graph, &rule, form, parameters.shares_paths());
+    if needed.bytes() > bytes_max {
+        return Err(RouteError::TooLarge { needed, bytes_max, form });
+    }
+    let least = || assignment::least_busiest(&graph);
+    match (rule, form) {
         (Rule::Choices(toward, outlooks), Form::Source) => {
             let assign = |outlook| assignment::source_routes(fabric, &graph, outlook, &toward);
-            Ok(Routes::Source(Assigned::best(outlooks, assign)))
+            Ok(Routes::Source(Assigned::best(outlooks, least(), assign)))
         }
         (Rule::Choices(toward, outlooks), Form::Table) => {
             let assign = |outlook| assignment::table_routes(fabric, &graph, outlook, &toward);
-            Ok(Routes::Table(Assigned::best(outlooks, assign)))
+            Ok(Routes::Table(Assigned::best(outlooks, least(), assign)))
         }
         (Rule::WholePaths(lay), Form::Source) => Ok(Routes::Source(lay()?)),
         (Rule::WholePaths(_), Form::Table) => Err(source_form_only(algorithm)),
