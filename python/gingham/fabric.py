@@ -141,16 +141,20 @@ class Fabric:
         self,
         algorithm: str | Mapping[str, Any] = "up-down",
         *,
-        form: Literal["source", "table"] = "source",
+        form: Literal["source", "table"] | None = None,
         when_full: Literal["spill", "stop"] = "spill",
         lanes: int = 1,
         datelines: bool | None = None,
+        memory_max: str | None = None,
         **parameters: Any,
     ) -> Routes:
         """Route every pair of hosts.
 
         `parameters` are those of the algorithm, such as `root="smallest-distance"`. The form is
-        a whole path for each pair, or one output port for each switch and destination. The proof
+        a whole path for each pair, or one output port for each switch and destination; unless
+        said, the first as far as there are at most 16,777,216 pairs of a switch with hosts and a
+        host. Routes that would take more than `memory_max` bytes, such as `"8 GB"`, are refused
+        before any of it is taken; 4 GiB unless said. The proof
         takes it that an in-transit host whose pool is full takes packets into its memory
         (`spill`), or that it lets them wait (`stop`).
 
@@ -159,7 +163,7 @@ class Fabric:
         said, that is so for dimension order with two lanes or more.
         """
         request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)
-        return Routes(self._core.route(request, form, when_full, lanes, datelines))
+        return Routes(self._core.route(request, form, when_full, lanes, datelines, memory_max))
 
     def load_routes(
         self,

@@ -25,6 +25,11 @@ class Routes:
         self.findings = findings
 
     @property
+    def form(self) -> str:
+        """Whether packets carry their route (`source`) or switches look it up (`table`)."""
+        return self._core.form()
+
+    @property
     def is_deadlock_free(self) -> bool:
         """Whether packets on these routes can never wait for one another in a cycle."""
         return not self._core.cycle()

@@ -97,18 +97,22 @@ impl Fabric {
         finding_rows(&py.detach(|| check::check(&self.inner)))
     }
 
-    /// Routes by an algorithm, in the form `source` or `table`; in-transit hosts `spill` or `stop`
-    /// when they are full. Packets may take each of `lanes`, shared out at datelines or not.
-    #[pyo3(signature = (algorithm, form, when_full, lanes=1, datelines=None))]
+    /// Routes by an algorithm, in the form `source` or `table`, open for what the size asks for;
+    /// in-transit hosts `spill` or `stop` when they are full. Packets may take each of `lanes`,
+    /// shared out at datelines or not. Routes may take so much memory, such as `8 GB`.
+    #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
+    #[pyo3(signature = (algorithm, form, when_full, lanes=1, datelines=None, memory_max=None))]
     fn route(
         &self,
         py: Python<'_>,
         algorithm: &Bound<'_, PyAny>,
-        form: &str,
+        form: Option<&str>,
         when_full: &str,
         lanes: u8,
         datelines: Option<bool>,
+        memory_max: Option<&str>,
     ) -> PyResult<Routes> {
+        let form = (form, memory_max);
         let request = Request::read(py, algorithm, form, when_full, lanes, datelines)?;
         Routes::compute(py, &self.inner, request)
     }

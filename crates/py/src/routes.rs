@@ -1,6 +1,7 @@
 //! Routes: their proof, costs and paths.
 
 use gingham_input::Tree;
+use gingham_kernel::Bytes;
 use gingham_topology::routing::{
     self, Algorithm, AllToAll, Bisection, Detour, Ejection, Form, Lanes, Proof, RouteSet,
     Routes as CoreRoutes, Sharing, Statistics, SwitchTables, prove, prove_between_hosts,
@@ -43,7 +44,9 @@ type FileFindingRow = (String, Option<u32>, &'static str, &'static str, String);
 #[derive(Debug, serde::Deserialize)]
 pub(crate) struct Request {
     algorithm: Algorithm,
-    form: Form,
+    /// Open for what the size of the fabric asks for.
+    form: Option<Form>,
+    memory_max: Option<Bytes>,
     when_full: WhenFull,
     /// Lanes, any of which a packet may take.
     lanes: u8,
@@ -75,7 +78,7 @@ impl Request {
     pub(crate) fn read(
         py: Python<'_>,
         algorithm: &Bound<'_, PyAny>,
-        form: &str,
+        (form, memory_max): (Option<&str>, Option<&str>),
         when_full: &str,
         lanes: u8,
         datelines: Option<bool>,
@@ -87,7 +90,7 @@ impl Request {
         }
         let request = json!({
             "algorithm": convert::from_python(algorithm)?, "form": form, "when_full": when_full, "lanes": lanes,
-            "datelines": datelines,
+            "datelines": datelines, "memory_max": memory_max,
         });
         let tree = Tree::from_json("Fabric.route", &request);
         tree.and_then(|tree| tree.read()).map_err(|refused| error::input(py, &refused))
@@ -103,15 +106,17 @@ impl Routes {
     ) -> PyResult<Self> {
         let fabric = Arc::clone(fabric);
         let computed = interruptible(py, move || {
-            let Request { algorithm, form, when_full, lanes, datelines } = request;
+            let Request { algorithm, form, memory_max, when_full, lanes, datelines } = request;
+            let form = form.unwrap_or_else(|| Form::by_default(&fabric, &algorithm));
+            let bytes_max = memory_max.map_or(routing::ROUTE_BYTES_MAX, |bytes| bytes.0);
             let has_several = lanes > 1 || datelines == Some(true);
             let lanes = has_several
                 .then(|| Lanes::of_all(&fabric, algorithm.needs_datelines(), lanes, datelines));
             let lanes = lanes.transpose();
             let lanes =
                 lanes.map_err(|error| format!("datelines need a mesh or torus: {error}"))?;
-            let routes =
-                routing::route(&fabric, &algorithm, form).map_err(|error| error.to_string())?;
+            let routes = routing::route_within(&fabric, &algorithm, form, bytes_max)
+                .map_err(|error| error.to_string())?;
             let decided = Decided::ByAlgorithm(algorithm);
             let ejection = when_full.into();
             Ok::<_, String>(Self::proved(fabric, vec![routes], lanes, ejection, decided, vec![]))
@@ -245,6 +250,14 @@ impl Routes {
         let roots = py.detach(|| routing::roots_taken(&self.fabric, algorithm));
         let roots = roots.expect("what has been routed has roots");
         roots.into_iter().map(|root| self.fabric.node(root).name.clone()).collect()
+    }
+
+    /// Whether packets carry their route (`source`) or switches look it up (`table`).
+    fn form(&self) -> &'static str {
+        match self.first() {
+            CoreRoutes::Source(_) => "source",
+            CoreRoutes::Table(_) => "table",
+        }
     }
 
     /// How many alternatives a pair has at most.

@@ -81,9 +81,14 @@ route.add_command(check)
 @click.option(
     "--form",
     type=click.Choice(["source", "table"]),
-    default="source",
-    show_default=True,
-    help="A whole path for each pair, or one output port for each switch and destination.",
+    help="A whole path for each pair, or one output port for each switch and destination; unless "
+    "said, the first as far as there are at most 16,777,216 pairs of a switch with hosts and a host.",
+)
+@click.option(
+    "--memory-max",
+    metavar="SIZE",
+    help="Memory that the routes may take, such as 8GB; what they would take is told before any "
+    "of it is taken.  [default: 4 GiB]",
 )
 @click.option(
     "--root",
@@ -150,7 +155,8 @@ def compute(
     file: Path,
     algorithm: str | None,
     compare: bool,
-    form: Literal["source", "table"],
+    form: Literal["source", "table"] | None,
+    memory_max: str | None,
     root_names: tuple[str, ...],
     roots_file: Path | None,
     tree: str | None,
@@ -208,15 +214,20 @@ def compute(
         given = {"root": root, **given}
     if compare:
         root = given.get("root")
-        compare_all(file, fabric, form, when_full, root, plot, force=force, as_json=as_json)
+        compare_all(file, fabric, form or "source", when_full, root, plot, force=force, as_json=as_json)
         return
     routes = fabric.route(
-        {name: given}, form=form, when_full=when_full, lanes=lanes, datelines=datelines
+        {name: given},
+        form=form,
+        when_full=when_full,
+        lanes=lanes,
+        datelines=datelines,
+        memory_max=memory_max,
     )
     if output is not None:
         routes.save(output, force=force)
     if as_json:
-        print_json({"file": str(file), "algorithm": name, "form": form, **as_facts(routes)})
+        print_json({"file": str(file), "algorithm": name, "form": routes.form, **as_facts(routes)})
     else:
         print_routes(routes)
     if not routes.is_deadlock_free:
@@ -224,7 +235,7 @@ def compute(
 
 
 def require_algorithm(
-    algorithm: str | None, output: Path | None, form: str, plot: Path | None
+    algorithm: str | None, output: Path | None, form: str | None, plot: Path | None
 ) -> str:
     """Return the algorithm; refuse none, and what a single one cannot do."""
     if algorithm is None:

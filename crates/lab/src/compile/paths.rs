@@ -17,7 +17,7 @@ use crate::error::{Cure, DeadlockReport, LabError};
 use crate::scenario::{AlternativePaths, ScenarioSource};
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};
-use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteSet, Routes};
+use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteError, RouteSet, Routes};
 use gingham_topology::{EndpointId, Fabric, NodeId};
 
 /// The ways to choose, as messages tell them.
@@ -49,9 +49,24 @@ pub(super) fn paths(
     // What needs no routes first: a big fabric takes a while.
     let alternative =
         written.alternative.as_ref().map(|written| read(source, written)).transpose()?;
+    // A packet that chooses carries its route.
+    let form = match (written.form, &alternative) {
+        (Some(form), _) => form,
+        (None, Some(_)) => Form::Source,
+        (None, None) => {
+            let form = Form::by_default(fabric, &written.algorithm);
+            if form == Form::Table {
+                gathered.notes.push(note_of_tables());
+            }
+            form
+        }
+    };
     let route = |algorithm: &Algorithm, key: &str| {
-        routing::route(fabric, algorithm, written.form)
-            .map_err(|error| LabError::from_routing(&source.tree, key, &error))
+        routing::route_within(fabric, algorithm, form, written.memory_max.0).map_err(|error| {
+            let is_size = matches!(error, RouteError::TooLarge { .. });
+            let key = if is_size { "routing.memory_max" } else { key };
+            LabError::from_routing(&source.tree, key, &error)
+        })
     };
     let mut sets = vec![route(&written.algorithm, "routing.algorithm")?];
     let Some(Alternative { algorithm, choice }) = alternative else {
@@ -74,6 +89,14 @@ pub(super) fn paths(
     Ok(Paths { sets, choice })
 }
 
+fn note_of_tables() -> String {
+    format!(
+        "switches look routes up (routing.form = \"table\"), because there are more than {} pairs of a switch with hosts \
+         and a host; say form = \"source\" to let packets carry them",
+        routing::SOURCE_PAIRS_MAX
+    )
+}
+
 fn read<'a>(
     source: &ScenarioSource,
     written: &'a AlternativePaths,
@@ -89,7 +112,7 @@ fn read<'a>(
     let choose = written.choose.as_ref().ok_or_else(|| {
         missing(format!("say with `choose` which packets take the alternative path: {WAYS}"))
     })?;
-    if source.scenario.routing.form == Form::Table {
+    if source.scenario.routing.form == Some(Form::Table) {
         let message = "a packet chooses between two paths where it starts, so that it must carry its route: say form = \
                        \"source\", or leave [routing.alternative] out";
         return Err(refuse("routing.form", message.to_owned()));

@@ -1,7 +1,8 @@
 //! The routing section: one path set, or two and which of its paths a packet takes.
 
+use gingham_kernel::Bytes;
 use gingham_model::Choose;
-use gingham_topology::routing::{Algorithm, Form, UpDown};
+use gingham_topology::routing::{Algorithm, Form, ROUTE_BYTES_MAX, UpDown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +12,12 @@ use serde::{Deserialize, Serialize};
 pub struct Routing {
     /// The routing algorithm.
     pub algorithm: Algorithm,
-    /// Whether packets carry their route (`source`) or switches look it up (`table`).
-    pub form: Form,
+    /// Whether packets carry their route (`source`) or switches look it up (`table`). Unless given,
+    /// packets carry it up to 16,777,216 pairs of a switch with hosts and a host.
+    pub form: Option<Form>,
+    /// The memory that the routes of a path set may take. What they would take is told before any of
+    /// it is taken.
+    pub memory_max: Bytes,
     /// An alternative path for every pair of hosts, and which of its two a packet takes; there is
     /// but one unless given. Packets must carry their route.
     pub alternative: Option<AlternativePaths>,
@@ -46,7 +51,8 @@ impl Default for Routing {
         let algorithm = Algorithm::UpDown(UpDown::default());
         Self {
             algorithm,
-            form: Form::Source,
+            form: None,
+            memory_max: Bytes(ROUTE_BYTES_MAX),
             alternative: None,
             tables: None,
             lane_tables: None,

@@ -27,8 +27,8 @@ mod proof;
 
 pub use algorithms::{
     Algorithm, DimensionOrder, Form, InTransit, MemoryPart, Names, PathSpread, ROUTE_BYTES_MAX,
-    Root, RouteError, RouteMemory, ShortestPath, SimpleRoutes, Smart, SpanningTree, Ties,
-    TransitHosts, UpDown, roots_taken, route, route_to_switches, route_within,
+    Root, RouteError, RouteMemory, SOURCE_PAIRS_MAX, ShortestPath, SimpleRoutes, Smart,
+    SpanningTree, Ties, TransitHosts, UpDown, roots_taken, route, route_to_switches, route_within,
 };
 pub use lanes::{
     Buffer, BufferId, DatelineClass, Datelines, Ejection, LANES_MAX, LEVELS, LaneMap, LaneRow,

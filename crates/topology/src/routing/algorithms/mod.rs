@@ -49,7 +49,7 @@ pub use memory::{MemoryPart, ROUTE_BYTES_MAX, RouteMemory};
 pub use names::Names;
 pub use orientation::SpanningTree;
 pub use root::Root;
-pub use rule::Form;
+pub use rule::{Form, SOURCE_PAIRS_MAX};
 pub use shortest_path::ShortestPath;
 pub use simple_routes::SimpleRoutes;
 pub use smart::Smart;

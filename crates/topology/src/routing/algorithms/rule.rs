@@ -1,5 +1,6 @@
 //! What a routing algorithm is: parameters that know the rule by which paths are found.
 
+use super::algorithm::Algorithm;
 use super::assignment::Outlook;
 use super::choices::Choices;
 use super::error::RouteError;
@@ -18,6 +19,26 @@ pub enum Form {
     /// At every switch: one output port per destination, as in InfiniBand.
     Table,
 }
+
+impl Form {
+    /// The form of whoever says none: source routes, as far as the algorithm gives no tables or
+    /// there are at most [`SOURCE_PAIRS_MAX`] pairs of a switch with endpoints and an endpoint; else
+    /// tables.
+    pub fn by_default(fabric: &Fabric, algorithm: &Algorithm) -> Self {
+        let graph = SwitchGraph::new(fabric);
+        let sources = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
+        let pairs = sources.count() * graph.endpoint_count();
+        if pairs <= SOURCE_PAIRS_MAX || algorithm.parameters().gives_source_routes_only() {
+            Self::Source
+        } else {
+            Self::Table
+        }
+    }
+}
+
+/// Pairs of a switch with endpoints and an endpoint up to which routes are source routes by
+/// default: at a dozen bytes a path some 200 MB.
+pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
 /// What is to be routed.
 #[derive(Clone, Copy)]
@@ -39,6 +60,11 @@ pub(super) trait AlgorithmParameters {
         _graph: &SwitchGraph,
     ) -> Result<Vec<NodeId>, RouteError> {
         Ok(Vec::new())
+    }
+
+    /// Whether paths depend on where they begin, so that no table can hold them.
+    fn gives_source_routes_only(&self) -> bool {
+        false
     }
 
     /// Whether all endpoints of a switch are reached by the same paths.

@@ -77,6 +77,10 @@ impl AlgorithmParameters for SimpleRoutes {
         Ok(Rule::by_whole_paths(move || routes(fabric, graph, self)))
     }
 
+    fn gives_source_routes_only(&self) -> bool {
+        true
+    }
+
     fn shares_paths(&self) -> bool {
         self.spread == PathSpread::Switches
     }

@@ -57,6 +57,10 @@ impl AlgorithmParameters for Smart {
         let RouteTask { fabric, graph, .. } = task;
         Ok(Rule::by_whole_paths(move || routes(fabric, graph)))
     }
+
+    fn gives_source_routes_only(&self) -> bool {
+        true
+    }
 }
 
 /// Switches of the largest fabric for which the search is worth its time.
