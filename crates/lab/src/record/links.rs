@@ -36,15 +36,15 @@ pub struct LinkTotals {
 /// The rows of the table, by channel.
 pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let plan = view.plan();
-    let row = |channel: ChannelId| Link {
+    let row = |(channel, measured): (ChannelId, Option<ChannelReport>)| Link {
         channel,
         plan: *plan.channel(channel),
         flit_bytes: plan.switching.flit_bytes(),
         flow_control: plan.switching.flow_control(),
         buffer_flits: plan.buffer_flits(channel),
-        measured: view.report.channel(channel),
+        measured,
     };
-    ChannelId::first(plan.channels.len()).map(row).collect()
+    ChannelId::first(plan.channels.len()).zip(view.report.channels()).map(row).collect()
 }
 
 pub(super) fn totals(rows: &[Link]) -> LinkTotals {

@@ -1,6 +1,7 @@
 //! What channels did, by section.
 
 use super::grid::SECTIONS_MAX;
+use super::packed::{Packed, Reader};
 use super::{ChannelCount, Estimate};
 use crate::ChannelPlan;
 use gingham_results::{Ratio, real};
@@ -19,14 +20,15 @@ pub struct ChannelReport {
     pub occupancy_flits: Option<Estimate>,
 }
 
-/// Cumulative counts of every channel at every section end.
+/// What every channel did in every section.
 #[derive(Clone, Debug)]
 pub(super) struct ChannelCollector {
     plans: Vec<ChannelPlan>,
     /// By channel: whether there is a buffer at its end.
     has_buffers: Vec<bool>,
-    /// By section, then by channel.
-    ends: Vec<ChannelCount>,
+    /// By channel: its counts at the last section end.
+    last: Vec<ChannelCount>,
+    sections: Vec<Packed>,
 }
 
 impl ChannelCollector {
@@ -34,70 +36,76 @@ impl ChannelCollector {
     pub(super) fn new(plans: &[ChannelPlan], has_buffer: impl Fn(ChannelId) -> bool) -> Self {
         let channels = ChannelId::first(plans.len());
         let has_buffers = channels.map(has_buffer).collect();
-        Self { plans: plans.to_vec(), has_buffers, ends: Vec::new() }
+        let last = vec![ChannelCount::default(); plans.len()];
+        Self { plans: plans.to_vec(), has_buffers, last, sections: Vec::new() }
     }
 
-    /// A section has ended with these counts.
+    /// A section has ended with these counts since time zero.
     pub(super) fn end_section(&mut self, counts: &[ChannelCount]) {
-        assert_eq!(counts.len(), self.channels(), "a count a channel");
-        self.ends.extend_from_slice(counts);
-        debug_assert!(self.ends.len() <= SECTIONS_MAX * self.channels(), "sections are few");
-    }
-
-    /// Neighbours merge: what was counted at the end of the second of each two is left.
-    pub(super) fn double(&mut self) {
-        let channels = self.channels();
-        let pairs = self.ends.len() / (2 * channels).max(1);
-        for pair in 0..pairs {
-            let from = (2 * pair + 1) * channels;
-            self.ends.copy_within(from..from + channels, pair * channels);
+        assert_eq!(counts.len(), self.plans.len(), "a count a channel");
+        let mut section = Packed::default();
+        for (count, last) in counts.iter().zip(&self.last) {
+            section.push(&count.since(last));
         }
-        self.ends.truncate(pairs * channels);
+        self.last.copy_from_slice(counts);
+        self.sections.push(section.finish());
+        debug_assert!(self.sections.len() <= SECTIONS_MAX, "sections are few");
     }
 
-    /// What a channel did in the sections from `first` on, which are so long, in picoseconds;
+    /// Neighbours merge: the counts of each two are added.
+    pub(super) fn double(&mut self) {
+        let merge = |pair: &[Packed]| {
+            let mut readers = [pair[0].read(), pair[1].read()];
+            let mut merged = Packed::default();
+            for _ in &self.plans {
+                let [first, second] = readers.each_mut().map(Reader::next);
+                merged.push(&(first + second));
+            }
+            merged.finish()
+        };
+        self.sections = self.sections.chunks_exact(2).map(merge).collect();
+    }
+
+    /// What each channel did in the sections from `first` on, which are so long, in picoseconds;
     /// `None` if there is none.
-    pub(super) fn report(
+    pub(super) fn reports(
         &self,
-        channel: usize,
         first: usize,
-        sections_ps: &[f64],
-    ) -> Option<ChannelReport> {
-        let plan = &self.plans[channel];
-        let until = |boundary| self.until(boundary, channel);
-        let estimate = |of: &dyn Fn(&ChannelCount) -> u128| {
-            let section = |(index, over): (usize, &f64)| {
-                let count = until(index + 1).since(&until(index));
-                Ratio { sum: real(of(&count)), over: *over }
-            };
-            let sections: Vec<Ratio> = (first..).zip(sections_ps).map(section).collect();
-            Estimate::of_sections(&sections)
-        };
-        let busy_ps = |count: &ChannelCount| {
-            u128::from(count.data_flits + count.control_flits) * u128::from(plan.flit.as_ps())
-        };
-        let has_buffer = self.has_buffers[channel];
-        Some(ChannelReport {
-            count: until(first + sections_ps.len()).since(&until(first)),
-            utilisation: estimate(&busy_ps)?,
-            stopped_share: estimate(&|count| u128::from(count.stopped_ps))?,
-            occupancy_flits: has_buffer
-                .then(|| estimate(&|count| count.occupancy_flit_ps))
-                .flatten(),
+        sections_ps: Vec<f64>,
+    ) -> impl Iterator<Item = Option<ChannelReport>> {
+        let sections = self.sections.iter().skip(first).take(sections_ps.len());
+        let mut readers: Vec<Reader<'_>> = sections.map(Packed::read).collect();
+        let mut counts = Vec::new();
+        self.plans.iter().zip(&self.has_buffers).map(move |(plan, has_buffer)| {
+            counts.clear();
+            counts.extend(readers.iter_mut().map(Reader::next));
+            report(plan, *has_buffer, &counts, &sections_ps)
         })
     }
+}
 
-    /// Counts of a channel before the `boundary`-th section.
-    fn until(&self, boundary: usize, channel: usize) -> ChannelCount {
-        match boundary.checked_sub(1) {
-            None => ChannelCount::default(),
-            Some(section) => self.ends[section * self.channels() + channel],
-        }
-    }
-
-    fn channels(&self) -> usize {
-        self.plans.len()
-    }
+/// What a channel did in sections with these counts.
+fn report(
+    plan: &ChannelPlan,
+    has_buffer: bool,
+    counts: &[ChannelCount],
+    sections_ps: &[f64],
+) -> Option<ChannelReport> {
+    let estimate = |of: &dyn Fn(&ChannelCount) -> u128| {
+        let section =
+            |(count, over): (&ChannelCount, &f64)| Ratio { sum: real(of(count)), over: *over };
+        let sections: Vec<Ratio> = counts.iter().zip(sections_ps).map(section).collect();
+        Estimate::of_sections(&sections)
+    };
+    let busy_ps = |count: &ChannelCount| {
+        u128::from(count.data_flits + count.control_flits) * u128::from(plan.flit.as_ps())
+    };
+    Some(ChannelReport {
+        count: counts.iter().fold(ChannelCount::default(), |sum, count| sum + *count),
+        utilisation: estimate(&busy_ps)?,
+        stopped_share: estimate(&|count| u128::from(count.stopped_ps))?,
+        occupancy_flits: has_buffer.then(|| estimate(&|count| count.occupancy_flit_ps)).flatten(),
+    })
 }
 
 #[cfg(test)]
@@ -113,17 +121,29 @@ mod tests {
     const PLAN: ChannelPlan =
         ChannelPlan { flit: Span::from_ps(10), delay: Span::ZERO, slack: None };
 
+    fn data_flits(collector: &ChannelCollector, first: usize, channel: usize) -> Vec<u64> {
+        let sections = collector.sections.len() - first;
+        let each = |section| {
+            let report = collector.reports(first + section, vec![1.0]).nth(channel);
+            report.unwrap().unwrap().count.data_flits
+        };
+        (0..sections).map(each).collect()
+    }
+
     #[test]
-    fn merging_keeps_the_counts_at_every_second_end() {
+    fn merging_adds_the_counts_of_neighbours() {
         let mut collector = ChannelCollector::new(&[PLAN; 2], |_| false);
         for end in 1..=4 {
-            collector.end_section(&[flits(10 * end), flits(end)]);
+            collector.end_section(&[flits(10 * end), flits(end * end)]);
         }
-        assert_eq!(collector.until(0, 1), ChannelCount::default());
-        assert_eq!((collector.until(3, 0), collector.until(4, 1)), (flits(30), flits(4)));
+        assert_eq!(data_flits(&collector, 0, 0), [10, 10, 10, 10]);
+        assert_eq!(data_flits(&collector, 1, 1), [3, 5, 7]);
         collector.double();
-        assert_eq!((collector.until(1, 0), collector.until(2, 1)), (flits(20), flits(4)));
-        assert_eq!(collector.until(2, 0).since(&collector.until(1, 0)), flits(20));
+        assert_eq!(data_flits(&collector, 0, 0), [20, 20]);
+        assert_eq!(data_flits(&collector, 0, 1), [4, 12]);
+        collector.end_section(&[flits(41), flits(16)]);
+        assert_eq!(data_flits(&collector, 1, 0), [20, 1]);
+        assert_eq!(data_flits(&collector, 1, 1), [12, 0]);
     }
 
     #[test]
@@ -140,12 +160,13 @@ mod tests {
             collector.end_section(&[one, flits(end)]);
         }
         // Two sections of 100 ps: 8 flits of 10 ps, stopped for 50 ps, 600 flit-picoseconds.
-        let measured = collector.report(0, 1, &[100.0, 100.0]).unwrap();
+        let measured = collector.reports(1, vec![100.0, 100.0]).next().unwrap().unwrap();
         assert_eq!((measured.count.data_flits, measured.count.stops), (6, 0));
         assert!((measured.utilisation.mean - 0.4).abs() < 1e-12);
         assert!((measured.stopped_share.mean - 0.25).abs() < 1e-12);
         assert!((measured.occupancy_flits.unwrap().mean - 3.0).abs() < 1e-12);
-        assert_eq!(collector.report(1, 1, &[100.0]).unwrap().occupancy_flits, None);
-        assert_eq!(collector.report(0, 3, &[]), None);
+        let without_buffer = collector.reports(1, vec![100.0]).nth(1).unwrap().unwrap();
+        assert_eq!(without_buffer.occupancy_flits, None);
+        assert_eq!(collector.reports(3, Vec::new()).next().unwrap(), None);
     }
 }

@@ -49,6 +49,19 @@ pub struct ChannelCount {
     pub occupancy_flit_ps: u128,
 }
 
+impl Add for ChannelCount {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            data_flits: self.data_flits + other.data_flits,
+            control_flits: self.control_flits + other.control_flits,
+            stops: self.stops + other.stops,
+            stopped_ps: self.stopped_ps + other.stopped_ps,
+            occupancy_flit_ps: self.occupancy_flit_ps + other.occupancy_flit_ps,
+        }
+    }
+}
+
 impl ChannelCount {
     /// What happened after `earlier`, which counts a part of the same time.
     #[must_use]

@@ -28,6 +28,7 @@ mod flows;
 mod follow;
 mod grid;
 mod latencies;
+mod packed;
 mod percentile;
 mod records;
 mod report;

@@ -169,12 +169,15 @@ impl<'a> RunReport<'a> {
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
     }
 
-    /// What a channel did in the window; `None` if the window is empty.
+    /// What each channel did in the window; `None` if the window is empty.
+    pub fn channels(&self) -> impl Iterator<Item = Option<ChannelReport>> {
+        let sections_ps = self.run_sections().map(|section| self.section_ps(section)).collect();
+        self.collector.channels.reports(self.run_sections().start, sections_ps)
+    }
+
+    /// The same of one; whoever wants all asks for [`Self::channels`].
     pub fn channel(&self, channel: ChannelId) -> Option<ChannelReport> {
-        let sections_ps: Vec<f64> =
-            self.run_sections().map(|section| self.section_ps(section)).collect();
-        let first = self.run_sections().start;
-        self.collector.channels.report(channel.index(), first, &sections_ps)
+        self.channels().nth(channel.index()).expect("there is such a channel")
     }
 
     /// What a host did as an in-transit host.
