@@ -9,8 +9,9 @@ measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-
 that they say. Instructions are counted by valgrind, which gives
 the same number whatever else the machine does; times are of a run without it. What setting up
 costs is measured by itself and taken off. `measuring` is the share of the instructions that the
-collector takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64` and
-`routes-1000` are of other kinds: `benches/stripe.py` and `benches/routes.py` say what they measure.
+collector takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64`,
+`routes-1000` and `setup-*` are of other kinds: `benches/stripe.py`, `benches/routes.py` and
+`benches/setup.py` say what they measure.
 """
 
 from __future__ import annotations
@@ -58,7 +59,11 @@ def main() -> int:
         return 0
     loads = json.loads(LOADS.read_text())
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    results = [*stripe_rows(binary, options, baseline), *routes_rows(binary, options)]
+    results = [
+        *stripe_rows(binary, options, baseline),
+        *routes_rows(binary, options),
+        *setup_rows(binary, options),
+    ]
     for path in rows:
         for engine in ("fast", "oracle"):
             load = loads.get(path.stem)
@@ -123,6 +128,19 @@ def routes_rows(binary: Path, options: argparse.Namespace) -> list[Row]:
             row = routes.measure(binary.with_name("gingham-bench-routes"), name, mode)
             results.append(row)
             print(routes.line_of(row) if not options.json else json.dumps(row), flush=True)
+    return results
+
+
+def setup_rows(binary: Path, options: argparse.Namespace) -> list[Row]:
+    """Measure and print the rows of set-up, if they are wanted."""
+    import setup
+
+    results = []
+    for name in setup.ROWS:
+        if not options.rows or name in options.rows:
+            row = setup.measure(binary.with_name("gingham-bench-setup"), name)
+            results.append(row)
+            print(setup.line_of(row) if not options.json else json.dumps(row), flush=True)
     return results
 
 
