@@ -60,6 +60,12 @@ impl RouteSet<'_> {
     /// Follows all pairs on their lanes.
     pub fn lane_use(&self, fabric: &Fabric) -> LaneUse {
         let graph = SwitchGraph::new(fabric);
+        if self.lanes.is_none() {
+            let leaves =
+                self.routes.iter().any(|routes| routes.lead_between_switches(fabric, &graph));
+            let lanes = if leaves { vec![0] } else { Vec::new() };
+            return LaneUse { lanes, drops: Vec::new() };
+        }
         let mut used = LaneSet::EMPTY;
         let mut drops: BTreeMap<(Option<ChannelId>, ChannelId, u8), LaneDrop> = BTreeMap::new();
         self.walk_all(fabric, &graph, |laned| {

@@ -12,8 +12,9 @@
 use super::all_to_all::{AllToAll, all_to_all};
 use super::distribution::{Distribution, ratio};
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
-use crate::routing::paths::routes::{Routes, Walk};
-use crate::routing::paths::table_routes::WalkEnd;
+use crate::routing::paths::routes::{RouteRow, Routes, Walk};
+use crate::routing::paths::table_routes::{WalkEnd, Walker};
+use crate::routing::paths::ways::Ways;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;
 
@@ -75,7 +76,14 @@ impl Statistics {
         let hosts = hosts.count() as u64;
         let mut tally = Tally::new(fabric, &graph);
         tally.add_peers();
-        routes.walk_all(fabric, &graph, |walk| tally.add(walk));
+        let (mut ways, mut walker) = (Ways::new(&graph), Walker::new(fabric));
+        for row in routes.rows(&graph) {
+            if ways.fill(fabric, &graph, &row) {
+                tally.add_ways(&row, &ways);
+            } else {
+                routes.walk_row(fabric, &graph, &mut walker, &row, |walk| tally.add(walk));
+            }
+        }
         tally.add_injections();
         let channel_paths = tally.channel_paths;
         let host_pairs = hosts * hosts.saturating_sub(1);
@@ -208,17 +216,63 @@ impl<'a> Tally<'a> {
         if walk.stays(self.graph) {
             self.is_left_out[walk.to.index()] = true;
         }
-        let Lengths { switches, in_transit_hosts } = self.lengths(walk, pairs);
+        let lengths = self.lengths(walk, pairs);
+        self.add_pairs(walk.source, walk.to, lengths, pairs);
+    }
+
+    /// What [`Self::add`] counts of all walks to the destinations of a row, whose ways are one tree.
+    fn add_ways(&mut self, row: &RouteRow<'_>, ways: &Ways) {
+        let hosts = || row.destinations.iter().copied().filter(|to| self.graph.is_host(*to));
+        let (destinations, Some(to)) = (hosts().count() as u64, hosts().next()) else { return };
+        let residents: Vec<EndpointId> = hosts().collect();
+        let mut through = vec![0; self.graph.switch_count()];
+        for source in self.graph.switches() {
+            let own = u64::from(source == row.switch);
+            let each = u64::from(self.graph.host_count(source)).saturating_sub(own);
+            let Some(switches) = ways.switches(source).filter(|_| each > 0) else { continue };
+            let pairs = each * destinations;
+            through[source.index()] = pairs;
+            self.walks_from[source.index()] += destinations;
+            if source == row.switch {
+                for to in &residents {
+                    self.is_left_out[to.index()] = true;
+                }
+            }
+            self.add_pairs(source, to, Lengths { switches, in_transit_hosts: 0 }, pairs);
+        }
+        for &switch in ways.farthest_first() {
+            let paths = through[switch.index()];
+            match ways.next(switch) {
+                Some(channel) => {
+                    self.channel_paths[channel.index()] += paths;
+                    let end = self.fabric.target(channel).node;
+                    if let Some(onward) = through.get_mut(end.index()) {
+                        *onward += paths;
+                    }
+                }
+                None => {
+                    for to in &residents {
+                        self.channel_paths[self.graph.ejection(*to).index()] +=
+                            paths / destinations;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Counts pairs of hosts whose path from a switch to a destination is so long.
+    fn add_pairs(&mut self, source: NodeId, to: EndpointId, lengths: Lengths, pairs: u64) {
+        let Lengths { switches, in_transit_hosts } = lengths;
         let distance = switches - 1 - in_transit_hosts;
         self.switches.add(switches, pairs);
         self.distance.add(distance, pairs);
         self.in_transit_hosts.add(in_transit_hosts, pairs);
-        let least = self.fewest_hops(walk);
+        let least = self.fewest_hops(source, to);
         self.least_distance.add(least, pairs);
         if distance == least {
             self.minimal.add(least, pairs);
         } else {
-            self.note_detour(walk, distance, least);
+            self.note_detour(source, to, distance, least);
         }
     }
 
@@ -239,11 +293,13 @@ impl<'a> Tally<'a> {
         lengths
     }
 
-    fn note_detour(&mut self, walk: &Walk<'_>, distance: usize, least: usize) {
+    fn note_detour(&mut self, source: NodeId, to: EndpointId, distance: usize, least: usize) {
         let is_longer = |known: Detour| distance - least > known.distance - known.least;
         if self.detour.is_none_or(is_longer) {
-            let from = walk.host_sender(self.graph).expect("hosts send along this walk");
-            self.detour = Some(Detour { from, to: walk.to, distance, least });
+            let is_other_host = |from: &&EndpointId| self.graph.is_host(**from) && **from != to;
+            let from = self.graph.residents(source).iter().find(is_other_host);
+            let from = *from.expect("hosts send along this walk");
+            self.detour = Some(Detour { from, to, distance, least });
         }
     }
 
@@ -258,15 +314,15 @@ impl<'a> Tally<'a> {
         }
     }
 
-    fn fewest_hops(&mut self, walk: &Walk<'_>) -> usize {
-        let Attachment::Switch(last) = self.graph.attachment(walk.to) else {
+    fn fewest_hops(&mut self, source: NodeId, to: EndpointId) -> usize {
+        let Attachment::Switch(last) = self.graph.attachment(to) else {
             unreachable!("walks lead to endpoints on switches");
         };
         let distances = match self.distances.take() {
             Some((switch, distances)) if switch == last => distances,
             _ => self.graph.distances(last),
         };
-        let hops = distances[walk.source.index()] as usize;
+        let hops = distances[source.index()] as usize;
         self.distances = Some((last, distances));
         hops
     }

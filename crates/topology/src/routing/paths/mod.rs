@@ -13,6 +13,7 @@ pub(super) mod source_routes;
 pub(super) mod switch_tables;
 pub(super) mod table_routes;
 mod trace;
+pub(super) mod ways;
 
 pub use routes::{Path, Routes};
 pub use source_routes::{FallBacks, KeptPath, Onward, SourceRoutes};

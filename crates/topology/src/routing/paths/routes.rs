@@ -85,6 +85,8 @@ pub(crate) struct RouteRow<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowPaths<'a> {
     /// By switch: the port by which all packets go on, 0 where they do not.
+    Table(PortSlice<'a>),
+    /// The same up to the switch of the destinations, which have channels of their own there.
     Column(PortSlice<'a>),
     /// One by one.
     Single(&'a SourceRoutes),
@@ -101,7 +103,7 @@ impl Routes {
             Self::Source(routes) => {
                 routes.column_of(to).map_or(RowPaths::Single(routes), RowPaths::Column)
             }
-            Self::Table(tables) => RowPaths::Column(tables.column(to)),
+            Self::Table(tables) => RowPaths::Table(tables.column(to)),
         };
         graph.switches().flat_map(move |switch| {
             let rows = graph.residents(switch).chunk_by(share);
@@ -203,6 +205,25 @@ impl Routes {
         lengths
     }
 
+    /// Whether packets of any endpoint leave its switch for another.
+    pub(crate) fn lead_between_switches(&self, fabric: &Fabric, graph: &SwitchGraph) -> bool {
+        let mut rows = self.rows(graph);
+        rows.any(|row| {
+            let mut sources = graph
+                .switches()
+                .filter(|source| *source != row.switch && !graph.residents(*source).is_empty());
+            match row.paths {
+                RowPaths::Table(ports) | RowPaths::Column(ports) => sources.any(|source| {
+                    let channel = fabric.outgoing(source, ports.at(source.index()));
+                    channel.is_some_and(|channel| joins_switches(fabric, channel))
+                }),
+                RowPaths::Single(routes) => {
+                    sources.any(|source| routes.kept(source, row.destinations[0]).is_some())
+                }
+            }
+        })
+    }
+
     /// Follows the routes from every switch with endpoints to every endpoint on a switch, in
     /// canonical order: by the switch of the destination, the destination, the source. Left out is
     /// a destination that is the only endpoint of the source switch.
@@ -213,13 +234,26 @@ impl Routes {
         mut visit: impl FnMut(&Walk<'_>),
     ) {
         let mut walker = Walker::new(fabric);
-        let destinations = graph.switches().flat_map(|switch| graph.residents(switch));
-        for &to in destinations {
+        for row in self.rows(graph) {
+            self.walk_row(fabric, graph, &mut walker, &row, &mut visit);
+        }
+    }
+
+    /// The same of one row.
+    pub(crate) fn walk_row(
+        &self,
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        walker: &mut Walker,
+        row: &RouteRow<'_>,
+        mut visit: impl FnMut(&Walk<'_>),
+    ) {
+        for &to in row.destinations {
             for source in graph.switches() {
                 if graph.residents(source).iter().all(|resident| *resident == to) {
                     continue;
                 }
-                let (channels, end) = self.onward(fabric, &mut walker, source, to);
+                let (channels, end) = self.onward(fabric, walker, source, to);
                 visit(&Walk { source, to, channels, end });
             }
         }

@@ -76,7 +76,9 @@ impl<'a> Collector<'a> {
     pub(super) fn add(&mut self, routes: &'a Routes, turns: &mut Turns) {
         for row in routes.rows(self.graph) {
             match row.paths {
-                RowPaths::Column(ports) => self.add_column(&row, ports, turns),
+                RowPaths::Table(ports) | RowPaths::Column(ports) => {
+                    self.add_column(&row, ports, turns);
+                }
                 RowPaths::Single(routes) => {
                     for source in self.entries(&row) {
                         if let Some(onward) = routes.path(self.fabric, source, row.destinations[0])

@@ -1,0 +1,133 @@
+//! The ways of all switches to one destination, as far as they are one tree.
+//!
+//! ```text
+//!   toward h5:   s0 ─► s2 ─► s5 ─► h5       switches left   s0 3, s1 3, s2 2, s5 1
+//!                s1 ─► s2                   farthest first  s0, s1, s2, s5
+//! ```
+//!
+//! Whoever sums over all pairs asks a column once a switch, not once a pair.
+
+use super::graph::SwitchGraph;
+use super::routes::{RouteRow, RowPaths};
+use crate::{ChannelId, Fabric, NodeId};
+
+/// Not looked at yet.
+const UNKNOWN: u32 = 0;
+/// On the way that is being followed.
+const OPEN: u32 = u32::MAX - 1;
+/// Leads to no end, or to a wrong one.
+const LOST: u32 = u32::MAX;
+
+/// By switch, how packets go to a destination; with room that every destination uses again.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    next: Vec<Option<ChannelId>>,
+    /// Switches on the way, the first and the last among them; or one of the marks above.
+    switches: Vec<u32>,
+    /// The switches from which packets arrive, farthest first.
+    order: Vec<NodeId>,
+}
+
+impl Ways {
+    /// No ways yet.
+    pub(crate) fn new(graph: &SwitchGraph) -> Self {
+        let count = graph.switch_count();
+        Self { next: vec![None; count], switches: vec![UNKNOWN; count], order: Vec::new() }
+    }
+
+    /// The ways of a row, if they are kept by switch.
+    pub(crate) fn fill(
+        &mut self,
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        row: &RouteRow<'_>,
+    ) -> bool {
+        let (RowPaths::Table(ports) | RowPaths::Column(ports)) = row.paths else { return false };
+        self.switches.fill(UNKNOWN);
+        for (switch, port) in graph.switches().zip(ports.iter()) {
+            let channel = (port > 0).then(|| fabric.outgoing(switch, port)).flatten();
+            self.next[switch.index()] = channel;
+        }
+        let mut way = Vec::new();
+        for start in graph.switches() {
+            let mut left = self.follow(fabric, row, start, &mut way);
+            for switch in way.drain(..).rev() {
+                left = if left == LOST { LOST } else { left + 1 };
+                self.switches[NodeId::index(switch)] = left;
+            }
+        }
+        self.sort();
+        true
+    }
+
+    /// Puts the switches from which packets arrive in order, by counting: ways are short.
+    fn sort(&mut self) {
+        let arriving = |switches: &u32| *switches < OPEN && *switches > UNKNOWN;
+        let longest = self.switches.iter().copied().filter(arriving).max().unwrap_or(0);
+        // By switches left, where the next switch with so many goes.
+        let mut places = vec![0; longest as usize + 2];
+        for switches in self.switches.iter().filter(|switches| arriving(switches)) {
+            places[(longest - switches) as usize + 1] += 1;
+        }
+        for length in 1..places.len() {
+            places[length] += places[length - 1];
+        }
+        self.order.clear();
+        self.order.resize(places[places.len() - 1], NodeId::new(0));
+        for (switch, switches) in self.switches.iter().enumerate() {
+            if arriving(switches) {
+                let place = &mut places[(longest - switches) as usize];
+                self.order[*place] = NodeId::new(switch);
+                *place += 1;
+            }
+        }
+    }
+
+    /// Follows a way to where it is known how it goes on; the switches that are left there.
+    fn follow(
+        &mut self,
+        fabric: &Fabric,
+        row: &RouteRow<'_>,
+        start: NodeId,
+        way: &mut Vec<NodeId>,
+    ) -> u32 {
+        let mut switch = start;
+        loop {
+            match self.switches[switch.index()] {
+                UNKNOWN => {}
+                OPEN => return LOST,
+                known => return known,
+            }
+            self.switches[switch.index()] = OPEN;
+            way.push(switch);
+            let Some(channel) = self.next[switch.index()] else {
+                let is_there = switch == row.switch && matches!(row.paths, RowPaths::Column(_));
+                return if is_there { 0 } else { LOST };
+            };
+            let end = fabric.target(channel);
+            if end.node.index() < self.next.len() {
+                switch = end.node;
+                continue;
+            }
+            let is_there = fabric.endpoint_at(end) == Some(row.destinations[0]);
+            return if is_there { 0 } else { LOST };
+        }
+    }
+
+    /// Switches on the way from one, itself among them; `None` if packets from there do not arrive.
+    pub(crate) fn switches(&self, from: NodeId) -> Option<usize> {
+        let switches = self.switches[from.index()];
+        (switches < OPEN && switches > 0).then_some(switches as usize)
+    }
+
+    /// The channel by which packets leave a switch; `None` at the switch of destinations that share
+    /// their ways.
+    pub(crate) fn next(&self, switch: NodeId) -> Option<ChannelId> {
+        self.next[switch.index()]
+    }
+
+    /// The switches from which packets arrive, farthest first.
+    pub(crate) fn farthest_first(&self) -> &[NodeId] {
+        &self.order
+    }
+}
