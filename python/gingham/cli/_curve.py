@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham.cli._layout import text
-from gingham.cli._notes import notes_for_programs, tell_notes
+from gingham.cli._notes import (
+    notes_for_programs,
+    tell_notes,
+    tell_unasked,
+    unasked_runs,
+)
 from gingham.cli._options import output_option, settings_option
 from gingham.cli._output import (
     exit_code_help,
@@ -59,7 +64,8 @@ def curve(
     Every load is run several times, with the same messages for every routing; means come with 95 %
     intervals over these replications. Several classes of traffic keep their proportions, and their
     loads sum up to the one named. The folder is that of a sweep, with curve.png and curve.csv; see
-    gingham query for questions to its runs.
+    gingham query for questions to its runs. --resume adds loads, routings and replications to the
+    curve of a folder, where all else is the same.
 
     \b
     Examples:
@@ -77,7 +83,7 @@ def curve(
     points = of.load_values(loads)
     require_place(folder, resume=resume)
     # Before the runs: a fabric that cannot be made would fail each of them.
-    title, changes = heading(base, names)
+    heading(base, names)
     with sweep_session(folder, workers_at(on, workers)) as how:
         table = of.curve(
             base,
@@ -89,12 +95,16 @@ def curve(
             resume=resume,
             **how,
         )
+    # A curve that was added to has the routings of both.
+    title, changes = heading(base, routings_in(table))
     files = write_files(table, folder, title, changes)
     if as_json:
         notes = notes_for_programs(folder)
-        print_json({"points": table.to_pylist(), "notes": notes, "output": str(folder), **files})
+        told = {"points": table.to_pylist(), "notes": notes, "unasked": unasked_runs(folder)}
+        print_json({**told, "output": str(folder), **files})
     else:
         tell_notes(folder)
+        tell_unasked(folder)
         print_points(table, title, changes)
         show(
             text(
@@ -123,6 +133,13 @@ def write_files(table: pa.Table, folder: Path, title: str, changes: str) -> dict
     pa.csv.write_csv(table, buffer)
     write_file(folder, csv.name, buffer.getvalue().to_pybytes())
     return {"picture": str(picture), "table": str(csv)}
+
+
+def routings_in(table: pa.Table) -> list[str]:
+    """Return the routings that a table compares; none where there is no such column."""
+    if "routing" not in table.column_names:
+        return []
+    return list(dict.fromkeys(table["routing"].to_pylist()))
 
 
 def print_points(table: pa.Table, title: str, changes: str) -> None:

@@ -53,3 +53,20 @@ def notes_for_programs(folder: Path) -> list[dict[str, Any]]:
     from gingham.results import Results
 
     return [asdict(note) for note in Results.load(folder).notes()]
+
+
+def tell_unasked(folder: Path) -> None:
+    """Say how many runs of a folder are not shown, because nothing asks for them any more."""
+    if count := unasked_runs(folder):
+        runs = "1 run" if count == 1 else f"{count:,} runs"
+        warn(
+            f"{runs} of {folder} {'is' if count == 1 else 'are'} of other points than those asked "
+            "for now: kept, and not shown"
+        )
+
+
+def unasked_runs(folder: Path) -> int:
+    """Return how many runs of a folder nothing asks for any more."""
+    from gingham.results import Results
+
+    return Results.load(folder).unasked()

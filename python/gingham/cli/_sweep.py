@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham.cli._layout import text
-from gingham.cli._notes import notes_for_programs, tell_notes
+from gingham.cli._notes import (
+    notes_for_programs,
+    tell_notes,
+    tell_unasked,
+    unasked_runs,
+)
 from gingham.cli._options import output_option
 from gingham.cli._output import exit_code_help, json_option, print_json, say, show, warn
 from gingham.cli._sweep_progress import duration, numbers, rate_text
@@ -155,6 +160,7 @@ def forecast(planned: Sweep, expected: Estimate, workers: int, there: int) -> di
 def report(progress: SweepProgress, folder: Path) -> None:
     """Print what came of the sweep."""
     tell_notes(folder)
+    tell_unasked(folder)
     verdicts = ", ".join(f"{count:,} {name}" for name, count in verdicts_of(folder).items())
     there = f", {progress.resumed:,} were there" if progress.resumed else ""
     pace = f" in {duration(progress.seconds)}" if progress.done else ""
@@ -178,6 +184,7 @@ def summary(progress: SweepProgress, folder: Path, workers: int) -> dict[str, An
         **numbers(progress),
         "verdicts": verdicts_of(folder),
         "notes": notes_for_programs(folder),
+        "unasked": unasked_runs(folder),
         "errors": progress.errors,
         "faults": progress.faults,
         "seconds": round(progress.seconds, 3),

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gingham.loads._axis import load_axis
+from gingham.loads._former import former_curve, together, values_of
 from gingham.sweeps import Sweep, run_sweep
 
 if TYPE_CHECKING:
@@ -83,9 +84,19 @@ def curve(
 ) -> pa.Table:
     """Make the runs of a curve into `folder` and return its table; see `curve_table`.
 
+    With `resume`, a curve of the same scenario that the folder holds is added to: the table has
+    the loads, routings and replications of both.
     `how` goes to `gingham.sweeps.run_sweep`: `executor`, `workers`, `resume`, `on_progress`.
     """
     sweep = curve_sweep(base, loads, routings=routings, replications=replications, seed=seed)
+    if how.get("resume") and (former := former_curve(sweep, Path(folder))):
+        sweep = curve_sweep(
+            base,
+            sorted(together(values_of(former, "load"), loads)),
+            routings=together(values_of(former, "routing"), routings),
+            replications=max(replications, former["replications"]),
+            seed=seed,
+        )
     return curve_table(run_sweep(sweep, Path(folder), **how))
 
 

@@ -153,6 +153,17 @@ class Results:
         rows = self.query(f"select {chosen} from runs where verdict <> 'failed' order by point")  # noqa: S608  (names are quoted)
         return notes_of(rows.to_pylist(), self.axes)
 
+    def unasked(self) -> int:
+        """Return how many runs of the folder are no points of its sweep.
+
+        They were asked for in an earlier session, and are kept. Those that failed do not count.
+        """
+        counted = self._connection.execute(
+            "select count(*) from once_runs anti join points using (key) where verdict <> 'failed'"
+        )
+        [count] = counted.fetchone() or [0]
+        return int(count)
+
     def means(
         self,
         of: str,

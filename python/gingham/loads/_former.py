@@ -1,0 +1,60 @@
+"""The curve that a folder holds, to which another session adds.
+
+::
+
+    folder: loads 0.05, 0.1      asked for: 0.15      one curve: 0.05, 0.1, 0.15
+
+Loads, routings and replications are added up where all else is the same: scenario, seed and axes.
+Otherwise the folder's points belong to another curve, and nothing of them is taken.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from gingham.errors import DamageError
+from gingham.store import is_sweep, read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from gingham.sweeps import Sweep
+
+# Keys of a sweep in which a curve that is added to may differ.
+GROWING = {"axis", "replications", "title", "file", "base"}
+
+
+def former_curve(sweep: Sweep, folder: Path) -> Mapping[str, Any] | None:
+    """Return what the folder's manifest says of a sweep that is the same curve as `sweep`."""
+    if not is_sweep(folder):
+        return None
+    # What is damaged is made again, by what is asked for now.
+    with suppress(DamageError):
+        former: dict[str, Any] = read_manifest(folder)["sweep"]
+        if fixed(former) == fixed(json.loads(json.dumps(sweep.manifest()))):
+            return former
+    return None
+
+
+def fixed(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what all points of a curve have in common."""
+    axes = [{key: one for key, one in axis.items() if key != "values"} for axis in manifest["axis"]]
+    rest = {key: one for key, one in manifest.items() if key not in GROWING}
+    return rest | {"scenario": manifest["base"]["scenario"], "axes": axes}
+
+
+def values_of(manifest: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the values of an axis; none if there is no such axis."""
+    return next((axis["values"] for axis in manifest["axis"] if axis["name"] == name), [])
+
+
+def together(former: Sequence[Any], now: Sequence[Any]) -> list[Any]:
+    """Return the values of both, each once.
+
+    >>> together(["up-down", "smart"], ["shortest-path", "smart"])
+    ['up-down', 'smart', 'shortest-path']
+    """
+    return list(dict.fromkeys([*former, *now]))

@@ -1,0 +1,100 @@
+"""What --resume makes of a folder that holds a curve or a sweep already."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gingham import Results, Scenario
+from gingham.loads import curve
+from gingham.sweeps import SweepProgress
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+TORUS = """
+stop.time = "50 us"
+topology.generate.torus = { dimensions = [2, 2], hosts_per_switch = 1 }
+[[traffic]]
+load = 0.1
+length = { fixed = "512 B" }
+"""
+
+
+@pytest.fixture(autouse=True)
+def torus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torus.toml").write_text(TORUS)
+    monkeypatch.chdir(tmp_path)
+
+
+def made_by(
+    loads: list[float], *, changes: dict[str, str] | None = None, **how: object
+) -> tuple[list[dict[str, object]], int]:
+    """Return the points of a curve into `out`, and how many runs were made for it."""
+    made = 0
+
+    def on_progress(now: SweepProgress) -> None:
+        nonlocal made
+        made = max(made, now.done)
+
+    base = Scenario.load("torus.toml").with_(changes or {})
+    keywords: dict[str, object] = {"replications": 1, "resume": True, **how}
+    table = curve(base, loads, "out", on_progress=on_progress, **keywords)  # type: ignore[arg-type]
+    return table.to_pylist(), made
+
+
+def test_a_resumed_curve_has_the_loads_of_both() -> None:
+    made_by([0.05, 0.1], resume=False)
+    points, made = made_by([0.15, 0.1])
+    assert ([point["load"] for point in points], made) == ([0.05, 0.1, 0.15], 1)
+    assert Results.load("out").unasked() == 0
+    # More replications are made of all loads, and fewer take none away.
+    points, made = made_by([0.2], replications=2)
+    assert ([point["replications"] for point in points], made) == ([2] * 4, 5)
+    points, made = made_by([0.05])
+    assert ([point["replications"] for point in points], made) == ([2] * 4, 0)
+
+
+def test_a_resumed_curve_has_the_routings_of_both() -> None:
+    made_by([0.05], resume=False, routings=["up-down"])
+    points, made = made_by([0.05, 0.1], routings=["dimension-order"])
+    told = [(point["routing"], point["load"]) for point in points]
+    assert told == [(one, load) for one in ("up-down", "dimension-order") for load in (0.05, 0.1)]
+    assert made == 3
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"changes": {"stop.time": "60 us"}}, {"seed": 2}, {"routings": ["dimension-order"]}],
+    ids=str,
+)
+def test_points_of_another_curve_are_not_taken(how: dict[str, object]) -> None:
+    made_by([0.05, 0.1], resume=False)
+    points, made = made_by([0.15], **how)  # type: ignore[arg-type]
+    assert ([point["load"] for point in points], made) == ([0.15], 1)
+    assert Results.load("out").unasked() == 2
+
+
+def test_the_commands_tell_what_they_do_not_show(gingham: Command) -> None:
+    command = ["curve", "torus.toml", "--replications", "1", "-o", "out"]
+    assert gingham(*command, "--load", "0.05,0.1").code == 0
+    added = gingham(*command, "--load", "0.15", "--resume")
+    assert "other points" not in added.err
+    assert Path("out/curve.csv").read_text().count("\n") == 4
+    other = gingham(*command, "--load", "0.15", "--set", "stop.time=60 us", "--resume")
+    told = "3 runs of out are of other points than those asked for now: kept, and not shown"
+    assert told in other.err
+    told = gingham(*command, "--load", "0.15", "--set", "stop.time=60 us", "--resume", "--json").out
+    assert json.loads(told)["unasked"] == 3
+
+
+def test_a_sweep_tells_of_runs_that_it_no_longer_asks_for(gingham: Command) -> None:
+    axis = '[[axis]]\nkey = "traffic.0.load"\nvalues = '
+    file = Path("load.toml")
+    file.write_text(f'base = "torus.toml"\n{axis}[0.1, 0.2]')
+    assert gingham("sweep", file, "-o", "out").code == 0
+    file.write_text(f'base = "torus.toml"\n{axis}[0.1, 0.3]')
+    again = gingham("sweep", file, "-o", "out", "--resume")
+    assert "1 run of out is of other points than those asked for now" in again.err
