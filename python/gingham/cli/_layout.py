@@ -1,8 +1,8 @@
 """How tables, facts and sentences stand in lines: none wider than there is room, no name cut.
 
 A table stands as it is where it fits. Where it does not, it comes closer together, with the words
-of its headers one below another; then its column of sentences gives way; and then each row becomes
-a record::
+of its headers one below another, but for those that `together` holds; then its column of sentences
+gives way; and then each row becomes a record::
 
     engine   ran      switches   lost        minhop
    ──────────────────────────────────          ran       minhop
@@ -15,6 +15,7 @@ only thing that may stick out.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -35,6 +36,8 @@ READABLE = 24
 INDENT = 2
 # Between the name of a fact and its value.
 GAP = 2
+# What holds words of a header together; it is printed as a space.
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -114,20 +117,34 @@ def drawn_table(grid: Grid) -> Table:
     for column in grid.columns:
         justify: Literal["left", "right"] = "right" if column in grid.numbers else "left"
         header = column.replace(" ", "\n") if grid.stacked else column
+        header = header.replace(NO_BREAK, " ")
         drawn.add_column(text(header), justify=justify, no_wrap=True)
     for row in grid.rows:
         drawn.add_row(*map(text, row))
     return drawn
 
 
+def together(name: str, width: int) -> str:
+    """Return a header whose words stand in lines of `width` where headers have several lines.
+
+    A number and its unit are not parted.
+
+    >>> together("200 and 1000 B, 50", 12).replace(NO_BREAK, "_")
+    '200_and 1000_B,_50'
+    """
+    held = re.sub(r"(?<=\d) (?=[A-Za-zµ%])(?!and |or |to )", NO_BREAK, name)
+    return " ".join(part.replace(" ", NO_BREAK) for part in wrapped(held, width, width))
+
+
 def record(grid: Grid, row: Sequence[object], width: int) -> Iterator[RenderableType]:
     """Yield a row as a heading and a line a field; what is empty has none."""
     cells = zip(grid.columns, row, strict=False)
-    fields = {name: str(value) for name, value in cells if value is not None and value != ""}
+    named = ((name.replace(NO_BREAK, " "), value) for name, value in cells)
+    fields = {name: str(value) for name, value in named if value is not None and value != ""}
     heading = grid.heading or grid.columns[0]
     if title := fields.pop(heading, ""):
-        named = f"{heading} {title}" if heading in grid.numbers else title
-        yield from paragraph(named, width, style="bold", hanging=INDENT)
+        words = f"{heading} {title}" if heading in grid.numbers else title
+        yield from paragraph(words, width, style="bold", hanging=INDENT)
     yield from facts(fields.items(), width, indent=INDENT)
 
 

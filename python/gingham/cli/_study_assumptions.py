@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham.cli._layout import text
+from gingham.cli._layout import Grid, fitting, text, together
 from gingham.cli._options import force_option
 from gingham.cli._output import (
     exit_code_help,
+    line_width,
+    print_facts,
     print_json,
+    print_prose,
     print_table,
     show,
 )
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gingham.studies import ClaimOutcome, Moved
+
+# Behind what is not as the claim says.
+REFUSED = "✗"
+# Columns of a header, where headers have several lines.
+HEADER = 12
 
 
 @click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
@@ -72,31 +80,45 @@ def assumptions(
 def print_moved(rows: Sequence[Moved]) -> None:
     """Print the claims of one assumption under ours and under each alternative."""
     assumption = rows[0].assumption
-    values = [f"{assumption.ours} (ours)", *(other.value for other in assumption.alternatives)]
+    others = (other.value for other in assumption.alternatives)
+    values = [together(value, HEADER) for value in (f"{assumption.ours} (ours)", *others)]
+    columns = ["claim", "expected", *values, "moved by"]
+    cells = [
+        (row.claim.shown, *map(cell, row.all), f"{number(row.by)} {row.claim.unit}".rstrip())
+        for row in rows
+    ]
+    texts = [row.claim.text for row in rows]
+    named = [(words, *one) for words, one in zip(texts, cells, strict=True)]
+    # Sentences that do not fit beside the numbers stand below them.
+    fits = fitting(Grid(columns, named, tight=True), line_width()) is not None
+    numbered = [(place, *one) for place, one in enumerate(cells, start=1)]
     print_table(
         f"{assumption.key}: {assumption.title}",
-        ("claim", "expected", *values, "moved by"),
-        [
-            (
-                row.claim.text,
-                row.claim.shown,
-                *map(cell, row.all),
-                f"{number(row.by)} {row.claim.unit}".rstrip(),
-            )
-            for row in rows
-        ],
+        columns,
+        named if fits else numbered,
+        numbers=() if fits else ("claim",),
         tight=True,
-        prose="claim",
         below=f"ours because: {assumption.because}",
     )
-    turned = sum(row.turns for row in rows)
-    show(text(f"{turned} of {len(rows)} claims are met under some and not under others", "bold"))
+    if not fits:
+        print_facts((str(place), words) for place, words in enumerate(texts, start=1))
+    if not all(one.met for row in rows for one in row.all):
+        print_prose(f"{REFUSED}  not as expected")
+    show(text(counts(rows), "bold"))
+
+
+def counts(rows: Sequence[Moved]) -> str:
+    """Return how many claims are met whatever is assumed, and how many only then or never."""
+    met = [{one.met for one in row.all} for row in rows]
+    under = {"all": {True}, "some": {True, False}, "none": {False}}
+    parts = [f"{met.count(found)} under {which}" for which, found in under.items()]
+    return f"of {len(rows)} claims are met: {', '.join(parts)}"
 
 
 def cell(one: ClaimOutcome) -> str:
     """Return what was measured, with a mark where it is not as the claim says."""
     assert one.measured is not None, "nothing is left out"
-    return number(one.measured.value) + ("" if one.met else " ✗")
+    return number(one.measured.value) + ("" if one.met else f" {REFUSED}")
 
 
 def facts(row: Moved) -> dict[str, Any]:
