@@ -90,6 +90,26 @@ def test_the_commands_tell_what_they_do_not_show(gingham: Command) -> None:
     assert json.loads(told)["unasked"] == 3
 
 
+def test_advice_to_allow_a_deadlock_names_what_the_command_has(gingham: Command) -> None:
+    command = ["curve", "torus.toml", "--load", "0.05", "--replications", "1"]
+    change = ["--routing", "shortest-path", "--set", "topology.generate.torus.dimensions=[4, 4]"]
+    refused = gingham(*command, *change)
+    assert refused.code == 5
+    assert "1 run could not be made" in refused.err
+    assert "--allow-deadlock" in refused.err
+    assert gingham(*command, *change, "--allow-deadlock", "-o", "allowed").code == 0
+    # Its runs are not those of a curve that refuses such routes.
+    resumed = gingham(*command, *change, "-o", "allowed", "--resume")
+    assert "1 run of allowed is of other points" in resumed.err
+    file = Path("ring.toml")
+    file.write_text('base = "ring-deadlock"')
+    failed = gingham("sweep", file)
+    assert "(allow_deadlock = true)" in failed.err
+    assert "--allow" not in failed.err
+    file.write_text('base = "ring-deadlock"\nallow_deadlock = true\n[set]\n"stop.time" = "1 us"')
+    assert gingham("sweep", file, "-o", "ring").code == 0
+
+
 def test_a_sweep_tells_of_runs_that_it_no_longer_asks_for(gingham: Command) -> None:
     axis = '[[axis]]\nkey = "traffic.0.load"\nvalues = '
     file = Path("load.toml")

@@ -362,7 +362,7 @@ def test_the_command_draws_a_curve(tmp_path: Path, gingham: Callable[..., Finish
     )  # fmt: skip
     assert both.code == 5
     assert [point["failed"] for point in json.loads(both.out)["points"]] == [0, 1]
-    assert "1 runs could not be made; the first: " in json.loads(both.err.splitlines()[-1])["note"]
+    assert "1 run could not be made; the first: " in json.loads(both.err.splitlines()[-1])["note"]
 
 
 def test_a_fabric_that_cannot_be_made_is_told_before_anything_runs(

@@ -15,7 +15,7 @@ from gingham.cli._notes import (
     tell_unasked,
     unasked_runs,
 )
-from gingham.cli._options import output_option, settings_option
+from gingham.cli._options import allow_deadlock_option, output_option, settings_option
 from gingham.cli._output import (
     exit_code_help,
     json_option,
@@ -43,6 +43,7 @@ FAILED = 5
 @click.option("--load", "loads", required=True, help="Loads: first:last:step, or 0.1,0.2,0.4.")
 @click.option("--routing", "routings", default="", help="Algorithms to compare: a,b,c.")
 @settings_option
+@allow_deadlock_option
 @session_options
 @output_option(help="Folder of results; by default sweeps/NAME-curve.")
 @json_option
@@ -51,6 +52,7 @@ def curve(
     loads: str,
     routings: str,
     settings: tuple[str, ...],
+    allow_deadlock: bool,
     replications: int,
     seed: int,
     workers: int,
@@ -92,6 +94,7 @@ def curve(
             routings=names,
             replications=replications,
             seed=seed,
+            allow_deadlock=allow_deadlock,
             resume=resume,
             **how,
         )
@@ -189,4 +192,5 @@ def tell_failures(folder: Path, failed: int) -> None:
     errors = Results.load(folder).query(
         "select error from runs where error is not null order by point limit 1"
     )
-    warn(f"{failed:,} runs could not be made; the first: {errors['error'][0].as_py()}")
+    runs = "1 run" if failed == 1 else f"{failed:,} runs"
+    warn(f"{runs} could not be made; the first: {errors['error'][0].as_py()}")

@@ -33,6 +33,9 @@ format_option = click.option(
     type=click.Choice([name for name, *_ in formats()]),
     help="Format of the output, where its extension does not say.",
 )
+allow_deadlock_option = click.option(
+    "--allow-deadlock", is_flag=True, help="Run routes that can deadlock, too."
+)
 force_option = click.option("--force", is_flag=True, help="Replace what exists.")
 
 

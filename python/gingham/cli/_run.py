@@ -13,6 +13,7 @@ from gingham._rundir import interruptible
 from gingham.cli._layout import text
 from gingham.cli._options import (
     FABRIC_FILE,
+    allow_deadlock_option,
     force_option,
     output_option,
     seed_option,
@@ -69,7 +70,7 @@ class EngineChoice(click.Choice[str]):
     show_default=True,
     help="What moves flits: fast, or each by itself (slow; for doubt).",
 )
-@click.option("--allow-deadlock", is_flag=True, help="Run routes that can deadlock, too.")
+@allow_deadlock_option
 @strict_option
 @output_option(help="Run folder to write: tables, picture, manifest.")
 @force_option

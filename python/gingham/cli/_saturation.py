@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham.cli._notes import notes_for_programs, tell_notes
-from gingham.cli._options import output_option, settings_option
+from gingham.cli._options import allow_deadlock_option, output_option, settings_option
 from gingham.cli._output import exit_code_help, json_option, print_facts, print_json, warn
 from gingham.cli._run import with_interval
 from gingham.cli._scenarios import fabric_scenario
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     help="Highest load to try.",
 )
 @settings_option
+@allow_deadlock_option
 @session_options
 @output_option(help="Folder of results; by default sweeps/NAME-saturation.")
 @json_option
@@ -47,6 +48,7 @@ def saturation(
     tolerance: float,
     upto: float,
     settings: tuple[str, ...],
+    allow_deadlock: bool,
     replications: int,
     seed: int,
     workers: int,
@@ -83,6 +85,7 @@ def saturation(
             upto=upto,
             replications=replications,
             seed=seed,
+            allow_deadlock=allow_deadlock,
             resume=resume,
             **how,
         )

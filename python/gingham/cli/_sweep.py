@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FAILED = 5
 # Errors of failed runs that are shown.
 ERRORS_SHOWN = 3
+# How a run is told to take routes that can deadlock, and how a sweep is.
+ALLOW = "(--allow-deadlock)", "(allow_deadlock = true)"
 
 
 @click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
@@ -175,7 +177,7 @@ def report(progress: SweepProgress, folder: Path) -> None:
             which = "all" if progress.faults == progress.failed else f"{progress.faults:,}"
             warn(f"{which} of these by a fault of gingham itself: please report it with the file")
         for error, count in list(progress.errors.items())[:ERRORS_SHOWN]:
-            warn(f"{count:,} x {error}")
+            warn(f"{count:,} x {error.replace(*ALLOW)}")
 
 
 def summary(progress: SweepProgress, folder: Path, workers: int) -> dict[str, Any]:

@@ -52,6 +52,7 @@ def curve_sweep(
     routings: Sequence[str] = (),
     replications: int = 3,
     seed: int = 1,
+    allow_deadlock: bool = False,
 ) -> Sweep:
     """Return the sweep of a curve; without `routings`, that of the scenario is taken."""
     names = list(routings) or [routing_of(base)]
@@ -62,6 +63,7 @@ def curve_sweep(
         "axis": [*axes, load_axis(base, loads)],
         "replications": replications,
         "seed": seed,
+        "allow_deadlock": allow_deadlock,
     }
     return Sweep.make(values, base=base, name=base.name)
 
@@ -80,22 +82,25 @@ def curve(
     routings: Sequence[str] = (),
     replications: int = 3,
     seed: int = 1,
+    allow_deadlock: bool = False,
     **how: Any,
 ) -> pa.Table:
     """Make the runs of a curve into `folder` and return its table; see `curve_table`.
 
     With `resume`, a curve of the same scenario that the folder holds is added to: the table has
-    the loads, routings and replications of both.
+    the loads, routings and replications of both. Routes that can deadlock are run with
+    `allow_deadlock`.
     `how` goes to `gingham.sweeps.run_sweep`: `executor`, `workers`, `resume`, `on_progress`.
     """
-    sweep = curve_sweep(base, loads, routings=routings, replications=replications, seed=seed)
+    fixed: dict[str, Any] = {"seed": seed, "allow_deadlock": allow_deadlock}
+    sweep = curve_sweep(base, loads, routings=routings, replications=replications, **fixed)
     if how.get("resume") and (former := former_curve(sweep, Path(folder))):
         sweep = curve_sweep(
             base,
             sorted(together(values_of(former, "load"), loads)),
             routings=together(values_of(former, "routing"), routings),
             replications=max(replications, former["replications"]),
-            seed=seed,
+            **fixed,
         )
     return curve_table(run_sweep(sweep, Path(folder), **how))
 

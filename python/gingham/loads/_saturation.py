@@ -74,10 +74,12 @@ def saturation(
     tolerance: float = 0.01,
     upto: float = 1.0,
     seed: int = 1,
+    allow_deadlock: bool = False,
     **how: Any,
 ) -> Saturation:
     """Find the load, at most `upto`, from which on a scenario saturates.
 
+    Routes that can deadlock are run with `allow_deadlock`, until one does.
     `folder` is that of a sweep with all runs that were made; `how` goes to
     `gingham.sweeps.run_sweep`: `executor`, `workers`, `resume`, `on_progress`.
     """
@@ -88,7 +90,7 @@ def saturation(
         )
     tried = {upto}
     while True:
-        sweep = saturation_sweep(base, sorted(tried), replications, seed)
+        sweep = saturation_sweep(base, sorted(tried), replications, seed, allow_deadlock)
         results = run_sweep(sweep, Path(folder), **how)
         how["resume"] = True
         brackets = list(read_brackets(results))
@@ -99,7 +101,11 @@ def saturation(
 
 
 def saturation_sweep(
-    base: scenario.Scenario, loads: Iterable[float], replications: int, seed: int
+    base: scenario.Scenario,
+    loads: Iterable[float],
+    replications: int,
+    seed: int,
+    allow_deadlock: bool = False,
 ) -> Sweep:
     """Return the sweep of these loads."""
     values = {
@@ -107,6 +113,7 @@ def saturation_sweep(
         "axis": [load_axis(base, list(loads))],
         "replications": replications,
         "seed": seed,
+        "allow_deadlock": allow_deadlock,
     }
     return Sweep.make(values, base=base, name=base.name)
 
