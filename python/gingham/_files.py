@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# What the folder is that holds such a file, and what can be done with it.
+FOLDERS = {
+    "manifest.json": "the folder of a run: load or plot it",
+    "sweep.json": "the folder of a sweep: query it",
+}
+
+
 def require_file(path: Path) -> None:
     """Raise `InputError` if no file can be read at `path`."""
     try:
@@ -25,11 +32,17 @@ def require_file(path: Path) -> None:
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file{nearest_file(path)}", file=str(path)) from error
     except IsADirectoryError as error:
-        message = f"{path}: expected a file, found a directory"
+        message = f"{path}: expected a file, found {what_is(path)}"
         raise InputError(message, file=str(path)) from error
     except OSError as error:
         message = f"{path}: cannot read: {reason(error)}"
         raise InputError(message, file=str(path)) from error
+
+
+def what_is(directory: Path) -> str:
+    """Return what a directory is."""
+    found = (what for name, what in FOLDERS.items() if (directory / name).exists())
+    return next(found, "a directory")
 
 
 def nearest_file(path: Path) -> str:

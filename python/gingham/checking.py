@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gingham._files import nearest_file
 from gingham._rundir import MANIFEST
 from gingham._sealed import FILES, damage_of, unsealed
 from gingham.errors import DamageError, InputError
@@ -39,6 +40,11 @@ def check_folder(folder: str | os.PathLike[str]) -> FolderCheck:
         return check_sweep(path)
     if (path / MANIFEST).exists():
         return check_run(path)
+    if not path.exists():
+        raise InputError(f"{path}: no such folder{nearest_file(path)}", file=str(path))
+    if not path.is_dir():
+        message = f"{path}: expected the folder of a run or of a sweep, found a file"
+        raise InputError(message, file=str(path))
     raise InputError(f"{path}: is the folder of no run and of no sweep", file=str(path))
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from gingham import tables
+from gingham import examples, tables
 from gingham._native import CoreSimulation
 from gingham._rundir import RunFolder, interruptible
 from gingham._signals import is_default
@@ -168,7 +168,9 @@ def run(
     force: bool = False,
     on_progress: Callable[[Progress], object] | None = None,
 ) -> Result:
-    """Run a scenario, or the one in a file, to its end and return what was measured.
+    """Run a scenario to its end and return what was measured.
+
+    It may be named by its file, or as an example that ships with the package.
 
     With `output` the run folder is written there, and appears whole or not at all; `force` lets
     it replace that of another run. `measure.messages = "all"` needs it.
@@ -177,7 +179,7 @@ def run(
     numbers hold for what was simulated.
     """
     if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
+        scenario = Scenario.load(chosen(scenario))
     require_place(scenario, output)
     with run_folder(output, force=force) as folder, interruptible(folder):
         simulation = Simulation(scenario, allow_deadlock, engine)
@@ -185,6 +187,11 @@ def run(
         if folder:
             save_into(folder, result)
     return result
+
+
+def chosen(scenario: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return the file of a scenario: a text may be the name of an example as well."""
+    return examples.chosen(scenario, examples.names()) if isinstance(scenario, str) else scenario
 
 
 def run_folder(

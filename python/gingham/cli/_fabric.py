@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham.cli._make import group as make_group
+from gingham.cli._mistaken import refuse_mistaken
 from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
 from gingham.cli._output import echo, json_option, print_facts, print_json, print_table, warn
 from gingham.fabric import Fabric, Finding
@@ -78,6 +79,7 @@ def check(file: Path, as_json: bool) -> None:
     Example:
       gingham fabric check cluster.ibnetdiscover || echo "call the cabling team"
     """
+    refuse_mistaken(file, "network")
     findings = Fabric.load(file).check()
     if as_json:
         print_json({"file": str(file), "findings": [as_dict(finding) for finding in findings]})
@@ -114,6 +116,7 @@ def convert(file: Path, output: Path, format_name: str | None, force: bool, as_j
 
 def load(file: Path) -> Fabric:
     """Load a fabric, and say if its file is not what it should be."""
+    refuse_mistaken(file, "network")
     loaded = Fabric.load(file)
     warnings = sum(finding.severity == "warning" for finding in loaded.findings)
     if warnings:

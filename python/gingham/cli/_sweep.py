@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham.cli._layout import text
+from gingham.cli._mistaken import refuse_mistaken
 from gingham.cli._notes import (
     notes_for_programs,
     tell_notes,
@@ -79,6 +80,7 @@ def sweep(
     from gingham.store import require_place
     from gingham.sweeps import Sweep, estimate, execute, runs_of
 
+    refuse_mistaken(file, "sweep")
     planned = Sweep.load(file)
     folder = output or Path("sweeps") / file.stem
     require_place(folder, resume=resume)

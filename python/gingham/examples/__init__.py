@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from gingham._files import require_file
 from gingham.errors import InputError, meant, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FOLDER = Path(__file__).parent
 
@@ -44,6 +49,22 @@ def require(name: str) -> Path:
         expected=everything(),
         nearest=near,
     )
+
+
+def chosen(name: str, known: Sequence[str]) -> Path:
+    """Return the file of this name, or else that of the example; `known` are those to point at.
+
+    `InputError` if there is neither.
+    """
+    file = Path(name)
+    if file.is_file() or name.endswith(".toml"):
+        return file
+    if example := path(name):
+        return example
+    if file.exists():
+        require_file(file)
+        return file
+    raise unknown(name, "no such file, and no example of that name", list(known))
 
 
 def files() -> list[tuple[Path, str]]:

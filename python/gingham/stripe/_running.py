@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gingham import examples
 from gingham._native import CoreStripeSimulation
 from gingham._rundir import interruptible
 from gingham.loading import load_as
@@ -65,7 +66,9 @@ def run(
     force: bool = False,
     on_progress: Callable[[StripeProgress], object] | None = None,
 ) -> StripeResult:
-    """Run a scenario, or the one in a file, to its end and return what was measured.
+    """Run a scenario to its end and return what was measured.
+
+    It may be named by its file, or as an example that ships with the package.
 
     With `output` the run folder is written there, and appears whole or not at all; `force` lets
     it replace that of another run.
@@ -74,6 +77,8 @@ def run(
     numbers hold for what was simulated.
     """
     if not isinstance(scenario, StripeScenario):
+        if isinstance(scenario, str):
+            scenario = examples.chosen(scenario, examples.stripes())
         scenario = StripeScenario.load(scenario)
     if seed is not None:
         scenario = scenario.with_(seed=seed)
