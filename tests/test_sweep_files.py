@@ -12,6 +12,7 @@ import pytest
 
 from gingham import InputError, Scenario
 from gingham.cli import _sweep_progress
+from gingham.kinds import FABRIC
 from gingham.sweeps import Sweep, SweepProgress, run_sweep
 from gingham.sweeps._values import UNITS, column_value, range_values
 from tests.conftest import Finished
@@ -178,6 +179,11 @@ WRONG = [
         "did you mean `values`",
     ),
     (
+        'base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalues = [0.1, 2]\n',
+        4,
+        "axis 1 (load), value 2: in `traffic[0].load`: a load is the fraction",
+    ),
+    (
         'base = "star.toml"\n[[axis]]\nkey = "traffic.0.laod"\nvalues = [0.1]\n',
         3,
         "did you mean `load`",
@@ -235,6 +241,25 @@ def test_a_wrong_file_is_said_with_its_line(
     assert {one.name for one in tmp_path.iterdir()} == {"star.toml", "sweep.toml"}
 
 
+def test_values_are_tried_before_the_start_where_that_is_cheap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[dict[str, Any]] = []
+
+    def begin(scenario: Scenario, _switches: object) -> None:
+        begun.append(scenario.resolved())
+
+    monkeypatch.setattr(FABRIC, "begin", begin)
+    size = '[[axis]]\nkey = "topology.generate.star.hosts"\nvalues = [4, 5, 6]\n'
+    Sweep.load(write(tmp_path, f'base = "star.toml"\n{size}{AXIS}'))
+    # Each load once, and no fabric for itself.
+    assert [one["traffic"][0]["load"] for one in begun] == [0.1, 0.2]
+    monkeypatch.setattr("gingham.sweeps._check.VALUES_SECONDS", -1.0)
+    begun.clear()
+    Sweep.load(write(tmp_path, f'base = "star.toml"\n{AXIS}'))
+    assert len(begun) == 1
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
@@ -257,7 +282,7 @@ def test_a_filter_that_cannot_be_used_is_said(
 
 
 def test_a_million_runs_must_be_meant(tmp_path: Path, gingham: Command) -> None:
-    many = '[[axis]]\nkey = "traffic.0.load"\nrange = { from = 0, to = 1, count = 1000 }\n'
+    many = '[[axis]]\nkey = "traffic.0.load"\nrange = { from = 0.001, to = 1, count = 1000 }\n'
     path = write(tmp_path, f'base = "star.toml"\nreplications = 1000\n{many}')
     refused = gingham("sweep", path)
     assert refused.code == 2

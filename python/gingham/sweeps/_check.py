@@ -1,16 +1,21 @@
 """What of a sweep can be known to be wrong before it starts.
 
 A combination that the scenario refuses is found here if it is the first to use one of its
-alternatives, and becomes a failed run otherwise.
+alternatives, and becomes a failed run otherwise. Of sweeps in files that holds for values, too,
+which only the beginning of a run refuses, such as a load of 2: as many as can be begun in a moment
+are, but for those that change fabric or routes, which may take long to make.
 """
 
 from __future__ import annotations
 
+import re
+import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gingham.errors import InputError, nearest, unknown
+from gingham.errors import GinghamError, InputError, nearest, unknown
 from gingham.kinds import kind_of
+from gingham.scenario import touches
 from gingham.sweeps._grid import changes
 
 if TYPE_CHECKING:
@@ -22,6 +27,10 @@ if TYPE_CHECKING:
 
 # Combinations that are looked through for alternatives that were not met yet.
 COMBINATIONS_MAX = 20_000
+# How long runs are begun to see whether their values can be; one is begun whatever it takes.
+VALUES_SECONDS = 1.0
+# Keys of which no value is checked so: what they change takes long to make.
+COSTLY = ("topology", "routing")
 
 
 def check(base: Runnable, grid: Grid) -> None:
@@ -42,19 +51,54 @@ def check(base: Runnable, grid: Grid) -> None:
             raise refused(base, grid, combination, places, error) from error
 
 
+def check_values(base: Runnable, grid: Grid, switches: Sequence[str]) -> None:
+    """Raise `InputError` for the first value of an axis that no run can have."""
+    kind = kind_of(base)
+    met: set[tuple[int, int]] = set()
+    start = time.monotonic()
+    for combination in islice(grid.combinations(), COMBINATIONS_MAX):
+        new = {(place, id(one)) for place, one in enumerate(combination)} - met
+        met |= new
+        places = [place for place, _ in sorted(new) if is_cheap(combination[place])]
+        if not places:
+            continue
+        try:
+            kind.begin(base.with_(changes(combination)), switches)
+        except InputError as error:
+            key = re.sub(r"\[(\d+)\]", r".\1", error.key or "?")
+            for place in places:
+                if any(touches(path, key) for path in combination[place].changes):
+                    raise refused(base, grid, combination, [place], error, named=True) from error
+        except GinghamError:
+            # What runs cannot be for other reasons, such as a deadlock, they say themselves.
+            pass
+        if time.monotonic() - start > VALUES_SECONDS:
+            return
+
+
+def is_cheap(alternative: Alternative) -> bool:
+    """Whether a run of an alternative has the fabric and the routes of the base."""
+    return not any(touches(path, key) for path in alternative.changes for key in COSTLY)
+
+
 def refused(
     base: Runnable,
     grid: Grid,
     combination: Sequence[Alternative],
     places: Sequence[int],
     error: InputError,
+    *,
+    named: bool = False,
 ) -> InputError:
-    """Return the error with the axis that is to blame."""
+    """Return the error with the axis that is to blame, and with its value where `named`."""
     place = next((one for one in places if is_refused(base, combination[one])), places[-1])
     axis = grid.axes[place]
     number = axis.alternatives.index(combination[place])
     within = f".values.{number}" if number else ".key"
-    message = f"axis {place + 1} ({', '.join(axis.columns)}): {error}"
+    # The core speaks of a change by a word of its own.
+    words = re.sub(r"^override of [^:]*: ", "", str(error))
+    value = f", value {', '.join(map(str, combination[place].values))}" if named else ""
+    message = f"axis {place + 1} ({', '.join(axis.columns)}){value}: {words}"
     return error.about(message, f"axis.{place}{within}")
 
 

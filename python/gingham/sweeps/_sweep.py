@@ -22,7 +22,7 @@ from gingham._native import CoreSweepFile
 from gingham.errors import InputError, unknown
 from gingham.kinds import kind_of, kind_of_values
 from gingham.sweeps._axes import Axis, Base, read_axis, resolved_path
-from gingham.sweeps._check import check, check_tables
+from gingham.sweeps._check import check, check_tables, check_values
 from gingham.sweeps._grid import Grid
 from gingham.sweeps._seeds import run_seed
 
@@ -79,7 +79,13 @@ class Sweep:
         """Read the sweep file at `path`."""
         file = Path(path)
         require_file(file)
-        return read(CoreSweepFile.load(str(file)), str(file), None, file.parent)
+        core = CoreSweepFile.load(str(file))
+        sweep = read(core, str(file), None, file.parent)
+        try:
+            check_values(sweep.base, sweep.grid, sweep.switches)
+        except InputError as error:
+            raise placed(error, core, str(file)) from error
+        return sweep
 
     @classmethod
     def make(
