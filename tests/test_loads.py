@@ -133,12 +133,31 @@ def test_what_did_not_converge_is_not_read(tmp_path: Path) -> None:
     assert middles(brackets, 0.05) == [0.15, 0.25, 0.35]
     assert middles(brackets, 0.1) == []
     found = Saturation(None, None, tuple(brackets), 0.4, 8, 4)
-    said = [text for _, text in facts(found, tmp_path)]
+    said = [text for _, text in facts(found, tmp_path, 0.1)]
     assert said[0] == "above 0.1"
     assert said[1] == (
         "1 of 2 replications cannot tell above that: their runs did not converge, and none is "
         "saturated"
     )
+
+
+@pytest.mark.parametrize(
+    ("brackets", "tolerance", "told"),
+    [
+        ([(0.125, 0.25), (0.125, 0.25)], 0.1,
+         "each between 0.125 and 0.25; tolerance of 0.1 not reached"),
+        ([(0.125, 0.25), (0.125, 0.25)], 0.125, "each between 0.125 and 0.25"),
+        ([(0.25, 0.5), (0.25, 0.3), (0.25, 0.3)], 0.05,
+         "2 between 0.25 and 0.3, 1 between 0.25 and 0.5; tolerance of 0.05 not reached by 1 of 3"),
+    ],
+)  # fmt: skip
+def test_brackets_say_whether_the_tolerance_is_reached(
+    brackets: list[tuple[float, float]], tolerance: float, told: str
+) -> None:
+    both = tuple(Bracket(low, high) for low, high in brackets)
+    found = Saturation(between(brackets), None, both, 1.0, 8, 0)
+    rows = dict(facts(found, Path("out"), tolerance))
+    assert rows["replications"] == told
 
 
 def test_a_run_that_stood_still_ends_the_search(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(1e-5, 0.5),
     default=0.01,
     show_default=True,
-    help="How narrow the load is bracketed.",
+    help="How narrow the load is bracketed: a difference of loads, not a share of one.",
 )
 @click.option(
     "--upto",
@@ -92,7 +93,7 @@ def saturation(
     if as_json:
         print_json(for_programs(found, folder))
         return
-    print_facts(facts(found, folder))
+    print_facts(facts(found, folder, tolerance))
     if found.not_converged:
         warn(
             f"{found.not_converged} of {found.runs} runs did not converge and are not read: longer "
@@ -101,7 +102,7 @@ def saturation(
     tell_notes(folder)
 
 
-def facts(found: Saturation, folder: Path) -> list[tuple[str, object]]:
+def facts(found: Saturation, folder: Path, tolerance: float) -> list[tuple[str, object]]:
     """Return what was found, for people."""
     rows: list[tuple[str, object]] = []
     if found.load is None:
@@ -109,7 +110,7 @@ def facts(found: Saturation, folder: Path) -> list[tuple[str, object]]:
         rows.extend(("", line) for line in open_brackets(found))
     else:
         rows.append(("saturation load", interval_text(found.load)))
-        rows.append(("replications", brackets_text(found)))
+        rows.append(("replications", brackets_text(found, tolerance)))
     if found.accepted_load is not None:
         rows.append(("accepted just above", interval_text(found.accepted_load)))
     return [*rows, ("runs", found.runs), ("written", folder)]
@@ -133,13 +134,20 @@ def interval_text(found: Interval) -> str:
     return with_interval(found.mean, found.half_width)
 
 
-def brackets_text(found: Saturation) -> str:
-    """Return the brackets of the replications, each once."""
-    counts: dict[str, int] = {}
-    for one in sorted(found.brackets, key=lambda one: one.low):
-        name = f"{one.low:.4g} to {one.high:.4g}"
-        counts[name] = counts.get(name, 0) + 1
-    return ", ".join(f"{count} x {name}" for name, count in counts.items())
+def brackets_text(found: Saturation, tolerance: float) -> str:
+    """Return the brackets of the replications, each once, and whether all are narrow enough."""
+    counts = Counter((one.low, one.high or 1.0) for one in found.brackets)
+    parts = [
+        f"{count if len(counts) > 1 else 'each'} between {low:.4g} and {high:.4g}"
+        for (low, high), count in sorted(counts.items())
+    ]
+    wide = sum(
+        count for (low, high), count in counts.items() if high - low > tolerance * (1 + 1e-9)
+    )
+    if not wide:
+        return ", ".join(parts)
+    which = "" if wide == len(found.brackets) else f" by {wide} of {len(found.brackets)}"
+    return f"{', '.join(parts)}; tolerance of {tolerance:g} not reached{which}"
 
 
 def for_programs(found: Saturation, folder: Path) -> dict[str, Any]:
