@@ -252,3 +252,14 @@ def test_a_dump_of_nothing_but_noise_is_one_message(gingham: Command, tmp_path: 
         '"Script started", expected the output of `ibnetdiscover`, with records such as '
         '`Switch\t36 "S-0002c90200417670"`\n'
     )
+
+
+@pytest.mark.parametrize("given", ["4,4", "[4, 4]", "[4,4]", " 4, 4"])
+def test_dimensions_are_taken_as_options_and_as_scenarios_have_them(
+    given: str, gingham: Command
+) -> None:
+    made = gingham("fabric", "make", "mesh", "--dimensions", given)
+    assert made.code == 0, made.err
+    assert made.out == gingham("fabric", "make", "mesh", "--dimensions", "4,4").out
+    told = " ".join(gingham("fabric", "make", "mesh", "--help").out.split())
+    assert "such as 8,8, from 1" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # What goes to the standard output where no file is named.
 FORMAT_DEFAULT = "ibnetdiscover"
+# A list of numbers as scenarios have it.
+LISTED = re.compile(r"\[([\d, ]*)\]")
 
 HELP = """Make a fabric of a known shape.
 
@@ -37,11 +40,11 @@ class NumberList(click.ParamType[list[int]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> list[int]:
-        """Return `8,8` as a list of numbers."""
+        """Return `8,8` as a list of numbers, and so `[8, 8]`, as scenarios have it."""
         if isinstance(value, list):
             return value
         try:
-            return [int(part) for part in str(value).split(",")]
+            return [int(part) for part in LISTED.sub(r"\1", str(value).strip()).split(",")]
         except ValueError:
             self.fail(f'"{value}" is no list of numbers such as 8,8', param, ctx)
 
@@ -86,12 +89,22 @@ def command_for(kind: str) -> click.Command:
 def option_for(name: str, schema: dict[str, Any], *, required: bool) -> click.Option:
     """Return the option of one parameter."""
     default = schema.get("default")
+    otherwise = "" if default is None else f"  [default: {default}]"
     return click.Option(
         [f"--{name.replace('_', '-')}", name],
         type=NumberList() if schema["type"] == "array" else click.INT,
         required=required,
-        help=schema["description"] + ("" if default is None else f"  [default: {default}]"),
+        help=in_options(schema["description"]) + otherwise,
     )
+
+
+def in_options(description: str) -> str:
+    """Return what a parameter means, with lists as options have them.
+
+    >>> in_options("Sizes, such as [8, 8], from 1.")
+    'Sizes, such as 8,8, from 1.'
+    """
+    return LISTED.sub(lambda found: found[1].replace(" ", ""), description)
 
 
 def common_options() -> list[click.Parameter]:
