@@ -370,3 +370,15 @@ def test_a_reader_that_leaves_costs_no_result(lone: Path) -> None:
     command = f"{program} run lone.toml -o kept | true"
     subprocess.run(command, shell=True, cwd=lone.parent, check=True, timeout=TIMEOUT_S)
     assert load_result(lone.parent / "kept").messages.num_rows > 0
+
+
+@pytest.mark.parametrize("command", ["explain network --depth 3", "run lone.toml --json", "--help"])
+def test_a_reader_that_leaves_early_is_no_fault(lone: Path, command: str) -> None:
+    program = str(Path(sys.executable).parent / "gingham")
+    # Nobody reads from the first byte on.
+    script = f"{{ sleep 0.2; {program} {command}; echo $? >code; }} | true"
+    ended = subprocess.run(
+        script, shell=True, cwd=lone.parent, check=True, timeout=TIMEOUT_S, capture_output=True
+    )
+    assert (lone.parent / "code").read_text() == "141\n"
+    assert ended.stderr == b""

@@ -34,12 +34,25 @@ from gingham.cli._sweep import sweep
 from gingham.errors import GinghamError
 
 INTERNAL_FAULT, BAD_INPUT, ENVIRONMENT = 1, 2, 6
+# Whoever read the output stopped; so a shell calls a program that SIGPIPE ended.
+CLOSED_PIPE = 141
 # Set to anything, it shows where a fault of ours came from.
 TRACEBACK_VARIABLE = "GINGHAM_TRACEBACK"
 
 
+class ReaderLeft(Exception):  # noqa: N818  (it is no error of anybody)
+    """Nobody reads the output any more; Click would take a `BrokenPipeError` for a fault."""
+
+
 class Commands(click.Group):
     """A group whose interruption is told by us, in the form that was asked for."""
+
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        """Read the options, some of which print and leave."""
+        try:
+            return super().make_context(*given, **more)
+        except BrokenPipeError as error:
+            raise ReaderLeft from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -47,6 +60,8 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise Interrupted(f"interrupted; {str(error) or 'nothing was written'}") from error
+        except BrokenPipeError as error:
+            raise ReaderLeft from error
 
 
 @click.group(
@@ -132,8 +147,9 @@ def explain(error: BaseException) -> int:
             code = say_error(str(error), error.exit_code, **vars(error))
         case KeyboardInterrupt() | click.Abort():
             code = say_error("interrupted", INTERRUPTED)
-        case BrokenPipeError():
+        case ReaderLeft() | BrokenPipeError():
             forget_output()
+            code = CLOSED_PIPE
         case OSError():
             forget_output()
             file = error.filename or "output"
