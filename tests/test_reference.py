@@ -103,6 +103,11 @@ def test_explain_shows_a_word_with_the_keys_mechanisms_and_columns_of_its_name(
     assert [one["word"] for one in words] == ["lane"]
     assert _explain.find("virtual channel")["words"][0].word == "lane"
     assert [key.path for key in _explain.find("warm-up")["keys"]] == ["stop.warm_up"]
+    called = {"clos": "fat tree", "DOR": "dimension order", "xy routing": "dimension order"}
+    called |= {"minhop": "shortest paths", "saturation": "saturation load", "MSER-5": "MSER"}
+    called |= {"edge switch": "leaf", "head of line": "head-of-line blocking"}
+    for name, word in called.items():
+        assert [one.word for one in _explain.find(name)["words"]] == [word], name
     assert {one.name for one in _explain.find("round robin")["mechanisms"]} == {"round-robin"}
     places = {one.place for one in _explain.find("accepted_load")["numbers"]}
     assert {"summary, classes", "table classes", "table series"} <= places
