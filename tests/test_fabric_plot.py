@@ -164,7 +164,7 @@ def test_many_hosts_become_their_number_in_the_colour_of_the_busiest() -> None:
     assert np.asarray(found.get_array()).tolist() == [0.02, 0.3]
     # Two halves a cable between switches, two a number of hosts.
     assert len(segments(figure)) == 2 * (8 * 2) + 2 * 8
-    assert "number: so many hosts, coloured by the busiest" in texts(figure)
+    assert "number: so many hosts; line: the busiest of them" in texts(figure)
 
 
 def test_hosts_stay_dots_up_to_two_hundred() -> None:
@@ -271,7 +271,21 @@ def test_a_crowd_of_switches_has_smaller_marks_and_no_numbers() -> None:
     cables = pictures.ends_of(fabric)
     figure = _fabric.draw(links(cables), pictures.nodes_of(fabric), title="A crowd")
     assert "4" not in texts(figure)  # as in fabrics with more room
-    assert "dot: all hosts of a switch, coloured by the busiest" in texts(figure)
+    assert "dot: all hosts of a switch; line: the busiest of them" in texts(figure)
     between = sum(1 for (a, _), (b, _) in cables if not {a[0], b[0]} & {"h"})
     assert len(segments(figure)) == 2 * (between + 300)
     assert max(figure.get_size_inches()) < 18
+
+
+def test_no_line_of_a_title_is_wider_than_the_picture() -> None:
+    names = [f"MWMMW-{place}-IBSPINE-MQM9701-WWMM" for place in ("AAQMW", "WWQMM", "MWWQA")]
+    cables: list[Ends] = [((names[0], 1), (names[1], 1)), ((names[1], 2), (names[2], 1))]
+    loads = {(names[0], names[1]): 0.5}
+    table = links(cables, loads, {(names[1], names[2]): 0.25})
+    title = "WMQ " * 40
+    figure = _fabric.draw(table, pictures.kinds_of(cables), title=title)
+    figure.draw_without_rendering()
+    width = figure.get_size_inches()[0] * figure.dpi
+    assert len(figure.texts) >= 3
+    for line in figure.texts:
+        assert line.get_window_extent().x1 <= width, line.get_text()

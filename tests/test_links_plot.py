@@ -142,3 +142,9 @@ def test_lane_buffers_are_shown_where_nobody_is_stopped() -> None:
     assert curve(right, "from hosts")[1] == [0.25] * 6
     said = {text.get_text() for text in below.texts}
     assert said == {"filled 25\N{NO-BREAK SPACE}%"}
+
+
+def test_what_bands_and_bars_mean_is_said_where_there_are_any() -> None:
+    said = "Bands and bars: 95 % intervals."
+    assert any(said in text.replace("\n", " ") for text in texts(drawn(half_width=0.05)))
+    assert not any(said in text for text in texts(drawn()))

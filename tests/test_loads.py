@@ -29,6 +29,7 @@ from gingham.errors import EnvironmentProblem, GinghamError, InternalError
 from gingham.kinds import _fabric
 from gingham.loads import Saturation, curve, curve_sweep, load_axis, load_values, saturation
 from gingham.loads._saturation import Bracket, between, middles, read_brackets, require_measured
+from gingham.plots._curve import UNSTEADY
 from gingham.results import Results
 from gingham.store import SweepFolder
 from gingham.sweeps import SweepProgress
@@ -352,12 +353,9 @@ def test_a_picture_has_a_line_a_routing_and_hollow_points_of_no_steady_state() -
     assert explained is not None
     told = [text.get_text() for text in explained.get_texts()]
     assert told[:3] == ["up-down", "other", "none: no run could be made"]
-    assert told[3].splitlines() == [
-        "not converged: runs are too",
-        "short, or the load too high",
-        "saturated: latency grows",
-        "with the length of the run",
-    ]
+    assert told[3:] == list(UNSTEADY.values())[:2]
+    hollow = [one[0] for one in axes.containers if one[0].get_gid() == "unsteady"]
+    assert [one.get_marker() for one in hollow] == ["s", "o"]
     assert (marks(figure, "steady"), marks(figure, "unsteady")) == (1, 2)
 
 

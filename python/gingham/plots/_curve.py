@@ -2,8 +2,8 @@
 
 ::
 
-    latency │             ○     hollow: replications measured no steady state
-            │           ┼
+    latency │             □     hollow: replications measured no steady state,
+            │           ○       of which the shape tells why
             │    ┼   ┼
             │ ┼                 bars: 95 % intervals over replications, both ways
             └──────────── accepted load
@@ -35,6 +35,8 @@ UNSTEADY = {
     "saturated": "saturated: latency grows\nwith the length of the run",
     "deadlocked": "deadlocked",
 }
+# Its mark: that of the worst of its replications, which stands last.
+MARKS = {"not_converged": "o", "saturated": "s", "deadlocked": "D"}
 
 
 @style.styled
@@ -95,7 +97,8 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
     latencies = [row["latency_mean_ns"] * scale for row in rows]
     axes.plot(loads, latencies, color=colour, lw=1.1, zorder=2, gid="curve")
     for row, load, latency in zip(rows, loads, latencies, strict=True):
-        steady = not unsteady(row)
+        why = unsteady(row)
+        steady = not why
         wide = row["accepted_load_half_width"] or 0.0
         half = (row["latency_half_width_ns"] or 0.0) * scale
         axes.errorbar(
@@ -106,7 +109,7 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, scale: float) -> None:
             yerr=[[min(half, 0.999 * latency)], [half]],
             capsize=2.5,
             capthick=0.9,
-            marker="o",
+            marker="o" if steady else MARKS[why[-1]],
             ms=4.5,
             color=colour,
             mfc=colour if steady else "white",
@@ -128,9 +131,10 @@ def legend(axes: Axes, lines: Mapping[str, Sequence[Row]]) -> None:
         if name:
             handles.append(Line2D([], [], color=colour, marker="o", ms=4.5, lw=1.1))
             labels.append(name if rows else f"{name}: no run could be made")
-    found = {name for rows in lines.values() for row in rows for name in unsteady(row)}
-    if found:
-        handles.append(Line2D([], [], color=style.FAINT, marker="o", ms=4.5, mfc="white", lw=0))
-        labels.append("\n".join(text for name, text in UNSTEADY.items() if name in found))
+    shown = {name for rows in lines.values() for row in rows for name in unsteady(row)[-1:]}
+    for name in (one for one in UNSTEADY if one in shown):
+        mark = MARKS[name]
+        handles.append(Line2D([], [], color=style.FAINT, marker=mark, ms=4.5, mfc="white", lw=0))
+        labels.append(UNSTEADY[name])
     if handles:
         axes.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.01, 1.02))

@@ -6,7 +6,7 @@
                    ║ │ │   │ │ ║       its colour and width:      utilisation
     leaf         ▐█▌    ▐█▌    ▐█▌     black core of a half:      share of time it was stopped
                  │││    │││    │││
-    hosts        ···    ···    ···     or their number, coloured by the busiest of them
+    hosts        ···    ···    ···     or their number, with one line in the colour of the busiest
 
 Where there are credits nothing is stopped, and there are no cores.
 

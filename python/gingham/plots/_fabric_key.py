@@ -28,7 +28,7 @@ def key_lines(drawn: Scene, *, cores: bool) -> list[str]:
         lines.append("loose end: the cable goes round to the other side")
     if any(len(group.nodes) > 1 for group in drawn.groups):
         mark = "dot: all hosts of a switch" if tight(drawn.placement) else "number: so many hosts"
-        lines.append(f"{mark}, coloured by the busiest")
+        lines.append(f"{mark}; line: the busiest of them")
     if others := sorted({group.kind for group in drawn.groups} - {"host"}):
         lines.append(f"square: {', '.join(others)}")
     return lines

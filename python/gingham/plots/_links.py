@@ -100,7 +100,9 @@ def headline(fabric: Network, kinds: dict[Kind, Indices]) -> str:
         f"{kind} {style.percent(float(np.nanmean(fabric.utilisation[rows])))} of {len(rows):,}"
         for kind, rows in kinds.items()
     ]
-    return f"Mean utilisation of channels: {'; '.join(parts)}."
+    text = f"Mean utilisation of channels: {'; '.join(parts)}."
+    known = np.isfinite(fabric.utilisation_half_width).any()
+    return f"{text} Bands and bars: 95 % intervals." if known else text
 
 
 def ranked(values: Floats) -> Indices:

@@ -17,7 +17,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ CLASS_COLOURS = (
     "#888888",
 )
 CLASSES_MAX = len(CLASS_COLOURS)
+# Lines of titles have at least so many characters, however little room there is.
+CHARACTERS_MIN = 12
 INK, FAINT, GROUND, IDLE = "#222222", "#6b6b6b", "#e9e9e9", "#d9dde1"
 NODE_FACE, NODE_EDGE = "#ffffff", "#33414e"
 # From what carries little to what is full; lightness falls all the way.
@@ -110,8 +114,9 @@ def new_figure(width: float, height: float, title: str, subtitle: str = "") -> F
 def head(figure: Figure, title: str, subtitle: str) -> float:
     """Write the title and the line under it; return the height that they take, in points."""
     width, height = (inches * POINTS_PER_INCH for inches in figure.get_size_inches())
-    lines = textwrap.wrap(title, int((width - 2 * MARGIN) / TITLE_CHARACTER), max_lines=2)
-    below = textwrap.wrap(subtitle, int((width - 2 * MARGIN) / SUBTITLE_CHARACTER), max_lines=3)
+    room = width - 2 * MARGIN
+    lines = wrapped(title, room, TITLE_CHARACTER, 2, FontProperties(size=TITLE_SIZE, weight="bold"))
+    below = wrapped(subtitle, room, SUBTITLE_CHARACTER, 3, FontProperties(size=SUBTITLE_SIZE))
     used = MARGIN
     for line, size, colour in [
         *((line, TITLE_SIZE, INK) for line in lines),
@@ -122,6 +127,27 @@ def head(figure: Figure, title: str, subtitle: str) -> float:
         figure.text(*place, line, size=size, color=colour, weight=weight, va="top")
         used += 1.35 * size
     return used
+
+
+def wrapped(
+    text: str, room: float, character: float, lines_max: int, font: FontProperties
+) -> list[str]:
+    """Return the lines of a text, none wider than `room`, in points.
+
+    `character` is the width of one in most texts; names in capitals are wider.
+    """
+    count = int(room / character)
+    while True:
+        lines = textwrap.wrap(text, count, max_lines=lines_max)
+        widest = max((width_of(line, font) for line in lines), default=0.0)
+        if widest <= room or count <= CHARACTERS_MIN:
+            return lines
+        count = max(min(count - 1, int(count * room / widest)), CHARACTERS_MIN)
+
+
+def width_of(text: str, font: FontProperties) -> float:
+    """Return the width of a line, in points."""
+    return float(TextPath((0, 0), text, prop=font).get_extents().width)
 
 
 def say_nothing_to_draw(axes: Axes, why: str) -> None:
