@@ -14,7 +14,7 @@ from gingham.errors import InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
 
     from gingham._native import CoreSweepFile
@@ -149,11 +149,14 @@ class AnyScenario(ABC):
         resolved: dict[str, Any] = self._core.resolved()
         return resolved
 
+    def heading(self) -> str:
+        """Return what the scenario shows, or its name."""
+        return str(self.resolved()["title"] or Path(self.name).stem)
+
     @property
     def title(self) -> str:
         """What the scenario shows, or its name, and what was changed of it."""
-        title = str(self.resolved()["title"] or Path(self.name).stem)
-        return "; ".join([title, *self.changes])
+        return "; ".join([self.heading(), *self.changes])
 
     @property
     def digest(self) -> str:
@@ -202,6 +205,42 @@ class Scenario(AnyScenario):
         said = [f"topology {Path(topology).name}"]
         first = {"topology": {"file": str(Path(topology).absolute())}}
         return self._changed(values or {}, list(settings), seed, first, said)
+
+    def routing(self) -> str:
+        """Return the name of the routing algorithm."""
+        algorithm = self.resolved()["routing"]["algorithm"]
+        return algorithm if isinstance(algorithm, str) else next(iter(algorithm))
+
+    def heading(self, routings: Sequence[str] = ()) -> str:
+        """Return what was run, or what is run where several `routings` are compared.
+
+        The title of a scenario is written by hand, and mostly names its fabric and its routing.
+        Once either of them is another one, it would say what was not run; then the heading is made
+        of both, unless the title was changed as well::
+
+            4x4 torus, two hosts a switch, up*/down*      the scenario's own title
+            3x3 mesh, up-down                             with another fabric
+        """
+        names = list(routings) or [self.routing()]
+        other = names != [self.routing()] or any(
+            touches(change, key) for change in self.changes for key in ("topology", "routing")
+        )
+        if not other or any(touches(change, "title") for change in self.changes):
+            return super().heading()
+        return ", ".join([self._shape(), *(names if len(names) == 1 else [])])
+
+    def _shape(self) -> str:
+        """Return the shape of the fabric, or the name of its file."""
+        topology = self.resolved()["topology"]
+        if "file" in topology:
+            return Path(topology["file"]).stem
+        if "generate" not in topology:
+            return Path(self.name).stem
+        [(kind, parameters)] = topology["generate"].items()
+        dimensions = parameters.get("dimensions")
+        if not isinstance(dimensions, list):
+            return str(kind)
+        return f"{'x'.join(map(str, dimensions))} {kind}"
 
     def __repr__(self) -> str:
         """Return the name."""

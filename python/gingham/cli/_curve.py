@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from gingham.scenario import Scenario
+
 FAILED = 5
 
 
@@ -76,7 +78,6 @@ def curve(
       gingham curve cluster.toml --load 0.05:0.95:0.05 --on slurm:jobs=8,cores=16
     """
     from gingham import loads as of
-    from gingham.cli._curve_heading import heading
     from gingham.store import require_place
 
     base = fabric_scenario(scenario).with_(settings=settings)
@@ -85,7 +86,7 @@ def curve(
     points = of.load_values(loads)
     require_place(folder, resume=resume)
     # Before the runs: a fabric that cannot be made would fail each of them.
-    heading(base, names)
+    require_fabric(base)
     with sweep_session(folder, workers_at(on, workers)) as how:
         table = of.curve(
             base,
@@ -99,7 +100,7 @@ def curve(
             **how,
         )
     # A curve that was added to has the routings of both.
-    title, changes = heading(base, routings_in(table))
+    title, changes = base.heading(routings_in(table)), "; ".join(base.changes)
     files = write_files(table, folder, title, changes)
     if as_json:
         notes = notes_for_programs(folder)
@@ -119,6 +120,18 @@ def curve(
         refuse_faults(folder, sum(table["replications"].to_pylist()))
         tell_failures(folder, failed)
         raise click.exceptions.Exit(FAILED)
+
+
+def require_fabric(base: Scenario) -> None:
+    """Raise `InputError` if the fabric cannot be made, on which each of the runs would fail."""
+    from gingham.fabric import Fabric
+
+    topology = base.resolved()["topology"]
+    if "generate" in topology:
+        [(kind, parameters)] = topology["generate"].items()
+        Fabric.make(kind, **parameters)
+    elif "file" in topology:
+        Fabric.load(Path(base.origin()["folder"]) / topology["file"])
 
 
 def write_files(table: pa.Table, folder: Path, title: str, changes: str) -> dict[str, str]:

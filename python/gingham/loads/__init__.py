@@ -5,7 +5,7 @@ added.
 """
 
 from gingham.loads._axis import load_axis, load_values
-from gingham.loads._curve import CONDITIONS, curve, curve_sweep, routing_of
+from gingham.loads._curve import CONDITIONS, curve, curve_sweep
 from gingham.loads._saturation import Saturation, saturation
 
 __all__ = [
@@ -15,6 +15,5 @@ __all__ = [
     "curve_sweep",
     "load_axis",
     "load_values",
-    "routing_of",
     "saturation",
 ]

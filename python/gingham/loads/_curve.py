@@ -55,23 +55,17 @@ def curve_sweep(
     allow_deadlock: bool = False,
 ) -> Sweep:
     """Return the sweep of a curve; without `routings`, that of the scenario is taken."""
-    names = list(routings) or [routing_of(base)]
+    names = list(routings) or [base.routing()]
     key = {"name": "routing", "key": "routing.algorithm", "values": names}
     axes: list[dict[str, Any]] = [key] if routings else []
     values = {
-        "title": base.title,
+        "title": "; ".join([base.heading(routings), *base.changes]),
         "axis": [*axes, load_axis(base, loads)],
         "replications": replications,
         "seed": seed,
         "allow_deadlock": allow_deadlock,
     }
     return Sweep.make(values, base=base, name=base.name)
-
-
-def routing_of(base: scenario.Scenario) -> str:
-    """Return the name of the routing algorithm of a scenario."""
-    algorithm = base.resolved()["routing"]["algorithm"]
-    return algorithm if isinstance(algorithm, str) else next(iter(algorithm))
 
 
 def curve(
