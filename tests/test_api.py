@@ -112,6 +112,45 @@ def test_a_scenario_changes_without_changing() -> None:
     assert scenario.resolved()["traffic"][0]["load"] == 0.1
 
 
+def test_a_class_goes_by_its_name_wherever_its_place_is_taken() -> None:
+    scenario = Scenario.parse(SCENARIO).with_({"traffic.0.name": "bulk"})
+    for changed in (
+        scenario.with_({"traffic.bulk.load": 0.2}),
+        scenario.with_(settings=["traffic.bulk.load=0.2"]),
+        # A class that says no name.
+        Scenario.parse(SCENARIO).with_({"traffic.all.load": 0.2}),
+    ):
+        assert changed.resolved()["traffic"][0]["load"] == 0.2
+    assert scenario.placed("traffic.bulk.load") == "traffic.0.load"
+    with pytest.raises(InputError, match=r"(?s)named `bilk`.*did you mean `bulk`"):
+        scenario.with_({"traffic.bilk.load": 0.2})
+
+
+def test_a_file_of_the_command_line_stands_where_the_program_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside, here = tmp_path / "beside", tmp_path / "here"
+    for place, hosts in ((beside, 2), (here, 3)):
+        place.mkdir()
+        Fabric.make("star", hosts=hosts).save(place / "star.toml")
+    (beside / "scenario.toml").write_text(
+        'topology.file = "star.toml"\nstop.time = "10 us"\n'
+        '[[traffic]]\nload = 0.1\nlength = { fixed = "64 B" }\n'
+    )
+    monkeypatch.chdir(here)
+    own = Scenario.load(beside / "scenario.toml")
+    hosts = {
+        scenario: gingham.run(scenario).summary["hosts"]
+        for scenario in (
+            own,
+            own.with_(settings=["topology.file=star.toml"]),
+            own.with_(settings=['topology={ file = "star.toml" }', "traffic.all.load=0.2"]),
+            own.with_({"topology.file": "star.toml"}, settings=["traffic.0.load=0.2"]),
+        )
+    }
+    assert list(hosts.values()) == [2, 3, 3, 2]
+
+
 def test_a_run_gives_numbers_and_tables() -> None:
     seen: list[gingham.Progress] = []
     result = gingham.run(Scenario.parse(SCENARIO), on_progress=seen.append)

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from gingham import InputError, Results, Scenario, kinds, run
-from gingham.kinds import FABRIC, Kind, Measured, Names
+from gingham.errors import unknown
+from gingham.kinds import FABRIC, Kind, Measured
 from gingham.sweeps import Sweep, estimate, run_sweep
 from tests.folders import as_before_digests
 
@@ -46,6 +47,15 @@ class Dice:
         if changed["throws"] < 1:
             raise InputError("dice are thrown once at least", key="throws")
         return replace(self, values=changed, seed=self.seed if seed is None else seed)
+
+    def placed(self, path: str) -> str:
+        first, *rest = path.split(".")
+        if first == "die" and not rest[0].isdigit():
+            names = [one["name"] for one in self.values["die"]]
+            if rest[0] not in names:
+                raise InputError(unknown("a die", rest[0], names))
+            rest[0] = str(names.index(rest[0]))
+        return ".".join([first, *rest])
 
     def resolved(self) -> dict[str, Any]:
         return {**self.values, "seed": self.seed}
@@ -108,9 +118,6 @@ class DiceKind(Kind):
         assert not list(files)
         assert origin["changes"] == []
         return Dice({key: value for key, value in values.items() if key != "seed"}, values["seed"])
-
-    def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
-        return {"die": Names("a die", [one["name"] for one in resolved["die"]])}
 
     def files(self, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         assert resolved

@@ -80,7 +80,7 @@ def test_the_kinds_are_told_apart_by_what_they_say(tmp_path: Path) -> None:
     assert made.manifest()["kind"] == "stripe"
     with pytest.raises(InputError, match='"allow_deadlock" is not a key of a sweep'):
         sweep(tmp_path, allow_deadlock=True)
-    with pytest.raises(InputError, match='"fire" is not a channel'):
+    with pytest.raises(InputError, match="without an entry named `fire`"):
         sweep(tmp_path, {"key": "channel.fire.rate", "values": ["1 Mbit/s"]})
     with pytest.raises(InputError, match='"goodput_bits_per_s" is a column of results'):
         sweep(tmp_path, {"key": "seed_", "name": "goodput_bits_per_s", "values": [1]})

@@ -191,7 +191,7 @@ WRONG = [
     (
         'base = "star.toml"\n[[axis]]\nkey = "traffic.shrot.load"\nvalues = [0.1]\n',
         3,
-        'did you mean "short"',
+        "did you mean `short`",
     ),
     (
         'base="star.toml"\n[[axis]]\nzip = { "traffic.0.load" = [1, 1], "traffic.1.load"=[] }\n',

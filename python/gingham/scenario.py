@@ -14,7 +14,7 @@ from gingham.errors import InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
     from gingham._native import CoreSweepFile
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 # Seeds are whole numbers below this.
 SEEDS = 2**64
+# Keys of the routing that name files of a subnet manager.
+ROUTING_FILES = ["tables", "lane_tables", "service_levels"]
+# Keys of the lanes whose schedulers may have their tables from a file.
+LANE_FILES = ["crossbar_input", "link_output", "adapter_port"]
+# Where a class of traffic names a file: the kind of value, and the variant that is one.
+CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
 
 
 class AnyScenario(ABC):
@@ -85,7 +91,8 @@ class AnyScenario(ABC):
 
         `values` sets numbers, texts, lists and dicts at dotted paths, such as
         `{"stop.time": "1 ms"}`; `settings` does so with texts as `--set` takes them, such as
-        `"stop.time=1 ms"`.
+        `"stop.time=1 ms"`. Files that `settings` name stand in the current folder, others beside
+        the scenario.
         """
         return self._changed(values or {}, list(settings), seed)
 
@@ -106,15 +113,46 @@ class AnyScenario(ABC):
             values=dict(values),
             seed=seed,
         )
+        if here := self._files_here(changed, settings, values):
+            changed = changed.changed(values=here)
         made = [setting.strip() for setting in settings]
         made += [f"{path}={value}" for path, value in values.items()]
+        places = [*(place_of(changed, change) for change in made), *said_of_first]
         made += said_of_first
         files = {
             key: digest
             for key, digest in self.files.items()
-            if not any(touches(change, key) for change in made)
+            if not any(touches(place, key) for place in places)
         }
         return type(self)(changed, self.name, (*self.changes, *made), files)
+
+    def placed(self, path: str) -> str:
+        """Return a dotted path with the place of whatever it names in a list.
+
+        `traffic.high.load` may be `traffic.1.load`; `InputError` if nothing there has that name.
+        """
+        return str(self._core.placed(path))
+
+    @classmethod
+    @abstractmethod
+    def files_of(cls, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield key and name of each file that a scenario names."""
+
+    @classmethod
+    def _files_here(
+        cls, changed: Any, settings: list[str], values: Mapping[str, Any]
+    ) -> dict[str, str]:
+        """Return by key the files that `settings` name, as they stand in the current folder."""
+        if not settings:
+            return {}
+        own = [place_of(changed, setting) for setting in settings]
+        others = [place_of(changed, path) for path in values]
+        return {
+            key: str(Path(file).absolute())
+            for key, file in cls.files_of(changed.resolved())
+            if any(touches(path, key) for path in own)
+            and not any(touches(path, key) for path in others)
+        }
 
     @classmethod
     def restore(
@@ -197,7 +235,8 @@ class Scenario(AnyScenario):
 
         `values` sets numbers, texts, lists and dicts at dotted paths, such as
         `{"traffic.0.load": 0.4}`; `settings` does so with texts as `--set` takes them, such as
-        `"traffic.0.load=0.4"`; `topology` is a fabric file.
+        `"traffic.0.load=0.4"`; `topology` is a fabric file. Files that `settings` name stand in
+        the current folder, others beside the scenario.
         """
         if topology is None:
             return self._changed(values or {}, list(settings), seed)
@@ -205,6 +244,26 @@ class Scenario(AnyScenario):
         said = [f"topology {Path(topology).name}"]
         first = {"topology": {"file": str(Path(topology).absolute())}}
         return self._changed(values or {}, list(settings), seed, first, said)
+
+    @classmethod
+    def files_of(cls, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the fabric file, those of a subnet manager, of lanes and of the classes."""
+        topology = resolved["topology"]
+        if isinstance(topology, dict) and "file" in topology:
+            yield "topology.file", topology["file"]
+        for key in ROUTING_FILES:
+            if isinstance(resolved["routing"].get(key), str):
+                yield f"routing.{key}", resolved["routing"][key]
+        for key in LANE_FILES:
+            scheduler = resolved["network"]["lanes"].get(key)
+            tables = scheduler.get("infiniband") if isinstance(scheduler, dict) else None
+            if isinstance(tables, dict) and isinstance(tables.get("file"), str):
+                yield f"network.lanes.{key}.infiniband.file", tables["file"]
+        for place, one in enumerate(resolved["traffic"]):
+            for key, variant in CLASS_FILES:
+                value = one.get(key)
+                if isinstance(value, dict) and isinstance(value.get(variant), str):
+                    yield f"traffic.{place}.{key}.{variant}", value[variant]
 
     def routing(self) -> str:
         """Return the name of the routing algorithm."""
@@ -245,6 +304,16 @@ class Scenario(AnyScenario):
     def __repr__(self) -> str:
         """Return the name."""
         return f"<gingham.Scenario {self.name!r}>"
+
+
+def place_of(core: Any, change: str) -> str:
+    """Return the path of a change, with the places of what it names, as far as that is there."""
+    path = change.partition("=")[0].strip()
+    try:
+        return str(core.placed(path))
+    except InputError:
+        # Its name was changed as well.
+        return path
 
 
 def touches(change: str, key: str) -> bool:

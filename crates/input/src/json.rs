@@ -17,7 +17,7 @@ impl Tree {
             Data::Table(_) => Ok(root),
             _ => Err(Fault::wrong(kind(json), ["a table of keys and values".to_owned()])),
         });
-        Ok(Self { root: root.map_err(|fault| fault.report(&origin))?, round: 0 })
+        Ok(Self { root: root.map_err(|fault| fault.report(&origin))?, round: 0, unnamed: &[] })
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! traffic.0.load = 0.4      a key of the first entry of a list
 //! traffic.1      = {…}      one more entry, if there is one so far
+//! traffic.bulk.load = 0.4    the same of the entry with that `name`
 //! routing.algorithm = up-down
 //! routing.algorithm.up-down.root = 3    also where the file has only the bare name
 //! traffic.0.length.fixed = 512 B        also where the file has another alternative, which goes
@@ -49,6 +50,22 @@ impl Tree {
         Ok(())
     }
 
+    /// A dotted path with the place of whatever it names in a list; further than what is written it
+    /// stays as it is.
+    pub fn placed(&self, path: &str) -> Result<String, InputError> {
+        let origin = Origin::whole(words::clip(path.trim(), 80));
+        let mut steps = steps_of(path, &origin)?;
+        let mut value = Some(&self.root);
+        for depth in 0..steps.len() {
+            if let Some(Data::Array(items)) = value.map(|value| &value.data) {
+                let place = self.assignment(&steps, &origin, 0).place(depth, items)?;
+                steps[depth] = Step::Index(place);
+            }
+            value = value.and_then(|value| value.child(&steps[depth]));
+        }
+        Ok(path::dotted(&steps))
+    }
+
     fn set_in_round(
         &mut self,
         path: &str,
@@ -67,16 +84,23 @@ impl Tree {
         origin: &Origin,
         round: u32,
     ) -> Result<(), InputError> {
-        let whole = |message: String| {
-            let example = "a path such as traffic.0.load".to_owned();
-            InputError::new(origin.clone(), message).expecting([example])
-        };
-        let steps = path::parse(path).map_err(whole)?;
-        if steps.is_empty() {
-            return Err(whole("the path is empty".to_owned()));
-        }
-        Assignment { steps: &steps, origin, round }.put(0, &mut self.root, value)
+        let steps = steps_of(path, origin)?;
+        self.assignment(&steps, origin, round).put(0, &mut self.root, value)
     }
+
+    fn assignment<'a>(&self, steps: &'a [Step], origin: &'a Origin, round: u32) -> Assignment<'a> {
+        Assignment { steps, origin, round, unnamed: self.unnamed }
+    }
+}
+
+/// The steps of a path that leads somewhere.
+fn steps_of(path: &str, origin: &Origin) -> Result<Vec<Step>, InputError> {
+    let whole = |message: String| {
+        let example = "a path such as traffic.0.load".to_owned();
+        InputError::new(origin.clone(), message).expecting([example])
+    };
+    let steps = path::parse(path).map_err(whole)?;
+    if steps.is_empty() { Err(whole("the path is empty".to_owned())) } else { Ok(steps) }
 }
 
 /// The TOML value, or the text itself if it is none that we take (a date, say). A table or list
@@ -104,6 +128,8 @@ struct Assignment<'a> {
     steps: &'a [Step],
     origin: &'a Origin,
     round: u32,
+    /// See `Tree::unnamed`.
+    unnamed: &'static [(&'static str, &'static str)],
 }
 
 impl Assignment<'_> {
@@ -158,26 +184,49 @@ impl Assignment<'_> {
         items: &mut Vec<Value>,
         new: Value,
     ) -> Result<(), InputError> {
+        let place = self.place(depth, items)?;
+        if let Some(item) = items.get_mut(place) {
+            return self.put(depth + 1, item, new);
+        }
+        items.push(self.nest(depth + 1, new)?);
+        Ok(())
+    }
+
+    /// The place in a list of the entry that a step asks for, which may be the one behind the last.
+    fn place(&self, depth: usize, items: &[Value]) -> Result<usize, InputError> {
         let count = items.len();
-        match &self.steps[depth] {
-            Step::Index(index) if *index < count => self.put(depth + 1, &mut items[*index], new),
-            Step::Index(index) if *index == count => {
-                items.push(self.nest(depth + 1, new)?);
-                Ok(())
-            }
+        let wanted = match &self.steps[depth] {
+            Step::Index(index) if *index <= count => return Ok(*index),
             Step::Index(index) => {
                 let entries = words::count(count, "entry", "entries");
-                Err(self.error(
-                    depth,
-                    &format!("has {entries}, none at {index}; index {count} adds one"),
-                ))
+                let cure = format!("has {entries}, none at {index}; index {count} adds one");
+                return Err(self.error(depth, &cure));
             }
-            Step::Name(_) => {
-                let mut path = self.steps[..=depth].to_vec();
-                path.insert(depth, Step::Index(0));
-                let example = path::show(&path);
-                Err(self.error(depth, &format!("is a list; its first entry has `{example}`")))
-            }
+            Step::Name(name) => name,
+        };
+        let names: Vec<_> = items.iter().map(|item| self.name_of(depth, item)).collect();
+        if let Some(place) = names.iter().position(|name| *name == Some(wanted)) {
+            return Ok(place);
+        }
+        let mut path = self.steps[..=depth].to_vec();
+        path.insert(depth, Step::Index(0));
+        let first = format!("its first entry has `{}`", path::show(&path));
+        let known: Vec<&str> = names.into_iter().flatten().collect();
+        if known.is_empty() {
+            return Err(self.error(depth, &format!("is a list; {first}")));
+        }
+        let message = format!("is a list without an entry named `{wanted}`; {first}");
+        Err(self.error(depth, &message).suggesting(wanted, "its names", known))
+    }
+
+    /// The name of an entry of the list where `depth` steps have led.
+    fn name_of<'v>(&self, depth: usize, item: &'v Value) -> Option<&'v str> {
+        let Data::Table(table) = &item.data else { return None };
+        let list = path::show(&self.steps[..depth]);
+        match table.entry("name").map(|entry| &entry.value.data) {
+            Some(Data::String(name)) => Some(name),
+            Some(_) => None,
+            None => self.unnamed.iter().find(|(key, _)| *key == list).map(|(_, name)| *name),
         }
     }
 

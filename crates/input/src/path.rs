@@ -103,6 +103,22 @@ pub(crate) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
     clip(&text, 120)
 }
 
+/// The path as overrides are written: `traffic.0.load`, whole.
+pub(crate) fn dotted(steps: &[Step]) -> String {
+    let written = |step: &Step| match step {
+        Step::Index(index) => index.to_string(),
+        Step::Name(name) => {
+            let plain = |c: char| !matches!(c, '.' | '[' | '"' | '\'') && !c.is_whitespace();
+            let quote = if name.contains('"') { '\'' } else { '"' };
+            match bare(name) {
+                Step::Name(_) if !name.is_empty() && name.chars().all(plain) => name.clone(),
+                _ => format!("{quote}{name}{quote}"),
+            }
+        }
+    };
+    steps.iter().map(written).collect::<Vec<_>>().join(".")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +132,8 @@ mod tests {
         let quoted = [Step::from("classes"), Step::from("best effort"), Step::from("7")];
         assert_eq!(parse("classes.\"best effort\".'7'").unwrap(), quoted);
         assert_eq!(show(&quoted[..2]), "classes.\"best effort\"");
+        assert_eq!(dotted(&steps), "traffic.0.load");
+        assert_eq!(dotted(&quoted), "classes.\"best effort\".\"7\"");
         assert_eq!(parse("a.007").unwrap()[1], Step::from("007"));
         assert_eq!(parse("").unwrap(), []);
     }

@@ -17,6 +17,9 @@ pub trait Scenario: DeserializeOwned {
     /// What could stand at a key that must be there, by the key, for whoever left it out.
     const EXAMPLES: &'static [(&'static str, &'static str)];
 
+    /// The name of an entry of a list that says none, by the key of the list, where all have one.
+    const UNNAMED: &'static [(&'static str, &'static str)] = &[];
+
     /// Says what holds where nothing was written and the answer depends on the rest, such as
     /// running names.
     fn fill_in(&mut self);
@@ -124,7 +127,7 @@ impl<S: Scenario> Source<S> {
     pub fn within(tree: &Tree, path: &str, folder: &Path) -> Result<Self, InputError> {
         let missing = || InputError::at(tree, path, "there is no scenario");
         let root = tree.get(path).cloned().ok_or_else(missing)?;
-        let part = Tree { root, round: tree.round };
+        let part = Tree { root, round: tree.round, unnamed: &[] };
         Self::from_tree(part, folder.to_path_buf(), String::new(), &Overrides::default())
     }
 
@@ -139,6 +142,7 @@ impl<S: Scenario> Source<S> {
         digest: String,
         overrides: &Overrides,
     ) -> Result<Self, InputError> {
+        tree.unnamed = S::UNNAMED;
         overrides.apply(&mut tree)?;
         S::refuse_old(&tree)?;
         let mut scenario: S = tree.read().map_err(|error| error.exemplified(S::EXAMPLES))?;

@@ -22,6 +22,8 @@ pub struct Tree {
     pub(crate) root: Value,
     /// How often it was overridden.
     pub(crate) round: u32,
+    /// Names of entries of a list that say none, by the key of the list.
+    pub(crate) unnamed: &'static [(&'static str, &'static str)],
 }
 
 impl Tree {
@@ -31,7 +33,7 @@ impl Tree {
         let whole = Origin::whole(source);
         let places = Places { whole: whole.clone(), positions: Some(Positions::of(text)) };
         let table = places.table(table.get_ref()).map_err(|fault| fault.report(&whole))?;
-        Ok(Self { root: Value { data: Data::Table(table), origin: whole }, round: 0 })
+        Ok(Self { root: Value { data: Data::Table(table), origin: whole }, round: 0, unnamed: &[] })
     }
 
     /// Reads the bytes of a TOML file, which must be UTF-8.

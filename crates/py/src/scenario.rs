@@ -71,6 +71,11 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, Source::within(&sweep.tree, "scenario", Path::new(folder)))
             }
 
+            /// A dotted path with the place of whatever it names in a list.
+            fn placed(&self, py: Python<'_>, path: &str) -> PyResult<String> {
+                self.inner.tree.placed(path).map_err(|refused| error::input(py, &refused))
+            }
+
             /// Raises the `InputError` that says `message` of the value at a dotted path.
             fn refuse(&self, py: Python<'_>, key: &str, message: &str) -> PyResult<()> {
                 Err(error::input(py, &self.inner.refuse(key, message)))

@@ -21,7 +21,7 @@ from gingham import examples
 from gingham._files import require_file
 from gingham.errors import InputError
 from gingham.kinds._fabric import Fabrics
-from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Names, Run, Runnable
+from gingham.kinds._kind import RUN_COLUMNS, Kind, Measured, Run, Runnable
 from gingham.kinds._stripe import Stripes
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FABRIC, STRIPE = Fabrics(), Stripes()
 KINDS: tuple[Kind, ...] = (FABRIC, STRIPE)
 
-__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "STRIPE", "Kind", "Measured", "Names", "Run"]
+__all__ = ["FABRIC", "KINDS", "RUN_COLUMNS", "STRIPE", "Kind", "Measured", "Run"]
 __all__ += [
     "Runnable",
     "example",

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from gingham._native import result_schema
 from gingham.errors import InputError
-from gingham.kinds._kind import Names
 from gingham.kinds._laboratory import LaboratoryKind
 from gingham.result import Result
 from gingham.running import Simulation
 from gingham.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 COLUMNS = {
     "offered_load": "double",
@@ -25,12 +24,6 @@ COLUMNS = {
     "window_end_ps": "int64",
     "end_ps": "int64",
 }
-# Keys of the routing that name files of a subnet manager.
-ROUTING_FILES = ["tables", "lane_tables", "service_levels"]
-# Keys of the lanes whose schedulers may have their tables from a file.
-LANE_FILES = ["crossbar_input", "link_output", "adapter_port"]
-# Where a class of traffic names a file: the kind of value, and the variant that is one.
-CLASS_FILES = [("length", "empirical"), ("destinations", "matrix"), ("arrivals", "schedule")]
 # Whole numbers and texts of a summary that make columns of a run.
 SUMMARY = ["verdict", "verdict_reason", "warm_up_ps", "window_end_ps", "end_ps"]
 # Endings of what a class has a mean of, over its messages.
@@ -52,30 +45,6 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
     def schema(self) -> dict[str, Any]:
         """What the tables of a result hold, and the JSON schema of its summary."""
         return result_schema()
-
-    def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
-        """Return the names of the classes of traffic."""
-        classes = [one["name"] for one in resolved["traffic"]]
-        return {"traffic": Names("a class of traffic", classes)}
-
-    def files(self, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the fabric file, those of a subnet manager, of lanes and of the classes."""
-        topology = resolved["topology"]
-        if isinstance(topology, dict) and "file" in topology:
-            yield "topology.file", topology["file"]
-        for key in ROUTING_FILES:
-            if isinstance(resolved["routing"].get(key), str):
-                yield f"routing.{key}", resolved["routing"][key]
-        for key in LANE_FILES:
-            scheduler = resolved["network"]["lanes"].get(key)
-            tables = scheduler.get("infiniband") if isinstance(scheduler, dict) else None
-            if isinstance(tables, dict) and isinstance(tables.get("file"), str):
-                yield f"network.lanes.{key}.infiniband.file", tables["file"]
-        for place, one in enumerate(resolved["traffic"]):
-            for key, variant in CLASS_FILES:
-                value = one.get(key)
-                if isinstance(value, dict) and isinstance(value.get(variant), str):
-                    yield f"traffic.{place}.{key}.{variant}", value[variant]
 
     def columns(self, table: str) -> dict[str, str]:
         """Return the columns of runs and classes."""

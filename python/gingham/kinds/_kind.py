@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +44,9 @@ class Runnable(Protocol):
     def with_(self, values: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Self:
         """Return the scenario with other values at dotted paths."""
 
+    def placed(self, path: str) -> str:
+        """Return a dotted path with the place of whatever it names in a list."""
+
     def resolved(self) -> dict[str, Any]:
         """Return all values, defaults included; `None` means open."""
 
@@ -74,14 +77,6 @@ class Measured:
     # By table, a row for each of its parts.
     parts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
-
-
-class Names(NamedTuple):
-    """Names that a key may give instead of the place in a list."""
-
-    # What one is, for messages.
-    what: str
-    known: Sequence[str]
 
 
 class Kind(ABC):
@@ -118,10 +113,6 @@ class Kind(ABC):
         """Return the scenario that stands in the sweep file of this name."""
         origin = {"path": name, "folder": str(folder), "sha256": "", "changes": []}
         return self.restore(sweep.values()["scenario"], origin, [])
-
-    @abstractmethod
-    def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
-        """Return the names within a scenario's lists, by the key of each list."""
 
     @abstractmethod
     def files(self, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

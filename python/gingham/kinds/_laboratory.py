@@ -14,7 +14,7 @@ from gingham.result import AnyResult
 from gingham.scenario import AnyScenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from gingham._native import CoreSweepFile
@@ -57,6 +57,10 @@ class LaboratoryKind(Kind, Generic[S, R]):
     def load(self, path: Path) -> S:
         """Read a scenario file."""
         return self.scenario_class.load(path)
+
+    def files(self, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield key and name of each file that a scenario names."""
+        yield from self.scenario_class.files_of(resolved)
 
     def restore(
         self,

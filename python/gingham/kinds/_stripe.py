@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import stripe_result_schema
-from gingham.kinds._kind import RUN_COLUMNS, Names
+from gingham.kinds._kind import RUN_COLUMNS
 from gingham.kinds._laboratory import LaboratoryKind, percentiles, plain_columns
 from gingham.stripe import StripeResult, StripeScenario, StripeSimulation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 
 class Stripes(LaboratoryKind[StripeScenario, StripeResult]):
@@ -27,20 +27,6 @@ class Stripes(LaboratoryKind[StripeScenario, StripeResult]):
     def schema(self) -> dict[str, Any]:
         """What the tables of a result hold, and the JSON schema of its summary."""
         return stripe_result_schema()
-
-    def names(self, resolved: Mapping[str, Any]) -> Mapping[str, Names]:
-        """Return the names of channels and sources."""
-        return {
-            "channel": Names("a channel", [one["name"] for one in resolved["channel"]]),
-            "source": Names("a source", [one["name"] for one in resolved["source"]]),
-        }
-
-    def files(self, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the films that sources read."""
-        for place, one in enumerate(resolved["source"]):
-            kind = one["kind"]
-            if isinstance(kind, dict) and kind.get("frames", {}).get("file") is not None:
-                yield f"source.{place}.kind.frames.file", kind["frames"]["file"]
 
     def columns(self, table: str) -> dict[str, str]:
         """Return the columns of runs, channels and sources."""

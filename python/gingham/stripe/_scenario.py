@@ -10,7 +10,7 @@ from gingham.errors import InputError
 from gingham.scenario import AnyScenario, split_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
 # Lists whose entries have names, which a path may give instead of their places.
@@ -51,31 +51,36 @@ class StripeScenario(AnyScenario):
         first: Mapping[str, Any] | None = None,
         said_of_first: Iterable[str] = (),
     ) -> Self:
-        """Return the scenario with changes, with places for the names in their paths."""
+        """Return the scenario with changes; no path leads into an entry that is not there."""
         lists = self._core.resolved()
-        placed = {place_of(path, lists): value for path, value in values.items()}
-        changed = [f"{place_of(path, lists)}={text}" for path, text in map(split_setting, settings)]
-        return super()._changed(placed, changed, seed, first, said_of_first)
+        for path in [*values, *(split_setting(setting)[0] for setting in settings)]:
+            require_entry(path, lists)
+        return super()._changed(values, settings, seed, first, said_of_first)
+
+    @classmethod
+    def files_of(cls, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the films that sources read."""
+        for place, one in enumerate(resolved["source"]):
+            kind = one["kind"]
+            if isinstance(kind, dict) and kind.get("frames", {}).get("file") is not None:
+                yield f"source.{place}.kind.frames.file", kind["frames"]["file"]
 
     def __repr__(self) -> str:
         """Return the name."""
         return f"<gingham.stripe.StripeScenario {self.name!r}>"
 
 
-def place_of(path: str, lists: Mapping[str, Any]) -> str:
-    """Return a path with the place of a channel or source instead of its name.
+def require_entry(path: str, lists: Mapping[str, Any]) -> None:
+    """Raise `InputError` if a path leads into a channel or source at a place where there is none.
 
-    `InputError` if the path leads into an entry that is not there.
+    Elsewhere an entry is begun so; here it would be a channel more, with nothing but one key.
     """
     parts = path.split(".")
-    if parts[0] not in NAMED or len(parts) < PARTS:
-        return path
+    if parts[0] not in NAMED or len(parts) < PARTS or not parts[1].isdigit():
+        return
     names = [str(entry["name"]) for entry in lists[parts[0]]]
-    if parts[1].isdigit():
-        if int(parts[1]) < len(names):
-            return path
-    elif parts[1] in names:
-        return ".".join([parts[0], str(names.index(parts[1])), *parts[2:]])
+    if int(parts[1]) < len(names):
+        return
     known = ", ".join(f"{parts[0]}.{place}" for place in range(len(names)))
     raise InputError(
         f"{path}: there is no {parts[0]} {parts[1]}; there are {known}, counted from 0, "

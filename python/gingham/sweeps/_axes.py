@@ -18,15 +18,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from gingham.errors import InputError, unknown
+from gingham.errors import InputError
 from gingham.kinds import kind_of
 from gingham.store import reserved
 from gingham.sweeps._values import VALUES_MAX, column_type, column_value, range_values, times
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from gingham.kinds import Names, Runnable
+    from gingham.kinds import Runnable
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -35,16 +35,15 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class Base:
     """What axes must know of the scenario that is varied."""
 
-    # The names in its lists, by the key of each list.
-    names: Mapping[str, Names]
+    # The path with places for names, of a dotted path.
+    placed: Callable[[str], str]
     # Columns that results have already.
     reserved: frozenset[str]
 
     @classmethod
     def of(cls, scenario: Runnable) -> Self:
         """Return what axes must know of a scenario."""
-        kind = kind_of(scenario)
-        return cls(kind.names(scenario.resolved()), reserved(kind))
+        return cls(scenario.placed, reserved(kind_of(scenario)))
 
 
 @dataclass(frozen=True)
@@ -196,13 +195,11 @@ def resolved_path(key: str, base: Base) -> str:
         raise InputError(
             'the seed of a run follows from "seed" and "replications" of the sweep', key=key
         )
-    steps = key.split(".")
-    if steps[0] in base.names and len(steps) > 1 and not steps[1].isdigit():
-        what, known = base.names[steps[0]]
-        if steps[1] not in known:
-            raise InputError(unknown(what, steps[1], known), key="key")
-        steps[1] = str(known.index(steps[1]))
-    return ".".join(steps)
+    try:
+        return base.placed(key)
+    except InputError as error:
+        # Told of the line of the sweep file.
+        raise error.about(str(error), "key") from error
 
 
 def shown(value: Any) -> Any:

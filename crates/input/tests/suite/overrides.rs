@@ -200,6 +200,29 @@ fn a_failing_override_changes_nothing() {
 }
 
 #[test]
+fn an_entry_of_a_list_goes_by_its_name_or_by_its_place() {
+    let text = "[[traffic]]\nname = \"bulk\"\nload = 0.4\n\
+        [[traffic]]\nname = \"best effort\"\nload = 0.1\n[[traffic]]\nload = 0.2\n";
+    let mut tree = Tree::parse("t.toml", text).unwrap();
+    tree.set("traffic.bulk.load", "0.5").unwrap();
+    tree.set("traffic.\"best effort\".load", "0.6").unwrap();
+    tree.set_value("traffic.bulk.hosts", &json!(["a"])).unwrap();
+    assert_eq!(json(&tree)["traffic"][0], json!({ "name": "bulk", "load": 0.5, "hosts": ["a"] }));
+    assert_eq!(json(&tree)["traffic"][1]["load"], json!(0.6));
+    let placed = |path: &str| tree.placed(path);
+    assert_eq!(placed("traffic.bulk.load").unwrap(), "traffic.0.load");
+    assert_eq!(placed("traffic[1].length.fixed").unwrap(), "traffic.1.length.fixed");
+    assert_eq!(placed("traffic.\"best effort\"").unwrap(), "traffic.1");
+    assert_eq!(placed("new.\"a b\".x").unwrap(), "new.\"a b\".x");
+    let told = "traffic.bilk.load: `traffic` is a list without an entry named `bilk`; \
+        its first entry has `traffic[0].bilk`\n  \
+        did you mean `bulk`? its names: best effort, bulk";
+    assert_eq!(placed("traffic.bilk.load").unwrap_err().to_string(), told);
+    let error = tree.set("traffic.bilk.load", "0.7").unwrap_err();
+    assert_eq!(error.to_string(), format!("--set {}", told.replacen("load:", "load=0.7:", 1)));
+}
+
+#[test]
 fn what_an_override_brings_says_so() {
     let mut tree = tree();
     tree.set("traffic.0.load", "0.9").unwrap();

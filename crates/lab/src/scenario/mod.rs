@@ -92,6 +92,8 @@ impl gingham_input::Scenario for Scenario {
         ("stop.time", "a time such as `time = \"10 ms\"`"),
     ];
 
+    const UNNAMED: &'static [(&'static str, &'static str)] = &[("traffic", traffic::UNNAMED_CLASS)];
+
     fn fill_in(&mut self) {
         self.traffic.iter_mut().for_each(TrafficClass::fill_in);
     }

@@ -81,8 +81,11 @@ impl TrafficClass {
     }
 }
 
+/// What a class is named that says no name.
+pub(super) const UNNAMED_CLASS: &str = "all";
+
 fn default_name() -> String {
-    "all".to_owned()
+    UNNAMED_CLASS.to_owned()
 }
 
 const fn default_arrivals() -> Arrivals {
