@@ -3,6 +3,7 @@
 //! Values go to serde one by one; a fault that comes back is given its origin by the key or
 //! value at hand and its path by the tables and lists around it (`fault`).
 
+use crate::cure::Cure;
 use crate::fault::Fault;
 use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Value};
@@ -15,7 +16,19 @@ use serde::forward_to_deserialize_any as forward;
 
 /// The typed value that `root` describes.
 pub(crate) fn read<T: DeserializeOwned>(root: &Value) -> Result<T, InputError> {
-    T::deserialize(Reader(root)).map_err(|fault| place(fault, root).report(&root.origin))
+    attempt(root).map_err(|fault| {
+        let cure = Cure::find::<T>(root, &fault);
+        let error = fault.report(&root.origin);
+        match cure {
+            Some(cure) => cure.add_to(error),
+            None => error,
+        }
+    })
+}
+
+/// The typed value, or the first fault.
+pub(crate) fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, Fault> {
+    T::deserialize(Reader(root)).map_err(|fault| place(fault, root))
 }
 
 /// Gives `fault` the origin of `value`, or of that of its keys which is at fault.

@@ -60,6 +60,29 @@ impl Fault {
         }
     }
 
+    /// The steps from the root to the value at fault.
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        self.path.iter().rev().cloned().collect()
+    }
+
+    /// Whether anything else than a list was found where one was expected.
+    pub(crate) fn wants_list(&self) -> bool {
+        matches!(&self.kind, Kind::Wrong { expected, .. } if *expected == ["a list"])
+    }
+
+    /// Whether a value is at fault, and no key of it.
+    pub(crate) fn is_wrong_value(&self) -> bool {
+        !matches!(self.kind, Kind::UnknownKey { .. } | Kind::MissingKey(_) | Kind::RepeatedKey(_))
+    }
+
+    /// The names of alternatives of which none was found.
+    pub(crate) fn alternatives(&self) -> &'static [&'static str] {
+        match &self.kind {
+            Kind::UnknownName { known, .. } => known,
+            _ => &[],
+        }
+    }
+
     /// The fault of a bare name that needs a value: nothing was found, not an empty table.
     pub(crate) fn of_bare_name(mut self, name: &str) -> Self {
         if let (Kind::Wrong { found, .. }, []) = (&mut self.kind, &*self.path) {

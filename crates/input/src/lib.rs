@@ -22,6 +22,7 @@
 //! has at most four lines, however long the text that caused it.
 
 mod convert;
+mod cure;
 mod deserialize;
 mod error;
 mod fault;

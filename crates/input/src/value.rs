@@ -140,6 +140,18 @@ impl Value {
         }
     }
 
+    /// The same to write to.
+    pub(crate) fn child_mut(&mut self, step: &Step) -> Option<&mut Self> {
+        match (&mut self.data, step) {
+            (Data::Array(items), Step::Index(index)) => items.get_mut(*index),
+            (Data::Table(table), _) => {
+                let mut entries = table.entries.iter_mut();
+                entries.find(|entry| entry.name == step.name()).map(|entry| &mut entry.value)
+            }
+            _ => None,
+        }
+    }
+
     /// The value one step further in.
     pub(crate) fn child(&self, step: &Step) -> Option<&Self> {
         match (&self.data, step) {

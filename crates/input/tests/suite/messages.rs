@@ -53,6 +53,8 @@ enum Algorithm {
     UpDown(UpDown),
     DimensionOrder { order: String },
     Detour(f64),
+    Paced(Rate),
+    Traced(String),
     Imported(String, u32),
 }
 
@@ -166,6 +168,7 @@ fn values() {
         ("lanes = 2", "lanes = 2\ngrid = [3]"),
         ("lanes = 2", "lanes = 2\ngrid = [3, 70000]"),
         ("lanes = 2", "lanes = 2\nscale = 1e39"),
+        ("[\"a\", \"b\"]", "{ a = 1 }"),
         ("load = 0.4", "load = \"0.4\""),
         ("load = 0.4", "load = true"),
         ("verify = true", "verify = 1"),
@@ -181,10 +184,23 @@ fn values() {
 }
 
 #[test]
+fn a_table_for_a_list_of_tables_is_told_how_to_write_it() {
+    let (before, _) = GOOD.split_once("[[traffic]]").unwrap();
+    let told = |rest: &str| read(&format!("{before}{rest}")).unwrap_err().to_string();
+    let advice = "found a table, expected a list: write `[[traffic]]`";
+    assert_eq!(
+        told("[traffic]\nlaod = 1\n"),
+        format!("scenario.toml:14:1: in `traffic`: {advice}")
+    );
+}
+
+#[test]
 fn names_of_variants() {
     let table = messages(&[
         ("\"up-down\"", "\"updown\""),
         ("\"up-down\"", "\"ecmp\""),
+        ("\"up-down\"", "\"80 MB/s\""),
+        ("\"up-down\"", "\"80 MB\""),
         ("\"up-down\"", "{ up_down = { root = 3 } }"),
         ("\"up-down\"", "{ up-down = { rot = 3 } }"),
         ("\"up-down\"", "{ up-down = { root = -3 } }"),
@@ -311,6 +327,8 @@ fn overrides() {
         ("routing.algorithm.minimal.root", "3"),
         ("traffic.0.hosts", "[1, 2"),
         ("seed", "2025-01-31"),
+        ("traffic", "{ name = \"bulk\", laod = 0.4 }"),
+        ("routing.algorithm", "80 MB/s"),
         ("network", "{ lanes = 2 }"),
     ];
     let mut table = String::new();
