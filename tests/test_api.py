@@ -139,7 +139,7 @@ def test_a_file_of_the_command_line_stands_where_the_program_runs(
     )
     monkeypatch.chdir(here)
     own = Scenario.load(beside / "scenario.toml")
-    hosts = {
+    counts = {
         scenario: gingham.run(scenario).summary["hosts"]
         for scenario in (
             own,
@@ -148,7 +148,7 @@ def test_a_file_of_the_command_line_stands_where_the_program_runs(
             own.with_({"topology.file": "star.toml"}, settings=["traffic.0.load=0.2"]),
         )
     }
-    assert list(hosts.values()) == [2, 3, 3, 2]
+    assert list(counts.values()) == [2, 3, 3, 2]
 
 
 def test_a_run_gives_numbers_and_tables() -> None:

@@ -45,8 +45,9 @@ def test_info_counts_and_measures(gingham: Command, ring: Path) -> None:
     assert facts["hosts"] == "5, with 5 ports in use and 0 free"
     assert facts["cables"] == "10, of these 5 between switches"
     # In a ring of five there are two switches at each of the distances 1 and 2.
-    assert facts["switches apart"] == "at most 2 cables"
-    assert facts["mean distance"] == "2.500 switches between hosts"
+    assert facts["largest distance"] == "2 channels, between two switches"
+    mean = "1.500 channels, or 2.500 switches on a path, between two hosts"
+    assert facts["mean distance"] == mean
 
 
 def test_info_for_programs_is_one_object(gingham: Command, ring: Path) -> None:

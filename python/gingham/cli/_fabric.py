@@ -143,9 +143,11 @@ def facts_of(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "hosts a leaf", f"{fewest}" if fewest == most else f"{fewest} to {most}"
     yield "connected parts", f"{facts['parts']:,}"
     if facts["switch_diameter"] is not None:
-        yield "switches apart", f"at most {facts['switch_diameter']} cables"
-    if facts["mean_switches_passed"] is not None:
-        yield "mean distance", f"{facts['mean_switches_passed']:.3f} switches between hosts"
+        yield "largest distance", f"{facts['switch_diameter']} channels, between two switches"
+    passed = facts["mean_switches_passed"]
+    if passed is not None:
+        mean = f"{passed - 1:.3f} channels, or {passed:.3f} switches on a path"
+        yield "mean distance", f"{mean}, between two hosts"
 
 
 def listed(counts: dict[str, int], unit: str = "") -> str:
