@@ -2,7 +2,7 @@
 
 use super::network::NetworkKind;
 use crate::error::LabError;
-use crate::scenario::{Parameters, ScenarioSource};
+use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters};
 use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};
 use gingham_model::{ChannelPlan, InTransitParameters, SlackBuffer, WhenPoolFull};
@@ -160,6 +160,14 @@ fn check_cable(
     Ok(())
 }
 
+/// The keys of the delays of a switch.
+const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
+    match switching {
+        SwitchingParameters::Wormhole(_) => "network.setup_delay, network.routing_delay",
+        SwitchingParameters::VirtualLanes(_) => "network.lanes.routing_cycles",
+    }
+}
+
 /// What deserves a note.
 #[derive(Default)]
 struct Census {
@@ -192,7 +200,8 @@ impl Census {
                 ),
                 None => format!(
                     "{foreign} of {cables} cables run at the speed that the fabric tells, not at the {preset} preset's; \
-                     its delays are kept"
+                     the delays of its switch are kept ({})",
+                    delay_keys(&network.parameters().switching)
                 ),
             });
         }
