@@ -308,7 +308,7 @@ def test_units_are_those_that_suit_a_time() -> None:
         (
             ["torus", "--set", "stop.time=50 us"],
             0,
-            r"verdict: not-converged\n  .*let\s+the\s+run\s+last\s+about \d+ us \(stop\.time\)",
+            r"not-converged\n  .*let\s+the\s+run\s+last\s+about [\d.]+\s+[mu]s\s+\(stop\.time\)",
         ),
         (
             ["torus", "--set", "stop.relative_width=0.02", "--strict"],

@@ -17,20 +17,39 @@ const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 /// Digits behind the point of a percentage at most.
 const DIGITS_MAX: usize = 4;
 
-/// What to change for a window that is so many times as long.
-pub(super) fn more(view: &RunView<'_>, class: ClassId, factor: f64) -> String {
-    let window = view.report.class_window(class);
-    let warm_up_ps = real(window.start.as_ps());
-    let window_ps = real(window.span().as_ps().max(1));
-    longer(view, class, factor, warm_up_ps + window_ps * factor * MARGIN)
+/// How much longer a run should have been.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Need {
+    /// A window that is so many times as long.
+    Window(f64),
+    /// A run, warm-up included, that is so many times as long.
+    Run(f64),
 }
 
-/// What to change for a run, warm-up included, that is so many times as long.
-pub(super) fn longer_in_all(view: &RunView<'_>, class: ClassId, factor: f64) -> String {
-    longer(view, class, factor, real(view.report.window().end.as_ps()) * factor)
+impl Need {
+    const fn factor(self) -> f64 {
+        match self {
+            Self::Window(factor) | Self::Run(factor) => factor,
+        }
+    }
+
+    /// The time at which the run should end.
+    fn enough_ps(self, view: &RunView<'_>, class: ClassId) -> f64 {
+        match self {
+            Self::Window(factor) => {
+                let window = view.report.class_window(class);
+                let window_ps = real(window.span().as_ps().max(1));
+                real(window.start.as_ps()) + window_ps * factor * MARGIN
+            }
+            Self::Run(factor) => real(view.report.window().end.as_ps()) * factor,
+        }
+    }
 }
 
-fn longer(view: &RunView<'_>, class: ClassId, factor: f64, enough_ps: f64) -> String {
+/// What to change for a run that meets all its needs.
+pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> String {
+    let factor = needs.iter().map(|need| need.factor()).fold(0.0, f64::max);
+    let enough_ps = needs.iter().map(|need| need.enough_ps(view, class)).fold(0.0, f64::max);
     if let Some(ended) = ended(view, class) {
         return ended;
     }

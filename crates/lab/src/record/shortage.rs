@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The first that holds is the reason of `not-converged`: those in front make those behind worth
-//! less. `docs/concepts/measurement.md` says how often each is wrong.
+//! less. The length of run that is advised is the longest that any of those asks for that hold. `docs/concepts/measurement.md` says how often each is wrong.
 
-use super::advice::{self, percent};
+use super::advice::{self, Need, percent};
 use super::classes::estimate_of;
 use super::verdict::Asked;
 use super::view::RunView;
@@ -20,36 +20,56 @@ const WIDE: f64 = 0.2;
 const MATTERS: f64 = 0.1;
 /// A run must show that less of what is created stays behind than this share.
 const LEFT_BEHIND: f64 = 0.05;
+/// Of so many messages that do not wait for each other the mean latency is known to a tenth, as a
+/// rule; where its interval is wide, they do.
+const MESSAGES_FOR_BURSTS: u64 = 500;
+/// Half-widths of what stays behind that must stay below this share for a run to show it, as a rule.
+const SAFE_HALF_WIDTHS: f64 = 2.0;
 /// What bounds advice on trends: so many times as long, at the least and at the most.
 const LONGER: [f64; 2] = [2.0, 10.0];
 
-/// What there is too little of, if anything, and how much more would do.
+/// What there is too little of, and how much longer a run shows it.
+type Lack = (String, Need);
+
+/// What there is too little of, if anything, and how much more would do for all rules, as far as
+/// the run can tell.
 pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<String> {
-    let more = |factor: f64| advice::more(view, asked.class, factor);
+    let mut lacks = lacks(view, asked, of);
+    let needs: Vec<Need> = lacks.iter().map(|(_, need)| *need).collect();
+    let (reason, _) = (!lacks.is_empty()).then(|| lacks.swap_remove(0))?;
+    let longer = advice::longer(view, asked.class, &needs);
+    Some(format!("{reason}: {longer}{}", or_less(view, asked, of)))
+}
+
+/// All that there is too little of, the first reason in front.
+fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     if of.created.messages == 0 {
-        return Some(format!("its sources created no message in the window: {}", more(10.0)));
+        let reason = "its sources created no message in the window".to_owned();
+        return vec![(reason, Need::Window(10.0))];
     }
+    let mut lacks = Vec::new();
+    let for_backlog = factor_for_backlog(view, asked, of);
+    let first = factor_for_interval(of.followed_messages).max(for_backlog);
     if view.report.class_window(asked.class).warm_up == WarmUp::TooShort {
         let drifts = "the mean latency still drifts in the second half of the run";
-        let factor = factor_for_interval(of.followed_messages);
-        let longer = advice::longer_in_all(view, asked.class, factor);
-        return Some(format!("{drifts}: {longer}{}", or_less(view, asked)));
+        lacks.push((drifts.to_owned(), Need::Run(first)));
     }
     let estimate = estimate_of(of, view.plan().stop.quantity);
     if [estimate, of.latency_ps].iter().any(|known| known.is_none_or(|it| it.half_width.is_none()))
     {
         let followed = of.followed_messages;
-        return Some(format!(
-            "{followed} messages are too few for an interval, which takes 20 batches of them: {}",
-            more(factor_for_interval(followed))
-        ));
+        let reason = format!(
+            "{followed} messages are too few for an interval, which takes 20 batches of them"
+        );
+        lacks.push((reason, Need::Window(first)));
+        return lacks;
     }
-    let unsteady = wide(of).or_else(|| trend(asked, of)).or_else(|| unseen_growth(asked, of));
-    if let Some((reason, factor)) = unsteady {
-        return Some(format!("{reason}: {}{}", more(factor), or_less(view, asked)));
-    }
-    let (reason, factor) = wider_than_asked(view, of)?;
-    Some(format!("{reason}: {}", more(factor)))
+    let growth = unseen_growth(asked, of);
+    let growth = growth.map(|(reason, factor)| (reason, factor.max(for_backlog)));
+    let others = [wide(of), trend(asked, of), growth, wider_than_asked(view, of)];
+    let needs = others.into_iter().flatten();
+    lacks.extend(needs.map(|(reason, factor)| (reason, Need::Window(factor))));
+    lacks
 }
 
 /// An interval that says hardly anything, and by what factor the run is too short for a better one.
@@ -87,19 +107,32 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
             "the backlog may grow by up to {most_percent} of what is created, for all that the run shows, and \
              {enough} is too much"
         );
-        (reason, (most / LEFT_BEHIND * (most / LEFT_BEHIND)).clamp(LONGER[0], LONGER[1]))
+        // What stays behind by chance is as much in a longer run, of more.
+        let safe = left.mean.max(0.0) + SAFE_HALF_WIDTHS * (most - left.mean);
+        (reason, (safe / LEFT_BEHIND).clamp(LONGER[0], LONGER[1]))
     })
 }
 
-/// What else may help a class that creates messages whatever becomes of them.
-fn or_less(view: &RunView<'_>, asked: Asked) -> String {
+/// What else may help a class that creates messages whatever becomes of them, where latencies or
+/// the backlog look like those of too high a load.
+fn or_less(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     match asked.offered_load {
-        Some(_) if asked.open_loop && !advice::has_ended(view, asked.class) => {
+        Some(_)
+            if asked.open_loop && !advice::has_ended(view, asked.class) && looks_overloaded(of) =>
+        {
             let class = asked.class.index();
             format!("; if that does not help, the load is too high (traffic.{class}.load)")
         }
         _ => String::new(),
     }
+}
+
+/// Whether latencies rise or come in long bursts, or the backlog grows as far as the run shows.
+fn looks_overloaded(of: &ClassReport) -> bool {
+    let rises = |rise: Option<f64>| rise.is_some_and(|rise| rise > MATTERS);
+    let grows = of.left_behind.is_some_and(|left| left.mean > LEFT_BEHIND);
+    let bursts = of.followed_messages >= MESSAGES_FOR_BURSTS && wide(of).is_some();
+    rises(of.latency_trend) || rises(of.backlog_trend) || grows || bursts
 }
 
 /// An interval that is wider than `stop.relative_width`, and by what factor the run is too short.
@@ -119,9 +152,34 @@ fn wider_than_asked(view: &RunView<'_>, of: &ClassReport) -> Option<(String, f64
 }
 
 /// How much longer a run must last for some messages in each of 20 batches.
-#[expect(clippy::cast_precision_loss, reason = "advice")]
 fn factor_for_interval(followed_messages: u64) -> f64 {
-    (200.0 / followed_messages.max(1) as f64).max(2.0)
+    (200.0 / real(followed_messages.max(1))).max(2.0)
+}
+
+/// How much longer a run must last to show that the backlog does not grow, from how many messages
+/// are under way: see [`messages_for_backlog`].
+fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64 {
+    let (true, Some(latency)) = (asked.open_loop, of.latency_ps) else { return 1.0 };
+    let created = real(of.created.messages);
+    let window_ps = real(view.report.class_window(asked.class).span().as_ps().max(1));
+    messages_for_backlog(created, created * latency.mean / window_ps) / created
+}
+
+/// Messages that show that the backlog does not grow, if so many are under way in a run with so
+/// many `created`.
+///
+/// Numbers under way at the ends of a batch vary by their root where they are far apart, as in
+/// Poisson's distribution, so that of N messages in 20 batches a share of
+/// 2.09 sqrt(20 * 2 * under way) / N stays behind by chance. The first messages have met few others
+/// and were too fast.
+fn messages_for_backlog(created: f64, under_way: f64) -> f64 {
+    let later = under_way * (1.0 + 10.0 / created);
+    SAFE_HALF_WIDTHS * 2.09 * (40.0 * later).sqrt() / LEFT_BEHIND
+}
+
+#[expect(clippy::cast_precision_loss, reason = "advice")]
+fn real(number: u64) -> f64 {
+    number as f64
 }
 
 #[cfg(test)]
@@ -189,9 +247,40 @@ mod tests {
         assert_eq!(of(-0.01, Some(0.05), true), None);
         assert_eq!(of(0.01, Some(0.2), false), None);
         assert_eq!(of(0.01, None, true), None);
+        // 3 % and twice 12 % by chance, over 5 %.
         let (reason, factor) = of(0.03, Some(0.12), true).unwrap();
         assert!(reason.starts_with("the backlog may grow by up to 15 % of what is created"));
-        assert!((factor - 9.0).abs() < 1e-9);
+        assert!((factor - 5.4).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_messages_that_show_a_steady_backlog_follow_from_those_under_way() {
+        // 2 * 2.09 * sqrt(40 * 4 * 1.01) / 0.05
+        assert!((messages_for_backlog(1000.0, 4.0) - 1062.7).abs() < 0.1);
+        // Ten messages at first: twice as many may be under way later.
+        assert!((messages_for_backlog(10.0, 2.0) - 1057.5).abs() < 0.1);
+    }
+
+    #[test]
+    fn only_latency_or_backlog_tell_of_too_high_a_load() {
+        let of = |change: fn(&mut ClassReport)| looks_overloaded(&found(change));
+        let known = |mean, half_width| Some(Estimate { mean, half_width: Some(half_width) });
+        assert!(!of(|_| ()));
+        assert!(!looks_overloaded(&found(|of| {
+            of.latency_ps = known(2543.0, 0.0);
+            of.left_behind = known(0.0, 0.2);
+            of.latency_trend = Some(-0.5);
+        })));
+        assert!(of(|of| of.latency_trend = Some(0.2)));
+        assert!(of(|of| of.backlog_trend = Some(0.2)));
+        let wide = |messages| {
+            looks_overloaded(&found(|of| {
+                of.latency_ps = known(100.0, 30.0);
+                of.followed_messages = messages;
+            }))
+        };
+        assert_eq!([wide(100), wide(1000)], [false, true]);
+        assert!(looks_overloaded(&found(|of| of.left_behind = known(0.06, 0.1))));
     }
 
     #[test]
