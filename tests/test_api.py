@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,44 @@ def test_a_class_goes_by_its_name_wherever_its_place_is_taken() -> None:
     assert scenario.placed("traffic.bulk.load") == "traffic.0.load"
     with pytest.raises(InputError, match=r"(?s)named `bilk`.*did you mean `bulk`"):
         scenario.with_({"traffic.bilk.load": 0.2})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "meant"),
+    [
+        ("traffic.0.length", "512 B", '{ fixed = "512 B" }'),
+        ("routing.algorithm", "dor", "dimension-order"),
+        ("routing.algorithm", "MINHOP", "shortest-path"),
+        ("topology.generate", "leaf_spine", "folded-clos"),
+    ],
+)
+def test_what_others_call_or_write_otherwise_is_told_as_it_is_here(
+    key: str, value: str, meant: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        Scenario.parse(SCENARIO).with_({key: value})
+    assert refused.value.nearest == meant
+    assert f"did you mean `{meant}`" in str(refused.value)
+
+
+def test_a_speed_of_the_fabric_names_the_keys_of_the_delays_that_are_kept() -> None:
+    kinds = {"s0": "switch", "h0": "host", "h1": "host"}
+    nodes = "".join(f'[[{kind}]]\nname = "{name}"\n' for name, kind in kinds.items())
+    cables = [f'[[cable]]\nends = ["s0", "{end}"]\nspeed = "4xNDR"\n' for end in ("h0", "h1")]
+    fabric = {"topology": {"inline": nodes + "".join(cables)}, "stop.time": "10 us"}
+    notes = gingham.run(Scenario.parse(SCENARIO).with_(fabric)).notes
+    kept = "the delays of its switch are kept (network.setup_delay, network.routing_delay)"
+    assert any(note.endswith(kept) for note in notes), notes
+
+
+def test_the_length_that_a_short_run_advises_is_enough() -> None:
+    torus = Scenario.example("torus")
+    for time in ("5 us", "20 us", "250 us", "370 us"):
+        short = gingham.run(torus.with_({"stop.time": time}))
+        advised = re.search(r"last about ([0-9.]+ [mu]s)", short.summary["verdict_reason"])
+        assert advised, short.summary["verdict_reason"]
+        long = gingham.run(torus.with_({"stop.time": advised[1]}))
+        assert long.verdict == "ok", (time, advised[1], long.summary["verdict_reason"])
 
 
 def test_a_file_of_the_command_line_stands_where_the_program_runs(

@@ -142,6 +142,7 @@ def test_table_routes_and_a_named_root_are_offered(gingham: Command, ring: Path)
         (["fabric", "make", "star", "--hosts", "3", "--json"], "give --output"),
         (["fabric", "convert", "ring.toml", "-o", "ring.toml"], "exists already; --force"),
         (["route", "ring.toml", "--algorithm", "up-dwn"], "'up-dwn' is not one of"),
+        (["route", "ring.toml", "--algorithm", "updn"], "'updn' is called 'up-down' here"),
         (["route", "ring.toml", "--algorithm", "up-down", "--root", "s9"], 'did you mean "s0"?'),
         (["route", "ring.toml", "--algorithm", "shortest-path", "--root", "s0"], "unknown key"),
         (["route", "other.toml", "--algorithm", "dimension-order"], "needs a mesh or torus"),

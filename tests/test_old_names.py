@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import gingham as package
+from gingham import _native
 from gingham.errors import InputError
 from gingham.results import Results
 from gingham.store import SweepFolder
@@ -27,6 +28,13 @@ stop.time = "20 us"
 load = 0.1
 length = { fixed = "64 B" }
 """
+
+
+def test_what_others_call_something_is_told_a_name_that_there_is() -> None:
+    ours = {line["name"] for line in _native.catalogue()}
+    others = _native.other_names()
+    assert {name for _, name in others} <= ours
+    assert not {name for name, _ in others} & ours
 
 
 def sweep(path: Path, column: str, **more: Any) -> Path:

@@ -32,6 +32,8 @@ struct Report {
     /// What the names in `expected` are, such as "known keys".
     heading: Option<&'static str>,
     nearest: Option<String>,
+    /// The name that is none of those in `expected`.
+    unknown: Option<String>,
     /// Further faults of the same source, and how many more there are.
     others: Vec<InputError>,
     unnamed: usize,
@@ -81,6 +83,7 @@ impl InputError {
         names.sort();
         let near = nearest(found, &names).map(ToOwned::to_owned);
         self.0.nearest = near;
+        self.0.unknown = Some(found.to_owned());
         self.0.expected = names;
         self.0.heading = Some(heading);
         self
@@ -95,6 +98,7 @@ impl InputError {
             expected: Vec::new(),
             heading: None,
             nearest: None,
+            unknown: None,
             others: Vec::new(),
             unnamed: 0,
             missing: false,
@@ -112,6 +116,21 @@ impl InputError {
         let key = self.0.key.as_deref().filter(|_| self.0.missing);
         match examples.iter().find(|(name, _)| Some(*name) == key) {
             Some((_, example)) => self.expecting([(*example).to_owned()]),
+            None => self,
+        }
+    }
+
+    /// Tells the known name that others call as the unknown one, of `names` by what others say.
+    pub(crate) fn translated(self, names: &[(&str, &str)]) -> Self {
+        let report = &*self.0;
+        let Some(unknown) = report.unknown.as_ref().map(|name| name.to_lowercase()) else {
+            return self;
+        };
+        let same = |(other, ours): &&(&str, &str)| {
+            *other == unknown.replace('_', "-") && report.expected.iter().any(|name| name == ours)
+        };
+        match names.iter().find(same) {
+            Some((_, ours)) => self.meaning(Some(ours)),
             None => self,
         }
     }

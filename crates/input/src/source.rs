@@ -20,6 +20,9 @@ pub trait Scenario: DeserializeOwned {
     /// The name of an entry of a list that says none, by the key of the list, where all have one.
     const UNNAMED: &'static [(&'static str, &'static str)] = &[];
 
+    /// What others call an alternative, and its name here.
+    const OTHER_NAMES: &'static [(&'static str, &'static str)] = &[];
+
     /// Says what holds where nothing was written and the answer depends on the rest, such as
     /// running names.
     fn fill_in(&mut self);
@@ -145,7 +148,9 @@ impl<S: Scenario> Source<S> {
         tree.unnamed = S::UNNAMED;
         overrides.apply(&mut tree)?;
         S::refuse_old(&tree)?;
-        let mut scenario: S = tree.read().map_err(|error| error.exemplified(S::EXAMPLES))?;
+        let mut scenario: S = tree
+            .read()
+            .map_err(|error| error.exemplified(S::EXAMPLES).translated(S::OTHER_NAMES))?;
         scenario.fill_in();
         Ok(Self { tree, scenario, folder, digest })
     }

@@ -12,6 +12,7 @@ mod compile;
 mod error;
 mod fabric_file;
 mod old_names;
+mod other_names;
 mod record;
 mod run;
 pub mod scenario;
@@ -27,6 +28,7 @@ pub use fabric_file::{LoadedFabric, load_fabric};
 pub use gingham_input::FileRead;
 pub use gingham_model::measure::student_t;
 pub use old_names::{OLD_NAMES, OldName};
+pub use other_names::OTHER_NAMES;
 pub use record::{
     ClassSummary, Column, ColumnData, InTransitTotals, LinkTotals, PercentileSummary, Record,
     Table, Verdict, result_tables, summary_schema,

@@ -40,7 +40,7 @@ mod _core {
     use crate::routes::Routes;
     #[pymodule_export]
     use crate::run::{
-        Simulation, catalogue, old_names, result_schema, scenario_schema, student_t,
+        Simulation, catalogue, old_names, other_names, result_schema, scenario_schema, student_t,
         switching_kinds,
     };
     #[pymodule_export]

@@ -135,6 +135,12 @@ pub(crate) fn old_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &OLD_NAMES)
 }
 
+/// What others call an alternative of a scenario, and its name here.
+#[pyfunction]
+pub(crate) fn other_names() -> Vec<(&'static str, &'static str)> {
+    gingham_lab::OTHER_NAMES.to_vec()
+}
+
 /// JSON Schema of scenarios.
 #[pyfunction]
 pub(crate) fn scenario_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

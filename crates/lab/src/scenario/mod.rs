@@ -47,6 +47,7 @@ pub use traffic::TrafficClass;
 pub use window::{Answer, Window};
 
 use crate::old_names::refuse_old_keys;
+use crate::other_names::OTHER_NAMES;
 use gingham_input::{InputError, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,8 @@ impl gingham_input::Scenario for Scenario {
     ];
 
     const UNNAMED: &'static [(&'static str, &'static str)] = &[("traffic", traffic::UNNAMED_CLASS)];
+
+    const OTHER_NAMES: &'static [(&'static str, &'static str)] = &OTHER_NAMES;
 
     fn fill_in(&mut self) {
         self.traffic.iter_mut().for_each(TrafficClass::fill_in);
