@@ -180,19 +180,19 @@ fn hosts_of_a_tree_meet_at_the_level_of_their_first_differing_digit() {
 #[test]
 fn a_fat_tree_has_the_counts_of_its_authors() {
     // Ports, levels, tapering; hosts, switches by level from the leaves, cables up from each level.
-    let cases: [(u32, u32, u32, usize, &[usize], &[usize]); 8] = [
-        (5, 1, 1, 5, &[1], &[]),
-        (4, 2, 1, 8, &[4, 2], &[8]),
-        (4, 3, 1, 16, &[8, 8, 4], &[16, 16]),
-        (6, 3, 1, 54, &[18, 18, 9], &[54, 54]),
-        (4, 4, 1, 32, &[16, 16, 16, 8], &[32, 32, 32]),
+    let cases: [([u32; 3], usize, &[usize], &[usize]); 8] = [
+        ([5, 1, 1], 5, &[1], &[]),
+        ([4, 2, 1], 8, &[4, 2], &[8]),
+        ([4, 3, 1], 16, &[8, 8, 4], &[16, 16]),
+        ([6, 3, 1], 54, &[18, 18, 9], &[54, 54]),
+        ([4, 4, 1], 32, &[16, 16, 16, 8], &[32, 32, 32]),
         // Three hosts for each of two cables up: 8 ports, 2 up and 6 down.
-        (8, 2, 3, 48, &[8, 2], &[16]),
-        (8, 3, 3, 192, &[32, 16, 8], &[64, 64]),
+        ([8, 2, 3], 48, &[8, 2], &[16]),
+        ([8, 3, 3], 192, &[32, 16, 8], &[64, 64]),
         // 6 / (2 + 1): 2 up and 4 down.
-        (6, 3, 2, 72, &[18, 12, 6], &[36, 36]),
+        ([6, 3, 2], 72, &[18, 12, 6], &[36, 36]),
     ];
-    for (ports, levels, tapering, hosts, switches, cables_up) in cases {
+    for ([ports, levels, tapering], hosts, switches, cables_up) in cases {
         let fabric = fabric(&format!(
             "fat-tree = {{ ports = {ports}, levels = {levels}, tapering = {tapering} }}"
         ));

@@ -199,7 +199,7 @@ mod tests {
         Algorithm, DimensionOrder, RouteError, ShortestPath, UpDown, route, route_within,
     };
 
-    fn refused(generator: Generator, algorithm: &Algorithm, form: Form) -> String {
+    fn refused(generator: &Generator, algorithm: &Algorithm, form: Form) -> String {
         let fabric = generator.generate(1).expect("lawful parameters");
         assert!(route(&fabric, algorithm, form).is_ok(), "by default there is room");
         let error = route_within(&fabric, algorithm, form, 1 << 20).expect_err("a MiB is little");
@@ -211,18 +211,18 @@ mod tests {
     fn what_routes_would_take_is_told_by_part_before_it_is_taken() {
         let tree = || Generator::FatTree(FatTree { ports: 20, levels: 3, tapering: 1 });
         let up_down = Algorithm::UpDown(UpDown::default());
-        let tables = refused(tree(), &up_down, Form::Table);
+        let tables = refused(&tree(), &up_down, Form::Table);
         assert_eq!(
             tables,
             "these routes would take about 2 MB (1 MB for the ports of 500 switches toward 2000 hosts, 1 MB for the \
              same by another way to balance, while the two are compared), and may take 1 MB: allow more (memory_max)"
         );
-        let paths = refused(tree(), &Algorithm::ShortestPath(ShortestPath {}), Form::Source);
+        let paths = refused(&tree(), &Algorithm::ShortestPath(ShortestPath {}), Form::Source);
         assert!(paths.contains("400000 paths, each of 4 ports or so"), "{paths}");
         assert!(paths.ends_with("allow more (memory_max), or take the form \"table\""), "{paths}");
         let mesh = Mesh { dimensions: vec![32, 32], hosts_per_switch: 1 };
         let order = Algorithm::DimensionOrder(DimensionOrder::default());
-        let columns = refused(Generator::Mesh(mesh), &order, Form::Source);
+        let columns = refused(&Generator::Mesh(mesh), &order, Form::Source);
         assert!(columns.contains("the ports of 1024 switches toward 1024 switches"), "{columns}");
     }
 

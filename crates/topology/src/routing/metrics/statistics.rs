@@ -329,6 +329,7 @@ impl<'a> Tally<'a> {
 }
 
 /// What a walk counts on its way.
+#[derive(Clone, Copy)]
 struct Lengths {
     switches: usize,
     in_transit_hosts: usize,

@@ -1,15 +1,15 @@
 //! Strongly connected components, to see at once whether dependencies close a cycle.
 //!
 //! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on
-//! Computing 1(2), 1972) in O(vertexs + dependencies), with a stack of its own in place of
-//! recursion: a path of dependencies may be as long as there are vertexs.
+//! Computing 1(2), 1972) in O(vertices + dependencies), with a stack of its own in place of
+//! recursion: a path of dependencies may be as long as there are vertices.
 
 use super::dependency::{DependencyGraph, VertexId};
 
 /// A vertex that the search has not come to.
 const UNSEEN: u32 = u32::MAX;
 
-/// Which vertexs lie on common cycles.
+/// Which vertices lie on common cycles.
 #[derive(Debug)]
 pub(crate) struct Components {
     /// By vertex. A component is numbered before every component that leads to it.
@@ -100,7 +100,7 @@ impl ComponentSearch<'_> {
         }
     }
 
-    /// All vertexs found since `head` and still open are its component.
+    /// All vertices found since `head` and still open are its component.
     fn close(&mut self, head: VertexId) {
         loop {
             let member = self.open.pop().expect("the head of a component is open");

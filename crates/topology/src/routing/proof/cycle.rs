@@ -54,7 +54,7 @@ impl<'a> CycleSearch<'a> {
         Self { graph, components, found, queue: VecDeque::new() }
     }
 
-    /// The shortest cycle through `start` and higher vertexs, of at most `length_max`.
+    /// The shortest cycle through `start` and higher vertices, of at most `length_max`.
     fn back_to(&mut self, start: VertexId, length_max: usize) -> Option<Vec<VertexId>> {
         self.queue.clear();
         self.queue.push_back((start, 1));
