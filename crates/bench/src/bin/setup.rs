@@ -43,7 +43,7 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
     };
     let (fabric, generated) = step(|| generator.generate(1));
     let fabric = fabric.map_err(|error| error.to_string())?;
-    let (routes, routed) = step(|| route_within(&fabric, &algorithm, form, u64::MAX));
+    let (routes, routing) = step(|| route_within(&fabric, &algorithm, form, u64::MAX));
     let routes = routes.map_err(|error| error.to_string())?;
     let (proof, proved) = step(|| prove_between_hosts(&fabric, &routes));
     Ok(json!({
@@ -51,7 +51,7 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
         "hosts": fabric.endpoints().len(),
         "is_free": matches!(proof, Proof::Free { .. }),
         "generate": generated,
-        "route": routed,
+        "route": routing,
         "prove": proved,
     }))
 }
