@@ -93,7 +93,7 @@ route.add_command(check)
     "--form",
     type=click.Choice(["source", "table"]),
     help="A whole path for each pair, or one output port for each switch and destination; unless "
-    "said, the first as far as there are at most 16,777,216 pairs of a switch with hosts and a host.",
+    "said, the first up to 16,777,216 pairs of a switch with hosts and a host.",
 )
 @click.option(
     "--memory-max",
@@ -225,7 +225,9 @@ def compute(
         given = {"root": root, **given}
     if compare:
         root = given.get("root")
-        compare_all(file, fabric, form or "source", when_full, root, plot, force=force, as_json=as_json)
+        compare_all(
+            file, fabric, form or "source", when_full, root, plot, force=force, as_json=as_json
+        )
         return
     routes = fabric.route(
         {name: given},

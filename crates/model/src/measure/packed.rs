@@ -131,7 +131,9 @@ mod tests {
 
     fn packed(counts: &[ChannelCount]) -> Packed {
         let mut packed = Packed::default();
-        counts.iter().for_each(|count| packed.push(count));
+        for count in counts {
+            packed.push(count);
+        }
         packed.finish()
     }
 
@@ -155,10 +157,10 @@ mod tests {
             ChannelCount { data_flits: 20, occupancy_flit_ps: 300, ..ChannelCount::default() };
         let idle = ChannelCount::default();
         let bytes = packed(&[idle, busy, idle, idle, idle]).bytes;
-        // 300 = 2 x 128 + 44.
-        assert_eq!(bytes, [0, 0, 0b10001, 20, 0x80 | 44, 2, 0, 2]);
+        // 300 = 2 x 128 + 44, which is 0b10_1100.
+        assert_eq!(bytes, [0, 0, 0b10001, 20, 0b1010_1100, 2, 0, 2]);
         let all_idle = packed(&vec![idle; 1_000]).bytes;
-        assert_eq!(all_idle, [0, 0x80 | 0x67, 7], "999 = 7 x 128 + 103");
+        assert_eq!(all_idle, [0, 0b1110_0111, 7], "999 = 7 x 128 + 103, which is 0b110_0111");
     }
 
     proptest! {

@@ -180,7 +180,8 @@ fn hosts_of_a_tree_meet_at_the_level_of_their_first_differing_digit() {
 #[test]
 fn a_fat_tree_has_the_counts_of_its_authors() {
     // Ports, levels, tapering; hosts, switches by level from the leaves, cables up from each level.
-    let cases: [([u32; 3], usize, &[usize], &[usize]); 8] = [
+    type Case<'a> = ([u32; 3], usize, &'a [usize], &'a [usize]);
+    let cases: [Case<'_>; 8] = [
         ([5, 1, 1], 5, &[1], &[]),
         ([4, 2, 1], 8, &[4, 2], &[8]),
         ([4, 3, 1], 16, &[8, 8, 4], &[16, 16]),
