@@ -7,8 +7,8 @@ use crate::support::{
 };
 use gingham_topology::generate::{FoldedClos, Generator, KAryNTree};
 use gingham_topology::routing::{
-    BufferId, DependencyGraph, Path, Proof, Root, Routes, cycle_witnesses, describe_cycle, prove,
-    prove_between_hosts,
+    BufferId, DependencyGraph, Path, Proof, Root, Routes, TableRoutes, cycle_witnesses,
+    describe_cycle, prove, prove_between_hosts,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeKind};
 use proptest::prelude::*;
@@ -100,6 +100,72 @@ proptest! {
             prop_assert_eq!(dependencies(&hosts), switch_turns(&fabric, &routes, is_host));
         }
     }
+}
+
+proptest! {
+    #[test]
+    fn dependencies_of_tables_that_may_be_wrong(
+        plan in any_plan(),
+        numbers in proptest::collection::vec(0..8_u16, 301),
+    ) {
+        let fabric = plan.build();
+        let mut tables = TableRoutes::new(&fabric);
+        let mut numbers = numbers.iter().copied().cycle();
+        for (switch, to) in fabric.switches().flat_map(|s| fabric.endpoint_ids().map(move |e| (s, e))) {
+            tables.set_port(switch, to, numbers.next().filter(|port| *port > 0));
+        }
+        let strays = |counts: &dyn Fn(EndpointId) -> bool, loops: bool| {
+            let mut turns = BTreeSet::new();
+            for (from, to) in pairs(&fabric).filter(|(from, to)| counts(*from) && counts(*to)) {
+                let (way, is_loop) = stray_way(&fabric, &tables, from, to);
+                if loops || !is_loop {
+                    turns.extend(way.windows(2).map(|pair| (pair[0], pair[1])));
+                }
+            }
+            turns.into_iter().collect::<Vec<_>>()
+        };
+        let routes = Routes::Table(tables.clone());
+        let is_host = |endpoint| fabric.is_host_endpoint(endpoint);
+        let graphs = [
+            (DependencyGraph::new(&fabric, &routes), strays(&|_| true, true)),
+            (DependencyGraph::between_hosts(&fabric, &routes), strays(&is_host, true)),
+            (DependencyGraph::without_loops(&fabric, &routes), strays(&|_| true, false)),
+        ];
+        for (graph, expected) in graphs {
+            prop_assert_eq!(dependencies(&graph), expected);
+        }
+    }
+}
+
+/// The channels between switches that packets of a pair take until they stop or close a loop, and
+/// whether they do; none for a host that hangs on no switch.
+fn stray_way(
+    fabric: &Fabric,
+    tables: &TableRoutes,
+    from: EndpointId,
+    to: EndpointId,
+) -> (Vec<ChannelId>, bool) {
+    let mut way = Vec::new();
+    let mut node = fabric.target(fabric.endpoint_channel(from)).node;
+    // Destinations that hang on no switch are in no table's walk.
+    let last = fabric.target(fabric.endpoint_channel(to)).node;
+    if !fabric.node(last).is_switch() {
+        return (way, false);
+    }
+    while fabric.node(node).is_switch() {
+        let port = tables.port(node, to);
+        let Some(channel) = port.and_then(|port| fabric.outgoing(node, port)) else { break };
+        if !joins_switches(fabric, channel) {
+            break;
+        }
+        let is_loop = way.contains(&channel);
+        way.push(channel);
+        if is_loop {
+            return (way, true);
+        }
+        node = fabric.target(channel).node;
+    }
+    (way, false)
 }
 
 fn dependencies(graph: &DependencyGraph) -> Vec<(ChannelId, ChannelId)> {
