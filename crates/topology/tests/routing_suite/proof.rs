@@ -3,7 +3,7 @@
 
 use crate::support::{
     FORMS, Plan, any_plan, channels_of, endpoint, fabric, generated, joins_switches, pairs, ring,
-    routed, shortest_path, up_down,
+    routed, shortest_path, up_down, wild_tables,
 };
 use gingham_topology::generate::{FoldedClos, Generator, KAryNTree};
 use gingham_topology::routing::{
@@ -109,11 +109,7 @@ proptest! {
         numbers in proptest::collection::vec(0..8_u16, 301),
     ) {
         let fabric = plan.build();
-        let mut tables = TableRoutes::new(&fabric);
-        let mut numbers = numbers.iter().copied().cycle();
-        for (switch, to) in fabric.switches().flat_map(|s| fabric.endpoint_ids().map(move |e| (s, e))) {
-            tables.set_port(switch, to, numbers.next().filter(|port| *port > 0));
-        }
+        let tables = wild_tables(&fabric, &numbers);
         let strays = |counts: &dyn Fn(EndpointId) -> bool, loops: bool| {
             let mut turns = BTreeSet::new();
             for (from, to) in pairs(&fabric).filter(|(from, to)| counts(*from) && counts(*to)) {

@@ -1,11 +1,12 @@
 //! Statistics against closed forms and hand counts.
 
 use crate::support::{
-    FORMS, Plan, any_plan, endpoint, fabric, joins_switches, pairs, ring, routed, shortest_path,
-    up_down,
+    FORMS, Plan, any_plan, endpoint, fabric, generated, joins_switches, pairs, ring, routed,
+    shortest_path, up_down, wild_tables,
 };
+use gingham_topology::generate::{Generator, Mesh};
 use gingham_topology::routing::{
-    Algorithm, AllToAll, Detour, Form, InTransit, Root, Routes, Statistics,
+    Algorithm, AllToAll, Detour, DimensionOrder, Form, InTransit, Root, Routes, Statistics,
 };
 use gingham_topology::{ChannelId, Fabric, LinkSpeed, NodeKind};
 use proptest::prelude::*;
@@ -129,6 +130,31 @@ proptest! {
             assert_counted(&fabric, &routed(&fabric, &up_down(Root::LowestId), form));
         }
         assert_counted(&fabric, &routed(&fabric, &in_transit(), Form::Source));
+    }
+
+    #[test]
+    fn counts_of_tables_that_may_be_wrong(
+        plan in any_plan(),
+        ports in proptest::collection::vec(0..8_u16, 301),
+    ) {
+        let fabric = plan.build();
+        assert_counted(&fabric, &Routes::Table(wild_tables(&fabric, &ports)));
+    }
+
+    #[test]
+    fn counts_where_hosts_of_a_switch_share_their_paths(
+        dimensions in proptest::collection::vec(1..4_u32, 1..4),
+        hosts_per_switch in 1..4_u32,
+    ) {
+        let mesh = Mesh { dimensions, hosts_per_switch };
+        let fabric = generated(&Generator::Mesh(mesh), 1);
+        let order = Algorithm::DimensionOrder(DimensionOrder::default());
+        let routes = FORMS.map(|form| routed(&fabric, &order, form));
+        for routes in &routes {
+            assert_counted(&fabric, routes);
+        }
+        let [source, table] = routes.map(|routes| Statistics::new(&fabric, &routes));
+        prop_assert_eq!(source, table);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use gingham_kernel::Length;
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::{
-    Algorithm, Buffer, Form, Proof, Root, Routes, ShortestPath, UpDown, route,
+    Algorithm, Buffer, Form, Proof, Root, Routes, ShortestPath, TableRoutes, UpDown, route,
 };
 use gingham_topology::{
     ChannelId, EndpointId, Fabric, FabricBuilder, Guid, LinkSpeed, NodeId, NodeKind,
@@ -112,6 +112,18 @@ pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
             peers,
         })
     })
+}
+
+/// Tables of entries that need lead nowhere, from a list of ports, of which 0 is no entry.
+pub(crate) fn wild_tables(fabric: &Fabric, ports: &[u16]) -> TableRoutes {
+    let mut tables = TableRoutes::new(fabric);
+    let mut ports = ports.iter().copied().cycle();
+    for switch in fabric.switches() {
+        for to in fabric.endpoint_ids() {
+            tables.set_port(switch, to, ports.next());
+        }
+    }
+    tables
 }
 
 /// All ordered pairs of distinct endpoints.
