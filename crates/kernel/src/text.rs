@@ -98,9 +98,11 @@ const BYTES: Kind = Kind {
     name: "a number of bytes",
     example: "512 B",
     units: &[
+        ("GiB", 1 << 30, 1),
+        ("GB", 1_000_000_000, 1),
         ("MiB", 1 << 20, 1),
-        ("KiB", 1 << 10, 1),
         ("MB", 1_000_000, 1),
+        ("KiB", 1 << 10, 1),
         ("kB", 1_000, 1),
         ("B", 1, 1),
     ],
@@ -331,6 +333,8 @@ mod tests {
         assert_eq!(Rate::from_bytes_per_second(80_000_000).to_string(), "80 MB/s");
         assert_eq!(Span::from_ps(0).to_string(), "0 ps");
         assert_eq!(Bytes(512).to_string(), "512 B");
+        assert_eq!(Bytes(2_000_000_000).to_string(), "2 GB");
+        assert_eq!(Bytes(4 << 30).to_string(), "4 GiB");
     }
 
     #[test]

@@ -30,6 +30,8 @@ UNITS = {
     "MB": Decimal(1000_000),
     "KiB": Decimal(1 << 10),
     "MiB": Decimal(1 << 20),
+    "GB": Decimal(1000_000_000),
+    "GiB": Decimal(1 << 30),
     "ps": Decimal("1e-3"),
     "ns": Decimal(1),
     "us": Decimal(1000),
