@@ -29,6 +29,8 @@ pub struct Grid {
     switches: Vec<NodeId>,
     /// The cell of each switch, by the index of its node.
     cells: Vec<usize>,
+    /// By switch, then by dimension.
+    coordinates: Vec<u32>,
 }
 
 /// Why a fabric is no grid.
@@ -145,9 +147,8 @@ impl Grid {
 
     /// One coordinate of a switch. Panics for any other node and beyond the dimensions.
     pub fn coordinate(&self, switch: NodeId, dimension: usize) -> u32 {
-        let size = self.dimensions[dimension];
-        let steps = self.cells[switch.index()] / self.strides[dimension];
-        u32::try_from(steps % size as usize).expect("a coordinate lies below its size")
+        let count = self.dimensions.len();
+        self.coordinates[switch.index() * count..][..count][dimension]
     }
 
     /// The neighbour of a switch in one dimension, `up` towards larger coordinates; across the
@@ -177,7 +178,8 @@ impl Grid {
             switches[*cell] = NodeId::new(index);
         }
         let wraps = vec![false; dimensions.len()];
-        Self { dimensions, wraps, strides, switches, cells }
+        let coordinates = coordinates.concat();
+        Self { dimensions, wraps, strides, switches, cells, coordinates }
     }
 
     /// Holds the cables against the coordinates, and finds out which dimensions wrap.

@@ -12,7 +12,7 @@
 //! Invariant: every choice leads to a state with exactly one hop less, so that whoever
 //! follows choices arrives, and never meets a state twice.
 
-use crate::routing::paths::graph::UNREACHED;
+use crate::routing::paths::graph::{UNREACHED, largest_first};
 use crate::{ChannelId, NodeId};
 use gingham_kernel::id_type;
 
@@ -113,9 +113,6 @@ impl Choices {
 
     /// The states from which the destination can be reached, farthest first.
     pub(super) fn farthest_first(&self) -> Vec<State> {
-        let mut states: Vec<_> =
-            State::first(self.hops.len()).filter(|state| self.hops(*state) != UNREACHED).collect();
-        states.sort_by_key(|state| (std::cmp::Reverse(self.hops(*state)), *state));
-        states
+        largest_first(&self.hops, UNREACHED).into_iter().map(State::new).collect()
     }
 }

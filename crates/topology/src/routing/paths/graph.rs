@@ -50,6 +50,28 @@ pub(crate) struct SwitchGraph {
     host_counts: Vec<u32>,
 }
 
+/// The places of small numbers, the largest first and of equals the lowest place, without those
+/// that are `none`: by counting, because hops are few.
+pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
+    let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
+    let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
+    // By number, counted from the largest down: where the next of it goes.
+    let mut places = vec![0; largest as usize + 2];
+    for (_, number) in counted() {
+        places[(largest - number) as usize + 1] += 1;
+    }
+    for number in 1..places.len() {
+        places[number] += places[number - 1];
+    }
+    let mut order = vec![0; places[places.len() - 1]];
+    for (place, number) in counted() {
+        let next = &mut places[(largest - number) as usize];
+        order[*next] = place;
+        *next += 1;
+    }
+    order
+}
+
 /// What the cable of an endpoint leads to.
 pub(crate) fn attachment(fabric: &Fabric, endpoint: EndpointId) -> Attachment {
     let far_end = fabric.target(fabric.endpoint_channel(endpoint));
@@ -179,4 +201,16 @@ fn cabled_hops(fabric: &Fabric, switch: NodeId) -> impl Iterator<Item = Hop> {
         .channels_from(switch)
         .map(|channel| Hop { channel, to: fabric.target(channel).node })
         .filter(move |step| fabric.node(step.to).is_switch() && step.to != switch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_come_first_and_of_equals_the_lowest_place() {
+        assert_eq!(largest_first(&[2, UNREACHED, 0, 5, 2], UNREACHED), [3, 0, 4, 2]);
+        assert_eq!(largest_first(&[9, 9], 9), [0; 0]);
+        assert_eq!(largest_first(&[], 0), [0; 0]);
+    }
 }

@@ -7,11 +7,11 @@
 //!
 //! Whoever sums over all pairs asks a column once a switch, not once a pair.
 
-use super::graph::SwitchGraph;
+use super::graph::{SwitchGraph, largest_first};
 use super::routes::{RouteRow, RowPaths};
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Not looked at yet.
+/// Not looked at yet, and in the end: packets do not arrive.
 const UNKNOWN: u32 = 0;
 /// On the way that is being followed.
 const OPEN: u32 = u32::MAX - 1;
@@ -56,31 +56,12 @@ impl Ways {
                 self.switches[NodeId::index(switch)] = left;
             }
         }
-        self.sort();
+        for switches in &mut self.switches {
+            *switches = if *switches == LOST { UNKNOWN } else { *switches };
+        }
+        let order = largest_first(&self.switches, UNKNOWN);
+        self.order = order.into_iter().map(NodeId::new).collect();
         true
-    }
-
-    /// Puts the switches from which packets arrive in order, by counting: ways are short.
-    fn sort(&mut self) {
-        let arriving = |switches: &u32| *switches < OPEN && *switches > UNKNOWN;
-        let longest = self.switches.iter().copied().filter(arriving).max().unwrap_or(0);
-        // By switches left, where the next switch with so many goes.
-        let mut places = vec![0; longest as usize + 2];
-        for switches in self.switches.iter().filter(|switches| arriving(switches)) {
-            places[(longest - switches) as usize + 1] += 1;
-        }
-        for length in 1..places.len() {
-            places[length] += places[length - 1];
-        }
-        self.order.clear();
-        self.order.resize(places[places.len() - 1], NodeId::new(0));
-        for (switch, switches) in self.switches.iter().enumerate() {
-            if arriving(switches) {
-                let place = &mut places[(longest - switches) as usize];
-                self.order[*place] = NodeId::new(switch);
-                *place += 1;
-            }
-        }
     }
 
     /// Follows a way to where it is known how it goes on; the switches that are left there.
@@ -117,7 +98,7 @@ impl Ways {
     /// Switches on the way from one, itself among them; `None` if packets from there do not arrive.
     pub(crate) fn switches(&self, from: NodeId) -> Option<usize> {
         let switches = self.switches[from.index()];
-        (switches < OPEN && switches > 0).then_some(switches as usize)
+        (switches != UNKNOWN).then_some(switches as usize)
     }
 
     /// The channel by which packets leave a switch; `None` at the switch of destinations that share
