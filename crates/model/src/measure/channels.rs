@@ -43,7 +43,7 @@ impl ChannelCollector {
     /// A section has ended with these counts since time zero.
     pub(super) fn end_section(&mut self, counts: &[ChannelCount]) {
         assert_eq!(counts.len(), self.plans.len(), "a count a channel");
-        let mut section = Packed::default();
+        let mut section = Packed::like(self.sections.last());
         for (count, last) in counts.iter().zip(&self.last) {
             section.push(&count.since(last));
         }

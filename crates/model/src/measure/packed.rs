@@ -1,19 +1,22 @@
 //! Counts of all channels in one section, packed.
 //!
 //! ```text
-//!   channel 7: 20 data flits, 300 flit-ps     mask 0b10001, 20, 300 in two bytes
-//!   channels 8 to 90: nothing                 mask 0, 82
+//!   channel 7: 20 data flits, 300 flit-ps     lengths 1 0 0 0 2 0, then 20, then 300 in two bytes
+//!   channels 8 to 90: nothing                 lengths 0 0 0 0 0 0, then 83 in eight bytes
 //! ```
 //!
-//! A section of a large fabric is mostly small numbers and zeros. So a channel is a byte that says
-//! which of its counts are not zero, and those, each in as few bytes as it needs (LEB128: seven bits a
-//! byte, the lowest first, the highest bit set in all but the last). Channels in a row with nothing
-//! are one byte and their number less one. It is exact, however large a count.
+//! A section of a large fabric is mostly small numbers and zeros. So a channel is three bytes that
+//! say how long each of its counts is, four bits each, and those, the lowest byte first, without zeros
+//! at their end; a sum over flits and time is two words. Channels in a row with nothing are one entry.
+//! It is exact, however large a count, and written without a branch a byte.
 
 use super::ChannelCount;
 
-/// Counts of a channel.
-const COUNTS: usize = 5;
+/// Words of the counts of a channel.
+const WORDS: usize = 6;
+/// Bytes that tell how long they are.
+const HEADER: usize = WORDS / 2;
+const WORD: usize = size_of::<u64>();
 
 /// What every channel did in a section, by channel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,104 +27,104 @@ pub(super) struct Packed {
 }
 
 impl Packed {
+    /// No channels yet, with room for as much as another section took.
+    pub(super) fn like(other: Option<&Self>) -> Self {
+        let bytes = Vec::with_capacity(other.map_or(0, |other| other.bytes.len()));
+        Self { bytes, idle: 0 }
+    }
+
     /// Takes the next channel.
+    #[inline]
     pub(super) fn push(&mut self, count: &ChannelCount) {
-        let counts = counts(count);
-        let mask = (0..COUNTS).filter(|place| counts[*place] > 0).fold(0, |mask, p| mask | 1 << p);
-        if mask == 0 {
+        if *count == ChannelCount::default() {
             self.idle += 1;
-            return;
-        }
-        self.write_idle();
-        self.bytes.push(mask);
-        for count in counts.into_iter().filter(|count| *count > 0) {
-            write(&mut self.bytes, count);
+        } else {
+            self.write_idle();
+            self.write(words(count));
         }
     }
 
     /// No more channels follow.
     pub(super) fn finish(mut self) -> Self {
         self.write_idle();
-        self.bytes.shrink_to_fit();
         self
     }
 
     fn write_idle(&mut self) {
-        if let Some(more) = self.idle.checked_sub(1) {
-            self.bytes.push(0);
-            write(&mut self.bytes, more.into());
+        if self.idle > 0 {
+            self.bytes.extend_from_slice(&[0; HEADER]);
+            self.bytes.extend_from_slice(&self.idle.to_le_bytes());
             self.idle = 0;
         }
     }
 
+    fn write(&mut self, words: [u64; WORDS]) {
+        let mut entry = [0; HEADER + WORDS * WORD];
+        let (mut header, mut end) = (0_u32, HEADER);
+        for (place, word) in words.into_iter().enumerate() {
+            // A word is written whole, and the next over the zeros at its end.
+            entry[end..end + WORD].copy_from_slice(&word.to_le_bytes());
+            let length = (u64::BITS - word.leading_zeros()).div_ceil(u8::BITS);
+            header |= length << (4 * place);
+            end += length as usize;
+        }
+        entry[..HEADER].copy_from_slice(&header.to_le_bytes()[..HEADER]);
+        self.bytes.extend_from_slice(&entry[..end]);
+    }
+
     /// The channels in order.
     pub(super) fn read(&self) -> Reader<'_> {
-        Reader { bytes: self.bytes.iter(), idle: 0 }
+        Reader { bytes: &self.bytes, idle: 0 }
     }
 }
 
 /// Reads a section channel by channel.
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a> {
-    bytes: std::slice::Iter<'a, u8>,
+    bytes: &'a [u8],
     /// Channels with nothing that come before the next byte.
-    idle: u128,
+    idle: u64,
 }
 
 impl Reader<'_> {
     /// The next channel. Panics behind the last.
     pub(super) fn next(&mut self) -> ChannelCount {
-        if let Some(left) = self.idle.checked_sub(1) {
-            self.idle = left;
-            return ChannelCount::default();
-        }
-        let mask = self.byte();
-        if mask == 0 {
-            self.idle = self.number();
-            return ChannelCount::default();
-        }
-        let mut counts = [0; COUNTS];
-        for (place, count) in counts.iter_mut().enumerate() {
-            if mask >> place & 1 == 1 {
-                *count = self.number();
+        if self.idle == 0 {
+            let header = self.number(HEADER);
+            if header != 0 {
+                return self.read(header);
             }
+            self.idle = self.number(WORD);
         }
-        let [data_flits, control_flits, stops, stopped_ps] =
-            [0, 1, 2, 3].map(|place| u64::try_from(counts[place]).expect("it was one"));
-        let occupancy_flit_ps = counts[4];
+        self.idle -= 1;
+        ChannelCount::default()
+    }
+
+    fn read(&mut self, header: u64) -> ChannelCount {
+        let mut words = [0; WORDS];
+        for (place, word) in words.iter_mut().enumerate() {
+            *word = self.number((header >> (4 * place) & 0xf) as usize);
+        }
+        let [data_flits, control_flits, stops, stopped_ps, low, high] = words;
+        let occupancy_flit_ps = u128::from(high) << u64::BITS | u128::from(low);
         ChannelCount { data_flits, control_flits, stops, stopped_ps, occupancy_flit_ps }
     }
 
-    fn number(&mut self) -> u128 {
-        let (mut number, mut shift) = (0, 0);
-        loop {
-            let byte = self.byte();
-            number |= u128::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return number;
-            }
-            shift += 7;
-        }
-    }
-
-    fn byte(&mut self) -> u8 {
-        *self.bytes.next().expect("there are as many channels as were taken")
+    /// A number of so many bytes.
+    fn number(&mut self, length: usize) -> u64 {
+        let (bytes, rest) = self.bytes.split_at(length);
+        self.bytes = rest;
+        let mut word = [0; WORD];
+        word[..length].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
     }
 }
 
-fn counts(count: &ChannelCount) -> [u128; COUNTS] {
+fn words(count: &ChannelCount) -> [u64; WORDS] {
     let ChannelCount { data_flits, control_flits, stops, stopped_ps, occupancy_flit_ps } = *count;
-    let [data_flits, control_flits, stops, stopped_ps] =
-        [data_flits, control_flits, stops, stopped_ps].map(u128::from);
-    [data_flits, control_flits, stops, stopped_ps, occupancy_flit_ps]
-}
-
-fn write(bytes: &mut Vec<u8>, mut number: u128) {
-    while number >= 0x80 {
-        bytes.push(u8::try_from(number & 0x7f).expect("seven bits") | 0x80);
-        number >>= 7;
-    }
-    bytes.push(u8::try_from(number).expect("seven bits"));
+    #[expect(clippy::cast_possible_truncation, reason = "it is taken apart")]
+    let [low, high] = [occupancy_flit_ps as u64, (occupancy_flit_ps >> u64::BITS) as u64];
+    [data_flits, control_flits, stops, stopped_ps, low, high]
 }
 
 #[cfg(test)]
@@ -157,10 +160,11 @@ mod tests {
             ChannelCount { data_flits: 20, occupancy_flit_ps: 300, ..ChannelCount::default() };
         let idle = ChannelCount::default();
         let bytes = packed(&[idle, busy, idle, idle, idle]).bytes;
-        // 300 = 2 x 128 + 44, which is 0b10_1100.
-        assert_eq!(bytes, [0, 0, 0b10001, 20, 0b1010_1100, 2, 0, 2]);
-        let all_idle = packed(&vec![idle; 1_000]).bytes;
-        assert_eq!(all_idle, [0, 0b1110_0111, 7], "999 = 7 x 128 + 103, which is 0b110_0111");
+        // Lengths 1 and 2 at places 0 and 4; 300 = 256 + 44.
+        let before = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
+        let after = [0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(bytes, [&before[..], &[0x01, 0x00, 0x02, 20, 44, 1], &after[..]].concat());
+        assert_eq!(packed(&vec![idle; 1_000]).bytes.len(), 11);
     }
 
     proptest! {
