@@ -17,6 +17,17 @@ const WORDS: usize = 6;
 /// Bytes that tell how long they are.
 const HEADER: usize = WORDS / 2;
 const WORD: usize = size_of::<u64>();
+/// By length: the bits beyond a number of so many bytes.
+const BEYOND: [u64; WORD + 1] = {
+    let mut bits = [u64::MAX; WORD + 1];
+    let mut length = 1;
+    while length < WORD {
+        bits[length] = u64::MAX << (8 * length);
+        length += 1;
+    }
+    bits[WORD] = 0;
+    bits
+};
 
 /// What every channel did in a section, by channel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -111,12 +122,18 @@ impl Reader<'_> {
     }
 
     /// A number of so many bytes.
+    #[inline]
     fn number(&mut self, length: usize) -> u64 {
-        let (bytes, rest) = self.bytes.split_at(length);
-        self.bytes = rest;
-        let mut word = [0; WORD];
-        word[..length].copy_from_slice(bytes);
-        u64::from_le_bytes(word)
+        let number = if let Some(word) = self.bytes.first_chunk::<WORD>() {
+            // What a whole word has beyond it belongs to the next number.
+            u64::from_le_bytes(*word) & !BEYOND[length]
+        } else {
+            let mut word = [0; WORD];
+            word[..length].copy_from_slice(&self.bytes[..length]);
+            u64::from_le_bytes(word)
+        };
+        self.bytes = &self.bytes[length..];
+        number
     }
 }
 
