@@ -6,6 +6,7 @@
 //! With `--bare` nothing is summed up after the run, so that counted instructions are those of the
 //! run.
 
+use gingham_bench::seconds_of;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ClassSummary, Engine, Run, compile};
 use serde_json::json;
@@ -15,21 +16,7 @@ fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let bare = arguments.iter().position(|argument| argument == "--bare");
     let bare = bare.map(|place| arguments.remove(place)).is_some();
-    match measure(&arguments, bare) {
-        Ok(line) => {
-            print(&line);
-            ExitCode::SUCCESS
-        }
-        Err(message) => {
-            print(&message);
-            ExitCode::from(2)
-        }
-    }
-}
-
-#[expect(clippy::print_stdout, reason = "the one line that the driver reads")]
-fn print(line: &str) {
-    println!("{line}");
+    gingham_bench::report(measure(&arguments, bare))
 }
 
 fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
@@ -82,11 +69,4 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
 #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
 fn worm_hops(class: &ClassSummary) -> f64 {
     class.messages_followed as f64 * (class.hops_mean.unwrap_or(0.0) + 1.0)
-}
-
-#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
-fn seconds_of(work: impl FnOnce()) -> f64 {
-    let start = std::time::Instant::now();
-    work();
-    start.elapsed().as_secs_f64()
 }

@@ -17,6 +17,7 @@ from gingham.cli._notes import (
 )
 from gingham.cli._options import allow_deadlock_option, output_option, settings_option
 from gingham.cli._output import (
+    counted,
     exit_code_help,
     json_option,
     print_json,
@@ -205,5 +206,4 @@ def tell_failures(folder: Path, failed: int) -> None:
     errors = Results.load(folder).query(
         "select error from runs where error is not null order by point limit 1"
     )
-    runs = "1 run" if failed == 1 else f"{failed:,} runs"
-    warn(f"{runs} could not be made; the first: {errors['error'][0].as_py()}")
+    warn(f"{counted(failed, 'run')} could not be made; the first: {errors['error'][0].as_py()}")

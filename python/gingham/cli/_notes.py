@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from gingham.cli._output import warn
+from gingham.cli._output import counted, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,10 +58,9 @@ def notes_for_programs(folder: Path) -> list[dict[str, Any]]:
 def tell_unasked(folder: Path) -> None:
     """Say how many runs of a folder are not shown, because nothing asks for them any more."""
     if count := unasked_runs(folder):
-        runs = "1 run" if count == 1 else f"{count:,} runs"
         warn(
-            f"{runs} of {folder} {'is' if count == 1 else 'are'} of other points than those asked "
-            "for now: kept, and not shown"
+            f"{counted(count, 'run')} of {folder} {'is' if count == 1 else 'are'} of other points "
+            "than those asked for now: kept, and not shown"
         )
 
 

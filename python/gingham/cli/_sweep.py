@@ -17,7 +17,7 @@ from gingham.cli._notes import (
     unasked_runs,
 )
 from gingham.cli._options import output_option
-from gingham.cli._output import exit_code_help, json_option, print_json, say, show, warn
+from gingham.cli._output import counted, exit_code_help, json_option, print_json, say, show, warn
 from gingham.cli._sweep_progress import duration, numbers, rate_text
 from gingham.cli._workers import (
     on_option,
@@ -140,11 +140,6 @@ def announce(planned: Sweep, expected: dict[str, Any]) -> None:
 def approximately(seconds: float) -> str:
     """Return an estimate of a time."""
     return duration(seconds) if seconds < 1 else f"about {duration(seconds)}"
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def forecast(planned: Sweep, expected: Estimate, workers: int, there: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The curve that a folder holds, to which another session adds.
+"""The curve that a folder holds, to which another call adds.
 
 ::
 

@@ -156,7 +156,7 @@ class Results:
     def unasked(self) -> int:
         """Return how many runs of the folder are no points of its sweep.
 
-        They were asked for in an earlier session, and are kept. Those that failed do not count.
+        They were asked for earlier, and are kept. Those that failed do not count.
         """
         counted = self._connection.execute(
             "select count(*) from once_runs anti join points using (key) where verdict <> 'failed'"

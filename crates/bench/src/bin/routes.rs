@@ -10,6 +10,7 @@
 //! | `fewest` | with in-transit hosts, over those with the fewest of them |
 //! | `simple` | simple routes |
 
+use gingham_bench::seconds_of;
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{
     Algorithm, Form, InTransit, KeptPath, PathSpread, Routes, SimpleRoutes, TransitHosts, route,
@@ -23,21 +24,7 @@ const USAGE: &str =
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match measure(&arguments) {
-        Ok(line) => {
-            print(&line.to_string());
-            ExitCode::SUCCESS
-        }
-        Err(message) => {
-            print(&message);
-            ExitCode::from(2)
-        }
-    }
-}
-
-#[expect(clippy::print_stdout, reason = "the one line that the driver reads")]
-fn print(line: &str) {
-    println!("{line}");
+    gingham_bench::report(measure(&arguments))
 }
 
 fn measure(arguments: &[String]) -> Result<Value, String> {
@@ -71,11 +58,4 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
         "hosts": fabric.endpoints().len(),
         "switches_on_a_path": far.map(KeptPath::switches),
     }))
-}
-
-#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
-fn seconds_of(work: impl FnOnce()) -> f64 {
-    let start = std::time::Instant::now();
-    work();
-    start.elapsed().as_secs_f64()
 }

@@ -1,9 +1,11 @@
 //! What a fabric costs before a flit moves: to generate, route and prove it.
 //!
 //! `gingham-bench-setup GENERATOR ALGORITHM (source|table)` makes a fabric of a generator, in JSON
-//! such as `{"fat-tree": {"ports": 8, "levels": 3}}`, routes it by the algorithm of that name, proves the routes, and prints one line of JSON: the seconds of each step, and the
-//! process's peak of memory after it.
+//! such as `{"fat-tree": {"ports": 8, "levels": 3}}`, routes it by the algorithm of that name, proves
+//! the routes, and prints one line of JSON: the seconds of each step, and the process's peak of memory
+//! after it.
 
+use gingham_bench::seconds_of;
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Form, Proof, prove_between_hosts, route_within};
 use serde_json::{Value, json};
@@ -13,21 +15,7 @@ const USAGE: &str = "usage: gingham-bench-setup GENERATOR ALGORITHM (source|tabl
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match measure(&arguments) {
-        Ok(line) => {
-            print(&line.to_string());
-            ExitCode::SUCCESS
-        }
-        Err(message) => {
-            print(&message);
-            ExitCode::from(2)
-        }
-    }
-}
-
-#[expect(clippy::print_stdout, reason = "the one line that the driver reads")]
-fn print(line: &str) {
-    println!("{line}");
+    gingham_bench::report(measure(&arguments))
 }
 
 fn measure(arguments: &[String]) -> Result<Value, String> {
@@ -57,11 +45,10 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
 }
 
 /// The result of a step, with its seconds and the peak of memory since the process began.
-#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 fn step<T>(work: impl FnOnce() -> T) -> (T, Value) {
-    let start = std::time::Instant::now();
-    let result = work();
-    let seconds = start.elapsed().as_secs_f64();
+    let mut result = None;
+    let seconds = seconds_of(|| result = Some(work()));
+    let result = result.expect("the work was done");
     (result, json!({ "seconds": seconds, "peak_mib": peak_mib() }))
 }
 

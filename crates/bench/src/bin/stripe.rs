@@ -12,11 +12,12 @@
 //! | `pipe` | the same, with all markers and reports between the ends |
 //! | `guaranteed` | the same in guaranteed order, with tags |
 
+use gingham_bench::seconds_of;
 use gingham_fairq::{Causal, SurplusRoundRobin};
 use gingham_stripe::{
     Epoch, Guarantee, Instant, Receiver, ReceiverOptions, Sender, SenderOptions, Tag,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -37,40 +38,28 @@ enum Mode {
     Guaranteed,
 }
 
+const USAGE: &str = "usage: gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed)";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let mode = match words.get(1) {
-        Some(&"none") => Mode::None,
-        Some(&"select") => Mode::Select,
-        Some(&"path") => Mode::Path,
-        Some(&"pipe") => Mode::Pipe,
-        Some(&"guaranteed") => Mode::Guaranteed,
-        _ => return usage(),
+    gingham_bench::report(measure(&arguments))
+}
+
+fn measure(arguments: &[String]) -> Result<Value, String> {
+    let [packets, mode] = arguments else { return Err(USAGE.into()) };
+    let mode = match mode.as_str() {
+        "none" => Mode::None,
+        "select" => Mode::Select,
+        "path" => Mode::Path,
+        "pipe" => Mode::Pipe,
+        "guaranteed" => Mode::Guaranteed,
+        _ => return Err(USAGE.into()),
     };
-    let Ok(packets) = words[0].parse::<usize>() else { return usage() };
+    let packets: usize = packets.parse().map_err(|_| USAGE.to_owned())?;
     let packets = packets.next_multiple_of(BATCH);
     let mut outcome = 0;
     let seconds = seconds_of(|| outcome = run(packets, mode));
-    print(&json!({ "packets": packets, "seconds": seconds, "outcome": outcome }).to_string());
-    ExitCode::SUCCESS
-}
-
-fn usage() -> ExitCode {
-    print("usage: gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed)");
-    ExitCode::from(2)
-}
-
-#[expect(clippy::print_stdout, reason = "the one line that the driver reads")]
-fn print(line: &str) {
-    println!("{line}");
-}
-
-#[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
-fn seconds_of(work: impl FnOnce()) -> f64 {
-    let start = std::time::Instant::now();
-    work();
-    start.elapsed().as_secs_f64()
+    Ok(json!({ "packets": packets, "seconds": seconds, "outcome": outcome }))
 }
 
 /// Lengths by a fixed congruence, 64 to 1,500 bytes.

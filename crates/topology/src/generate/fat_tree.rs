@@ -116,23 +116,28 @@ impl FatTree {
         }
     }
 
-    /// Switches by level, the leaves first.
-    fn counts(&self) -> Vec<usize> {
-        let each = |level: usize| self.level(level);
-        let of = |level: usize| {
-            let subtrees: usize =
-                (level + 1..self.levels as usize).map(|l| each(l).down as usize).product();
-            let planes: usize = (0..level).map(|l| each(l).up as usize).product();
-            subtrees * planes
-        };
-        (0..self.levels as usize).map(of).collect()
+    /// Switches by level, the leaves first: the subtrees that end there, times the planes of each.
+    fn counts(&self) -> Vec<u128> {
+        let levels = self.levels as usize;
+        let mut counts = vec![1_u128; levels];
+        let mut subtrees = 1_u128;
+        for level in (0..levels).rev() {
+            counts[level] = subtrees;
+            subtrees = subtrees.saturating_mul(self.level(level).down.into());
+        }
+        let mut planes = 1_u128;
+        for (level, count) in counts.iter_mut().enumerate() {
+            *count = count.saturating_mul(planes);
+            planes = planes.saturating_mul(self.level(level).up.into());
+        }
+        counts
     }
 
     fn check(&self) -> Result<(), GenerateError> {
         at_least("ports", self.ports, 2)?;
         at_least("levels", self.levels, 1)?;
         at_least("tapering", self.tapering, 1)?;
-        let [ports, tapering] = [self.ports, self.tapering].map(u128::from);
+        let ports = u128::from(self.ports);
         if self.levels > 1 {
             if !self.ports.is_multiple_of(2) {
                 let value = self.ports.to_string();
@@ -141,18 +146,14 @@ impl FatTree {
             }
             at_most("tapering", self.tapering, ports - 1, "a leaf has a cable up")?;
         }
-        let uplinks = ports / (tapering + 1);
-        let one_switch = Size { switches: 1, hosts: ports, ports_per_switch: ports };
-        one_switch.check("ports", &self.ports)?;
-        let Some(between) = self.levels.checked_sub(2) else { return Ok(()) };
-        let subtrees = (ports / 2).saturating_pow(between);
-        let leaves = ports.saturating_mul(subtrees);
-        // No level has more switches than the leaves.
-        let size = Size {
-            switches: leaves.saturating_mul(self.levels.into()),
-            hosts: leaves.saturating_mul(uplinks * tapering),
-            ports_per_switch: ports,
-        };
-        size.check("levels", &self.levels)
+        let ports_per_switch = ports;
+        Size { switches: 1, hosts: ports, ports_per_switch }.check("ports", &self.ports)?;
+        // Before anything is counted level by level.
+        let levels = u128::from(self.levels);
+        Size { switches: levels, hosts: 0, ports_per_switch }.check("levels", &self.levels)?;
+        let counts = self.counts();
+        let switches = counts.iter().fold(0_u128, |sum, count| sum.saturating_add(*count));
+        let hosts = counts[0].saturating_mul(self.level(0).down.into());
+        Size { switches, hosts, ports_per_switch }.check("levels", &self.levels)
     }
 }

@@ -233,6 +233,13 @@ fn hosts_of_a_fat_tree_meet_below_the_root_of_their_smallest_common_subtree() {
 }
 
 #[test]
+fn a_fat_tree_of_two_ports_is_as_deep_as_asked() {
+    let fabric = fabric("fat-tree = { ports = 2, levels = 20_000 }");
+    // Two switches a level but the top, which has one.
+    assert_eq!((fabric.switches().len(), fabric.endpoints().len()), (39_999, 2));
+}
+
+#[test]
 fn a_fat_tree_of_74_ports_has_101_306_hosts() {
     let fabric = fabric("fat-tree = { ports = 74, levels = 3 }");
     assert_eq!((fabric.switches().len(), fabric.endpoints().len()), (6_845, 101_306));

@@ -93,6 +93,19 @@ pub(crate) enum RowPaths<'a> {
     Single(&'a SourceRoutes),
 }
 
+impl RouteRow<'_> {
+    /// By switch, the channel by which all packets go on; `None` where paths are kept one by one.
+    pub(crate) fn column(
+        &self,
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+    ) -> Option<impl Iterator<Item = Option<ChannelId>>> {
+        let (RowPaths::Table(ports) | RowPaths::Column(ports)) = self.paths else { return None };
+        let channel = |(switch, port)| (port > 0).then(|| fabric.outgoing(switch, port)).flatten();
+        Some(graph.switches().zip(ports.iter()).map(channel))
+    }
+}
+
 impl Routes {
     /// The paths to all endpoints on switches, by switch.
     pub(crate) fn rows<'a>(&'a self, graph: &'a SwitchGraph) -> impl Iterator<Item = RouteRow<'a>> {

@@ -42,12 +42,10 @@ impl Ways {
         graph: &SwitchGraph,
         row: &RouteRow<'_>,
     ) -> bool {
-        let (RowPaths::Table(ports) | RowPaths::Column(ports)) = row.paths else { return false };
+        let Some(channels) = row.column(fabric, graph) else { return false };
         self.switches.fill(UNKNOWN);
-        for (switch, port) in graph.switches().zip(ports.iter()) {
-            let channel = (port > 0).then(|| fabric.outgoing(switch, port)).flatten();
-            self.next[switch.index()] = channel;
-        }
+        self.next.clear();
+        self.next.extend(channels);
         let mut way = Vec::new();
         for start in graph.switches() {
             let mut left = self.follow(fabric, row, start, &mut way);

@@ -16,7 +16,6 @@
 use super::turns::Turns;
 use crate::routing::lanes::{DatelineClass, Lanes};
 use crate::routing::paths::graph::SwitchGraph;
-use crate::routing::paths::ports::PortSlice;
 use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
@@ -75,18 +74,15 @@ impl<'a> Collector<'a> {
     /// Adds the turns of all routes.
     pub(super) fn add(&mut self, routes: &'a Routes, turns: &mut Turns) {
         for row in routes.rows(self.graph) {
-            match row.paths {
-                RowPaths::Table(ports) | RowPaths::Column(ports) => {
-                    self.add_column(&row, ports, turns);
-                }
-                RowPaths::Single(routes) => {
-                    for source in self.entries(&row) {
-                        if let Some(onward) = routes.path(self.fabric, source, row.destinations[0])
-                        {
-                            self.add_path(source, onward.before_the_last(), turns);
-                        }
+            if let RowPaths::Single(routes) = row.paths {
+                let to = row.destinations[0];
+                for source in self.entries(&row) {
+                    if let Some(onward) = routes.path(self.fabric, source, to) {
+                        self.add_path(source, onward.before_the_last(), turns);
                     }
                 }
+            } else {
+                self.add_column(&row, turns);
             }
         }
     }
@@ -106,11 +102,10 @@ impl<'a> Collector<'a> {
         graph.switches().filter(move |source| counts && sends(source))
     }
 
-    fn add_column(&mut self, row: &RouteRow<'a>, ports: PortSlice<'_>, turns: &mut Turns) {
-        for (switch, port) in self.graph.switches().zip(ports.iter()) {
-            let channel = (port > 0).then(|| self.fabric.outgoing(switch, port)).flatten();
-            self.next[switch.index()] = channel.map_or(NO_CHANNEL, word);
-        }
+    fn add_column(&mut self, row: &RouteRow<'a>, turns: &mut Turns) {
+        self.next.clear();
+        let channels = row.column(self.fabric, self.graph).into_iter().flatten();
+        self.next.extend(channels.map(|channel| channel.map_or(NO_CHANNEL, word)));
         if self.counted == Counted::WithoutLoops {
             self.cut_loops();
         }

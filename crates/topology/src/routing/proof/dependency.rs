@@ -78,20 +78,26 @@ impl DependencyGraph {
     fn collect(fabric: &Fabric, routes: RouteSet<'_>, counted: Counted) -> Self {
         let graph = SwitchGraph::new(fabric);
         let stopping = BackpressuredHosts::new(fabric, &graph, routes);
-        let groups = lane_groups(routes);
+        let (groups, outgoing) = (lane_groups(routes), outgoing(fabric));
+        let task =
+            Task { fabric, graph: &graph, routes, counted, stopping: &stopping, groups: &groups };
         let has_lanes_by_pair =
             routes.lanes.is_some_and(|lanes| matches!(lanes.rule(), LaneRule::Tables { .. }));
         let turns = if has_lanes_by_pair || stopping.any() {
-            by_walks(fabric, &graph, routes, counted, &stopping, &groups)
+            task.by_walks()
         } else {
-            by_destinations(fabric, &graph, routes, counted, &stopping, &groups)
+            task.by_destinations(&outgoing)
         };
-        Self::of_turns(fabric, groups, &turns)
+        Self::of_turns(fabric, groups, &turns, &outgoing)
     }
 
-    fn of_turns(fabric: &Fabric, groups: LaneGroups, turns: &Turns) -> Self {
+    fn of_turns(
+        fabric: &Fabric,
+        groups: LaneGroups,
+        turns: &Turns,
+        outgoing: &[Vec<ChannelId>],
+    ) -> Self {
         let (mut first, mut successors) = (vec![0], Vec::new());
-        let outgoing = outgoing(fabric);
         for channel in ChannelId::first(fabric.channel_count()) {
             let outgoing = &outgoing[fabric.target(channel).node.index()];
             for group in 0..groups.count() {
@@ -202,36 +208,62 @@ fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
     LaneGroups::new(routes.lane_count(), &sets)
 }
 
-/// The turns between groups of lanes, destination by destination.
-fn by_destinations(
-    fabric: &Fabric,
-    graph: &SwitchGraph,
-    routes: RouteSet<'_>,
+/// The turns of which routes are asked for.
+struct Task<'a> {
+    fabric: &'a Fabric,
+    graph: &'a SwitchGraph,
+    routes: RouteSet<'a>,
     counted: Counted,
-    stopping: &BackpressuredHosts,
-    groups: &LaneGroups,
-) -> Turns {
-    let classes = routes.lanes.map_or(1, Lanes::dateline_classes);
-    let mut turns = Turns::new(fabric, classes, stopping);
-    let mut collector = Collector::new(fabric, graph, routes.lanes, counted);
-    for routes in routes.routes {
-        collector.add(routes, &mut turns);
-    }
-    let Some(lanes) = routes.lanes else { return turns };
-    let mut between_groups = Turns::new(fabric, groups.count(), stopping);
-    let outgoing = outgoing(fabric);
-    for channel in ChannelId::first(fabric.channel_count()) {
-        for class in 0..classes {
-            let outgoing = &outgoing[fabric.target(channel).node.index()];
-            turns.each_after((channel, class), outgoing, |(wanted, after)| {
-                for vc_class in lanes.vc_classes() {
-                    let held = buffers(lanes, vc_class, channel, class);
-                    add(&mut between_groups, groups, held, buffers(lanes, vc_class, wanted, after));
-                }
-            });
+    stopping: &'a BackpressuredHosts,
+    groups: &'a LaneGroups,
+}
+
+impl Task<'_> {
+    /// The turns between groups of lanes, destination by destination; `outgoing` are the channels
+    /// that leave each node.
+    fn by_destinations(&self, outgoing: &[Vec<ChannelId>]) -> Turns {
+        let Self { fabric, graph, routes, counted, .. } = *self;
+        let classes = routes.lanes.map_or(1, Lanes::dateline_classes);
+        let mut turns = Turns::new(fabric, classes, self.stopping);
+        let mut collector = Collector::new(fabric, graph, routes.lanes, counted);
+        for routes in routes.routes {
+            collector.add(routes, &mut turns);
         }
+        let Some(lanes) = routes.lanes else { return turns };
+        let mut between_groups = Turns::new(fabric, self.groups.count(), self.stopping);
+        for channel in ChannelId::first(fabric.channel_count()) {
+            let outgoing = &outgoing[fabric.target(channel).node.index()];
+            for class in 0..classes {
+                turns.each_after((channel, class), outgoing, |(wanted, after)| {
+                    for vc_class in lanes.vc_classes() {
+                        let held = buffers(lanes, vc_class, channel, class);
+                        let wanted = buffers(lanes, vc_class, wanted, after);
+                        add(&mut between_groups, self.groups, held, wanted);
+                    }
+                });
+            }
+        }
+        between_groups
     }
-    between_groups
+
+    /// The turns between groups of lanes, walk by walk.
+    fn by_walks(&self) -> Turns {
+        let Self { fabric, graph, routes, .. } = *self;
+        let mut turns = Turns::new(fabric, self.groups.count(), self.stopping);
+        let counts = |laned: &LanedWalk<'_>| match self.counted {
+            Counted::All => true,
+            Counted::BetweenHosts => laned.host_sender.is_some(),
+            Counted::WithoutLoops => laned.walk.end != WalkEnd::Loop,
+        };
+        routes.walk_all(fabric, graph, |laned| {
+            if counts(laned) {
+                self.stopping.turns(fabric, graph, routes, laned, |_, held, wanted| {
+                    add(&mut turns, self.groups, held, wanted);
+                });
+            }
+        });
+        turns
+    }
 }
 
 /// The lanes of a VC class in a channel.
@@ -239,31 +271,6 @@ fn buffers(lanes: &Lanes, vc_class: VcClass, channel: ChannelId, dateline_class:
     let dateline_class = u8::try_from(dateline_class).expect("there are few dateline classes");
     let lanes = lanes.on(vc_class, DatelineClass(dateline_class), channel);
     Buffers { channel, lanes }
-}
-
-/// The turns between groups of lanes, walk by walk.
-fn by_walks(
-    fabric: &Fabric,
-    graph: &SwitchGraph,
-    routes: RouteSet<'_>,
-    counted: Counted,
-    stopping: &BackpressuredHosts,
-    groups: &LaneGroups,
-) -> Turns {
-    let mut turns = Turns::new(fabric, groups.count(), stopping);
-    let counts = |laned: &LanedWalk<'_>| match counted {
-        Counted::All => true,
-        Counted::BetweenHosts => laned.host_sender.is_some(),
-        Counted::WithoutLoops => laned.walk.end != WalkEnd::Loop,
-    };
-    routes.walk_all(fabric, graph, |laned| {
-        if counts(laned) {
-            stopping.turns(fabric, graph, routes, laned, |_, held, wanted| {
-                add(&mut turns, groups, held, wanted);
-            });
-        }
-    });
-    turns
 }
 
 /// Notes that a route takes one of the buffers `wanted` right after one of `held`.
