@@ -1,7 +1,7 @@
 //! What channels did, by section.
 
+use super::columns::Columns;
 use super::grid::SECTIONS_MAX;
-use super::packed::{Packed, Reader};
 use super::{ChannelCount, Estimate};
 use crate::ChannelPlan;
 use gingham_results::{Ratio, real};
@@ -28,7 +28,7 @@ pub(super) struct ChannelCollector {
     has_buffers: Vec<bool>,
     /// By channel: its counts at the last section end.
     last: Vec<ChannelCount>,
-    sections: Vec<Packed>,
+    sections: Vec<Columns>,
 }
 
 impl ChannelCollector {
@@ -43,26 +43,14 @@ impl ChannelCollector {
     /// A section has ended with these counts since time zero.
     pub(super) fn end_section(&mut self, counts: &[ChannelCount]) {
         assert_eq!(counts.len(), self.plans.len(), "a count a channel");
-        let mut section = Packed::like(self.sections.last());
-        for (count, last) in counts.iter().zip(&self.last) {
-            section.push(&count.since(last));
-        }
+        self.sections.push(Columns::between(&self.last, counts));
         self.last.copy_from_slice(counts);
-        self.sections.push(section.finish());
         debug_assert!(self.sections.len() <= SECTIONS_MAX, "sections are few");
     }
 
     /// Neighbours merge: the counts of each two are added.
     pub(super) fn double(&mut self) {
-        let merge = |pair: &[Packed]| {
-            let mut readers = [pair[0].read(), pair[1].read()];
-            let mut merged = Packed::default();
-            for _ in &self.plans {
-                let [first, second] = readers.each_mut().map(Reader::next);
-                merged.push(&(first + second));
-            }
-            merged.finish()
-        };
+        let merge = |pair: &[Columns]| pair[0].sum(&pair[1]);
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
@@ -73,12 +61,12 @@ impl ChannelCollector {
         first: usize,
         sections_ps: Vec<f64>,
     ) -> impl Iterator<Item = Option<ChannelReport>> {
-        let sections = self.sections.iter().skip(first).take(sections_ps.len());
-        let mut readers: Vec<Reader<'_>> = sections.map(Packed::read).collect();
+        let sections = &self.sections[first..first + sections_ps.len()];
         let mut counts = Vec::new();
-        self.plans.iter().zip(&self.has_buffers).map(move |(plan, has_buffer)| {
+        let channels = self.plans.iter().zip(&self.has_buffers).enumerate();
+        channels.map(move |(channel, (plan, has_buffer))| {
             counts.clear();
-            counts.extend(readers.iter_mut().map(Reader::next));
+            counts.extend(sections.iter().map(|section| section.count(channel)));
             report(plan, *has_buffer, &counts, &sections_ps)
         })
     }

@@ -22,13 +22,13 @@
 mod channels;
 mod class;
 mod collector;
+mod columns;
 mod contention;
 mod count;
 mod flows;
 mod follow;
 mod grid;
 mod latencies;
-mod packed;
 mod percentile;
 mod records;
 mod report;

@@ -1,0 +1,216 @@
+//! Counts of all channels in one section, a column a count.
+//!
+//! ```text
+//!   data flits       20 0 0 7 ...      in 32 bits each
+//!   control flits                      nowhere any: no column
+//!   occupancy        5 000 000 000 ... in 64 bits each
+//! ```
+//!
+//! What a channel does in a section is mostly a small number, and some of it happens nowhere. So a
+//! count is held in the fewest of 0, 32, 64 and 128 bits that hold it for every channel: exact,
+//! however large, and made and merged without a branch a channel.
+
+use super::ChannelCount;
+use std::ops::{BitOr, Sub};
+
+/// What every channel did in a section, by channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Columns {
+    data_flits: Column,
+    control_flits: Column,
+    stops: Column,
+    stopped_ps: Column,
+    occupancy_flit_ps: Column,
+}
+
+impl Columns {
+    /// What happened from `earlier` on until `counts`.
+    pub(super) fn between(earlier: &[ChannelCount], counts: &[ChannelCount]) -> Self {
+        let pairs = || counts.iter().zip(earlier);
+        Self {
+            data_flits: Column::since(pairs(), |count| count.data_flits),
+            control_flits: Column::since(pairs(), |count| count.control_flits),
+            stops: Column::since(pairs(), |count| count.stops),
+            stopped_ps: Column::since(pairs(), |count| count.stopped_ps),
+            occupancy_flit_ps: Column::since(pairs(), |count| count.occupancy_flit_ps),
+        }
+    }
+
+    /// Two sections as one.
+    pub(super) fn sum(&self, other: &Self) -> Self {
+        Self {
+            data_flits: self.data_flits.sum(&other.data_flits),
+            control_flits: self.control_flits.sum(&other.control_flits),
+            stops: self.stops.sum(&other.stops),
+            stopped_ps: self.stopped_ps.sum(&other.stopped_ps),
+            occupancy_flit_ps: self.occupancy_flit_ps.sum(&other.occupancy_flit_ps),
+        }
+    }
+
+    /// What the channel of this index did.
+    pub(super) fn count(&self, channel: usize) -> ChannelCount {
+        ChannelCount {
+            data_flits: self.data_flits.word(channel),
+            control_flits: self.control_flits.word(channel),
+            stops: self.stops.word(channel),
+            stopped_ps: self.stopped_ps.word(channel),
+            occupancy_flit_ps: self.occupancy_flit_ps.get(channel),
+        }
+    }
+}
+
+/// One count by channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Column {
+    /// Zero for every channel.
+    Zero,
+    Narrow(Box<[u32]>),
+    Word(Box<[u64]>),
+    Wide(Box<[u128]>),
+}
+
+impl Column {
+    /// What a count has grown by, from pairs of it later and earlier.
+    fn since<'a, N: Number>(
+        pairs: impl Iterator<Item = (&'a ChannelCount, &'a ChannelCount)> + Clone,
+        of: impl Fn(&ChannelCount) -> N,
+    ) -> Self {
+        Self::of(pairs.map(|(later, earlier)| of(later) - of(earlier)))
+    }
+
+    /// In the fewest bits that hold all values.
+    fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
+        let all = values.clone().fold(N::default(), |all, value| all | value);
+        match u128::BITS - all.into().leading_zeros() {
+            0 => Self::Zero,
+            1..=u32::BITS => Self::Narrow(values.map(N::low).collect()),
+            33..=u64::BITS => Self::Word(values.map(N::word).collect()),
+            _ => Self::Wide(values.map(N::into).collect()),
+        }
+    }
+
+    fn sum(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Zero, column) | (column, Self::Zero) => column.clone(),
+            (Self::Narrow(first), Self::Narrow(second)) => Self::of_sums(first, second),
+            (Self::Narrow(first), Self::Word(second)) => Self::of_sums(first, second),
+            (Self::Word(first), Self::Narrow(second)) => Self::of_sums(first, second),
+            (Self::Word(first), Self::Word(second)) => Self::of_sums(first, second),
+            (Self::Wide(sums), other) | (other, Self::Wide(sums)) => {
+                let sums = sums.iter().enumerate();
+                Self::of(sums.map(|(channel, sum)| sum + other.get(channel)))
+            }
+        }
+    }
+
+    fn of_sums(first: &[impl Number], second: &[impl Number]) -> Self {
+        let pairs = first.iter().zip(second);
+        let all = pairs.clone().fold(0, |all, (first, second)| all | first.word() | second.word());
+        if all >> (u64::BITS - 1) == 0 {
+            Self::of(pairs.map(|(first, second)| first.word() + second.word()))
+        } else {
+            Self::of(pairs.map(|(first, second)| (*first).into() + (*second).into()))
+        }
+    }
+
+    fn get(&self, channel: usize) -> u128 {
+        match self {
+            Self::Zero => 0,
+            Self::Narrow(values) => values[channel].into(),
+            Self::Word(values) => values[channel].into(),
+            Self::Wide(values) => values[channel],
+        }
+    }
+
+    /// A count of 64 bits.
+    fn word(&self, channel: usize) -> u64 {
+        self.get(channel).word()
+    }
+}
+
+/// What counts are held in.
+trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> + Sub<Output = Self> {
+    /// Its lowest 32 bits, where there are no others.
+    fn low(self) -> u32;
+    /// Its lowest 64 bits, where there are no others.
+    fn word(self) -> u64;
+}
+
+macro_rules! number {
+    ($($number:ty)*) => {$(
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_lossless,
+            clippy::unnecessary_cast,
+            trivial_numeric_casts,
+            reason = "what is cut off is zero; each type needs some of them"
+        )]
+        impl Number for $number {
+            fn low(self) -> u32 {
+                self as u32
+            }
+
+            fn word(self) -> u64 {
+                self as u64
+            }
+        }
+    )*};
+}
+
+number! { u32 u64 u128 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_count() -> impl Strategy<Value = ChannelCount> {
+        let number =
+            || prop_oneof![Just(0), 0..1_000_u64, Just(u64::from(u32::MAX)), 0..u64::MAX / 2];
+        let wide =
+            prop_oneof![Just(0), 0..1_000_u128, Just(u128::from(u64::MAX)), 0..u128::MAX / 2];
+        (number(), number(), number(), number(), wide).prop_map(
+            |(data_flits, control_flits, stops, stopped_ps, occupancy_flit_ps)| ChannelCount {
+                data_flits,
+                control_flits,
+                stops,
+                stopped_ps,
+                occupancy_flit_ps,
+            },
+        )
+    }
+
+    #[test]
+    fn a_column_is_as_narrow_as_what_it_holds() {
+        let column = |values: [u128; 2]| Column::of(values.into_iter());
+        let narrow = column([0, u32::MAX.into()]);
+        assert_eq!(narrow, Column::Narrow([0, u32::MAX].into()));
+        assert_eq!(column([0, 1 << 32]), Column::Word([0, 1 << 32].into()));
+        assert_eq!(column([1 << 64, 0]), Column::Wide([1 << 64, 0].into()));
+        assert_eq!(column([0, 0]), Column::Zero);
+        assert_eq!(narrow.sum(&column([5, 1])), Column::Word([5, 1 << 32].into()));
+        let word = column([u64::MAX.into(), 7]);
+        assert_eq!(word.sum(&narrow), column([u64::MAX.into(), u128::from(u32::MAX) + 7]));
+        assert_eq!(word.sum(&column([1, 0])), Column::Wide([1 << 64, 7].into()));
+        assert_eq!(Column::Zero.sum(&word), word);
+    }
+
+    proptest! {
+        #[test]
+        fn what_happened_is_kept_and_added(
+            pairs in proptest::collection::vec((any_count(), any_count()), 0..50)
+        ) {
+            let [first, second]: [Vec<_>; 2] =
+                [pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()];
+            let sums: Vec<_> = pairs.iter().map(|(first, second)| *first + *second).collect();
+            let start = vec![ChannelCount::default(); pairs.len()];
+            let sections = [Columns::between(&start, &first), Columns::between(&first, &sums)];
+            let merged = sections[0].sum(&sections[1]);
+            for channel in 0..pairs.len() {
+                prop_assert_eq!(sections[0].count(channel), first[channel]);
+                prop_assert_eq!(sections[1].count(channel), second[channel]);
+                prop_assert_eq!(merged.count(channel), sums[channel]);
+            }
+        }
+    }
+}
