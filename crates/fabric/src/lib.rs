@@ -8,6 +8,7 @@
 //! Invariants: every delivery happens at the picosecond at which the oracle has it; the engine
 //! never imports the oracle.
 
+mod bits;
 mod lanes;
 mod wormhole;
 

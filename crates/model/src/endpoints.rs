@@ -27,7 +27,7 @@ use crate::{
     Wanted, Which,
 };
 use gingham_kernel::{Span, Time};
-use gingham_topology::EndpointId;
+use gingham_topology::{ChannelId, EndpointId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use told::{PendingReply, ReplyKey};
@@ -240,9 +240,10 @@ impl Endpoints {
         }
     }
 
-    /// A section has ended at the instant that was due: these are the counts of every channel over
-    /// all time before.
-    pub fn end_section(&mut self, counts: &[ChannelCount]) {
+    /// A section has ended at the instant that was due: these are the counts, over all time before,
+    /// of every channel on which anything happened since the section before, or of more, in
+    /// ascending order.
+    pub fn end_section(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         self.flows.settle(self.checkpoint);
         self.tell_held();
         self.collector.on_section_end(counts);

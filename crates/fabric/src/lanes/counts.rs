@@ -6,10 +6,22 @@
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;
-use crate::lanes::links::SLOW;
+use crate::lanes::links::{SLOW, TO_HOST};
 use crate::lanes::network::Network;
 use gingham_model::measure::ChannelCount;
 use gingham_topology::ChannelId;
+
+/// Whether nothing that counts goes on at a port at the end of a section: it has all credits, so
+/// that nothing is on its channel or in the buffer behind, and no flit of it begins later.
+pub(crate) fn is_at_rest(port: usize, network: &Network, context: &Context, end: u64) -> bool {
+    let sender = network.links.port(port);
+    let depths = &context.lanes.depths_flits[..context.plan.lanes.count.into()];
+    let has_credits = |(lane, depth): (usize, &u32)| {
+        u32::from(network.links.lane(port << SHIFT | lane).credit) == *depth
+    };
+    (!sender.is(SLOW) || network.links.free_ps(port) <= end)
+        && (sender.is(TO_HOST) || depths.iter().enumerate().all(has_credits))
+}
 
 /// Counts of a channel: of what began before `begin_end`, with what lasts counted up to `end`.
 pub(crate) fn count_channel(

@@ -221,7 +221,7 @@ impl Hosts {
     /// All hosts that may have something to send do, if they can.
     pub(crate) fn send(&mut self, network: &mut Network, context: &mut Context) {
         for word in self.first_port / 64..context.layout.channels().len() / 64 {
-            let mut ports = network.links.ready.take(word);
+            let mut ports = network.links.take_ready(word);
             while ports != 0 {
                 let port = word * 64 + ports.trailing_zeros() as usize;
                 ports &= ports - 1;

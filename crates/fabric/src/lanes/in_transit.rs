@@ -7,7 +7,7 @@
 //!
 //! Source: Flich et al. 2001, section III; `docs/concepts/timing.md` says when things happen.
 
-use crate::lanes::bits::Bits;
+use crate::bits::Bits;
 use crate::lanes::buffers::{Buffers, Ends};
 use crate::lanes::context::Context;
 use crate::lanes::event::Event;

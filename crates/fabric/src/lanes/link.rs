@@ -18,7 +18,7 @@ impl Network {
     /// All channels of switches that may have something to send.
     pub(crate) fn traverse_links(&mut self, context: &mut Context, tick: u64) {
         for word in 0..context.layout.first_host / 64 {
-            let mut ports = self.links.ready.take(word);
+            let mut ports = self.links.take_ready(word);
             while ports != 0 {
                 let port = word * 64 + ports.trailing_zeros() as usize;
                 ports &= ports - 1;

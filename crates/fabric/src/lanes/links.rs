@@ -9,8 +9,8 @@
 //! packet), `credited` those with credits, `held` those that an input lane holds; of each lane,
 //! credits, credits and flits on the wire, and flits in the buffer at the other end are its depth.
 
+use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
-use crate::lanes::bits::Bits;
 use crate::lanes::clock::Clock;
 use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
 use crate::lanes::ring::Ring;
@@ -38,6 +38,8 @@ pub(crate) struct Links {
     depths: [u16; LANES],
     /// Ports that may have something to send.
     pub(crate) ready: Bits,
+    /// Ports that may have sent something since a section ended with nothing of theirs under way.
+    pub(crate) active: Bits,
     /// Flits on their way to an input lane of a switch, and of a host that stops its senders.
     pub(crate) arrivals: Ring,
     pub(crate) ejections: Ring,
@@ -187,6 +189,7 @@ impl Links {
             lanes: (0..count << SHIFT).map(lane).collect(),
             depths: lanes.output_depths_flits.map(narrow),
             ready: Bits::new(count),
+            active: Bits::new(count),
             arrivals: Ring::new(ticks_ahead),
             ejections: Ring::new(ticks_ahead),
             credits: Ring::new(ticks_ahead),
@@ -300,6 +303,14 @@ impl Links {
         self.ports[port].take(&mut self.lanes[port << SHIFT | lane], lane, self.depths[lane])
     }
 
+    /// The ports of a word that may have something to send, which are taken out.
+    #[inline]
+    pub(crate) fn take_ready(&mut self, word: usize) -> u64 {
+        let ports = self.ready.take(word);
+        self.active.words[word] |= ports;
+        ports
+    }
+
     // The channel.
 
     /// A flit that takes a credit is on its way to the input lane at the other end, and is there at
@@ -375,17 +386,16 @@ impl Links {
         self.free_ps[port]
     }
 
-    /// By output lane: credits on their way to it.
-    pub(crate) fn returning_credits(&self) -> Vec<u32> {
-        let mut returning = vec![0; self.lanes.len()];
-        self.credits.iter().for_each(|lane| returning[lane] += 1);
-        returning
+    /// The output lanes to which credits are on their way, one for each.
+    pub(crate) fn returning_credits(&self) -> impl Iterator<Item = usize> {
+        self.credits.iter()
     }
 
     /// By output lane: its credits that neither count nor are taken by a flit in the buffer at the
     /// other end.
     pub(crate) fn credits_on_wire(&self) -> Vec<u32> {
-        let mut on_wire = self.returning_credits();
+        let mut on_wire = vec![0; self.lanes.len()];
+        self.returning_credits().for_each(|lane| on_wire[lane] += 1);
         let flits = self.arrivals.iter().chain(self.ejections.iter());
         flits.for_each(|lane| on_wire[self.opposite(lane)] += 1);
         on_wire

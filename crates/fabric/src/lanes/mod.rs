@@ -30,7 +30,6 @@
 
 mod allocation;
 mod arbiters;
-mod bits;
 mod buffers;
 mod clock;
 mod context;

@@ -1,5 +1,6 @@
 //! Requests of heads for virtual channels: which input lanes request which output.
 
+use crate::bits::members;
 use crate::lanes::layout::SHIFT;
 use crate::lanes::switches::SwitchPort;
 use gingham_model::{PipelinePlan, Plan};
@@ -52,9 +53,10 @@ impl Requests {
         &self.words[self.base[port] as usize..end]
     }
 
-    /// Whether an input lane, by its number in the switch, requests a port.
-    pub(crate) fn contains(&self, port: usize, input: usize) -> bool {
-        self.words_of(port)[input / 64] >> (input % 64) & 1 == 1
+    /// The input lanes that request a port, by their number in the switch.
+    pub(crate) fn of_port(&self, port: usize) -> impl Iterator<Item = usize> {
+        let words = self.words_of(port).iter().enumerate();
+        words.flat_map(|(number, word)| members(*word).map(move |bit| number * 64 + bit))
     }
 
     /// The lanes that the head of an input lane may take.
@@ -123,15 +125,4 @@ impl Requests {
             members(word(place)).map(move |bit| number * 64 + bit)
         })
     }
-}
-
-/// The bits of a word, the lowest first.
-fn members(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = word.trailing_zeros() as usize;
-        (word != 0).then(|| {
-            word &= word - 1;
-            bit
-        })
-    })
 }

@@ -1,8 +1,9 @@
 //! The simulation: events between ticks, and the stages of a tick.
 
+use crate::bits::Bits;
 use crate::lanes::clock::Clock;
 use crate::lanes::context::Context;
-use crate::lanes::counts::count_channel;
+use crate::lanes::counts::{count_channel, is_at_rest};
 use crate::lanes::event::{Event, INDEX_MAX};
 use crate::lanes::hosts::Hosts;
 use crate::lanes::layout::Layout;
@@ -21,8 +22,10 @@ pub(crate) struct Simulation {
     context: Context,
     network: Network,
     hosts: Hosts,
-    /// Of the last section, by channel; its memory is used again.
-    counts: Vec<ChannelCount>,
+    /// Channels that are counted at a section's end.
+    counted: Bits,
+    /// Of the last section; its memory is used again.
+    counts: Vec<(ChannelId, ChannelCount)>,
 }
 
 impl gingham_model::Simulation for Simulation {
@@ -53,7 +56,7 @@ impl gingham_model::Simulation for Simulation {
     fn channel_counts(&self) -> Vec<ChannelCount> {
         let now = self.context.clock.now();
         let count = |channel| self.count(channel, now + 1, now);
-        ChannelId::first(self.counts.len()).map(count).collect()
+        ChannelId::first(self.context.plan.channels.len()).map(count).collect()
     }
 
     /// Checks that the credits of every lane are somewhere, and that its sets say what is so.
@@ -72,7 +75,8 @@ impl Simulation {
         let mut simulation = Self {
             network: Network::new(&plan, &lanes, &layout, &endpoints),
             hosts: Hosts::new(&plan, &lanes, &layout, &endpoints),
-            counts: vec![ChannelCount::default(); plan.channels.len()],
+            counted: Bits::new(plan.channels.len()),
+            counts: Vec::new(),
             context: Context {
                 clock: Clock::new(lanes.cycle.as_ps()),
                 worms: Worms::default(),
@@ -181,9 +185,12 @@ impl Simulation {
     #[inline(never)] // `benches/bench.py` finds it by its name.
     fn end_section(&mut self, time: u64) {
         let mut counts = std::mem::take(&mut self.counts);
-        for (channel, count) in ChannelId::first(counts.len()).zip(&mut counts) {
-            *count = self.count(channel, time, time);
-        }
+        counts.clear();
+        self.end_activity(time);
+        counts.extend(self.counted.iter().map(|channel| {
+            let channel = ChannelId::new(channel);
+            (channel, self.count(channel, time, time))
+        }));
         self.context.endpoints.end_section(&counts);
         self.counts = counts;
         debug_assert!(
@@ -191,6 +198,19 @@ impl Simulation {
                 || !self.context.endpoints.is_running(),
             "sections go on"
         );
+    }
+
+    /// Which channels are to be counted at the end of a section, and which may be again at that of
+    /// the next although they send nothing.
+    fn end_activity(&mut self, time: u64) {
+        let Self { context, network, counted, .. } = self;
+        counted.words.fill(0);
+        let mut active = std::mem::take(&mut network.links.active);
+        active.retain(|port| {
+            counted.insert(context.layout.channel(port).index());
+            !is_at_rest(port, network, context, time)
+        });
+        network.links.active = active;
     }
 
     fn count(&self, channel: ChannelId, begin_end: u64, end: u64) -> ChannelCount {

@@ -3,8 +3,8 @@
 //! Invariants: `sendable` is the lanes that hold an output lane and whose buffer is not empty,
 //! `full` those whose output lane has no room.
 
+use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
-use crate::lanes::bits::Bits;
 use crate::lanes::buffers::Buffers;
 use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, round_robin};
 use crate::lanes::links::Links;

@@ -6,7 +6,7 @@
 use crate::lanes::context::Context;
 use crate::lanes::hosts::Hosts;
 use crate::lanes::layout::{NONE, SHIFT, lanes_of, number_of};
-use crate::lanes::links::TO_HOST;
+use crate::lanes::links::{Links, TO_HOST};
 use crate::lanes::network::Network;
 use gingham_model::{EjectionHead, Wait, WaitCycle};
 use gingham_topology::routing::Buffer;
@@ -19,20 +19,52 @@ pub(crate) struct Waits<'a> {
     pub(crate) context: &'a Context,
 }
 
+/// Credits on their way.
+#[derive(Clone, Debug)]
+struct Returning {
+    /// The output lane of each, in ascending order.
+    lanes: Vec<usize>,
+}
+
+impl Returning {
+    fn new(links: &Links) -> Self {
+        let mut lanes: Vec<usize> = links.returning_credits().collect();
+        lanes.sort_unstable();
+        Self { lanes }
+    }
+
+    /// Credits on their way to an output lane.
+    fn to(&self, output: usize) -> u32 {
+        let first = self.lanes.partition_point(|lane| *lane < output);
+        let count = self.lanes[first..].iter().take_while(|lane| **lane == output).count();
+        u32::try_from(count).expect("a lane has fewer than 2^32 credits")
+    }
+}
+
 impl Waits<'_> {
-    /// A cycle of waits, if there is one.
+    /// A cycle of waits, if there is one. Only lanes whose head has a request or whose output lane
+    /// has no room are looked at.
     pub(crate) fn find_cycle(self) -> Option<WaitCycle> {
-        let returning = self.network.links.returning_credits();
+        let returning = Returning::new(&self.network.links);
         let mut waits = Vec::new();
-        for lane in self.lanes() {
-            let wait = if lane >> SHIFT < self.context.layout.first_host {
-                self.wait_at_switch(lane, &returning)
-            } else if self.network.in_transit.stops {
-                self.wait_at_host(lane, &returning)
-            } else {
-                None
-            };
+        let mut add = |lane, wait: Option<Wait>| {
             waits.extend(wait.map(|wait| (self.buffer(lane), wait)));
+        };
+        for (port, state) in self.network.switches.ports().iter().enumerate() {
+            for lane in lanes_of(state.full) {
+                let lane = port << SHIFT | lane;
+                add(lane, self.wait_for_room(lane));
+            }
+            for input in self.network.requests.of_port(port) {
+                let lane = state.base as usize + input;
+                add(lane, self.wait_for_lane(lane, port, &returning));
+            }
+        }
+        if self.network.in_transit.stops {
+            let first = self.context.layout.first_host << SHIFT;
+            for lane in self.lanes().skip_while(|lane| *lane < first) {
+                add(lane, self.wait_at_host(lane, &returning));
+            }
         }
         waits.sort_unstable_by_key(|(buffer, _)| *buffer);
         WaitCycle::find(&waits)
@@ -62,31 +94,28 @@ impl Waits<'_> {
         self.context.lanes.cut_through.bits() >> number_of(lane) & 1 == 1
     }
 
-    fn wait_at_switch(self, lane: usize, returning: &[u32]) -> Option<Wait> {
+    /// The wait of an input lane whose output lane has no room: for the buffer behind that, if it is
+    /// full too.
+    fn wait_for_room(self, lane: usize) -> Option<Wait> {
+        let base = self.network.switches.port(lane >> SHIFT).base as usize;
+        let output = base + usize::from(self.network.buffers.lane(lane).out);
+        self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))
+    }
+
+    /// The wait of an input lane whose head requests a port.
+    fn wait_for_lane(self, lane: usize, requested: usize, returning: &Returning) -> Option<Wait> {
         let Network { links, buffers, switches, requests, .. } = self.network;
-        let (port, input) = (switches.port(lane >> SHIFT), buffers.lane(lane));
-        let base = port.base as usize;
-        if input.out != NONE {
-            let output = base + usize::from(input.out);
-            return (links.is_full(output) && self.is_full_behind(output))
-                .then(|| Wait::one(self.buffer_behind(output)));
-        }
-        if input.present == 0 {
-            return None;
-        }
-        let first = base >> SHIFT;
-        let mut ports = first..first + usize::from(port.span);
-        let requested = ports.find(|port| requests.contains(*port, lane - base))?;
+        let base = switches.port(lane >> SHIFT).base as usize;
         let wait = |choice: usize| {
             let output = requested << SHIFT | choice;
             if links.port(requested).held >> choice & 1 == 1 {
                 return Some(self.buffer(base + usize::from(links.lane(output).holder)));
             }
-            let unpromised = u32::from(links.lane(output).unpromised) + returning[output];
-            let is_short = self.is_cut_through(choice)
-                && !links.port(requested).is(TO_HOST)
-                && unpromised < input.left;
-            is_short.then(|| self.buffer_behind(output))
+            if !self.is_cut_through(choice) || links.port(requested).is(TO_HOST) {
+                return None;
+            }
+            let unpromised = u32::from(links.lane(output).unpromised) + returning.to(output);
+            (unpromised < buffers.lane(lane).left).then(|| self.buffer_behind(output))
         };
         let waits: Option<Vec<_>> = lanes_of(requests.lanes_of(lane)).map(wait).collect();
         waits.map(Wait::Any)
@@ -95,7 +124,7 @@ impl Waits<'_> {
     /// A packet that waits at a host for room in the pool waits for any packet of the pool to
     /// leave: for the input lanes at the ends of the lanes that these are on, or may take. What
     /// comes soon is no wait.
-    fn wait_at_host(self, lane: usize, returning: &[u32]) -> Option<Wait> {
+    fn wait_at_host(self, lane: usize, returning: &Returning) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);
         let EjectionHead::Waiting { .. } = host.heads[number_of(lane)] else { return None };
@@ -115,7 +144,7 @@ impl Waits<'_> {
             for choice in lanes_of(on.map_or(may_take, |on| 1 << on)) {
                 let output = port << SHIFT | choice;
                 let needs_all = on.is_none() && self.hosts.begins_whole(choice, self.context);
-                let credit = u32::from(links.lane(output).credit) + returning[output];
+                let credit = u32::from(links.lane(output).credit) + returning.to(output);
                 let is_short = needs_all && !links.port(port).is(TO_HOST) && credit < flits;
                 if !is_short && !self.is_full_behind(output) {
                     return None;

@@ -1,7 +1,7 @@
 //! What channels did, by section.
 
-use super::columns::Columns;
 use super::grid::SECTIONS_MAX;
+use super::section::{Row, Section};
 use super::{ChannelCount, Estimate};
 use crate::ChannelPlan;
 use gingham_results::{Ratio, real};
@@ -28,7 +28,9 @@ pub(super) struct ChannelCollector {
     has_buffers: Vec<bool>,
     /// By channel: its counts at the last section end.
     last: Vec<ChannelCount>,
-    sections: Vec<Columns>,
+    sections: Vec<Section>,
+    /// What happened in the last section; its memory is used again.
+    changes: Vec<Row>,
 }
 
 impl ChannelCollector {
@@ -37,20 +39,27 @@ impl ChannelCollector {
         let channels = ChannelId::first(plans.len());
         let has_buffers = channels.map(has_buffer).collect();
         let last = vec![ChannelCount::default(); plans.len()];
-        Self { plans: plans.to_vec(), has_buffers, last, sections: Vec::new() }
+        Self { plans: plans.to_vec(), has_buffers, last, sections: Vec::new(), changes: Vec::new() }
     }
 
-    /// A section has ended with these counts since time zero.
-    pub(super) fn end_section(&mut self, counts: &[ChannelCount]) {
-        assert_eq!(counts.len(), self.plans.len(), "a count a channel");
-        self.sections.push(Columns::between(&self.last, counts));
-        self.last.copy_from_slice(counts);
+    /// A section has ended with these counts since time zero of the channels on which anything
+    /// happened in it, in ascending order.
+    pub(super) fn end_section(&mut self, counts: &[Row]) {
+        self.changes.clear();
+        for (channel, count) in counts {
+            let last = &mut self.last[channel.index()];
+            if count != last {
+                self.changes.push((*channel, count.since(last)));
+                *last = *count;
+            }
+        }
+        self.sections.push(Section::new(&self.changes));
         debug_assert!(self.sections.len() <= SECTIONS_MAX, "sections are few");
     }
 
     /// Neighbours merge: the counts of each two are added.
     pub(super) fn double(&mut self) {
-        let merge = |pair: &[Columns]| pair[0].sum(&pair[1]);
+        let merge = |pair: &[Section]| pair[0].sum(&pair[1]);
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
@@ -62,11 +71,15 @@ impl ChannelCollector {
         sections_ps: Vec<f64>,
     ) -> impl Iterator<Item = Option<ChannelReport>> {
         let sections = &self.sections[first..first + sections_ps.len()];
+        let mut rows: Vec<_> = sections.iter().map(|section| section.rows().peekable()).collect();
         let mut counts = Vec::new();
-        let channels = self.plans.iter().zip(&self.has_buffers).enumerate();
-        channels.map(move |(channel, (plan, has_buffer))| {
+        let channels = ChannelId::first(self.plans.len()).zip(&self.plans);
+        channels.zip(&self.has_buffers).map(move |((channel, plan), has_buffer)| {
             counts.clear();
-            counts.extend(sections.iter().map(|section| section.count(channel)));
+            counts.extend(rows.iter_mut().map(|rows| {
+                let row = rows.next_if(|row| row.0 == channel);
+                row.map_or_else(ChannelCount::default, |row| row.1)
+            }));
             report(plan, *has_buffer, &counts, &sections_ps)
         })
     }
@@ -101,6 +114,10 @@ mod tests {
     use super::*;
     use gingham_kernel::Span;
 
+    fn rows<const N: usize>(counts: [ChannelCount; N]) -> Vec<Row> {
+        ChannelId::first(N).zip(counts).collect()
+    }
+
     fn flits(data_flits: u64) -> ChannelCount {
         ChannelCount { data_flits, ..ChannelCount::default() }
     }
@@ -122,14 +139,14 @@ mod tests {
     fn merging_adds_the_counts_of_neighbours() {
         let mut collector = ChannelCollector::new(&[PLAN; 2], |_| false);
         for end in 1..=4 {
-            collector.end_section(&[flits(10 * end), flits(end * end)]);
+            collector.end_section(&rows([flits(10 * end), flits(end * end)]));
         }
         assert_eq!(data_flits(&collector, 0, 0), [10, 10, 10, 10]);
         assert_eq!(data_flits(&collector, 1, 1), [3, 5, 7]);
         collector.double();
         assert_eq!(data_flits(&collector, 0, 0), [20, 20]);
         assert_eq!(data_flits(&collector, 0, 1), [4, 12]);
-        collector.end_section(&[flits(41), flits(16)]);
+        collector.end_section(&rows([flits(41), flits(16)])[..1]);
         assert_eq!(data_flits(&collector, 1, 0), [20, 1]);
         assert_eq!(data_flits(&collector, 1, 1), [12, 0]);
     }
@@ -145,7 +162,7 @@ mod tests {
                 stopped_ps: 25 * end,
                 occupancy_flit_ps: u128::from(300 * end),
             };
-            collector.end_section(&[one, flits(end)]);
+            collector.end_section(&rows([one, flits(end)]));
         }
         // Two sections of 100 ps: 8 flits of 10 ps, stopped for 50 ps, 600 flit-picoseconds.
         let measured = collector.reports(1, vec![100.0, 100.0]).next().unwrap().unwrap();

@@ -31,7 +31,7 @@ use crate::{
     StopPlan,
 };
 use gingham_kernel::{Span, Time};
-use gingham_topology::EndpointId;
+use gingham_topology::{ChannelId, EndpointId};
 
 /// An interval of fewer messages ends no run.
 const MESSAGES_MIN: u64 = 1_000;
@@ -197,9 +197,9 @@ impl Collector {
         self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// A section has ended: `counts` are the cumulative counts of every channel over `[0,
-    /// section_end)`.
-    pub fn on_section_end(&mut self, counts: &[ChannelCount]) {
+    /// A section has ended: `counts` are the cumulative counts over `[0, section_end)` of every
+    /// channel on which anything happened since the section before, or more, in ascending order.
+    pub fn on_section_end(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
         self.grid.end_section();

@@ -1,7 +1,7 @@
-//! Counts of all channels in one section, a column a count.
+//! Counts of channels in one section, a column a count.
 //!
 //! ```text
-//!   data flits       20 0 0 7 ...      in 32 bits each
+//!   data flits       20 7 300 1 ...    in 32 bits each
 //!   control flits                      nowhere any: no column
 //!   occupancy        5 000 000 000 ... in 64 bits each
 //! ```
@@ -11,9 +11,9 @@
 //! however large, and made and merged without a branch a channel.
 
 use super::ChannelCount;
-use std::ops::{BitOr, Sub};
+use std::ops::BitOr;
 
-/// What every channel did in a section, by channel.
+/// Counts, by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Columns {
     data_flits: Column,
@@ -24,19 +24,18 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// What happened from `earlier` on until `counts`.
-    pub(super) fn between(earlier: &[ChannelCount], counts: &[ChannelCount]) -> Self {
-        let pairs = || counts.iter().zip(earlier);
+    /// A row for each count.
+    pub(super) fn new<'a>(counts: impl Iterator<Item = &'a ChannelCount> + Clone) -> Self {
         Self {
-            data_flits: Column::since(pairs(), |count| count.data_flits),
-            control_flits: Column::since(pairs(), |count| count.control_flits),
-            stops: Column::since(pairs(), |count| count.stops),
-            stopped_ps: Column::since(pairs(), |count| count.stopped_ps),
-            occupancy_flit_ps: Column::since(pairs(), |count| count.occupancy_flit_ps),
+            data_flits: Column::of(counts.clone().map(|count| count.data_flits)),
+            control_flits: Column::of(counts.clone().map(|count| count.control_flits)),
+            stops: Column::of(counts.clone().map(|count| count.stops)),
+            stopped_ps: Column::of(counts.clone().map(|count| count.stopped_ps)),
+            occupancy_flit_ps: Column::of(counts.map(|count| count.occupancy_flit_ps)),
         }
     }
 
-    /// Two sections as one.
+    /// The sums of two, row by row.
     pub(super) fn sum(&self, other: &Self) -> Self {
         Self {
             data_flits: self.data_flits.sum(&other.data_flits),
@@ -47,22 +46,22 @@ impl Columns {
         }
     }
 
-    /// What the channel of this index did.
-    pub(super) fn count(&self, channel: usize) -> ChannelCount {
+    /// The counts of a row.
+    pub(super) fn count(&self, row: usize) -> ChannelCount {
         ChannelCount {
-            data_flits: self.data_flits.word(channel),
-            control_flits: self.control_flits.word(channel),
-            stops: self.stops.word(channel),
-            stopped_ps: self.stopped_ps.word(channel),
-            occupancy_flit_ps: self.occupancy_flit_ps.get(channel),
+            data_flits: self.data_flits.word(row),
+            control_flits: self.control_flits.word(row),
+            stops: self.stops.word(row),
+            stopped_ps: self.stopped_ps.word(row),
+            occupancy_flit_ps: self.occupancy_flit_ps.get(row),
         }
     }
 }
 
-/// One count by channel.
+/// One count, by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Column {
-    /// Zero for every channel.
+    /// Zero in every row.
     Zero,
     Narrow(Box<[u32]>),
     Word(Box<[u64]>),
@@ -70,14 +69,6 @@ enum Column {
 }
 
 impl Column {
-    /// What a count has grown by, from pairs of it later and earlier.
-    fn since<'a, N: Number>(
-        pairs: impl Iterator<Item = (&'a ChannelCount, &'a ChannelCount)> + Clone,
-        of: impl Fn(&ChannelCount) -> N,
-    ) -> Self {
-        Self::of(pairs.map(|(later, earlier)| of(later) - of(earlier)))
-    }
-
     /// In the fewest bits that hold all values.
     fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
         let all = values.clone().fold(N::default(), |all, value| all | value);
@@ -98,7 +89,7 @@ impl Column {
             (Self::Word(first), Self::Word(second)) => Self::of_sums(first, second),
             (Self::Wide(sums), other) | (other, Self::Wide(sums)) => {
                 let sums = sums.iter().enumerate();
-                Self::of(sums.map(|(channel, sum)| sum + other.get(channel)))
+                Self::of(sums.map(|(row, sum)| sum + other.get(row)))
             }
         }
     }
@@ -113,23 +104,23 @@ impl Column {
         }
     }
 
-    fn get(&self, channel: usize) -> u128 {
+    fn get(&self, row: usize) -> u128 {
         match self {
             Self::Zero => 0,
-            Self::Narrow(values) => values[channel].into(),
-            Self::Word(values) => values[channel].into(),
-            Self::Wide(values) => values[channel],
+            Self::Narrow(values) => values[row].into(),
+            Self::Word(values) => values[row].into(),
+            Self::Wide(values) => values[row],
         }
     }
 
     /// A count of 64 bits.
-    fn word(&self, channel: usize) -> u64 {
-        self.get(channel).word()
+    fn word(&self, row: usize) -> u64 {
+        self.get(row).word()
     }
 }
 
 /// What counts are held in.
-trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> + Sub<Output = Self> {
+trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> {
     /// Its lowest 32 bits, where there are no others.
     fn low(self) -> u32;
     /// Its lowest 64 bits, where there are no others.
@@ -197,19 +188,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_happened_is_kept_and_added(
+        fn counts_are_kept_and_added(
             pairs in proptest::collection::vec((any_count(), any_count()), 0..50)
         ) {
-            let [first, second]: [Vec<_>; 2] =
-                [pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()];
-            let sums: Vec<_> = pairs.iter().map(|(first, second)| *first + *second).collect();
-            let start = vec![ChannelCount::default(); pairs.len()];
-            let sections = [Columns::between(&start, &first), Columns::between(&first, &sums)];
-            let merged = sections[0].sum(&sections[1]);
-            for channel in 0..pairs.len() {
-                prop_assert_eq!(sections[0].count(channel), first[channel]);
-                prop_assert_eq!(sections[1].count(channel), second[channel]);
-                prop_assert_eq!(merged.count(channel), sums[channel]);
+            let first = Columns::new(pairs.iter().map(|pair| &pair.0));
+            let second = Columns::new(pairs.iter().map(|pair| &pair.1));
+            let sum = first.sum(&second);
+            for (row, pair) in pairs.iter().enumerate() {
+                prop_assert_eq!(first.count(row), pair.0);
+                prop_assert_eq!(second.count(row), pair.1);
+                prop_assert_eq!(sum.count(row), pair.0 + pair.1);
             }
         }
     }

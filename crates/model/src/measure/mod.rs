@@ -33,6 +33,7 @@ mod percentile;
 mod records;
 mod report;
 mod samples;
+mod section;
 mod series;
 mod slices;
 mod transit;

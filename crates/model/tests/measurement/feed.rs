@@ -1,7 +1,7 @@
 //! Collectors that are told of messages without a network.
 
 use gingham_kernel::{Span, Time};
-use gingham_model::measure::{ChannelCount, Collector};
+use gingham_model::measure::Collector;
 use gingham_model::{
     Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, FlowId, FollowPlan,
     InTransitPlan, LanePlan, MeasurePlan, Message, MessageId, PathChoice, Plan, Priority,
@@ -79,20 +79,18 @@ pub(crate) fn journey(created: u64, delivered: u64) -> Journey {
 /// A collector, told of journeys in the order of time.
 pub(crate) struct Feed {
     pub(crate) collector: Collector,
-    channels: usize,
     created: usize,
 }
 
 impl Feed {
     pub(crate) fn new(plan: &Plan) -> Self {
-        Self { collector: Collector::new(plan), channels: plan.channels.len(), created: 0 }
+        Self { collector: Collector::new(plan), created: 0 }
     }
 
     /// Ends sections up to and at `ps`, as a simulation does before the events of that instant.
     pub(crate) fn end_sections(&mut self, ps: u64) {
-        let counts = vec![ChannelCount::default(); self.channels];
         while self.collector.section_end().is_some_and(|end| end <= Time::from_ps(ps)) {
-            self.collector.on_section_end(&counts);
+            self.collector.on_section_end(&[]);
         }
     }
 

@@ -76,7 +76,9 @@ fn channels_are_cut_at_the_window() {
     while let Some(end) = feed.collector.section_end() {
         let ticks = end.as_ps() / 16;
         let count = ChannelCount { data_flits: ticks, stopped_ps: 4 * ticks, ..Default::default() };
-        feed.collector.on_section_end(&vec![count; plan.channels.len()]);
+        let channels = ChannelId::first(plan.channels.len());
+        feed.collector
+            .on_section_end(&channels.map(|channel| (channel, count)).collect::<Vec<_>>());
     }
     let channel = feed.collector.report().channel(ChannelId::new(0)).unwrap();
     assert_eq!(channel.count.data_flits, (TIME - 320) / 16);

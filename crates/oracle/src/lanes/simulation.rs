@@ -201,7 +201,11 @@ impl Simulation {
                 self.schedule_caused();
             }
             Due::StepEnd(end) => self.sample(end),
-            Due::SectionEnd(end) => self.endpoints.end_section(&self.counts_until(end)),
+            Due::SectionEnd(end) => {
+                let counts = self.counts_until(end);
+                let counts: Vec<_> = ChannelId::first(counts.len()).zip(counts).collect();
+                self.endpoints.end_section(&counts);
+            }
             Due::DeadlockCheck(time) => {
                 let cycle = self.find_cycle(time);
                 self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());

@@ -31,23 +31,23 @@ impl Links {
     }
 
     /// Remembers that the counts of `channel` change.
+    #[inline]
     pub(super) fn touch(&mut self, channel: ChannelId) {
-        if !std::mem::replace(&mut self.senders[channel.index()].touched, true) {
-            self.touched.push(channel);
-        }
+        self.touched.insert(channel.index());
     }
 
-    /// Counts by channel at the end of a section, at `time`; nothing more is to happen before. Only
-    /// channels that something happened to since they were last at rest are counted again.
-    pub(crate) fn section_counts(&mut self, time: u64) -> &[ChannelCount] {
+    /// Counts at the end of a section, at `time`, of the channels that something happened to since
+    /// they were last at rest; nothing more is to happen before.
+    pub(crate) fn section_counts(&mut self, time: u64) -> &[(ChannelId, ChannelCount)] {
         let mut touched = std::mem::take(&mut self.touched);
+        let mut counts = std::mem::take(&mut self.section_counts);
+        counts.clear();
         touched.retain(|channel| {
-            self.section_counts[channel.index()] = self.count(*channel, time.checked_sub(1), time);
-            let is_touched = !self.is_at_rest(*channel, time);
-            self.senders[channel.index()].touched = is_touched;
-            is_touched
+            let channel = ChannelId::new(channel);
+            counts.push((channel, self.count(channel, time.checked_sub(1), time)));
+            !self.is_at_rest(channel, time)
         });
-        self.touched = touched;
+        (self.touched, self.section_counts) = (touched, counts);
         &self.section_counts
     }
 

@@ -24,6 +24,7 @@ mod ports;
 mod sender;
 mod waits;
 
+use crate::bits::Bits;
 use crate::wormhole::clock::Clock;
 use crate::wormhole::worm::{Incoming, Worms};
 use ejection::Ejection;
@@ -48,10 +49,10 @@ pub(crate) struct Links {
     changed: Vec<ChannelId>,
     /// By channel: what is counted as it comes.
     counts: Vec<ChannelCount>,
-    /// By channel: all counts at the last section end.
-    section_counts: Vec<ChannelCount>,
-    /// Channels whose counts may have changed since.
-    touched: Vec<ChannelId>,
+    /// Channels whose counts may have changed since the last section end.
+    touched: Bits,
+    /// What is counted at a section end; its memory is used again.
+    section_counts: Vec<(ChannelId, ChannelCount)>,
 }
 
 impl Links {
@@ -76,8 +77,8 @@ impl Links {
             ejections,
             changed: Vec::new(),
             counts: vec![ChannelCount::default(); plan.channels.len()],
-            section_counts: vec![ChannelCount::default(); plan.channels.len()],
-            touched: Vec::with_capacity(plan.channels.len()),
+            touched: Bits::new(plan.channels.len()),
+            section_counts: Vec::new(),
         }
     }
 
@@ -113,11 +114,8 @@ impl Links {
         worm: Incoming,
         ready: u64,
     ) {
-        let sender = &mut self.senders[channel.index()];
-        if !std::mem::replace(&mut sender.touched, true) {
-            self.touched.push(channel);
-        }
-        let first = sender.begin(&worm, ready);
+        self.touch(channel);
+        let first = self.senders[channel.index()].begin(&worm, ready);
         let worm = Incoming { first, ..worm };
         if let Some(input) = self.inputs[channel.index()].as_mut() {
             input.incoming.push_back(worm);

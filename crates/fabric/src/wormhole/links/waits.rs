@@ -10,10 +10,11 @@ impl Links {
     /// A cycle of waits, if there is one.
     pub(crate) fn find_cycle(&self) -> Option<WaitCycle> {
         // Where a worm waits something happened since all was at rest.
-        let wait =
-            |channel: &ChannelId| Some(((*channel).into(), Wait::one(self.waits_for(*channel)?)));
-        let mut waits: Vec<(Buffer, Wait)> = self.touched.iter().filter_map(wait).collect();
-        waits.sort_unstable_by_key(|(input, _)| *input);
+        let wait = |channel| {
+            let channel = ChannelId::new(channel);
+            Some((channel.into(), Wait::one(self.waits_for(channel)?)))
+        };
+        let waits: Vec<(Buffer, Wait)> = self.touched.iter().filter_map(wait).collect();
         WaitCycle::find(&waits)
     }
 
