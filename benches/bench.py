@@ -8,7 +8,8 @@ A row is a scenario of `benches/rows` at a fraction of its fabric's own saturati
 measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`) have the load
 that they say. Instructions are counted by valgrind, which gives
 the same number whatever else the machine does; times are of a run without it. What setting up
-costs is measured by itself and taken off. `measuring` is the share of the instructions that the
+costs is measured by itself and taken off; its time and the peak of memory after it stand at the
+end. A flit-hop is a flit that leaves a switch: what a host sends is none. `measuring` is the share of the instructions that the
 collector takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64`,
 `routes-1000` and `setup-*` are of other kinds: `benches/stripe.py`, `benches/routes.py` and
 `benches/setup.py` say what they measure.
@@ -183,6 +184,8 @@ def measure(
         "measuring_share": instructions and measuring / instructions,
         "events_per_worm_hop": run["events"] / max(run["worm_hops"], 1),
         "peak_mib": peak_kib / 1024,
+        "setup_seconds": run["setup_seconds"],
+        "setup_peak_mib": run["setup_peak_mib"],
         "seconds_per_simulated_ms": run["seconds"] / (run["end_ps"] / 1e9),
     }
 
@@ -263,6 +266,7 @@ def line_of(row: Row) -> str:
         f"{counts}{change} a flit-hop  {row['flit_hops_per_s']:.2e} flit-hops/s{cycles}"
         f"{share}  {row['events_per_worm_hop']:7.1f} events a worm-hop  {row['peak_mib']:6.1f} MiB"
         f"  {row['seconds_per_simulated_ms']:.4f} s/ms"
+        f"  set-up {row['setup_seconds']:.3f} s {row['setup_peak_mib']} MiB"
     )
 
 

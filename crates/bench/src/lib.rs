@@ -29,3 +29,11 @@ pub fn seconds_of(work: impl FnOnce()) -> f64 {
     work();
     start.elapsed().as_secs_f64()
 }
+
+/// The peak of memory of this process so far, in MiB; `None` where the system does not tell.
+pub fn peak_mib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib / 1024)
+}

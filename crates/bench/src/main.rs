@@ -6,9 +6,10 @@
 //! With `--bare` nothing is summed up after the run, so that counted instructions are those of the
 //! run.
 
-use gingham_bench::seconds_of;
+use gingham_bench::{peak_mib, seconds_of};
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ClassSummary, Engine, Run, compile};
+use gingham_topology::ChannelId;
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -38,7 +39,10 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let settings = settings.iter().map(setting).collect::<Result<_, _>>()?;
     let overrides = Overrides::texts(settings);
     let source = ScenarioSource::load(scenario.as_ref(), &overrides).map_err(|e| e.to_string())?;
-    let compiled = compile(&source, false).map_err(|error| error.to_string())?;
+    let mut compiled = None;
+    let setup_seconds = seconds_of(|| compiled = Some(compile(&source, false)));
+    let setup_peak_mib = peak_mib();
+    let compiled = compiled.expect("it was compiled").map_err(|error| error.to_string())?;
     let hosts = compiled.plan.classes.iter().map(|class| class.sources.len()).sum::<usize>();
     let cycle_ps = compiled.plan.switching.cycle_ps();
     let mut run = Run::new(compiled, engine.unwrap_or_default());
@@ -55,7 +59,9 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
         "hosts": hosts,
         "seconds": seconds,
         "events": run.events(),
-        "flit_hops": record.links.data_flits,
+        "flit_hops": flit_hops(&run),
+        "setup_seconds": setup_seconds,
+        "setup_peak_mib": setup_peak_mib,
         "cycles": cycle_ps.map(|cycle_ps| record.end_ps / cycle_ps),
         "worm_hops": worm_hops,
         "verdict": record.verdict,
@@ -63,6 +69,15 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
         "end_ps": record.end_ps,
     });
     Ok(line.to_string())
+}
+
+/// Flits that left a switch. What a host sends is no hop.
+fn flit_hops(run: &Run) -> u64 {
+    let plan = &run.compiled().plan;
+    let counts = run.channel_counts();
+    let of_switch = |channel: &ChannelId| plan.is_switch(plan.ends(*channel).source.node);
+    let channels = ChannelId::first(counts.len()).filter(of_switch);
+    channels.map(|channel| counts[channel.index()].data_flits).sum()
 }
 
 /// Channels that the delivered worms of a class went through.

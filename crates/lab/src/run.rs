@@ -2,6 +2,7 @@
 
 use crate::compile::Compiled;
 use crate::record::{Names, Record, Table, estimate_of, message_table};
+use gingham_model::measure::ChannelCount;
 use gingham_model::{ClassId, KeptMessages, Plan, Simulation, Status};
 use serde::Serialize;
 use std::sync::Arc;
@@ -116,6 +117,11 @@ impl Run {
     /// Events handled so far.
     pub fn events(&self) -> u64 {
         self.simulation.events()
+    }
+
+    /// Counts by channel since time zero.
+    pub fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.simulation.channel_counts()
     }
 
     /// What was measured, at the end or at an interruption.

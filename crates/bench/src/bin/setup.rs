@@ -5,7 +5,7 @@
 //! the routes, and prints one line of JSON: the seconds of each step, and the process's peak of memory
 //! after it.
 
-use gingham_bench::seconds_of;
+use gingham_bench::{peak_mib, seconds_of};
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Form, Proof, prove_between_hosts, route_within};
 use serde_json::{Value, json};
@@ -50,11 +50,4 @@ fn step<T>(work: impl FnOnce() -> T) -> (T, Value) {
     let seconds = seconds_of(|| result = Some(work()));
     let result = result.expect("the work was done");
     (result, json!({ "seconds": seconds, "peak_mib": peak_mib() }))
-}
-
-fn peak_mib() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib / 1024)
 }
