@@ -113,6 +113,7 @@ fn report(
 mod tests {
     use super::*;
     use gingham_kernel::Span;
+    use proptest::prelude::*;
 
     fn rows<const N: usize>(counts: [ChannelCount; N]) -> Vec<Row> {
         ChannelId::first(N).zip(counts).collect()
@@ -173,5 +174,39 @@ mod tests {
         let without_buffer = collector.reports(1, vec![100.0]).nth(1).unwrap().unwrap();
         assert_eq!(without_buffer.occupancy_flits, None);
         assert_eq!(collector.reports(3, Vec::new()).next().unwrap(), None);
+    }
+
+    proptest! {
+        /// Sections in which each channel does something or nothing, told where it did and
+        /// sometimes where it did not, against the differences of the counts themselves.
+        #[test]
+        fn sections_are_the_differences_of_counts(
+            steps in proptest::collection::vec(
+                proptest::array::uniform3((prop_oneof![Just(0), 1..1_u64 << 40], any::<bool>())), 8)
+        ) {
+            let mut collector = ChannelCollector::new(&[PLAN; 3], |_| true);
+            let mut totals = [0; 3];
+            for step in &steps {
+                let mut told = Vec::new();
+                for (channel, (grows, is_told)) in step.iter().enumerate() {
+                    totals[channel] += grows;
+                    if *grows > 0 || *is_told {
+                        told.push((ChannelId::new(channel), flits(totals[channel])));
+                    }
+                }
+                collector.end_section(&told);
+            }
+            let grown = |steps: &[[(u64, bool); 3]], channel: usize| -> u64 {
+                steps.iter().map(|step| step[channel].0).sum()
+            };
+            for width in [1, 2, 4] {
+                for channel in 0..3 {
+                    let expected: Vec<_> =
+                        steps.chunks(width).map(|steps| grown(steps, channel)).collect();
+                    prop_assert_eq!(data_flits(&collector, 0, channel), expected);
+                }
+                collector.double();
+            }
+        }
     }
 }
