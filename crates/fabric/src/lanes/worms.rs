@@ -1,7 +1,7 @@
 //! Worms under way, and the way ahead of them.
 
 use gingham_kernel::{Time, id_type};
-use gingham_model::{Arrival, Packet, PathLength, PipelinePlan, Plan};
+use gingham_model::{Arrival, Packet, PipelinePlan, Plan};
 use gingham_topology::routing::{DatelineClass, KeptPath, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
@@ -20,13 +20,12 @@ id_type!(
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) flits: u32,
-    /// Switches and in-transit hosts that its head has come to, but for the last.
+    /// Switches and in-transit hosts that its head has gone on from.
     pub(crate) position: u16,
     /// How far it has come in its dateline classes.
     pub(crate) dateline_class: DatelineClass,
     /// Its path, where it is chosen at its source.
     path: Option<KeptPath>,
-    length: PathLength,
     /// When its first flit began at its host, or at the last in-transit host.
     pub(crate) began_ps: u64,
     /// When its first flit had arrived whole at its destination.
@@ -43,17 +42,13 @@ impl Worm {
         first_node: NodeId,
         began_ps: u64,
     ) -> Self {
-        let Packet { path_set, source, destination, .. } = packet;
+        let Packet { path_set, destination, .. } = packet;
         let path = match plan.routes(path_set) {
             Routes::Source(routes) if plan.is_switch(first_node) => {
                 routes.kept(first_node, destination)
             }
             _ => None,
         };
-        let length = path.map_or_else(
-            || plan.length_from(path_set, first_node, source, destination),
-            PathLength::from,
-        );
         let flits = lanes.packet_flits(packet.payload_bytes);
         let flits = u32::try_from(flits).expect("a packet has fewer than 2^32 bytes");
         Self {
@@ -62,7 +57,6 @@ impl Worm {
             position: 0,
             dateline_class: DatelineClass::default(),
             path,
-            length,
             began_ps,
             head_arrived_ps: 0,
         }
@@ -86,14 +80,15 @@ impl Worm {
         output.expect("destinations are drawn among those that a route reaches")
     }
 
-    /// Its arrival, whole, at `now`.
+    /// Its arrival, whole, at `now`, with its head at its destination.
     pub(crate) fn arrival(&self, lanes: &PipelinePlan, now: u64) -> Arrival {
-        let count = |of: usize| u16::try_from(of).expect("a route has few switches");
+        let in_transit_hosts = self.path.map_or(0, KeptPath::in_transit_hosts);
+        let in_transit_hosts = u16::try_from(in_transit_hosts).expect("they are few");
         Arrival {
             payload_bytes: self.packet.payload_bytes,
             wire_bytes: lanes.wire_bytes(self.flits.into()),
-            hops: count(self.length.switches),
-            in_transit_hosts: count(self.length.in_transit_hosts),
+            hops: self.position - in_transit_hosts,
+            in_transit_hosts,
             head_arrived: Time::from_ps(self.head_arrived_ps),
             arrived: Time::from_ps(now),
         }
