@@ -271,19 +271,13 @@ impl Plan {
     /// them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
-        let switches = |set| self.length_from(set, first, source, destination).switches;
+        let switches = |set| self.length_from(set, first, destination).switches;
         self.sets().map(switches).max().unwrap_or(0)
     }
 
-    /// What a packet comes through on the path of a set, where it is known that `first` is the node
-    /// at the end of the source's cable.
-    pub fn length_from(
-        &self,
-        set: PathSet,
-        first: NodeId,
-        source: EndpointId,
-        destination: EndpointId,
-    ) -> PathLength {
+    /// What a packet comes through on the path of a set, `first` being the node at the end of the
+    /// source's cable.
+    pub fn length_from(&self, set: PathSet, first: NodeId, destination: EndpointId) -> PathLength {
         if !self.is_switch(first) {
             return PathLength::default();
         }
@@ -291,9 +285,10 @@ impl Plan {
             Routes::Source(routes) => {
                 routes.kept(first, destination).map_or(PathLength::default(), PathLength::from)
             }
-            Routes::Table(_) => self
-                .path(set, source, destination)
-                .map_or(PathLength::default(), |path| self.length_of(&path[1..])),
+            Routes::Table(tables) => {
+                let switches = tables.switches_to(&self.fabric, first, destination);
+                PathLength { switches: switches.unwrap_or(0), in_transit_hosts: 0 }
+            }
         }
     }
 

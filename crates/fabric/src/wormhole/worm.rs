@@ -27,17 +27,15 @@ impl Worm {
     #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
     #[inline(always)]
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
-        let Packet { path_set, source, destination, .. } = packet;
+        let Packet { path_set, destination, .. } = packet;
         let path = match plan.routes(path_set) {
             Routes::Source(routes) if plan.is_switch(first_node) => {
                 routes.kept(first_node, destination)
             }
             _ => None,
         };
-        let length = path.map_or_else(
-            || plan.length_from(path_set, first_node, source, destination),
-            PathLength::from,
-        );
+        let length = path
+            .map_or_else(|| plan.length_from(path_set, first_node, destination), PathLength::from);
         Self { packet, path, length, head_arrived: 0 }
     }
 

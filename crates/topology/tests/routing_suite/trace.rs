@@ -27,11 +27,21 @@ fn trace_with(switch: &str, to: &str, port: Option<u16>) -> (Fabric, Routes, Tra
     (fabric, routes, trace)
 }
 
+/// Switches on the way from each switch of the line to a host.
+fn switches_to(fabric: &Fabric, routes: &Routes, to: &str) -> [Option<usize>; 3] {
+    let Routes::Table(tables) = routes else { panic!("these are tables") };
+    let to = endpoint(fabric, to);
+    [0, 1, 2].map(|switch| tables.switches_to(fabric, NodeId::new(switch), to))
+}
+
 #[test]
 fn tables_of_an_algorithm_have_no_faults() {
     let (fabric, tables) = line();
     assert_eq!(tables.port(NodeId::new(2), endpoint(&fabric, "h0")), Some(3));
-    let trace = Routes::Table(tables).trace(&fabric);
+    let routes = Routes::Table(tables);
+    assert_eq!(switches_to(&fabric, &routes, "h0"), [1, 2, 3].map(Some));
+    assert_eq!(switches_to(&fabric, &routes, "h3"), [3, 2, 1].map(Some));
+    let trace = routes.trace(&fabric);
     assert_eq!(trace, Trace { arrived_pairs: 12, unreachable_pairs: 0, faults: vec![] });
 }
 
@@ -56,6 +66,7 @@ fn entries_that_point_at_each_other_are_a_loop() {
     assert_eq!(prove(&fabric, &routes), expected);
     let [from, to] = ["h0", "h2"].map(|name| endpoint(&fabric, name));
     assert_eq!(routes.path(&fabric, from, to), None);
+    assert_eq!(switches_to(&fabric, &routes, "h2"), [None, None, Some(1)]);
 }
 
 #[test]
@@ -73,6 +84,7 @@ fn black_holes_of_every_kind() {
         assert_eq!(fault.describe(&fabric), text);
         let [from, to] = ["h0", "h3"].map(|name| endpoint(&fabric, name));
         assert_eq!(routes.path(&fabric, from, to), None);
+        assert_eq!(switches_to(&fabric, &routes, "h3"), [None, None, Some(1)]);
         assert!(prove(&fabric, &routes).is_free());
     }
 }

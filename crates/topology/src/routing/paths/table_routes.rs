@@ -37,6 +37,21 @@ impl TableRoutes {
         (port != NO_PORT).then_some(port)
     }
 
+    /// How many switches a packet for `to` comes through from `switch` on, that one among them;
+    /// `None` where the tables do not lead there. Takes no memory, and time as the way is long.
+    pub fn switches_to(&self, fabric: &Fabric, switch: NodeId, to: EndpointId) -> Option<usize> {
+        let mut node = switch;
+        // A way through more switches than there are is a loop.
+        for switches in 1..=self.switch_count {
+            let target = fabric.target(fabric.outgoing(node, self.port(node, to)?)?);
+            if !fabric.node(target.node).is_switch() {
+                return (target == fabric.endpoint(to)).then_some(switches);
+            }
+            node = target.node;
+        }
+        None
+    }
+
     /// Writes or removes an entry. Port 0 is no way to an endpoint and counts as none.
     pub fn set_port(&mut self, switch: NodeId, to: EndpointId, port: Option<u16>) {
         self.ports.set(self.key(switch, to), port.unwrap_or(NO_PORT));
