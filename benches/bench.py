@@ -6,11 +6,11 @@
 
 A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was
 measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`) have the load
-that they say. Instructions are counted by valgrind, which gives
-the same number whatever else the machine does; times are of a run without it. What setting up
-costs is measured by itself and taken off; its time and the peak of memory after it stand at the
-end. A flit-hop is a flit that leaves a switch: what a host sends is none. `measuring` is the share of the instructions that the
-collector takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64`,
+that they say. Instructions are counted by valgrind, which gives the same number whatever else the
+machine does; times are of a run without it. What setting up costs is measured by itself and taken
+off; its time and the peak of memory after it stand at the end. A flit-hop is a flit that leaves a
+switch: what a host sends is none. `measuring` is the share of the instructions that the collector
+takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64`,
 `routes-1000` and `setup-*` are of other kinds: `benches/stripe.py`, `benches/routes.py` and
 `benches/setup.py` say what they measure.
 """
