@@ -22,12 +22,12 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-/// The seconds that work takes.
+/// What work results in, and the seconds that it takes.
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
-pub fn seconds_of(work: impl FnOnce()) -> f64 {
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = std::time::Instant::now();
-    work();
-    start.elapsed().as_secs_f64()
+    let result = work();
+    (result, start.elapsed().as_secs_f64())
 }
 
 /// The peak of memory of this process so far, in MiB; `None` where the system does not tell.

@@ -6,7 +6,7 @@
 //! With `--bare` nothing is summed up after the run, so that counted instructions are those of the
 //! run.
 
-use gingham_bench::{peak_mib, seconds_of};
+use gingham_bench::{peak_mib, timed};
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ClassSummary, Engine, Run, compile};
 use gingham_topology::ChannelId;
@@ -39,17 +39,16 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let settings = settings.iter().map(setting).collect::<Result<_, _>>()?;
     let overrides = Overrides::texts(settings);
     let source = ScenarioSource::load(scenario.as_ref(), &overrides).map_err(|e| e.to_string())?;
-    let mut compiled = None;
-    let setup_seconds = seconds_of(|| compiled = Some(compile(&source, false)));
+    let (compiled, setup_seconds) = timed(|| compile(&source, false));
     let setup_peak_mib = peak_mib();
-    let compiled = compiled.expect("it was compiled").map_err(|error| error.to_string())?;
+    let compiled = compiled.map_err(|error| error.to_string())?;
     let hosts = compiled.plan.classes.iter().map(|class| class.sources.len()).sum::<usize>();
     let cycle_ps = compiled.plan.switching.cycle_ps();
     let mut run = Run::new(compiled, engine.unwrap_or_default());
     if engine.is_none() {
         return Ok(json!({ "hosts": hosts }).to_string());
     }
-    let seconds = seconds_of(|| while !run.advance(100_000).done {});
+    let ((), seconds) = timed(|| while !run.advance(100_000).done {});
     if bare {
         return Ok(json!({ "hosts": hosts }).to_string());
     }

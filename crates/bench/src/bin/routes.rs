@@ -10,7 +10,7 @@
 //! | `fewest` | with in-transit hosts, over those with the fewest of them |
 //! | `simple` | simple routes |
 
-use gingham_bench::seconds_of;
+use gingham_bench::timed;
 use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{
     Algorithm, Form, InTransit, KeptPath, PathSpread, Routes, SimpleRoutes, TransitHosts, route,
@@ -49,9 +49,8 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
         _ => return Err(USAGE.into()),
     };
     let fabric = Generator::Irregular(shape).generate(1).map_err(|error| error.to_string())?;
-    let mut routes = None;
-    let seconds = seconds_of(|| routes = Some(route(&fabric, &algorithm, Form::Source)));
-    let Some(Ok(Routes::Source(routes))) = routes else { return Err("no source routes".into()) };
+    let (routes, seconds) = timed(|| route(&fabric, &algorithm, Form::Source));
+    let Ok(Routes::Source(routes)) = routes else { return Err("no source routes".into()) };
     let far = routes.kept(NodeId::new(0), EndpointId::new(fabric.endpoints().len() - 1));
     Ok(json!({
         "seconds": seconds,

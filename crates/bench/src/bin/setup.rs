@@ -5,7 +5,7 @@
 //! the routes, and prints one line of JSON: the seconds of each step, and the process's peak of memory
 //! after it.
 
-use gingham_bench::{peak_mib, seconds_of};
+use gingham_bench::{peak_mib, timed};
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Form, Proof, prove_between_hosts, route_within};
 use serde_json::{Value, json};
@@ -46,8 +46,6 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
 
 /// The result of a step, with its seconds and the peak of memory since the process began.
 fn step<T>(work: impl FnOnce() -> T) -> (T, Value) {
-    let mut result = None;
-    let seconds = seconds_of(|| result = Some(work()));
-    let result = result.expect("the work was done");
+    let (result, seconds) = timed(work);
     (result, json!({ "seconds": seconds, "peak_mib": peak_mib() }))
 }

@@ -12,7 +12,7 @@
 //! | `pipe` | the same, with all markers and reports between the ends |
 //! | `guaranteed` | the same in guaranteed order, with tags |
 
-use gingham_bench::seconds_of;
+use gingham_bench::timed;
 use gingham_fairq::{Causal, SurplusRoundRobin};
 use gingham_stripe::{
     Epoch, Guarantee, Instant, Receiver, ReceiverOptions, Sender, SenderOptions, Tag,
@@ -57,8 +57,7 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
     };
     let packets: usize = packets.parse().map_err(|_| USAGE.to_owned())?;
     let packets = packets.next_multiple_of(BATCH);
-    let mut outcome = 0;
-    let seconds = seconds_of(|| outcome = run(packets, mode));
+    let (outcome, seconds) = timed(|| run(packets, mode));
     Ok(json!({ "packets": packets, "seconds": seconds, "outcome": outcome }))
 }
 

@@ -62,7 +62,7 @@ impl Waits<'_> {
         }
         if self.network.in_transit.stops {
             let first = self.context.layout.first_host << SHIFT;
-            for lane in self.lanes().skip_while(|lane| *lane < first) {
+            for lane in self.lanes_from(first) {
                 add(lane, self.wait_at_host(lane, &returning));
             }
         }
@@ -70,10 +70,10 @@ impl Waits<'_> {
         WaitCycle::find(&waits)
     }
 
-    /// The lanes that are in use.
-    fn lanes(self) -> impl Iterator<Item = usize> {
+    /// The lanes that are in use, from one on.
+    fn lanes_from(self, first: usize) -> impl Iterator<Item = usize> {
         let Context { layout, plan, .. } = self.context;
-        (0..self.network.links.lane_count()).filter(|lane| {
+        (first..self.network.links.lane_count()).filter(|lane| {
             number_of(*lane) < usize::from(plan.lanes.count)
                 && layout.channels()[lane >> SHIFT].is_some()
         })
@@ -169,7 +169,7 @@ impl Waits<'_> {
     /// tests. Slow.
     pub(crate) fn assert_invariants(self) {
         let on_wire = self.network.links.credits_on_wire();
-        for lane in self.lanes() {
+        for lane in self.lanes_from(0) {
             self.assert_output(lane, on_wire[lane]);
             if lane >> SHIFT < self.context.layout.first_host {
                 self.assert_input(lane);

@@ -64,7 +64,6 @@ pub(super) struct Sender {
     control_until: u64,
     /// Since when the other end forbids data, if it does.
     pub(super) stopped_since: Option<u64>,
-    /// Whether it stands in the list of those whose counts may have changed.
     /// When the `Release` that is scheduled comes, if one is: the tail may leave later than then.
     release_at: Option<u64>,
 }
