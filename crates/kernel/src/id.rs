@@ -26,3 +26,28 @@ macro_rules! id_type {
         }
     };
 }
+
+/// The same with `new` and `index` only, of which there may be none at no cost: an `Option` of it
+/// takes 32 bits too.
+#[macro_export]
+macro_rules! optional_id_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(::core::num::NonZeroU32);
+
+        impl $name {
+            /// The id of the thing at `index`. Panics beyond 32 bits.
+            pub fn new(index: usize) -> Self {
+                let number = u32::try_from(index).ok().and_then(|index| index.checked_add(1));
+                let number = number.and_then(::core::num::NonZeroU32::new);
+                Self(number.expect("an id fits 32 bits"))
+            }
+
+            /// The position this id stands for.
+            pub const fn index(self) -> usize {
+                self.0.get() as usize - 1
+            }
+        }
+    };
+}

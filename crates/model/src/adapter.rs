@@ -13,7 +13,7 @@
 //!
 //! Flows of classes that are controlled, by tokens for which they wait, a window or a pace, have a
 //! queue each: they and the queue of all others of their level are served in turn, a packet each,
-//! so that who waits holds up nobody else (`group`). Packets that no message is behind go before
+//! so that who waits holds up nobody else (`turns`). Packets that no message is behind go before
 //! all others of their level.
 //!
 //! A class that is policed has a bucket here ([`TokenBucket`](crate::TokenBucket)). Where excess is
@@ -24,27 +24,33 @@
 //! themselves, with levels of its own; whoever sends asks each group by its number. In a wormhole
 //! network there is but group 0.
 //!
+//! An endpoint of which nothing is controlled is its queues alone: what else there may be, turns,
+//! buckets and the choice of paths, stands beside them where there is any.
+//!
 //! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in
 //! the order of its flow.
 
-mod group;
+mod grouping;
 mod policers;
 #[cfg(test)]
 mod tests;
-mod waiting;
-
-pub(crate) use waiting::Waiting;
+mod turns;
 
 use crate::flows::Flows;
+use crate::messages::{Messages, Outgoing, Queue};
 use crate::{
-    ClassId, Conformance, Contention, Excess, FlowId, Message, Packet, PathChooser, Plan, Priority,
-    Reassembly,
+    ClassId, Conformance, Contention, Excess, FlowId, Message, MessageSlot, Packet, PathChoice,
+    PathChooser, PathSet, Plan, Priority,
 };
 use gingham_kernel::{Span, Time};
-use gingham_topology::EndpointId;
 use gingham_topology::routing::{LaneSet, VcClass};
-use group::{Group, Pick, Who};
+use grouping::Grouping;
 use policers::{Policer, delaying, policer_of};
+use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use turns::{Turns, Who};
 
 /// What an adapter does when its link is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,50 +83,65 @@ pub enum Next {
 /// Packets that wait at one endpoint.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    /// In ascending order of their lanes.
-    groups: Box<[Group]>,
-    /// By VC class: its group.
-    group_of: Box<[u8]>,
+    /// By group and level of priority: messages of classes that are not controlled.
+    shared: SmallVec<[Queue; 2]>,
+    /// The groups in which something waits, allowed or not, as bits.
+    waiting: u32,
+    /// Levels of priority.
+    levels: u8,
+    grouping: Arc<Grouping>,
+    beside: Option<Box<Beside>>,
+}
+
+/// What an adapter is more than queues.
+#[derive(Clone, Debug, Default)]
+struct Beside {
+    /// By group and level, whose turn it is; empty where nothing waits but for its link.
+    turns: Box<[Turns]>,
     /// By class, the bucket of one that is policed; empty where none is.
     policers: Box<[Option<Policer>]>,
     /// Which path a packet takes.
     paths: PathChooser,
-    /// Whether anything may wait here for something else than its link.
-    is_controlled: bool,
+}
+
+/// What goes next: of which group and level, and whose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Pick {
+    place: usize,
+    who: Who,
 }
 
 impl Adapter {
-    /// An adapter with nothing to send, for packets up to a priority that may leave on these lanes,
-    /// by their VC class. Packets of a VC class without lanes are never offered.
-    fn new(highest: Priority, lanes: &[LaneSet], is_controlled: bool) -> Self {
-        let mut sets = lanes.to_vec();
-        sets.sort_unstable();
-        sets.dedup();
-        let group_of = |of: &LaneSet| {
-            let place = sets.partition_point(|set| set < of);
-            u8::try_from(place).expect("a group a VC class at the most")
-        };
-        let group_of = lanes.iter().map(group_of).collect();
-        let groups = sets.into_iter().map(|set| Group::new(set, highest, is_controlled)).collect();
-        let (policers, paths) = (Box::default(), PathChooser::default());
-        Self { groups, group_of, policers, paths, is_controlled }
-    }
-
-    fn of_endpoint(plan: &Plan, endpoint: EndpointId) -> Self {
-        let highest = plan.highest_priority();
-        let paths = PathChooser::new(plan, endpoint);
-        let lanes = plan.lanes.first_lanes(endpoint);
-        Self { paths, ..Self::new(highest, &lanes, plan.is_controlled()) }
+    /// An adapter with nothing to send, for packets up to a priority.
+    fn new(highest: Priority, grouping: Arc<Grouping>, is_controlled: bool) -> Self {
+        let levels = highest.level() + 1;
+        let places = grouping.lanes.len() * levels;
+        let turns = vec![Turns::default(); if is_controlled { places } else { 0 }].into();
+        let beside = is_controlled.then(|| Box::new(Beside { turns, ..Beside::default() }));
+        let levels = u8::try_from(levels).expect("levels are few");
+        let shared = smallvec![Queue::default(); places];
+        Self { shared, waiting: 0, levels, grouping, beside }
     }
 
     /// The adapters of a plan, by endpoint, with nothing to send and full buckets.
     pub(crate) fn all(plan: &Plan) -> Vec<Self> {
-        let adapter = |endpoint| Self::of_endpoint(plan, endpoint);
+        let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
+        let (highest, is_controlled) = (plan.highest_priority(), plan.is_controlled());
+        let adapter = |endpoint| {
+            let lanes = plan.lanes.first_lanes(endpoint);
+            let alike = groupings.entry(lanes);
+            let alike = alike.or_insert_with_key(|lanes| Arc::new(Grouping::new(lanes)));
+            let mut adapter = Self::new(highest, Arc::clone(alike), is_controlled);
+            if plan.path_choice != PathChoice::Only {
+                adapter.beside().paths = PathChooser::new(plan, endpoint);
+            }
+            adapter
+        };
         let mut adapters: Vec<Self> = plan.fabric.endpoint_ids().map(adapter).collect();
         for (class, class_plan) in plan.classes.iter().enumerate() {
             let Some(policing) = &class_plan.policing else { continue };
             for (index, source) in class_plan.sources.iter().enumerate() {
-                let policers = &mut adapters[source.endpoint.index()].policers;
+                let policers = &mut adapters[source.endpoint.index()].beside().policers;
                 if policers.is_empty() {
                     *policers = vec![None; plan.classes.len()].into();
                 }
@@ -131,12 +152,18 @@ impl Adapter {
         adapters
     }
 
+    fn beside(&mut self) -> &mut Beside {
+        self.beside.get_or_insert_default()
+    }
+
     // What comes.
 
     /// As which class a message that was just created is sent, and what policing makes of it.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
-        let Some(policer) = policer_of(&mut self.policers, class) else {
+        let beside = self.beside.as_deref_mut();
+        let Some(policer) = beside.and_then(|beside| policer_of(&mut beside.policers, class))
+        else {
             return (class, Conformance::Conforming);
         };
         let holds = policer.bucket.holds(message.created, message.payload_bytes);
@@ -152,10 +179,12 @@ impl Adapter {
     }
 
     /// Puts a message behind those that wait before it, as one of a class.
+    #[inline]
     pub(crate) fn admit(
         &mut self,
         plan: &Plan,
         flows: &mut Flows,
+        messages: &mut Messages,
         message: Message,
         (class, conformance): (ClassId, Conformance),
     ) {
@@ -163,135 +192,262 @@ impl Adapter {
         let class = &plan.classes[class.index()];
         let switches = || plan.switches(message.source, message.destination);
         let longest_bytes = class.longest_packet_bytes(switches);
-        debug_assert!(longest_bytes > 0, "a packet carries payload");
-        let waiting = Waiting {
-            message,
-            priority: class.priority,
-            vc_class,
-            longest_bytes,
-            left_bytes: message.payload_bytes,
-            conformance,
-            assembly: None,
-        };
-        self.put(flows, waiting);
+        let priority = class.priority;
+        let outgoing = Outgoing { message, priority, vc_class, longest_bytes, conformance };
+        self.put(flows, messages, outgoing);
     }
 
-    fn put(&mut self, flows: &mut Flows, waiting: Waiting) {
-        let message = &waiting.message;
-        let group = &mut self.groups[usize::from(self.group_of[usize::from(waiting.vc_class.0)])];
+    #[inline]
+    fn put(&mut self, flows: &mut Flows, messages: &mut Messages, outgoing: Outgoing) {
+        let Outgoing { message, priority, vc_class, .. } = outgoing;
+        let slot = messages.insert(outgoing);
+        let place = self.note_waiting(vc_class, priority);
         match message.flow.filter(|flow| flows.get(*flow).is_controlled) {
-            None => group.put_shared(waiting),
-            Some(flow) => group.put_in_flow(flows, flow, waiting, message.created),
+            None => self.put_shared(messages, place, slot),
+            Some(flow) => {
+                let had_none = flows.get(flow).queue.is_empty();
+                let may_go = flows.put(flow, messages, slot, message.created);
+                self.turns(place).put_in_flow(flow, had_none, may_go);
+            }
         }
+    }
+
+    #[inline]
+    fn put_shared(&mut self, messages: &mut Messages, place: usize, slot: MessageSlot) {
+        let queue = &mut self.shared[place];
+        if let Some(beside) = &mut self.beside
+            && let Some(turns) = beside.turns.get_mut(place)
+            && queue.is_empty()
+        {
+            turns.put_shared();
+        }
+        queue.push_back(messages, slot);
     }
 
     /// Puts a packet that no message is behind after those of its level that wait. Returns how many
     /// wait now, of all levels and lanes.
     pub(crate) fn order(&mut self, packet: Packet, now: Time) -> usize {
-        let group = self.group_of(packet.vc_class);
-        self.groups[group].put_ordered(packet, now);
-        self.groups.iter().map(Group::ordered).sum()
+        let place = self.note_waiting(packet.vc_class, packet.priority);
+        self.turns(place).put_ordered(packet, now);
+        self.beside().turns.iter().map(Turns::ordered).sum()
     }
 
     /// A flow whose window was shut may go on, what it has to send being of a VC class and level.
     pub(crate) fn reopen(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
-        let group = self.group_of(vc_class);
-        self.groups[group].reopen(priority.level(), flow);
+        let place = self.place(self.group_of(vc_class), priority);
+        self.turns(place).reopen(flow);
     }
 
     /// The window of a flow that could go has become too small for it.
     pub(crate) fn shut(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
+        let place = self.place(self.group_of(vc_class), priority);
+        self.turns(place).shut(flow);
+    }
+
+    /// Something of a VC class and level waits. Returns its place among groups and levels.
+    #[inline]
+    fn note_waiting(&mut self, vc_class: VcClass, priority: Priority) -> usize {
         let group = self.group_of(vc_class);
-        self.groups[group].shut(priority.level(), flow);
+        self.waiting |= 1 << group;
+        self.place(group, priority)
+    }
+
+    #[inline]
+    fn place(&self, group: usize, priority: Priority) -> usize {
+        group * usize::from(self.levels) + priority.level()
+    }
+
+    fn turns(&mut self, place: usize) -> &mut Turns {
+        &mut self.beside().turns[place]
     }
 
     // What waits.
 
     /// Whether it may hold something back although the link is free.
     pub fn may_hold_back(&self) -> bool {
-        self.is_controlled
+        self.beside.as_ref().is_some_and(|beside| !beside.turns.is_empty())
     }
 
     /// The lanes of each group of queues, in ascending order.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = LaneSet> {
-        self.groups.iter().map(|group| group.lanes)
+        self.grouping.lanes.iter().copied()
     }
 
     /// The group in which packets of a VC class wait.
+    #[inline]
     pub fn group_of(&self, vc_class: VcClass) -> usize {
-        self.group_of[usize::from(vc_class.0)].into()
+        self.grouping.group_of(vc_class)
     }
 
-    /// Whether anything waits in a group, allowed or not.
-    pub fn is_waiting(&self, group: usize) -> bool {
-        self.groups[group].occupied != 0
+    /// The groups in which something waits, allowed or not, as bits.
+    #[inline]
+    pub fn waiting_groups(&self) -> u32 {
+        self.waiting
+    }
+
+    /// The places of a group, one a level.
+    #[inline]
+    fn places(&self, group: usize) -> Range<usize> {
+        let levels = usize::from(self.levels);
+        group * levels..(group + 1) * levels
+    }
+
+    /// The highest level of a group in which something waits in the shared queue.
+    #[inline]
+    fn highest_shared(&self, group: usize) -> Option<usize> {
+        self.places(group).rev().find(|place| !self.shared[*place].is_empty())
+    }
+
+    /// Something has left a group: whether anything waits there still.
+    #[inline]
+    fn left(&mut self, group: usize) {
+        let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
+        let waits = |place: usize| {
+            !self.shared[place].is_empty() || turns.get(place).is_some_and(Turns::is_waiting)
+        };
+        if !self.places(group).any(waits) {
+            self.waiting &= !(1 << group);
+        }
     }
 
     // What goes.
 
     /// What it would send of a group `now`: what [`Self::take`] gives. What could go but for tokens
     /// is delayed by these from now on.
-    pub(crate) fn next(&mut self, flows: &mut Flows, group: usize, now: Time) -> Next {
-        let group = &mut self.groups[group];
-        match group.pick(flows, &mut self.policers, now) {
-            Ok(Pick { level, who }) => {
-                let waiting = match who {
-                    Who::Shared(_) => group.shared[level].front(),
-                    Who::Flow(_, flow) => flows.get(flow).queue.front(),
-                    Who::Ordered => {
-                        let (payload_bytes, created) = group.next_ordered(level);
-                        return Next::Packet { payload_bytes, created };
-                    }
-                };
-                let waiting = waiting.expect("what is picked waits");
-                let (payload_bytes, created) = (waiting.next_bytes(), waiting.message.created);
-                Next::Packet { payload_bytes, created }
+    pub(crate) fn next(
+        &mut self,
+        flows: &mut Flows,
+        messages: &mut Messages,
+        group: usize,
+        now: Time,
+    ) -> Next {
+        let Pick { place, who } = match self.pick(flows, messages, group, now) {
+            Ok(pick) => pick,
+            Err(Some(time)) => return Next::At(time),
+            Err(None) => return Next::Nothing,
+        };
+        let slot = match who {
+            Who::Shared(_) => self.shared[place].front(),
+            Who::Flow(_, flow) => flows.get(flow).queue.front(),
+            Who::Ordered => {
+                let (payload_bytes, created) = self.turns(place).next_ordered();
+                return Next::Packet { payload_bytes, created };
             }
-            Err(Some(time)) => Next::At(time),
-            Err(None) => Next::Nothing,
-        }
+        };
+        let slot = slot.expect("what is picked waits");
+        let payload_bytes = messages.next_bytes(slot);
+        Next::Packet { payload_bytes, created: messages.message(slot).created }
     }
 
-    /// What it does with a link that is free `now`, of one group. The first packet of a message
-    /// opens its assembly.
+    /// What it does with a link that is free `now`, of one group.
+    #[inline]
     pub(crate) fn take(
         &mut self,
         flows: &mut Flows,
+        messages: &mut Messages,
         group: usize,
         now: Time,
-        reassembly: &mut Reassembly,
     ) -> Turn {
-        let group = &mut self.groups[group];
-        let Pick { level, who } = match group.pick(flows, &mut self.policers, now) {
+        if self.beside.is_some() {
+            return self.take_of_all(flows, messages, group, now);
+        }
+        let Some(place) = self.highest_shared(group) else { return Turn::Nothing };
+        let packet = self.take_shared(messages, place, PathSet::default(), now);
+        self.left(group);
+        Turn::Send(packet)
+    }
+
+    /// The next packet of the first message of a shared queue.
+    #[inline]
+    fn take_shared(
+        &mut self,
+        messages: &mut Messages,
+        place: usize,
+        path_set: PathSet,
+        now: Time,
+    ) -> Packet {
+        let queue = &mut self.shared[place];
+        let slot = queue.front().expect("what is picked waits");
+        let (packet, is_last) = messages.next_packet(slot, now, path_set);
+        if is_last {
+            queue.pop_front(messages);
+        }
+        packet
+    }
+
+    #[inline(never)]
+    fn take_of_all(
+        &mut self,
+        flows: &mut Flows,
+        messages: &mut Messages,
+        group: usize,
+        now: Time,
+    ) -> Turn {
+        let Pick { place, who } = match self.pick(flows, messages, group, now) {
             Ok(pick) => pick,
             Err(Some(time)) => return Turn::At(time),
             Err(None) => return Turn::Nothing,
         };
-        let waiting = match who {
-            Who::Shared(_) => group.shared[level].front_mut(),
-            Who::Flow(_, flow) => flows.get_mut(flow).queue.front_mut(),
+        let packet = match who {
             Who::Ordered => {
-                let packet = group.take_ordered(level);
-                let path_set = self.paths.choose(packet.payload_bytes);
-                return Turn::Send(Packet { path_set, ..packet });
+                let packet = self.turns(place).take_ordered();
+                let path_set = self.beside().paths.choose(packet.payload_bytes);
+                Packet { path_set, ..packet }
             }
-        };
-        let waiting = waiting.expect("what is picked waits");
-        let path_set = self.paths.choose(waiting.message.payload_bytes);
-        let packet = waiting.next_packet(now, path_set, reassembly);
-        let is_done = waiting.left_bytes == 0;
-        match who {
-            Who::Flow(place, flow) => {
-                if let Some(bucket) = delaying(&mut self.policers, packet.class) {
+            Who::Shared(in_ring) => {
+                let slot = self.shared[place].front().expect("what is picked waits");
+                let path_set = self.choose(messages, slot);
+                let packet = self.take_shared(messages, place, path_set, now);
+                let is_left = !self.shared[place].is_empty();
+                if let Some(turns) = self.beside().turns.get_mut(place) {
+                    turns.took_shared(in_ring, is_left);
+                }
+                packet
+            }
+            Who::Flow(in_ring, flow) => {
+                let slot = flows.get(flow).queue.front().expect("what is picked waits");
+                let path_set = self.choose(messages, slot);
+                let (packet, is_last) = messages.next_packet(slot, now, path_set);
+                if let Some(bucket) = delaying(&mut self.beside().policers, packet.class) {
                     bucket.take(now, packet.payload_bytes);
                 }
-                let standing = flows.took(flow, packet.payload_bytes, is_done, now);
-                group.took_of_flow(level, place, standing);
+                let standing = flows.took(flow, messages, packet.payload_bytes, is_last, now);
+                self.turns(place).took_of_flow(in_ring, standing);
+                packet
             }
-            Who::Shared(place) => group.took_shared(level, place, is_done),
-            Who::Ordered => unreachable!("it has left"),
-        }
+        };
+        self.left(group);
         Turn::Send(packet)
+    }
+
+    /// The path of a packet of a message, which starts now.
+    fn choose(&mut self, messages: &Messages, slot: MessageSlot) -> PathSet {
+        self.beside().paths.choose(messages.message(slot).payload_bytes)
+    }
+
+    /// What goes of a group `now`; else the first instant at which something may, if that is known
+    /// and there is something. What could go but for tokens is delayed by these from now on.
+    fn pick(
+        &mut self,
+        flows: &mut Flows,
+        messages: &mut Messages,
+        group: usize,
+        now: Time,
+    ) -> Result<Pick, Option<Time>> {
+        let places = self.places(group);
+        let Some(beside) = self.beside.as_deref_mut().filter(|beside| !beside.turns.is_empty())
+        else {
+            let place = self.highest_shared(group).ok_or(None)?;
+            return Ok(Pick { place, who: Who::Shared(0) });
+        };
+        let mut soonest: Option<Time> = None;
+        for place in places.rev() {
+            match beside.turns[place].who(flows, messages, &mut beside.policers, now) {
+                Ok(who) => return Ok(Pick { place, who }),
+                Err(time) => soonest = soonest.into_iter().chain(time).min(),
+            }
+        }
+        Err(soonest)
     }
 
     /// The tail of a packet of its own of `flits` flits, whose first started at `started`, has left
@@ -303,6 +459,6 @@ impl Adapter {
         flits: u64,
         flit: Span,
     ) -> Option<Contention> {
-        self.paths.on_left(started, left, flits, flit)
+        self.beside.as_mut()?.paths.on_left(started, left, flits, flit)
     }
 }

@@ -21,10 +21,10 @@ mod told;
 use crate::flows::Flows;
 use crate::marking::Marker;
 use crate::measure::{ChannelCount, Collector};
+use crate::messages::Messages;
 use crate::traffic::Source;
 use crate::{
-    Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Reassembly, Status, Turn, WaitCycle,
-    Wanted, Which,
+    Adapter, Delivery, Next, Noted, Order, PathChoice, Plan, Status, Turn, WaitCycle, Wanted, Which,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
@@ -67,7 +67,7 @@ pub struct Endpoints {
     /// Flows, where any are told apart.
     flows: Flows,
     /// Messages under way.
-    pub reassembly: Reassembly,
+    messages: Messages,
     collector: Collector,
     status: Status,
     messages_created: usize,
@@ -126,7 +126,7 @@ impl Endpoints {
             replies_ordered: 0,
             adapters: Adapter::all(&plan),
             flows: Flows::new(&plan),
-            reassembly: Reassembly::default(),
+            messages: Messages::default(),
             collector: Collector::new(&plan),
             status: Status::Running,
             messages_created: 0,
@@ -201,7 +201,8 @@ impl Endpoints {
     /// What an endpoint would send of a group of its queues at an instant: what [`Self::turn`]
     /// gives.
     pub fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
-        self.adapters[endpoint.index()].next(&mut self.flows, group, begins)
+        let adapter = &mut self.adapters[endpoint.index()];
+        adapter.next(&mut self.flows, &mut self.messages, group, begins)
     }
 
     /// What an endpoint begins to send of a group of its queues at an instant at which its link is
@@ -210,7 +211,7 @@ impl Endpoints {
     #[inline]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
         let adapter = &mut self.adapters[endpoint.index()];
-        let turn = adapter.take(&mut self.flows, group, begins, &mut self.reassembly);
+        let turn = adapter.take(&mut self.flows, &mut self.messages, group, begins);
         if self.flows.has_held() {
             self.tell_held();
         }

@@ -8,11 +8,11 @@
 //! A flow is numbered when its first message is created. Only classes whose flows are controlled,
 //! counted or followed have any; a flow that is not controlled has no queue to itself.
 
-use crate::adapter::Waiting;
+use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder};
-use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, Pace, PacePlan, Plan};
+use crate::{ClassId, ClassPlan, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan};
 use gingham_kernel::Time;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// All flows of a run.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub(crate) struct Flow {
     /// Whether it has a queue to itself.
     pub(crate) is_controlled: bool,
     /// Messages of which something is to be sent, where it has one.
-    pub(crate) queue: VecDeque<Waiting>,
+    pub(crate) queue: Queue,
     pub(crate) limits: Limits,
     /// What changes these, where answers come.
     responder: Option<Responder>,
@@ -110,14 +110,17 @@ impl Flows {
 
     /// A message of a controlled flow waits. Returns whether the flow had nothing to send before
     /// and may go now.
-    pub(crate) fn put(&mut self, id: FlowId, waiting: Waiting, now: Time) -> bool {
+    pub(crate) fn put(
+        &mut self,
+        id: FlowId,
+        messages: &mut Messages,
+        slot: MessageSlot,
+        now: Time,
+    ) -> bool {
         let flow = self.get_mut(id);
-        // Of most flows one message waits at a time: there is no room for more until it is needed.
-        if flow.queue.capacity() == 0 {
-            flow.queue.reserve_exact(1);
-        }
-        flow.queue.push_back(waiting);
-        flow.queue.len() == 1 && self.waits_from(id, now)
+        let had_none = flow.queue.is_empty();
+        flow.queue.push_back(messages, slot);
+        had_none && self.waits_from(id, now)
     }
 
     /// The first packet of a flow was taken, of so much payload, and begins at an instant;
@@ -126,13 +129,14 @@ impl Flows {
     pub(crate) fn took(
         &mut self,
         id: FlowId,
+        messages: &Messages,
         payload_bytes: u32,
         is_done: bool,
         now: Time,
     ) -> Standing {
         let flow = self.get_mut(id);
         if is_done {
-            flow.queue.pop_front();
+            flow.queue.pop_front(messages);
         }
         flow.under_way_packets += u32::from(flow.responder.is_some());
         if let Some(pace) = flow.limits.pace {
@@ -242,7 +246,7 @@ impl Flow {
         Self {
             key,
             is_controlled: class.is_controlled(),
-            queue: VecDeque::new(),
+            queue: Queue::default(),
             limits: Limits {
                 window_packets: class.window.map_or(u32::MAX, |window| window.packets),
                 pace: class.pace.as_ref().map(pace),

@@ -1,7 +1,6 @@
 //! What is counted, by its number.
 
-use gingham_kernel::id_type;
-use std::num::NonZeroU32;
+use gingham_kernel::{id_type, optional_id_type};
 
 id_type!(
     /// A traffic class, in the order of the scenario.
@@ -13,24 +12,12 @@ id_type!(
     MessageId
 );
 
-id_type!(
-    /// A message under way; reused once it was delivered.
-    AssemblyId
+optional_id_type!(
+    /// The place of a message under way; used again once it was delivered.
+    MessageSlot
 );
 
-/// A flow: the packets of a class from one endpoint to another, numbered at first use.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct FlowId(NonZeroU32);
-
-impl FlowId {
-    /// The id of the flow at `index`. Panics beyond 32 bits.
-    pub fn new(index: usize) -> Self {
-        let number = u32::try_from(index).ok().and_then(|index| index.checked_add(1));
-        Self(number.and_then(NonZeroU32::new).expect("an id fits 32 bits"))
-    }
-
-    /// The position this id stands for.
-    pub const fn index(self) -> usize {
-        self.0.get() as usize - 1
-    }
-}
+optional_id_type!(
+    /// A flow: the packets of a class from one endpoint to another, numbered at first use.
+    FlowId
+);

@@ -23,6 +23,7 @@ mod lanes;
 mod marking;
 pub mod measure;
 mod message;
+mod messages;
 mod notice;
 mod packet;
 mod path;
@@ -30,7 +31,6 @@ mod path_choice;
 mod plan;
 mod policing;
 mod probe;
-mod reassembly;
 mod response;
 mod segmentation;
 mod simulation;
@@ -44,7 +44,7 @@ mod wormhole;
 pub use adapter::{Adapter, Next, Turn};
 pub use channel::ChannelPlan;
 pub use endpoints::{Due, Endpoints};
-pub use ids::{AssemblyId, ClassId, FlowId, MessageId};
+pub use ids::{ClassId, FlowId, MessageId, MessageSlot};
 pub use in_transit::{
     EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
     WhenPoolFull,
@@ -52,6 +52,7 @@ pub use in_transit::{
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
 pub use marking::{Marking, Periodic, Threshold};
 pub use message::{Delivery, Message};
+pub use messages::Arrival;
 pub use notice::{Notice, Order, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
 pub use path::{PathLength, PathSet};
@@ -61,7 +62,6 @@ pub use path_choice::{
 pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use probe::{Noted, ProbePlan};
-pub use reassembly::{Arrival, Reassembly};
 pub use response::{Fixed, Response};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::Simulation;

@@ -6,11 +6,10 @@
 //!   control   anything else that adapters and switches tell each other
 //! ```
 //!
-//! What a data packet is part of is its [`Assembly`](crate::Reassembly), through which all packets
-//! of a message are found again. The others take wire, buffers, lanes and routes as it does, and no
-//! message is behind them.
+//! A data packet knows the place of its message, where all packets of that come together again. The
+//! others take wire, buffers, lanes and routes as it does, and no message is behind them.
 
-use crate::{AssemblyId, ClassId, FlowId, PathSet};
+use crate::{ClassId, FlowId, MessageSlot, PathSet};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
@@ -37,7 +36,7 @@ impl Priority {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// Payload of a message, as it comes together at its destination.
-    Data(AssemblyId),
+    Data(MessageSlot),
     /// News that a data packet of its flow has arrived.
     Answer {
         /// Whether that was marked.

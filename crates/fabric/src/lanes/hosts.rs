@@ -180,9 +180,7 @@ impl Hosts {
     /// Looks in which queues of a host something waits.
     fn look_for_waiting(&mut self, port: usize, context: &Context) {
         let host = self.host_mut(port);
-        let adapter = &context.endpoints.adapters[host.endpoint.index()];
-        host.waiting = (0..host.groups.len())
-            .fold(0, |groups, group| groups | u32::from(adapter.is_waiting(group)) << group);
+        host.waiting = context.endpoints.adapters[host.endpoint.index()].waiting_groups();
     }
 
     /// The host at the start of `channel` may have something to send.

@@ -12,6 +12,7 @@ use crate::{
     PolicingPlan, REFILL_BYTES, Response, SegmentationPlan, StopPlan, Switching, WindowPlan,
     WormholePlan,
 };
+use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 
@@ -92,17 +93,15 @@ fn message(id: usize, payload_bytes: u32) -> Message {
     }
 }
 
-/// A message that waits in a level, cut into packets of so many bytes.
-fn waiting(message: Message, priority: Priority, longest_bytes: u32) -> Waiting {
-    Waiting {
-        message,
-        priority,
-        vc_class: VcClass(0),
-        longest_bytes,
-        left_bytes: message.payload_bytes,
-        conformance: Conformance::Conforming,
-        assembly: None,
-    }
+/// A message that is to be sent in a level, cut into packets of so many bytes.
+fn outgoing(message: Message, priority: Priority, longest_bytes: u32) -> Outgoing {
+    let (vc_class, conformance) = (VcClass(0), Conformance::Conforming);
+    Outgoing { message, priority, vc_class, longest_bytes, conformance }
+}
+
+/// An adapter for packets that may leave on these lanes, by VC class.
+fn adapter(highest: Priority, lanes: &[LaneSet], is_controlled: bool) -> Adapter {
+    Adapter::new(highest, Arc::new(Grouping::new(lanes)), is_controlled)
 }
 
 /// A packet that no message is behind.
@@ -127,15 +126,15 @@ struct Sender {
     plan: Plan,
     adapter: Adapter,
     flows: Flows,
-    reassembly: Reassembly,
+    messages: Messages,
 }
 
 impl Sender {
     fn new(classes: Vec<ClassPlan>) -> Self {
         let plan = plan(classes);
         let lanes = [LaneSet::one(0)];
-        let adapter = Adapter::new(plan.highest_priority(), &lanes, plan.is_controlled());
-        Self { adapter, flows: Flows::new(&plan), reassembly: Reassembly::default(), plan }
+        let adapter = adapter(plan.highest_priority(), &lanes, plan.is_controlled());
+        Self { adapter, flows: Flows::new(&plan), messages: Messages::default(), plan }
     }
 
     /// The flow of a class to a destination.
@@ -156,18 +155,19 @@ impl Sender {
             ..message
         };
         let priority = self.plan.classes[class].priority;
-        self.adapter.put(&mut self.flows, waiting(message, priority, u32::MAX));
+        let outgoing = outgoing(message, priority, u32::MAX);
+        self.adapter.put(&mut self.flows, &mut self.messages, outgoing);
     }
 
     fn take(&mut self, now: u64) -> Turn {
-        self.adapter.take(&mut self.flows, 0, at(now), &mut self.reassembly)
+        self.adapter.take(&mut self.flows, &mut self.messages, 0, at(now))
     }
 
     /// The message of the packet that goes at an instant.
     fn goes(&mut self, now: u64) -> usize {
         let Turn::Send(packet) = self.take(now) else { panic!("a packet may go") };
-        let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
-        self.reassembly.message(assembly).id.index()
+        let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
+        self.messages.message(slot).id.index()
     }
 
     fn answered(&mut self, flow: FlowId, now: u64) {
@@ -193,8 +193,8 @@ impl Sender {
 fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
     while let Turn::Send(packet) = sender.take(0) {
-        let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
-        let message = sender.reassembly.message(assembly).id.index();
+        let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
+        let message = sender.messages.message(slot).id.index();
         sent.push((message, packet.payload_bytes, packet.is_first));
     }
     sent
@@ -202,8 +202,8 @@ fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
 
 /// Puts a message into the queue of a level, whatever its class.
 fn offer(sender: &mut Sender, id: usize, bytes: u32, priority: u8, longest_bytes: u32) {
-    let waiting = waiting(message(id, bytes), level(priority), longest_bytes);
-    sender.adapter.put(&mut sender.flows, waiting);
+    let outgoing = outgoing(message(id, bytes), level(priority), longest_bytes);
+    sender.adapter.put(&mut sender.flows, &mut sender.messages, outgoing);
 }
 
 #[test]
@@ -234,20 +234,20 @@ fn a_higher_level_goes_between_segments_and_a_level_keeps_its_order() {
 fn packets_wait_by_the_lanes_on_which_they_may_leave() {
     let lanes = [0b0011, 0b1000, 0b0011].map(LaneSet::from_bits);
     let mut sender = Sender::new(vec![class(1)]);
-    sender.adapter = Adapter::new(level(1), &lanes, false);
+    sender.adapter = adapter(level(1), &lanes, false);
     assert!(sender.adapter.groups().eq([lanes[0], lanes[1]]));
     let groups = [0, 1, 2].map(|vc_class| sender.adapter.group_of(VcClass(vc_class)));
     assert_eq!(groups, [0, 1, 0]);
     for (id, vc_class) in [(0, 1), (1, 2), (2, 0)] {
         let message = message(id, 10 + u32::from(vc_class));
-        let waiting = waiting(message, level(vc_class % 2), 100);
-        let waiting = Waiting { vc_class: VcClass(vc_class), ..waiting };
-        sender.adapter.put(&mut sender.flows, waiting);
+        let outgoing = outgoing(message, level(vc_class % 2), 100);
+        let outgoing = Outgoing { vc_class: VcClass(vc_class), ..outgoing };
+        sender.adapter.put(&mut sender.flows, &mut sender.messages, outgoing);
     }
-    let Sender { adapter, flows, reassembly, .. } = &mut sender;
+    let Sender { adapter, flows, messages, .. } = &mut sender;
     let mut next = |group| {
-        let next = adapter.next(flows, group, Time::ZERO);
-        (next, adapter.take(flows, group, Time::ZERO, reassembly))
+        let next = adapter.next(flows, messages, group, Time::ZERO);
+        (next, adapter.take(flows, messages, group, Time::ZERO))
     };
     // VC classes 2 and 0 share a group, in the order in which their messages came; VC class 1
     // has its own.
@@ -326,7 +326,7 @@ fn policed(level: u8) -> (ClassPlan, Policer) {
 fn a_class_that_waits_for_tokens_waits_for_those_of_its_first_flow() {
     let (class_plan, policer) = policed(0);
     let mut sender = Sender::new(vec![class_plan, class(0)]);
-    sender.adapter.policers = [Some(policer), None].into();
+    sender.adapter.beside().policers = [Some(policer), None].into();
     sender.put(0, 1, 0, message(0, 8));
     sender.put(0, 1, 0, message(1, 8));
     sender.put(0, 2, 0, message(2, 8));
@@ -353,8 +353,11 @@ fn packets_without_a_message_go_before_all_else_of_their_level() {
     let queued = [(41, 0), (42, 1), (43, 1)]
         .map(|(bytes, priority)| sender.adapter.order(ordered(bytes, level(priority)), at(3)));
     assert_eq!(queued, [1, 2, 3]);
-    let Sender { adapter, flows, .. } = &mut sender;
-    assert_eq!(adapter.next(flows, 0, at(9)), Next::Packet { payload_bytes: 42, created: at(3) });
+    let Sender { adapter, flows, messages, .. } = &mut sender;
+    assert_eq!(
+        adapter.next(flows, messages, 0, at(9)),
+        Next::Packet { payload_bytes: 42, created: at(3) }
+    );
     let mut sizes = Vec::new();
     while let Turn::Send(packet) = sender.take(9) {
         sizes.push(packet.payload_bytes);
@@ -395,7 +398,7 @@ fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
     ] {
         let windowed = ClassPlan { window: Some(window(3)), ..class };
         let mut sender = Sender::new(vec![windowed]);
-        sender.adapter.policers = [policer].into();
+        sender.adapter.beside().policers = [policer].into();
         for id in 0..3 {
             sender.put(0, 1, 0, message(id, 8));
         }

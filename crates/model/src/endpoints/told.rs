@@ -117,7 +117,8 @@ impl Endpoints {
             return message.source;
         }
         let adapter = &mut self.adapters[message.source.index()];
-        adapter.admit(&self.plan, &mut self.flows, message, (class, conformance));
+        let (flows, messages) = (&mut self.flows, &mut self.messages);
+        adapter.admit(&self.plan, flows, messages, message, (class, conformance));
         if message.flow.is_some() {
             self.tell_held();
         }
@@ -172,8 +173,8 @@ impl Endpoints {
         if self.is_causal {
             self.before_delivery(packet, arrival);
         }
-        let Content::Data(assembly) = packet.content else { return };
-        let Some(delivery) = self.reassembly.arrive(assembly, arrival) else { return };
+        let Content::Data(slot) = packet.content else { return };
+        let Some(delivery) = self.messages.arrive(slot, arrival) else { return };
         self.collector.on_delivered(&delivery);
         if self.collector.is_complete() {
             self.set_checkpoint();
@@ -257,7 +258,7 @@ impl Endpoints {
         let Some(standing) = self.flows.answered(flow, marked, now) else { return };
         self.tell_held();
         let waiting = self.flows.get(flow).queue.front().expect("it has something to send");
-        let (vc_class, priority) = (waiting.vc_class, waiting.priority);
+        let (priority, vc_class) = self.messages.level_of(waiting);
         let endpoint = self.flows.get(flow).key.source;
         let adapter = &mut self.adapters[endpoint.index()];
         if standing == Standing::MayGo {

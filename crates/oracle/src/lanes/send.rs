@@ -62,8 +62,7 @@ impl Simulation {
     }
 
     fn has_something_to_send(&self, host: EndpointId) -> bool {
-        let adapter = &self.endpoints.adapters[host.index()];
-        (0..adapter.groups().len()).any(|group| adapter.is_waiting(group))
+        self.endpoints.adapters[host.index()].waiting_groups() != 0
             || self.senders[host.index()].iter().flatten().next().is_some()
             || !self.in_transit[host.index()].packets.is_empty()
     }
@@ -119,7 +118,8 @@ impl Simulation {
     fn waiting_groups(&self, host: EndpointId) -> Vec<(usize, LaneSet)> {
         let adapter = &self.endpoints.adapters[host.index()];
         let in_transit = self.in_transit[host.index()].machine.waiting_groups();
-        let waits = |group: usize| adapter.is_waiting(group) || in_transit >> group & 1 == 1;
+        let waiting = adapter.waiting_groups() | in_transit;
+        let waits = |group: usize| waiting >> group & 1 == 1;
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 

@@ -48,8 +48,8 @@ fn sent(steps: &[Step], sender: &mut Sender) -> (Vec<Packet>, BTreeMap<usize, (u
             assert_eq!(expected, None, "something waits");
             return false;
         };
-        let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
-        let id = sender.reassembly.message(assembly).id.index();
+        let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
+        let id = sender.messages.message(slot).id.index();
         assert_eq!(Some((id, packet.payload_bytes)), expected);
         packets.push(packet);
         true
@@ -92,8 +92,8 @@ proptest! {
                 head_arrived: at(instant),
                 arrived: at(instant),
             };
-            let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
-            if let Some(delivery) = sender.reassembly.arrive(assembly, &arrival) {
+            let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
+            if let Some(delivery) = sender.messages.arrive(slot, &arrival) {
                 prop_assert_eq!(delivery.delivered, at(instant));
                 let id = delivery.message.id.index();
                 prop_assert!(delivered.insert(id, (delivery.packets, delivery.wire_bytes)).is_none());

@@ -285,12 +285,12 @@ fn sender(setting: &Setting) -> Sender {
     };
     let mut sender = Sender::new(setting.iter().map(class_plan).collect());
     let lanes = [LaneSet::one(0), LaneSet::one(1)];
-    sender.adapter = Adapter::new(level(2), &lanes, true);
+    sender.adapter = adapter(level(2), &lanes, true);
     let policers = sender.plan.classes.iter().map(|class| {
         let bucket = class.policing.as_ref()?.bucket(0);
         Some(Policer { bucket, excess: Excess::Delay })
     });
-    sender.adapter.policers = policers.collect();
+    sender.adapter.beside().policers = policers.collect();
     sender
 }
 
@@ -352,9 +352,10 @@ impl Both {
             ..message(id, bytes)
         };
         let Control { level: priority, group, .. } = self.lists.setting[class];
-        let waiting = waiting(message, level(u8::try_from(priority).unwrap()), longest);
+        let outgoing = outgoing(message, level(u8::try_from(priority).unwrap()), longest);
         let vc_class = VcClass(u8::try_from(group).unwrap());
-        self.sender.adapter.put(&mut self.sender.flows, Waiting { vc_class, ..waiting });
+        let Sender { adapter, flows, messages, .. } = &mut self.sender;
+        adapter.put(flows, messages, Outgoing { vc_class, ..outgoing });
     }
 
     fn take(&mut self, group: usize) {
@@ -362,10 +363,10 @@ impl Both {
         for place in short {
             self.lists.waiting[place].is_delayed = true;
         }
-        let Sender { adapter, flows, reassembly, .. } = &mut self.sender;
+        let Sender { adapter, flows, messages, .. } = &mut self.sender;
         let now = at(self.now);
-        let next = adapter.next(flows, group, now);
-        let turn = adapter.take(flows, group, now, reassembly);
+        let next = adapter.next(flows, messages, group, now);
+        let turn = adapter.take(flows, messages, group, now);
         match (turn, goes) {
             (Turn::Send(packet), Some(goes)) => {
                 let Next::Packet { payload_bytes, .. } = next else { panic!("{next:?}") };
@@ -395,8 +396,8 @@ impl Both {
     /// message.
     fn sent(&mut self, packet: &Packet, listed: Option<Listed>) {
         let Some(listed) = listed else { return assert_eq!(packet.content, Content::Control) };
-        let Content::Data(assembly) = packet.content else { panic!("a packet of a message") };
-        let id = self.sender.reassembly.message(assembly).id.index();
+        let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
+        let id = self.sender.messages.message(slot).id.index();
         assert_eq!((id, packet.class.index()), (listed.id, listed.class));
         if let Some(flow) = packet.flow
             && self.lists.setting[listed.class].window.is_some()
@@ -411,7 +412,7 @@ impl Both {
             head_arrived: at(self.now),
             arrived: at(self.now),
         };
-        let delivery = self.sender.reassembly.arrive(assembly, &arrival);
+        let delivery = self.sender.messages.arrive(slot, &arrival);
         assert_eq!(delivery.is_some(), listed.left == packet.payload_bytes);
         if let Some(delivery) = delivery {
             let is_delayed = delivery.conformance == Conformance::Delayed;

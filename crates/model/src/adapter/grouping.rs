@@ -1,0 +1,33 @@
+//! Which packets of an endpoint wait together: those that may leave on the same lanes.
+
+use gingham_topology::routing::{LaneSet, VcClass};
+
+/// Groups of queues, by the lanes on which packets may leave. Endpoints that are alike share it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Grouping {
+    /// The lanes of each group, in ascending order.
+    pub(super) lanes: Box<[LaneSet]>,
+    /// By VC class: its group.
+    group_of: Box<[u8]>,
+}
+
+impl Grouping {
+    /// Of packets that may leave on these lanes, by their VC class. Packets of a VC class without
+    /// lanes are never offered.
+    pub(super) fn new(lanes: &[LaneSet]) -> Self {
+        let mut sets = lanes.to_vec();
+        sets.sort_unstable();
+        sets.dedup();
+        let group_of = |of: &LaneSet| {
+            let place = sets.partition_point(|set| set < of);
+            u8::try_from(place).expect("a group a VC class at the most")
+        };
+        let group_of = lanes.iter().map(group_of).collect();
+        Self { lanes: sets.into(), group_of }
+    }
+
+    #[inline]
+    pub(super) fn group_of(&self, vc_class: VcClass) -> usize {
+        self.group_of[usize::from(vc_class.0)].into()
+    }
+}

@@ -1,0 +1,167 @@
+//! Whose turn it is in a level, where packets may wait for something else than their link.
+//!
+//! ```text
+//!   level 1   answers  [ a3 ][ a9 ]                 before all else of the level
+//!             ring     [ f2 ][ shared ][ f7 ]       one packet each, in turn, of those that may go
+//!             shared   [ m4 ][ m7 ]                 of classes that are not controlled
+//!   level 0   ...
+//! ```
+//!
+//! A flow whose window is shut is not in the ring; one that waits for its pace, or whose class
+//! waits for tokens, keeps its place in it and is passed over.
+
+use super::policers::{Policer, delaying};
+use crate::flows::{Flows, Standing};
+use crate::messages::Messages;
+use crate::{FlowId, Packet};
+use gingham_kernel::Time;
+use std::collections::VecDeque;
+
+/// Whose turn it is in a level of a group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns {
+    /// Packets that no message is behind, and since when they wait.
+    ordered: VecDeque<(Packet, Time)>,
+    /// Those who take turns, the next first.
+    ring: VecDeque<Member>,
+    /// Flows that have something to send, whether they may or not.
+    flows: usize,
+}
+
+/// Who takes turns in a level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Member {
+    /// The queue of classes that are not controlled.
+    Shared,
+    /// A flow.
+    Flow(FlowId),
+}
+
+/// Whose packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Who {
+    /// The first of the shared queue, which is at this place of the ring if there is one.
+    Shared(usize),
+    /// The first that no message is behind.
+    Ordered,
+    /// The first of the flow at this place of the ring.
+    Flow(usize, FlowId),
+}
+
+impl Turns {
+    // What comes.
+
+    /// The shared queue, which was empty, has something.
+    pub(super) fn put_shared(&mut self) {
+        self.ring.push_back(Member::Shared);
+    }
+
+    pub(super) fn put_ordered(&mut self, packet: Packet, now: Time) {
+        self.ordered.push_back((packet, now));
+    }
+
+    /// A flow has a message more; `had_none` says whether it had nothing, `may_go` whether it comes
+    /// into the ring.
+    pub(super) fn put_in_flow(&mut self, flow: FlowId, had_none: bool, may_go: bool) {
+        self.flows += usize::from(had_none);
+        if may_go {
+            self.reopen(flow);
+        }
+    }
+
+    /// A flow may go on.
+    pub(super) fn reopen(&mut self, flow: FlowId) {
+        self.ring.push_back(Member::Flow(flow));
+    }
+
+    /// A flow may not go on.
+    pub(super) fn shut(&mut self, flow: FlowId) {
+        self.ring.retain(|member| *member != Member::Flow(flow));
+    }
+
+    /// Packets that no message is behind.
+    pub(super) fn ordered(&self) -> usize {
+        self.ordered.len()
+    }
+
+    /// Whether anything waits beside the shared queue, allowed or not.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.ordered.is_empty() || self.flows > 0
+    }
+
+    // What goes.
+
+    /// Whose packet goes `now`; else the first instant at which one may, if one will by itself.
+    /// What could go but for tokens is delayed by these from now on.
+    pub(super) fn who(
+        &self,
+        flows: &mut Flows,
+        messages: &mut Messages,
+        policers: &mut [Option<Policer>],
+        now: Time,
+    ) -> Result<Who, Option<Time>> {
+        if !self.ordered.is_empty() {
+            return Ok(Who::Ordered);
+        }
+        let mut soonest: Option<Time> = None;
+        // A class that waits for tokens waits for those of its first flow that may go but for them,
+        // lest short packets take them away from long ones.
+        let mut short_classes = Vec::new();
+        for (place, member) in self.ring.iter().enumerate() {
+            let Member::Flow(id) = *member else { return Ok(Who::Shared(place)) };
+            let flow = flows.get_mut(id);
+            let mut allowed = flow.earliest;
+            let slot = flow.queue.front().expect("a flow in the ring has something");
+            let class = messages.message(slot).class;
+            if allowed <= now
+                && let Some(bucket) = delaying(policers, class)
+            {
+                if short_classes.contains(&class) {
+                    continue;
+                }
+                allowed = bucket.holds_at(now, messages.next_bytes(slot));
+                if allowed > now {
+                    messages.delay(slot);
+                    flow.short_since.get_or_insert(now);
+                    short_classes.push(class);
+                }
+            }
+            if allowed <= now {
+                return Ok(Who::Flow(place, id));
+            }
+            soonest = Some(soonest.map_or(allowed, |other| other.min(allowed)));
+        }
+        Err(soonest)
+    }
+
+    /// A packet of the shared queue, which is at a place of the ring, is gone; `is_left` says
+    /// whether there is another.
+    pub(super) fn took_shared(&mut self, place: usize, is_left: bool) {
+        self.ring.remove(place);
+        if is_left {
+            self.ring.push_back(Member::Shared);
+        }
+    }
+
+    /// Payload of the first packet that no message is behind, and since when it waits.
+    pub(super) fn next_ordered(&self) -> (u32, Time) {
+        let (packet, since) = self.ordered.front().expect("what is picked waits");
+        (packet.payload_bytes, *since)
+    }
+
+    /// The first packet that no message is behind is gone.
+    pub(super) fn take_ordered(&mut self) -> Packet {
+        let (packet, _) = self.ordered.pop_front().expect("a packet was picked");
+        packet
+    }
+
+    /// A packet of the flow at a place of the ring is gone.
+    pub(super) fn took_of_flow(&mut self, place: usize, standing: Standing) {
+        let member = self.ring.remove(place).expect("a flow was picked");
+        match standing {
+            Standing::MayGo => self.ring.push_back(member),
+            Standing::Shut => {}
+            Standing::Empty => self.flows -= 1,
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Messages under way: each in one place from its creation to the arrival of its last byte.
+//!
+//! ```text
+//!   created      first packet starts      packets arrive, in any order      the last byte is there
+//!   insert ────► next_packet: entered ──► payload left, packets ──────────► Delivery, place free
+//!   in a queue ──────► out of it
+//! ```
+//!
+//! A queue is a list through the messages themselves ([`Queue`]): one is written once, however it
+//! waits. What only a message of several packets needs stands beside it, so that one is a cache
+//! line.
+//!
+//! Nothing here asks for the order of arrival: that of a message's packets is the fabric's affair,
+//! and paths may differ.
+//!
+//! Invariants: a place is taken exactly as long as its message is under way, so that the number of
+//! a free one can be used again; a message is in one queue at the most.
+
+mod queue;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use queue::Queue;
+
+use crate::{Conformance, Content, Delivery, Message, MessageSlot, Packet, PathSet, Priority};
+use gingham_kernel::Time;
+use gingham_topology::routing::VcClass;
+
+/// A packet that has arrived whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Its payload.
+    pub payload_bytes: u32,
+    /// Its bytes on the source's cable.
+    pub wire_bytes: u64,
+    /// Switches that it traversed; one that it came back to counts again.
+    pub hops: u16,
+    /// In-transit hosts that took it in and sent it on.
+    pub in_transit_hosts: u16,
+    /// Its first flit to reach the destination had arrived whole.
+    pub head_arrived: Time,
+    /// Its last flit had arrived whole.
+    pub arrived: Time,
+}
+
+/// A message as it is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) message: Message,
+    pub(crate) priority: Priority,
+    pub(crate) vc_class: VcClass,
+    /// The most payload that one packet of it carries.
+    pub(crate) longest_bytes: u32,
+    pub(crate) conformance: Conformance,
+}
+
+/// Messages that were created and not delivered, by place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Messages {
+    slots: Vec<Slot>,
+    /// The first free place; the others follow it.
+    free: Option<MessageSlot>,
+    /// Of messages of several packets.
+    segments: Vec<Segments>,
+    free_segments: Vec<u32>,
+}
+
+/// A place.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Slot {
+    message: Message,
+    /// When its first packet started; before that nothing.
+    entered: Time,
+    /// The message after it in its queue; of a free place, the one that is free after it.
+    next: Option<MessageSlot>,
+    /// Its place among those of several packets, if it is one.
+    segments: Option<u32>,
+    priority: Priority,
+    vc_class: VcClass,
+    conformance: Conformance,
+}
+
+const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache line");
+
+/// What a message of several packets has of its own.
+#[derive(Clone, Copy, Debug)]
+struct Segments {
+    longest_bytes: u32,
+    /// Payload that no packet took yet.
+    unsent_bytes: u32,
+    /// Payload that is still to arrive.
+    left_bytes: u32,
+    /// Packets that have arrived.
+    packets: u32,
+    /// Their bytes on the source's cable.
+    wire_bytes: u64,
+}
+
+impl Messages {
+    // What comes.
+
+    /// A message is created.
+    pub(crate) fn insert(&mut self, outgoing: Outgoing) -> MessageSlot {
+        let Outgoing { message, priority, vc_class, longest_bytes, conformance } = outgoing;
+        debug_assert!(longest_bytes > 0, "a packet carries payload");
+        let is_segmented = message.payload_bytes > longest_bytes;
+        let segments = is_segmented.then(|| self.segment(message.payload_bytes, longest_bytes));
+        let (entered, next) = (Time::ZERO, None);
+        let slot = Slot { message, entered, next, segments, priority, vc_class, conformance };
+        if let Some(place) = self.free {
+            self.free = self.slots[place.index()].next;
+            self.slots[place.index()] = slot;
+            return place;
+        }
+        self.slots.push(slot);
+        MessageSlot::new(self.slots.len() - 1)
+    }
+
+    fn segment(&mut self, payload_bytes: u32, longest_bytes: u32) -> u32 {
+        let (unsent_bytes, left_bytes) = (payload_bytes, payload_bytes);
+        let (packets, wire_bytes) = (0, 0);
+        let segments = Segments { longest_bytes, unsent_bytes, left_bytes, packets, wire_bytes };
+        if let Some(place) = self.free_segments.pop() {
+            self.segments[place as usize] = segments;
+            return place;
+        }
+        self.segments.push(segments);
+        u32::try_from(self.segments.len() - 1).expect("fewer than 2^32 messages are under way")
+    }
+
+    // What waits.
+
+    /// The message at a place.
+    pub(crate) fn message(&self, slot: MessageSlot) -> &Message {
+        &self.slots[slot.index()].message
+    }
+
+    /// Level and VC class of its packets.
+    pub(crate) fn level_of(&self, slot: MessageSlot) -> (Priority, VcClass) {
+        let Slot { priority, vc_class, .. } = self.slots[slot.index()];
+        (priority, vc_class)
+    }
+
+    /// It was held back by policing.
+    pub(crate) fn delay(&mut self, slot: MessageSlot) {
+        self.slots[slot.index()].conformance = Conformance::Delayed;
+    }
+
+    // What goes.
+
+    /// Payload of its next packet; nothing once all packets have started.
+    pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
+        let Slot { message, segments, .. } = &self.slots[slot.index()];
+        segments.map_or(message.payload_bytes, |place| self.segments[place as usize].next_bytes())
+    }
+
+    /// Its next packet, which starts at `now`, and whether that is the last one.
+    #[inline]
+    pub(crate) fn next_packet(
+        &mut self,
+        slot: MessageSlot,
+        now: Time,
+        path_set: PathSet,
+    ) -> (Packet, bool) {
+        let of = &mut self.slots[slot.index()];
+        let (payload_bytes, is_first, is_last) = match of.segments {
+            None => (of.message.payload_bytes, true, true),
+            Some(place) => self.segments[place as usize].take(of.message.payload_bytes),
+        };
+        if is_first {
+            of.entered = now;
+        }
+        let packet = Packet {
+            content: Content::Data(slot),
+            class: of.message.class,
+            flow: of.message.flow,
+            source: of.message.source,
+            destination: of.message.destination,
+            payload_bytes,
+            priority: of.priority,
+            path_set,
+            vc_class: of.vc_class,
+            is_first,
+            mark: false,
+        };
+        (packet, is_last)
+    }
+
+    /// A packet of the message has arrived: its delivery, if that completes it.
+    #[inline]
+    pub(crate) fn arrive(&mut self, slot: MessageSlot, arrival: &Arrival) -> Option<Delivery> {
+        let of = &mut self.slots[slot.index()];
+        let Slot { message, entered, segments, conformance, .. } = *of;
+        let (packets, wire_bytes) = match segments {
+            None => {
+                debug_assert_eq!(arrival.payload_bytes, message.payload_bytes, "it is whole");
+                (1, arrival.wire_bytes)
+            }
+            Some(place) => {
+                let whole = self.segments[place as usize].arrive(arrival)?;
+                self.free_segments.push(place);
+                whole
+            }
+        };
+        of.next = self.free.replace(slot);
+        Some(Delivery {
+            message,
+            entered,
+            head_arrived: arrival.head_arrived,
+            delivered: arrival.arrived,
+            hops: arrival.hops,
+            in_transit_hosts: arrival.in_transit_hosts,
+            packets,
+            wire_bytes,
+            conformance,
+        })
+    }
+}
+
+impl Segments {
+    fn next_bytes(&self) -> u32 {
+        self.unsent_bytes.min(self.longest_bytes)
+    }
+
+    /// The next packet of a message with so much payload starts: its payload, whether it is the
+    /// first, and whether it is the last.
+    fn take(&mut self, message_bytes: u32) -> (u32, bool, bool) {
+        let is_first = self.unsent_bytes == message_bytes;
+        let payload_bytes = self.next_bytes();
+        self.unsent_bytes -= payload_bytes;
+        (payload_bytes, is_first, self.unsent_bytes == 0)
+    }
+
+    /// A packet has arrived: all packets and their bytes on the wire, if it is the last one.
+    fn arrive(&mut self, arrival: &Arrival) -> Option<(u32, u64)> {
+        let left_bytes = self.left_bytes.checked_sub(arrival.payload_bytes);
+        self.left_bytes = left_bytes.expect("no more arrives of a message than it has");
+        self.packets += 1;
+        self.wire_bytes += arrival.wire_bytes;
+        (self.left_bytes == 0).then_some((self.packets, self.wire_bytes))
+    }
+}

@@ -1,0 +1,47 @@
+//! Queues of messages, as lists through their places.
+
+use super::Messages;
+use crate::MessageSlot;
+
+/// Messages in the order in which they came.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Queue {
+    /// The first and the last.
+    ends: Option<(MessageSlot, MessageSlot)>,
+}
+
+impl Queue {
+    /// Whether there is nothing in it.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ends.is_none()
+    }
+
+    /// The first.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<MessageSlot> {
+        self.ends.map(|(first, _)| first)
+    }
+
+    /// Puts a message that is in no queue behind all others.
+    #[inline]
+    pub(crate) fn push_back(&mut self, messages: &mut Messages, slot: MessageSlot) {
+        messages.slots[slot.index()].next = None;
+        let first = match self.ends {
+            None => slot,
+            Some((first, last)) => {
+                messages.slots[last.index()].next = Some(slot);
+                first
+            }
+        };
+        self.ends = Some((first, slot));
+    }
+
+    /// Takes the first out.
+    #[inline]
+    pub(crate) fn pop_front(&mut self, messages: &Messages) -> Option<MessageSlot> {
+        let (first, last) = self.ends?;
+        self.ends = messages.slots[first.index()].next.map(|next| (next, last));
+        Some(first)
+    }
+}

@@ -1,0 +1,84 @@
+use super::*;
+use crate::{ClassId, MessageId};
+use gingham_topology::EndpointId;
+
+fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> MessageSlot {
+    let message = Message {
+        id: MessageId::new(id),
+        class: ClassId::new(0),
+        source: EndpointId::new(0),
+        destination: EndpointId::new(1),
+        payload_bytes,
+        created: Time::ZERO,
+        flow: None,
+    };
+    let (priority, vc_class) = (Priority::default(), VcClass(0));
+    let conformance = Conformance::Conforming;
+    messages.insert(Outgoing { message, priority, vc_class, longest_bytes: 10, conformance })
+}
+
+/// Starts all packets of a message from an instant on, each a picosecond after the one before.
+fn start(messages: &mut Messages, slot: MessageSlot, from: u64) -> Vec<(u32, bool)> {
+    let mut packets = Vec::new();
+    for instant in from.. {
+        let (packet, is_last) =
+            messages.next_packet(slot, Time::from_ps(instant), PathSet::default());
+        packets.push((packet.payload_bytes, packet.is_first));
+        if is_last {
+            break;
+        }
+    }
+    packets
+}
+
+fn arrival(payload_bytes: u32, arrived: u64) -> Arrival {
+    Arrival {
+        payload_bytes,
+        wire_bytes: u64::from(payload_bytes) + 4,
+        hops: 2,
+        in_transit_hosts: 0,
+        head_arrived: Time::from_ps(arrived - 10),
+        arrived: Time::from_ps(arrived),
+    }
+}
+
+#[test]
+fn a_message_is_delivered_by_the_packet_that_completes_it_whichever_that_is() {
+    let mut messages = Messages::default();
+    let (a, b) = (insert(&mut messages, 0, 25), insert(&mut messages, 1, 8));
+    assert_eq!(start(&mut messages, a, 5), [(10, true), (10, false), (5, false)]);
+    assert_eq!(start(&mut messages, b, 6), [(8, true)]);
+    // The rest of a message may overtake a full segment.
+    assert_eq!(messages.arrive(a, &arrival(10, 40)), None);
+    assert_eq!(messages.arrive(a, &arrival(5, 50)), None);
+    let other = messages.arrive(b, &arrival(8, 55)).unwrap();
+    assert_eq!((other.message.id.index(), other.packets, other.wire_bytes), (1, 1, 12));
+    let whole = messages.arrive(a, &arrival(10, 60)).unwrap();
+    assert_eq!((whole.packets, whole.wire_bytes, whole.entered), (3, 25 + 12, Time::from_ps(5)));
+    assert_eq!((whole.head_arrived, whole.delivered), (Time::from_ps(50), Time::from_ps(60)));
+    // Places are used again, the one that came free last first.
+    let slots = [2, 3, 4].map(|id| insert(&mut messages, id, 11).index());
+    assert_eq!(slots, [0, 1, 2]);
+    assert_eq!(messages.segments.len(), 3);
+}
+
+#[test]
+fn queues_keep_their_order_beside_each_other() {
+    let mut messages = Messages::default();
+    let slots: Vec<MessageSlot> = (0..6).map(|id| insert(&mut messages, id, 1)).collect();
+    let mut queues = [Queue::default(); 2];
+    for (index, slot) in slots.iter().enumerate() {
+        queues[index % 2].push_back(&mut messages, *slot);
+    }
+    assert_eq!(queues.map(|queue| queue.front()), [Some(slots[0]), Some(slots[1])]);
+    let mut drained = |queue: &mut Queue| {
+        std::iter::from_fn(|| queue.pop_front(&messages)).map(MessageSlot::index).collect()
+    };
+    let drained: [Vec<usize>; 2] = queues.each_mut().map(&mut drained);
+    assert_eq!(drained, [[0, 2, 4], [1, 3, 5]]);
+    assert!(queues[0].is_empty());
+    // One that was emptied begins anew, without what was in it.
+    queues[0].push_back(&mut messages, slots[3]);
+    assert_eq!(queues[0].pop_front(&messages), Some(slots[3]));
+    assert_eq!(queues[0].pop_front(&messages), None);
+}
