@@ -32,7 +32,7 @@ pub struct Wheel<E> {
     /// Events of the current slot and before, the earliest last.
     current: Vec<(u64, E)>,
     /// First event of each slot's list.
-    heads: Vec<u32>,
+    heads: Box<[u32; SLOTS]>,
     /// One bit a slot that is not empty.
     occupied: [u64; WORDS],
     nodes: Vec<Node<E>>,
@@ -57,7 +57,7 @@ impl<E: Ord + Copy> Wheel<E> {
             shift: 14,
             slot: 0,
             current: Vec::with_capacity(64),
-            heads: vec![NONE; SLOTS],
+            heads: Box::new([NONE; SLOTS]),
             occupied: [0; WORDS],
             nodes: Vec::new(),
             free: NONE,
@@ -82,11 +82,19 @@ impl<E: Ord + Copy> Wheel<E> {
     pub fn schedule(&mut self, time: u64, event: E) {
         self.len += 1;
         let slot = time >> self.shift;
+        if slot.wrapping_sub(self.slot + 1) < SLOTS as u64 - 1 {
+            self.link(slot, time, event);
+        } else {
+            self.schedule_apart(slot, time, event);
+        }
+    }
+
+    /// Adds an event of the current slot, or of one beyond those that there are.
+    #[inline(never)] // So that the others, most of them, cost no more than they need.
+    fn schedule_apart(&mut self, slot: u64, time: u64, event: E) {
         if slot <= self.slot {
             let place = self.current.partition_point(|other| *other > (time, event));
             self.current.insert(place, (time, event));
-        } else if slot - self.slot < SLOTS as u64 {
-            self.link(slot, time, event);
         } else {
             self.far.push(Reverse((time, event)));
         }
@@ -109,20 +117,25 @@ impl<E: Ord + Copy> Wheel<E> {
         self.current.pop()
     }
 
+    #[inline]
     fn link(&mut self, slot: u64, time: u64, event: E) {
         let place = usize::try_from(slot % SLOTS as u64).expect("below the number of slots");
-        let node = Node { time, event, next: self.heads[place] };
-        let index = if self.free == NONE {
-            self.nodes.push(node);
-            u32::try_from(self.nodes.len() - 1).expect("fewer than 2^32 events are pending")
-        } else {
-            let index = self.free;
-            self.free = self.nodes[index as usize].next;
-            self.nodes[index as usize] = node;
-            index
-        };
+        if self.free == NONE {
+            self.add_node(time, event);
+        }
+        let index = self.free;
+        let node = &mut self.nodes[index as usize];
+        self.free = node.next;
+        *node = Node { time, event, next: self.heads[place] };
         self.heads[place] = index;
         self.occupied[place / 64] |= 1 << (place % 64);
+    }
+
+    /// Makes room for an event more.
+    #[cold]
+    fn add_node(&mut self, time: u64, event: E) {
+        self.free = u32::try_from(self.nodes.len()).expect("fewer than 2^32 events are pending");
+        self.nodes.push(Node { time, event, next: NONE });
     }
 
     /// Makes the next slot that holds events the current one.
@@ -135,7 +148,9 @@ impl<E: Ord + Copy> Wheel<E> {
         while self.far.peek().is_some_and(|Reverse((time, _))| time >> self.shift == slot) {
             self.current.extend(self.far.pop().map(|Reverse(event)| event));
         }
-        self.current.sort_unstable_by(|a, b| b.cmp(a));
+        if self.current.len() > 1 {
+            self.current.sort_unstable_by(|a, b| b.cmp(a));
+        }
         self.turned_slots += 1;
         self.turned_events += u32::try_from(self.current.len()).unwrap_or(u32::MAX / 2);
         if self.turned_slots == REVIEW {

@@ -50,7 +50,7 @@ pub enum Due {
     DeadlockCheck(Time),
 }
 
-/// Sources, adapters, reassembly and collector of a run, and how far it has come.
+/// Sources, adapters, messages under way and collector of a run, and how far it has come.
 #[derive(Clone, Debug)]
 pub struct Endpoints {
     plan: Arc<Plan>,

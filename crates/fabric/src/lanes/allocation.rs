@@ -97,10 +97,9 @@ impl Network {
     fn grant_lane(&mut self, port: usize, plan: &PipelinePlan) -> bool {
         let switch = self.switches.port(port);
         let base = switch.base as usize;
-        let lanes = |input: usize| self.grantable_lanes(port, base + input, plan);
-        let winner = self.requests.winner(port, base, |input| lanes(*input) != 0);
-        let Some(input) = winner else { return false };
-        let lanes = lanes(input);
+        let grantable = |input: usize| self.grantable_lanes(port, base + input, plan);
+        let winner = self.requests.winner(port, base, grantable);
+        let Some((input, lanes)) = winner else { return false };
         self.requests.grant(port, input, switch);
         let lane = round_robin(lanes, &mut self.requests.lane_pointers[port]);
         self.connect(base + input, port << SHIFT | lane, plan);

@@ -55,6 +55,9 @@ impl Clock {
 
     /// Something can happen at ticks from now on.
     pub(crate) fn wake(&mut self) {
+        if self.tick <= self.ticks_done {
+            return;
+        }
         self.tick = self.tick.min(self.now.div_ceil(self.cycle_ps).max(self.ticks_done));
     }
 

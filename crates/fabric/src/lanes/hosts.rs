@@ -12,14 +12,14 @@ use crate::lanes::arbiters::Arbiters;
 use crate::lanes::context::Context;
 use crate::lanes::event::Event;
 use crate::lanes::in_transit::InTransit;
-use crate::lanes::layout::{LANES, Layout, SHIFT, lanes_of};
+use crate::lanes::layout::{Layout, SHIFT, lanes_of};
 use crate::lanes::links::{Links, TO_HOST};
 use crate::lanes::network::Network;
 use crate::lanes::worms::{InTransitId, Worm, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
 use gingham_model::{Adapter, Endpoints, Next, Notice, Order, PipelinePlan, Plan, Turn, Wanted};
-use gingham_topology::{ChannelId, EndpointId};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 /// All hosts.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ pub(crate) struct Hosts {
 struct Host {
     endpoint: EndpointId,
     channel: ChannelId,
+    /// The node at the other end.
+    peer: NodeId,
     groups: Box<[Group]>,
     /// Groups in which something waits, as bits.
     waiting: u32,
@@ -97,9 +99,10 @@ impl Hosts {
             Host {
                 endpoint,
                 channel,
+                peer: plan.ends(channel).target.node,
                 groups: groups.map(|lanes| Group { lanes: lanes.bits(), middle: 0 }).collect(),
                 waiting: 0,
-                lanes: vec![sender; LANES].into(),
+                lanes: vec![sender; plan.lanes.count.into()].into(),
                 wake_ps: u64::MAX,
             }
         };
@@ -408,7 +411,9 @@ impl Hosts {
             // By the packet, it is in the middle of one.
             return Some(lanes.trailing_zeros() as usize);
         }
-        let heads = std::array::from_fn(|lane| self.host(port).lanes[lane].head);
+        let senders = &self.host(port).lanes;
+        let head = |lane: usize| senders.get(lane).map_or_else(Head::default, |sender| sender.head);
+        let heads = std::array::from_fn(head);
         let lane = self.arbiters.serve(port - self.first_port, lanes, &heads)?;
         if self.arbiters.are_by_packet {
             links.keep_to(port, lane);
@@ -445,11 +450,10 @@ impl Hosts {
         began: u64,
         context: &mut Context,
     ) -> (WormId, u32) {
-        let &Host { endpoint, channel, .. } = self.host(port);
+        let &Host { endpoint, channel, peer, .. } = self.host(port);
         let turn = context.endpoints.turn(endpoint, group, Time::from_ps(began));
         let Turn::Send(packet) = turn else { unreachable!("a packet was found to be there") };
-        let first_node = context.plan.ends(channel).target.node;
-        let worm = Worm::new(&context.plan, &context.lanes, packet, first_node, began);
+        let worm = Worm::new(&context.plan, &context.lanes, packet, peer, began);
         let flits = worm.flits;
         let worm = context.worms.insert(worm);
         if self.wanted.began.has(&packet) {

@@ -44,10 +44,12 @@ impl Requests {
     }
 
     /// Whether anybody requests a port.
+    #[inline]
     pub(crate) fn any(&self, port: usize) -> bool {
         self.words_of(port).iter().any(|word| *word != 0)
     }
 
+    #[inline]
     fn words_of(&self, port: usize) -> &[u64] {
         let end = self.base.get(port + 1).map_or(self.words.len(), |end| *end as usize);
         &self.words[self.base[port] as usize..end]
@@ -83,46 +85,78 @@ impl Requests {
     /// A request for a port is granted; of the others of its level, those after it come first.
     pub(crate) fn grant(&mut self, port: usize, input: usize, switch: &SwitchPort) {
         let level = self.levels[switch.base as usize + input];
-        let next = (input + 1) % (usize::from(switch.span) << SHIFT);
+        let lanes = usize::from(switch.span) << SHIFT;
+        let next = if input + 1 == lanes { 0 } else { input + 1 };
         self.pointers[port * self.level_count + usize::from(level)] =
             u16::try_from(next).expect("lanes of a switch have 16 bits");
         self.words[self.base[port] as usize + input / 64] &= !(1 << (input % 64));
     }
 
-    /// Of the input lanes that request a port and could be granted a lane, by their number in the
-    /// switch, the one that is served: the first, round robin, of those of the highest level. Lanes
-    /// of the switch are counted from `base` on.
+    /// Of the input lanes that request a port and could be granted a lane, the one that is served,
+    /// by its number in the switch, and what it could be granted, which is not nothing: the first,
+    /// round robin, of those of the highest level. Lanes of the switch are counted from `base` on.
+    #[inline]
     pub(crate) fn winner(
         &self,
         port: usize,
         base: usize,
-        could: impl Fn(&usize) -> bool,
-    ) -> Option<usize> {
+        grantable: impl Fn(usize) -> u16,
+    ) -> Option<(usize, u16)> {
         let level = match self.level_count {
             1 => 0,
-            _ => self.of(port, 0).filter(&could).map(|input| self.levels[base + input]).max()?,
+            _ => self.highest_level(port, base, &grantable)?,
         };
         let pointer = self.pointers[port * self.level_count + usize::from(level)];
-        let is_of_level = |input: &usize| self.levels[base + input] == level && could(input);
-        self.of(port, pointer.into()).find(is_of_level)
+        self.search(port, pointer.into(), |input| {
+            let lanes = if self.levels[base + input] == level { grantable(input) } else { 0 };
+            (lanes != 0).then_some((input, lanes))
+        })
     }
 
-    /// The input lanes that request a port, by their number in the switch, round robin from `first`
-    /// on.
-    fn of(&self, port: usize, first: usize) -> impl Iterator<Item = usize> {
+    /// The highest level of the input lanes that request a port and could be granted a lane.
+    #[inline(never)]
+    fn highest_level(
+        &self,
+        port: usize,
+        base: usize,
+        grantable: &impl Fn(usize) -> u16,
+    ) -> Option<u8> {
+        let mut highest = None;
+        self.search(port, 0, |input| {
+            if grantable(input) != 0 {
+                highest = highest.max(Some(self.levels[base + input]));
+            }
+            None::<()>
+        });
+        highest
+    }
+
+    /// What is found first in the input lanes that request a port, by their number in the switch,
+    /// round robin from `first` on.
+    #[inline]
+    fn search<T>(
+        &self,
+        port: usize,
+        first: usize,
+        mut found: impl FnMut(usize) -> Option<T>,
+    ) -> Option<T> {
         let words = self.words_of(port);
-        let (at, bit) = (first / 64, first % 64);
-        let onward = u64::MAX << bit;
         // The word in which the pointer lies comes first with what is from there on, and last with
         // the rest.
-        let word = move |place: usize| match place {
-            0 => words.get(at).map_or(0, |word| word & onward),
-            place if place == words.len() => words.get(at).map_or(0, |word| word & !onward),
-            place => words[(at + place) % words.len()],
-        };
-        (0..=words.len()).flat_map(move |place| {
-            let number = (at + place) % words.len();
-            members(word(place)).map(move |bit| number * 64 + bit)
-        })
+        let (at, onward) = (first / 64, u64::MAX << (first % 64));
+        let (mut number, mut mask) = (at, onward);
+        for _ in 0..=words.len() {
+            let mut bits = words[number] & mask;
+            while bits != 0 {
+                let thing = found(number * 64 + bits.trailing_zeros() as usize);
+                if thing.is_some() {
+                    return thing;
+                }
+                bits &= bits - 1;
+            }
+            number = if number + 1 == words.len() { 0 } else { number + 1 };
+            mask = if number == at { !onward } else { u64::MAX };
+        }
+        None
     }
 }

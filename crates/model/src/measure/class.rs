@@ -57,8 +57,8 @@ impl ClassCollector {
     /// A message has come to the end of its journey, which counts when it began.
     pub(super) fn count_journey(&mut self, grid: &Grid, delivery: &Delivery) {
         let created = delivery.message.created;
-        self.each_at(grid, created, |slice| slice.count_journey(delivery));
-        self.latencies.at(grid.section_at(created)).record(delivery.latency());
+        let slice = self.each_at(grid, created, |slice| slice.count_journey(delivery));
+        self.latencies.at(Grid::section_of(slice)).record(delivery.latency());
     }
 
     /// Neighbours merge.
@@ -79,11 +79,15 @@ impl ClassCollector {
         means.zip(ends).filter_map(|(mean, end)| Some((mean?, end))).unzip()
     }
 
-    fn each_at(&mut self, grid: &Grid, time: Time, count: impl Fn(&mut Slice)) {
-        count(self.slices.at(grid.slice_at(time)));
+    /// Counts at an instant. Returns its slice.
+    #[inline]
+    fn each_at(&mut self, grid: &Grid, time: Time, count: impl Fn(&mut Slice)) -> usize {
+        let slice = grid.slice_at(time);
+        count(self.slices.at(slice));
         if let Some(Steps { width, slices }) = &mut self.steps {
             let index = time.as_ps() / width.as_ps();
             count(slices.at(usize::try_from(index).expect("64-bit platform")));
         }
+        slice
     }
 }

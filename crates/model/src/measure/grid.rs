@@ -47,7 +47,12 @@ impl Grid {
 
     /// The section that holds an instant.
     pub(super) fn section_at(&self, time: Time) -> usize {
-        self.slice_at(time) / SLICES_PER_SECTION
+        Self::section_of(self.slice_at(time))
+    }
+
+    /// The section that a slice is a part of.
+    pub(super) fn section_of(slice: usize) -> usize {
+        slice / SLICES_PER_SECTION
     }
 
     /// Sections that have ended.

@@ -13,13 +13,13 @@ pub(crate) struct Queue {
 impl Queue {
     /// Whether there is nothing in it.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.ends.is_none()
     }
 
     /// The first.
     #[inline]
-    pub(crate) fn front(&self) -> Option<MessageSlot> {
+    pub(crate) fn front(self) -> Option<MessageSlot> {
         self.ends.map(|(first, _)| first)
     }
 

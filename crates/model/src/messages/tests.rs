@@ -70,7 +70,7 @@ fn queues_keep_their_order_beside_each_other() {
     for (index, slot) in slots.iter().enumerate() {
         queues[index % 2].push_back(&mut messages, *slot);
     }
-    assert_eq!(queues.map(|queue| queue.front()), [Some(slots[0]), Some(slots[1])]);
+    assert_eq!(queues.map(Queue::front), [Some(slots[0]), Some(slots[1])]);
     let mut drained = |queue: &mut Queue| {
         std::iter::from_fn(|| queue.pop_front(&messages)).map(MessageSlot::index).collect()
     };

@@ -24,8 +24,12 @@ pub struct Source {
 }
 
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are drawn, and are used for each message"
+)]
 enum Script {
-    Drawn(Box<Drawn>),
+    Drawn(Drawn),
     Scheduled { messages: Arc<[Scheduled]>, next: usize },
     Replies(Box<Replies>),
 }
@@ -54,9 +58,7 @@ impl Source {
         let class_plan = &plan.classes[class.index()];
         let source = &class_plan.sources[index];
         let script = match &source.messages {
-            MessagePlan::Drawn(drawn) => {
-                Script::Drawn(Box::new(Drawn::new(plan, class, source, drawn)))
-            }
+            MessagePlan::Drawn(drawn) => Script::Drawn(Drawn::new(plan, class, source, drawn)),
             MessagePlan::Scheduled(messages) => {
                 Script::Scheduled { messages: Arc::clone(messages), next: 0 }
             }

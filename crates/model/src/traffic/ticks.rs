@@ -47,6 +47,6 @@ pub(super) fn whole_ps(ps: f64) -> u64 {
         clippy::cast_sign_loss,
         reason = "non-negative; what is beyond 64 bits saturates past the end of any run"
     )]
-    let whole = (ps + 0.5).floor() as u64;
+    let whole = (ps + 0.5) as u64;
     whole.min(u64::MAX / 4)
 }

@@ -178,7 +178,12 @@ fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
     }
     let endpoint_of =
         endpoints.iter().enumerate().map(|(i, port)| (*port, EndpointId::new(i))).collect();
-    Fabric { nodes, cables, outgoing, endpoints, endpoint_of }
+    let channel = |end: &PortRef| {
+        let channel = outgoing[end.node.index()][usize::from(end.port)];
+        channel.expect("an endpoint has a cable")
+    };
+    let endpoint_channels = endpoints.iter().map(channel).collect();
+    Fabric { nodes, cables, outgoing, endpoints, endpoint_of, endpoint_channels }
 }
 
 #[cfg(test)]

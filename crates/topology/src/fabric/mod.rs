@@ -167,6 +167,8 @@ pub struct Fabric {
     outgoing: Vec<Vec<Option<ChannelId>>>,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
+    /// By endpoint: the channel from it into the fabric.
+    endpoint_channels: Vec<ChannelId>,
 }
 
 impl Fabric {
@@ -247,8 +249,7 @@ impl Fabric {
 
     /// The channel from an endpoint into the fabric.
     pub fn endpoint_channel(&self, id: EndpointId) -> ChannelId {
-        let PortRef { node, port } = self.endpoint(id);
-        self.outgoing(node, port).expect("an endpoint has a cable")
+        self.endpoint_channels[id.index()]
     }
 
     /// The endpoint at a port, if packets can begin and end there.
