@@ -2,7 +2,8 @@
 //! routes cannot deadlock.
 //!
 //! Invariants: nothing here opens a path, reads a clock or draws from a global; readers take
-//! `&str` and report positions; every result is in one canonical order.
+//! `&str` and report positions; every result is in one canonical order, whatever the number of
+//! threads that large work is shared among.
 
 pub mod check;
 mod fabric;
@@ -11,6 +12,7 @@ pub mod format;
 pub mod generate;
 mod grid;
 pub mod numbering;
+mod parallel;
 pub mod routing;
 mod speed;
 pub mod subnet;

@@ -12,6 +12,16 @@ use std::collections::BTreeSet;
 
 /// Levels and rows from a list of numbers.
 fn any_lanes(fabric: &Fabric, numbers: &[u8], lane_count: u8) -> Lanes {
+    let (map, mut next) = any_lane_map(fabric, numbers, lane_count);
+    Lanes::new(fabric, map, ServiceLevels::by_pair(fabric, 1, |_, _, _| next() % 16))
+}
+
+/// Rows from a list of numbers, and the numbers that follow.
+pub(crate) fn any_lane_map(
+    fabric: &Fabric,
+    numbers: &[u8],
+    lane_count: u8,
+) -> (LaneMap, impl FnMut() -> u8) {
     let mut numbers = numbers.iter().copied().cycle();
     let mut next = move || numbers.next().expect("an endless supply");
     let mut map = LaneMap::uniform(fabric, [0; 16]);
@@ -32,7 +42,7 @@ fn any_lanes(fabric: &Fabric, numbers: &[u8], lane_count: u8) -> Lanes {
     for endpoint in fabric.endpoint_ids() {
         map.set_endpoint(endpoint, [(); 16].map(|()| lane(next(), lane_count)));
     }
-    Lanes::new(fabric, map, ServiceLevels::by_pair(fabric, 1, |_, _, _| next() % 16))
+    (map, next)
 }
 
 /// Now and then the lane that drops.

@@ -6,6 +6,7 @@ mod ejection;
 mod in_transit;
 mod irregular_bands;
 mod laid_paths;
+mod lane_tables;
 mod lanes;
 mod proof;
 mod real_dumps;

@@ -103,6 +103,18 @@ impl LaneMap {
         self.switches[switch][place] as usize
     }
 
+    /// Whether packets of two endpoints on one switch take the same lanes into its other channels.
+    pub(super) fn treats_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
+        let rows = |endpoint: EndpointId| {
+            let end = fabric.target(fabric.endpoint_channel(endpoint));
+            let width = self.widths[end.node.index()];
+            let first = usize::from(end.port) * width;
+            let by_output = &self.switches[end.node.index()][first..first + width];
+            (self.endpoints[endpoint.index()], end.node, by_output)
+        };
+        rows(one) == rows(other)
+    }
+
     /// The lane of an adapter's packets on its own channel; `None` if they are dropped.
     pub fn first_lane(&self, endpoint: EndpointId, level: u8) -> Option<u8> {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)

@@ -176,7 +176,7 @@ impl Lanes {
     }
 
     /// Every VC class that packets of a pair may have, on a LID of its destination.
-    pub(super) fn vc_classes_on(
+    pub(crate) fn vc_classes_on(
         &self,
         from: EndpointId,
         to: EndpointId,
@@ -224,6 +224,41 @@ impl Lanes {
             LaneRule::Tables { map, .. } => {
                 (one_or_none(map.lane(fabric, incoming, outgoing, vc_class.0)), DatelineClass(0))
             }
+        }
+    }
+}
+
+/// How packets come to their first switch and leave it.
+impl Lanes {
+    /// The lanes on which packets of an endpoint leave its switch by `first`; none where they are
+    /// dropped, by their adapter or by the switch.
+    pub(crate) fn entered(
+        &self,
+        fabric: &Fabric,
+        sender: EndpointId,
+        first: ChannelId,
+        vc_class: VcClass,
+    ) -> LaneSet {
+        if self.first(sender, vc_class).is_empty() {
+            return LaneSet::EMPTY;
+        }
+        self.onward(fabric, vc_class, DatelineClass(0), fabric.endpoint_channel(sender), first).0
+    }
+
+    /// Whether tables give pairs of endpoints VC classes of their own.
+    pub(crate) fn differ_by_pair(&self) -> bool {
+        match &self.rule {
+            LaneRule::Tables { levels, .. } => self.has_class_by_pair && !levels.are_zero(),
+            LaneRule::Free | LaneRule::Datelines(_) => false,
+        }
+    }
+
+    /// Whether packets of two endpoints on one switch, of one VC class, may take the same lanes
+    /// into its other channels.
+    pub(crate) fn treat_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
+        match &self.rule {
+            LaneRule::Tables { map, .. } => map.treats_alike(fabric, one, other),
+            LaneRule::Free | LaneRule::Datelines(_) => true,
         }
     }
 }

@@ -41,6 +41,11 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
+    /// Whether all pairs have level 0.
+    pub(super) fn are_zero(&self) -> bool {
+        self.levels.is_empty()
+    }
+
     /// The levels in use, a bit each.
     pub(crate) fn in_use(&self) -> u16 {
         if self.levels.is_empty() {

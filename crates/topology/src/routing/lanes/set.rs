@@ -56,6 +56,12 @@ impl LaneSet {
         self.0 == 0
     }
 
+    /// Those of them that are not among others.
+    #[must_use]
+    pub(crate) const fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+
     /// How many there are.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
@@ -110,6 +116,7 @@ mod tests {
         assert_eq!(LaneSet::first_n(16).bits(), u16::MAX);
         assert_eq!(LaneSet::first_n(0), LaneSet::EMPTY);
         assert_eq!((set & LaneSet::one(3) | LaneSet::one(1)).bits(), 0b1010);
+        assert!(set.without(LaneSet::first_n(2)).lanes().eq([3, 15]));
         assert_eq!(LaneSet::EMPTY.lowest(), None);
     }
 }

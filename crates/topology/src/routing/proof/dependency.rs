@@ -27,14 +27,16 @@
 //! cycle on one lane of each is a cycle on all, so that nobody in it has another way out.
 //!
 //! Lanes that are alike share a vertex (`lane_groups.rs`). Edges are collected in rows of bits
-//! (`turns.rs`): destination by destination where every switch goes on by one channel
-//! (`by_destination.rs`), else walk by walk: where tables give each pair lanes of its own, and where
-//! hosts may be full.
+//! (`turns.rs`): destination by destination (`by_destination.rs`, and `by_level.rs` where tables
+//! give each pair lanes of its own), of large fabrics on all cores, each with rows of its own that
+//! are joined at the end; walk by walk only where hosts may be full.
 
 use super::by_destination::{Collector, Counted};
+use super::by_level::LevelCollector;
 use super::ejection::BackpressuredHosts;
 use super::lane_groups::LaneGroups;
 use super::turns::Turns;
+use crate::parallel::{Part, Threads};
 use crate::routing::lanes::route_set::{Buffer, BufferId, Buffers, LanedWalk, RouteSet};
 use crate::routing::lanes::{DatelineClass, LaneRule, LaneSet, Lanes, VcClass};
 use crate::routing::paths::graph::SwitchGraph;
@@ -60,33 +62,48 @@ pub struct DependencyGraph {
 impl DependencyGraph {
     /// The dependencies of all routes between all endpoints.
     pub fn new<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
-        Self::collect(fabric, routes.into(), Counted::All)
+        Self::of(fabric, routes.into(), Counted::All)
     }
 
     /// The dependencies of the routes from hosts to hosts alone, for fabrics in which no packet
     /// begins or ends at aggregation nodes and routers.
     pub fn between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
-        Self::collect(fabric, routes.into(), Counted::BetweenHosts)
+        Self::of(fabric, routes.into(), Counted::BetweenHosts)
     }
 
     /// The dependencies of the routes that come to an end, be it the wrong one: those that go
     /// round for ever are left out.
     pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
-        Self::collect(fabric, routes.into(), Counted::WithoutLoops)
+        Self::of(fabric, routes.into(), Counted::WithoutLoops)
     }
 
-    fn collect(fabric: &Fabric, routes: RouteSet<'_>, counted: Counted) -> Self {
+    fn of(fabric: &Fabric, routes: RouteSet<'_>, counted: Counted) -> Self {
+        let steps =
+            (fabric.switches().len() * fabric.endpoints().len() * routes.routes.len()) as u64;
+        Self::collect(fabric, routes, counted, Threads::for_steps(steps))
+    }
+
+    /// The same on so many threads: what comes out does not depend on them.
+    pub(super) fn collect(
+        fabric: &Fabric,
+        routes: RouteSet<'_>,
+        counted: Counted,
+        threads: Threads,
+    ) -> Self {
         let graph = SwitchGraph::new(fabric);
         let stopping = BackpressuredHosts::new(fabric, &graph, routes);
         let (groups, outgoing) = (lane_groups(routes), outgoing(fabric));
+        let (stopping, groups_of) = (&stopping, &groups);
         let task =
-            Task { fabric, graph: &graph, routes, counted, stopping: &stopping, groups: &groups };
-        let has_lanes_by_pair =
-            routes.lanes.is_some_and(|lanes| matches!(lanes.rule(), LaneRule::Tables { .. }));
-        let turns = if has_lanes_by_pair || stopping.any() {
-            task.by_walks()
-        } else {
-            task.by_destinations(&outgoing)
+            Task { fabric, graph: &graph, routes, counted, stopping, groups: groups_of, threads };
+        let turns = match routes.lanes {
+            _ if stopping.any() => task.by_walks(),
+            None => task.by_destinations(1),
+            Some(lanes) if matches!(lanes.rule(), LaneRule::Tables { .. }) => task.by_levels(lanes),
+            Some(lanes) => {
+                let classes = lanes.dateline_classes();
+                task.between_groups(lanes, &task.by_destinations(classes), &outgoing)
+            }
         };
         Self::of_turns(fabric, groups, &turns, &outgoing)
     }
@@ -216,29 +233,59 @@ struct Task<'a> {
     counted: Counted,
     stopping: &'a BackpressuredHosts,
     groups: &'a LaneGroups,
+    threads: Threads,
 }
 
 impl Task<'_> {
-    /// The turns between groups of lanes, destination by destination; `outgoing` are the channels
-    /// that leave each node.
-    fn by_destinations(&self, outgoing: &[Vec<ChannelId>]) -> Turns {
+    /// The turns between dateline classes, destination by destination.
+    fn by_destinations(&self, classes: usize) -> Turns {
         let Self { fabric, graph, routes, counted, .. } = *self;
-        let classes = routes.lanes.map_or(1, Lanes::dateline_classes);
-        let mut turns = Turns::new(fabric, classes, self.stopping);
-        let mut collector = Collector::new(fabric, graph, routes.lanes, counted);
-        for routes in routes.routes {
-            collector.add(routes, &mut turns);
-        }
-        let Some(lanes) = routes.lanes else { return turns };
-        let mut between_groups = Turns::new(fabric, self.groups.count(), self.stopping);
-        for channel in ChannelId::first(fabric.channel_count()) {
-            let outgoing = &outgoing[fabric.target(channel).node.index()];
-            for class in 0..classes {
+        self.shared(classes, |part, turns| {
+            let mut collector = Collector::new(fabric, graph, routes.lanes, counted);
+            for routes in routes.routes {
+                collector.add(routes, part, turns);
+            }
+        })
+    }
+
+    /// The turns between groups of lanes where tables decide on them, destination by destination.
+    fn by_levels(&self, lanes: &Lanes) -> Turns {
+        let Self { fabric, graph, routes, counted, groups, .. } = *self;
+        self.shared(groups.count(), |part, turns| {
+            let mut collector = LevelCollector::new(fabric, graph, lanes, groups, counted);
+            for (lid_offset, routes) in (0..=u8::MAX).zip(routes.routes) {
+                collector.add(routes, lid_offset, part, turns);
+            }
+        })
+    }
+
+    /// The turns of states that all parts of the routes have together.
+    fn shared(&self, states: usize, add: impl Fn(Part, &mut Turns) + Sync) -> Turns {
+        let none = Turns::new(self.fabric, states, self.stopping);
+        let parts = self.threads.share(|part| {
+            let mut turns = none.clone();
+            add(part, &mut turns);
+            turns
+        });
+        let joined = parts.into_iter().reduce(|mut all, part| {
+            all.join(&part);
+            all
+        });
+        joined.expect("there is a part")
+    }
+
+    /// The turns between groups of lanes from those between dateline classes; `outgoing` are the
+    /// channels that leave each node.
+    fn between_groups(&self, lanes: &Lanes, turns: &Turns, outgoing: &[Vec<ChannelId>]) -> Turns {
+        let mut between_groups = Turns::new(self.fabric, self.groups.count(), self.stopping);
+        for channel in ChannelId::first(self.fabric.channel_count()) {
+            let outgoing = &outgoing[self.fabric.target(channel).node.index()];
+            for class in 0..lanes.dateline_classes() {
                 turns.each_after((channel, class), outgoing, |(wanted, after)| {
                     for vc_class in lanes.vc_classes() {
                         let held = buffers(lanes, vc_class, channel, class);
                         let wanted = buffers(lanes, vc_class, wanted, after);
-                        add(&mut between_groups, self.groups, held, wanted);
+                        between_groups.add_between(self.groups, held, wanted);
                     }
                 });
             }
@@ -258,7 +305,7 @@ impl Task<'_> {
         routes.walk_all(fabric, graph, |laned| {
             if counts(laned) {
                 self.stopping.turns(fabric, graph, routes, laned, |_, held, wanted| {
-                    add(&mut turns, self.groups, held, wanted);
+                    turns.add_between(self.groups, held, wanted);
                 });
             }
         });
@@ -271,13 +318,4 @@ fn buffers(lanes: &Lanes, vc_class: VcClass, channel: ChannelId, dateline_class:
     let dateline_class = u8::try_from(dateline_class).expect("there are few dateline classes");
     let lanes = lanes.on(vc_class, DatelineClass(dateline_class), channel);
     Buffers { channel, lanes }
-}
-
-/// Notes that a route takes one of the buffers `wanted` right after one of `held`.
-fn add(turns: &mut Turns, groups: &LaneGroups, held: Buffers, wanted: Buffers) {
-    for group in groups.within(held.lanes) {
-        for after in groups.within(wanted.lanes) {
-            turns.add((held.channel, group), (wanted.channel, after));
-        }
-    }
 }

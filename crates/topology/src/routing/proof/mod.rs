@@ -16,15 +16,20 @@
 //! always do (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies",
 //! IEEE Transactions on Computers 50(9), 2001, constructs exceptions), and we take none on trust.
 //!
-//! Cost: O(switches) a destination where routes are tables, else one walk along all routes; then
-//! O(vertices + dependencies), where lanes that are alike are one vertex.
+//! Cost: O(switches) a destination where routes are tables (and a look at each pair, where tables
+//! give it a service level), else one walk along all routes; then O(vertices + dependencies), where
+//! lanes that are alike are one vertex. The first, which is the most, goes on all cores.
 
 mod by_destination;
+mod by_level;
+mod column;
 pub(super) mod components;
 pub(super) mod cycle;
 pub(super) mod dependency;
 mod ejection;
 mod lane_groups;
+#[cfg(test)]
+mod tests;
 mod turns;
 
 pub use cycle::{buffer_name, cycle_witnesses, describe_cycle};

@@ -10,6 +10,8 @@
 //! it.
 
 use super::ejection::BackpressuredHosts;
+use super::lane_groups::LaneGroups;
+use crate::routing::lanes::route_set::Buffers;
 use crate::{ChannelId, Fabric};
 
 /// No column: nothing ever waits for the channel or in it.
@@ -69,6 +71,24 @@ impl Turns {
         let bit = column as usize * self.states + wanted.1;
         let row = self.row(held.0, held.1);
         self.bits[row + bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// Notes that a route takes one of the buffers `wanted` right after one of `held`, where states
+    /// are groups of lanes.
+    pub(super) fn add_between(&mut self, groups: &LaneGroups, held: Buffers, wanted: Buffers) {
+        for group in groups.within(held.lanes) {
+            for after in groups.within(wanted.lanes) {
+                self.add((held.channel, group), (wanted.channel, after));
+            }
+        }
+    }
+
+    /// Adds all turns of another part of the same routes.
+    pub(super) fn join(&mut self, part: &Self) {
+        assert_eq!(self.first, part.first, "parts of the same routes have the same rows");
+        for (all, more) in self.bits.iter_mut().zip(&part.bits) {
+            *all |= more;
+        }
     }
 
     /// Whether nothing ever waits in a channel.

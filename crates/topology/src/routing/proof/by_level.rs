@@ -1,0 +1,215 @@
+//! The same where tables decide on lanes: the turns of all packets for one destination at a time.
+//!
+//! ```text
+//!   toward h5, SL 3:   h0 on lane 0 ─► s0 ──► s2 ──► s5      the lane behind s2 depends on the SL and the
+//!                      h1 on lane 1 ─► s0                     channel before: both come to the same there
+//! ```
+//!
+//! The first lane of a packet depends on who sent it: on the service level of the pair, and on the
+//! port by which it comes to its switch. Every other lane depends on its level and the channel
+//! before alone. So what goes on from a switch toward a destination is its level and its lane, and
+//! each of them is followed once. A packet in a loop goes round until it is on a lane on which it
+//! has been.
+//!
+//! Senders of a switch that tables treat alike are asked for once, unless each pair has a level of
+//! its own.
+
+use super::by_destination::Counted;
+use super::column::Column;
+use super::lane_groups::LaneGroups;
+use super::turns::Turns;
+use crate::parallel::Part;
+use crate::routing::lanes::route_set::Buffers;
+use crate::routing::lanes::{DatelineClass, LEVELS, LaneSet, Lanes, VcClass};
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+
+/// By service level: the lanes on which packets leave a switch.
+type LanesByLevel = [LaneSet; LEVELS];
+
+/// Collects turns, with room that every destination uses again.
+pub(super) struct LevelCollector<'a> {
+    fabric: &'a Fabric,
+    graph: &'a SwitchGraph,
+    lanes: &'a Lanes,
+    groups: &'a LaneGroups,
+    counted: Counted,
+    column: Column<'a>,
+    /// By switch: the endpoints whose packets stand for all.
+    senders: Vec<Vec<EndpointId>>,
+    /// By switch and service level: the row whose packets left there last, and on which lanes.
+    left: Vec<(u64, LaneSet)>,
+    row: u64,
+}
+
+impl<'a> LevelCollector<'a> {
+    pub(super) fn new(
+        fabric: &'a Fabric,
+        graph: &'a SwitchGraph,
+        lanes: &'a Lanes,
+        groups: &'a LaneGroups,
+        counted: Counted,
+    ) -> Self {
+        let senders = |switch| senders(fabric, graph, lanes, graph.residents(switch));
+        Self {
+            fabric,
+            graph,
+            lanes,
+            groups,
+            counted,
+            column: Column::new(fabric, graph),
+            senders: graph.switches().map(senders).collect(),
+            left: vec![(0, LaneSet::EMPTY); graph.switch_count() * LEVELS],
+            row: 0,
+        }
+    }
+
+    /// Adds the turns of a part of the rows of routes, which lead to LIDs of this offset.
+    pub(super) fn add(
+        &mut self,
+        routes: &'a Routes,
+        lid_offset: u8,
+        part: Part,
+        turns: &mut Turns,
+    ) {
+        for row in part.of(routes.rows(self.graph)) {
+            if let RowPaths::Single(routes) = row.paths {
+                let to = row.destinations[0];
+                for source in self.graph.switches() {
+                    if let Some(onward) = routes.path(self.fabric, source, to) {
+                        let way: Vec<_> = onward.before_the_last().collect();
+                        self.add_path(source, &way, &row, lid_offset, turns);
+                    }
+                }
+            } else {
+                self.column.fill(&row);
+                if self.counted == Counted::WithoutLoops {
+                    self.column.cut_loops();
+                }
+                self.row += 1;
+                for source in self.graph.switches() {
+                    self.follow(source, &row, lid_offset, turns);
+                }
+            }
+        }
+    }
+
+    /// Follows the column from a switch to where packets of the same levels have been on the same
+    /// lanes.
+    fn follow(&mut self, source: NodeId, row: &RouteRow<'_>, lid_offset: u8, turns: &mut Turns) {
+        let Some(first) = self.column.next(source) else { return };
+        if self.column.end(first).is_none() {
+            return;
+        }
+        for (level, entered) in (0..).zip(self.entered(source, first, row, lid_offset)) {
+            let (mut switch, mut held, mut on) = (source, first, entered);
+            while let Some(new) = self.new_among(switch, level, on) {
+                let Some(end) = self.column.end(held) else { break };
+                let Some(wanted) = self.column.next(end) else { break };
+                let onward = self.after(level, held, wanted);
+                if onward.is_empty() {
+                    break;
+                }
+                let before = Buffers { channel: held, lanes: new };
+                let after = Buffers { channel: wanted, lanes: onward };
+                turns.add_between(self.groups, before, after);
+                (switch, held, on) = (end, wanted, onward);
+            }
+        }
+    }
+
+    fn add_path(
+        &self,
+        source: NodeId,
+        way: &[ChannelId],
+        row: &RouteRow<'_>,
+        lid_offset: u8,
+        turns: &mut Turns,
+    ) {
+        let Some(first) = way.first() else { return };
+        for (level, entered) in (0..).zip(self.entered(source, *first, row, lid_offset)) {
+            let mut on = entered;
+            for turn in way.windows(2) {
+                let onward = self.after(level, turn[0], turn[1]);
+                if on.is_empty() || onward.is_empty() {
+                    break;
+                }
+                let before = Buffers { channel: turn[0], lanes: on };
+                turns.add_between(self.groups, before, Buffers { channel: turn[1], lanes: onward });
+                on = onward;
+            }
+        }
+    }
+
+    /// The lanes on which packets that count begin at a switch.
+    fn entered(
+        &self,
+        source: NodeId,
+        first: ChannelId,
+        row: &RouteRow<'_>,
+        lid_offset: u8,
+    ) -> LanesByLevel {
+        let counts = |endpoint: &EndpointId| {
+            self.counted != Counted::BetweenHosts || self.graph.is_host(*endpoint)
+        };
+        let mut entered = [LaneSet::EMPTY; LEVELS];
+        for &to in row.destinations.iter().filter(|to| counts(to)) {
+            let senders = self.senders[source.index()].iter().copied();
+            for sender in senders.filter(|sender| *sender != to && counts(sender)) {
+                for vc_class in self.lanes.vc_classes_on(sender, to, lid_offset) {
+                    let on = &mut entered[usize::from(vc_class.0)];
+                    *on = *on | self.lanes.entered(self.fabric, sender, first, vc_class);
+                }
+            }
+        }
+        entered
+    }
+
+    /// The lane in `wanted` of packets that come by `held`; none where they are dropped.
+    fn after(&self, level: u8, held: ChannelId, wanted: ChannelId) -> LaneSet {
+        if let Some(host) = self.fabric.endpoint_at(self.fabric.target(held)) {
+            // An in-transit host ejects the packet and sends it on from its own first lane.
+            return self.lanes.first(host, VcClass(level));
+        }
+        self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted).0
+    }
+
+    /// Those of some lanes on which no packet of this row has left a switch; `None` if there are
+    /// none.
+    fn new_among(&mut self, switch: NodeId, level: u8, lanes: LaneSet) -> Option<LaneSet> {
+        let (row, known) = &mut self.left[switch.index() * LEVELS + usize::from(level)];
+        if *row != self.row {
+            (*row, *known) = (self.row, LaneSet::EMPTY);
+        }
+        let new = lanes.without(*known);
+        *known = *known | new;
+        (!new.is_empty()).then_some(new)
+    }
+}
+
+/// Endpoints of a switch whose packets stand for those of all.
+///
+/// Of those that are treated alike there are two, because one of them may be the destination.
+fn senders(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    lanes: &Lanes,
+    residents: &[EndpointId],
+) -> Vec<EndpointId> {
+    const SENDERS_ALIKE_MAX: usize = 2;
+    if lanes.differ_by_pair() {
+        return residents.to_vec();
+    }
+    let mut senders: Vec<EndpointId> = Vec::new();
+    for &resident in residents {
+        let is_alike = |other: &&EndpointId| {
+            graph.is_host(**other) == graph.is_host(resident)
+                && lanes.treat_alike(fabric, **other, resident)
+        };
+        if senders.iter().filter(is_alike).count() < SENDERS_ALIKE_MAX {
+            senders.push(resident);
+        }
+    }
+    senders
+}

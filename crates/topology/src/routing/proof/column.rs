@@ -1,0 +1,91 @@
+//! How packets for the destinations of a row go on, switch by switch.
+//!
+//! ```text
+//!   toward h5:   s0 ──► s2 ──► s5 ──► h5      next    s0: to s2, s1: to s2, s2: to s5, s5: none
+//!                s1 ──► s2                     end of the channel from s2: s5
+//! ```
+
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::routes::RouteRow;
+use crate::{ChannelId, Fabric, NodeId};
+
+/// No channel.
+const NO_CHANNEL: u32 = u32::MAX;
+
+/// A column of a table, with room that every row uses again.
+pub(super) struct Column<'a> {
+    fabric: &'a Fabric,
+    graph: &'a SwitchGraph,
+    /// By switch: the channel by which packets go on, or [`NO_CHANNEL`].
+    next: Vec<u32>,
+    /// By channel: the switch at its end, or none.
+    ends: Vec<Option<NodeId>>,
+}
+
+impl<'a> Column<'a> {
+    /// A column that leads nowhere.
+    pub(super) fn new(fabric: &'a Fabric, graph: &'a SwitchGraph) -> Self {
+        let end = |channel| {
+            Some(fabric.target(channel).node).filter(|end| end.index() < graph.switch_count())
+        };
+        Self {
+            fabric,
+            graph,
+            next: vec![NO_CHANNEL; graph.switch_count()],
+            ends: ChannelId::first(fabric.channel_count()).map(end).collect(),
+        }
+    }
+
+    /// Takes the ports of a row that has one a switch, and none of a row whose paths are kept one
+    /// by one.
+    pub(super) fn fill(&mut self, row: &RouteRow<'_>) {
+        self.next.clear();
+        let channels = row.column(self.fabric, self.graph).into_iter().flatten();
+        self.next.extend(channels.map(|channel| channel.map_or(NO_CHANNEL, word)));
+    }
+
+    /// The channel by which packets leave a switch.
+    #[inline]
+    pub(super) fn next(&self, switch: NodeId) -> Option<ChannelId> {
+        let channel = self.next[switch.index()];
+        (channel != NO_CHANNEL).then(|| ChannelId::new(channel as usize))
+    }
+
+    /// The switch at the end of a channel, if there is one.
+    #[inline]
+    pub(super) fn end(&self, channel: ChannelId) -> Option<NodeId> {
+        self.ends[channel.index()]
+    }
+
+    /// Takes out all switches from which packets go round for ever.
+    pub(super) fn cut_loops(&mut self) {
+        const UNKNOWN: usize = usize::MAX;
+        let mut walks = vec![UNKNOWN; self.next.len()];
+        let mut loops = vec![false; self.next.len()];
+        for start in self.graph.switches() {
+            let mut way = Vec::new();
+            let mut at = Some(start);
+            while let Some(switch) = at.filter(|switch| walks[switch.index()] == UNKNOWN) {
+                walks[switch.index()] = start.index();
+                way.push(switch);
+                at = self.next(switch).and_then(|channel| self.end(channel));
+            }
+            // A switch of the same walk closes a loop; one of another is known to lead into one or not.
+            let is_lost = at.is_some_and(|switch| {
+                loops[switch.index()] || walks[switch.index()] == start.index()
+            });
+            for switch in way {
+                loops[switch.index()] = is_lost;
+            }
+        }
+        for (next, loops) in self.next.iter_mut().zip(loops) {
+            if loops {
+                *next = NO_CHANNEL;
+            }
+        }
+    }
+}
+
+fn word(channel: ChannelId) -> u32 {
+    u32::try_from(channel.index()).expect("a channel is 32 bits")
+}
