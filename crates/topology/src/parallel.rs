@@ -2,20 +2,27 @@
 //! are.
 //!
 //! ```text
-//!   part 0 ──► ┐
-//!   part 1 ──► ┼─► results by part
-//!   part 2 ──► ┘
+//!   share        part 0 ──► ┐                    ahead    make 0, 2, 4 ──► ┐
+//!                part 1 ──► ┼─► results by part           make 1, 3, 5 ──► ┴─► take 0, 1, 2, 3 ...
+//!                part 2 ──► ┘
 //! ```
+//!
+//! Two shapes are enough: parts that know nothing of each other ([`Threads::share`]), and one
+//! worker who takes in order what others make ahead of him ([`Threads::ahead`]).
 //!
 //! Invariant: a thread ends before the call that started it returns; results come in an order that
 //! the caller gave, and never in that of their making.
 
 use std::num::NonZero;
+use std::sync::mpsc::sync_channel;
 use std::thread;
 
 /// Steps that are worth a thread of their own: some milliseconds, of which its start takes a
 /// hundredth.
 const STEPS_PER_THREAD: u64 = 1 << 20;
+
+/// Things that one thread may make before anybody takes them.
+const MADE_AHEAD_MAX: usize = 2;
 
 /// How many threads share a piece of work, the caller's among them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +63,43 @@ impl Threads {
             results
         })
     }
+
+    /// Makes something of each item, and takes what was made in the order of the items, on the
+    /// thread of the caller.
+    #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
+    pub(crate) fn ahead<I: Copy + Sync, T: Send>(
+        self,
+        items: &[I],
+        make: impl Fn(I) -> T + Sync,
+        mut take: impl FnMut(I, T),
+    ) {
+        let makers = self.0.get() - 1;
+        if makers == 0 {
+            for item in items {
+                take(*item, make(*item));
+            }
+            return;
+        }
+        let make = &make;
+        thread::scope(|scope| {
+            let queues: Vec<_> = (0..makers)
+                .map(|number| {
+                    let (sender, queue) = sync_channel(MADE_AHEAD_MAX);
+                    let part = Part { number, count: makers };
+                    scope.spawn(move || {
+                        // Nobody takes any more only where the caller panics.
+                        part.of(items.iter()).all(|item| sender.send(make(*item)).is_ok())
+                    });
+                    queue
+                })
+                .collect();
+            for (item, queue) in items.iter().zip(queues.iter().cycle()) {
+                // Whose maker is gone has panicked; the scope says so when it ends.
+                let Ok(ready) = queue.recv() else { break };
+                take(*item, ready);
+            }
+        });
+    }
 }
 
 impl Part {
@@ -91,9 +135,40 @@ mod tests {
     }
 
     #[test]
+    fn what_is_made_ahead_is_taken_in_order() {
+        for threads in 1..=4 {
+            for count in [0, 1, 2, 100] {
+                let items: Vec<usize> = (0..count).collect();
+                let mut taken = Vec::new();
+                Threads::exactly(threads).ahead(
+                    &items,
+                    |item| item * item,
+                    |item, square| taken.push((item, square)),
+                );
+                let expected: Vec<_> = items.iter().map(|item| (*item, item * item)).collect();
+                assert_eq!(taken, expected, "{threads} threads");
+            }
+        }
+    }
+
+    #[test]
     fn small_work_takes_one_thread() {
         assert_eq!(Threads::for_steps(2 * STEPS_PER_THREAD - 1), Threads::exactly(1));
         assert_eq!(Threads::for_steps(u64::MAX), Threads::exactly(cores()));
         assert_eq!(Threads::exactly(0), Threads::exactly(1));
+    }
+
+    #[test]
+    #[should_panic(expected = "of item 3")]
+    fn a_panic_of_a_maker_is_the_callers() {
+        let make = |item: i32| if item == 3 { panic!("of item {item}") } else { item };
+        Threads::exactly(1).ahead(&[1, 2, 3], make, |_, _| {});
+    }
+
+    #[test]
+    #[should_panic(expected = "thread panicked")]
+    fn a_panic_of_a_maker_on_another_thread_ends_the_work() {
+        let make = |item: i32| if item == 3 { panic!("of item {item}") } else { item };
+        Threads::exactly(2).ahead(&[1, 2, 3, 4, 5, 6, 7, 8], make, |_, _| {});
     }
 }

@@ -13,16 +13,14 @@
 //! routes depend on the fabric alone. On a full fat tree this gives the well known spread
 //! "destination modulo number of spines".
 //!
-//! Cost: one call of the algorithm a destination switch, then for every destination endpoint
-//! the channels looked at along one path a source switch (source form) or at every switch once
-//! (table form).
+//! Source routes are assigned here, tables in `tables`. Cost of the former: one call of the algorithm
+//! a destination switch, then for every destination endpoint the channels looked at along one path
+//! a source switch.
 
 use super::balance;
 use super::choices::{Choice, Choices, State};
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::routing::paths::source_routes::{SourceRoutes, SourceRoutesBuilder};
-use crate::routing::paths::switch_tables::SwitchTables;
-use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,7 +112,7 @@ impl Load {
     }
 
     /// By state: the load of the busiest channel on the way on where that is least.
-    fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
+    pub(super) fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
         let mut worst = vec![0; choices.state_count()];
         for &state in farthest_first.iter().rev() {
             let by = |choice: &Choice| self.on(choice.channel).max(worst[choice.to.index()]);
@@ -129,7 +127,7 @@ impl Load {
         self.paths[channel.index()]
     }
 
-    fn add(&mut self, channel: ChannelId, paths: u64) {
+    pub(super) fn add(&mut self, channel: ChannelId, paths: u64) {
         self.paths[channel.index()] += paths;
     }
 
@@ -149,7 +147,7 @@ impl Load {
 }
 
 /// The choice that comes first by `key`; of equals, the lowest channel.
-fn first_by<K: Ord>(choices: &[Choice], key: impl Fn(&Choice) -> K) -> Choice {
+pub(super) fn first_by<K: Ord>(choices: &[Choice], key: impl Fn(&Choice) -> K) -> Choice {
     let first = choices.iter().min_by_key(|choice| (key(choice), choice.channel));
     *first.expect("a state with hops left has a way on")
 }
@@ -281,112 +279,4 @@ fn lay_path(
         routes.push(choice.channel);
         state = choice.to;
     }
-}
-
-/// One entry at every switch for every endpoint that it reaches. The choices must have one
-/// phase, because a table knows nothing of where a packet comes from.
-pub(crate) fn table_routes(
-    fabric: &Fabric,
-    graph: &SwitchGraph,
-    outlook: Outlook,
-    toward: impl Fn(NodeId) -> Choices,
-) -> Assigned<TableRoutes> {
-    let mut load = Load::new(fabric);
-    let mut routes = TableRoutes::new(fabric);
-    for switch in graph.switches().filter(|switch| !graph.residents(*switch).is_empty()) {
-        let choices = toward(switch);
-        let mut column = Column::new(graph, &choices);
-        for &to in graph.residents(switch) {
-            routes.set_port(switch, to, Some(fabric.source(graph.ejection(to)).port));
-            column.fill(graph.is_host(to), outlook, &mut load, |switch, channel| {
-                routes.set_port(switch, to, Some(fabric.source(channel).port));
-            });
-        }
-    }
-    Assigned { routes, busiest: load.busiest() }
-}
-
-/// The entries of all switches for one endpoint after the other, with room that all of them use.
-struct Column<'a> {
-    choices: &'a Choices,
-    /// The states from which the endpoints can be reached, farthest first.
-    order: Vec<State>,
-    /// By state: hosts at its switch.
-    hosts: Vec<u64>,
-    /// By state: paths that come through, as far as they are known.
-    paths: Vec<u64>,
-}
-
-impl<'a> Column<'a> {
-    fn new(graph: &SwitchGraph, choices: &'a Choices) -> Self {
-        let hosts: Vec<u64> =
-            graph.switches().map(|switch| u64::from(graph.host_count(switch))).collect();
-        Self { choices, order: choices.farthest_first(), paths: vec![0; hosts.len()], hosts }
-    }
-
-    /// Tells the channel by which each switch but that of the endpoint goes on. From the farthest
-    /// switch inwards, so that the paths that come through a switch are known when its entry is
-    /// chosen.
-    ///
-    /// With the whole way in view, the paths that chose a switch so far count with the least load
-    /// from there on, because they will all take one channel.
-    fn fill(
-        &mut self,
-        leads_to_host: bool,
-        outlook: Outlook,
-        load: &mut Load,
-        mut tell: impl FnMut(NodeId, ChannelId),
-    ) {
-        let choices = self.choices;
-        self.paths.fill(0);
-        if leads_to_host {
-            self.paths.copy_from_slice(&self.hosts);
-        }
-        let onward = (outlook == Outlook::WholeWay).then(|| load.least_worst(choices, &self.order));
-        for &state in &self.order {
-            if choices.hops(state) == 0 {
-                continue;
-            }
-            let choice = match &onward {
-                None => load.lightest(choices.from(state)),
-                Some(onward) => self.lightest_on_the_way(state, load, onward),
-            };
-            load.add(choice.channel, self.paths[state.index()]);
-            self.paths[choice.to.index()] += self.paths[state.index()];
-            tell(NodeId::new(state.index()), choice.channel);
-        }
-    }
-
-    /// The choice whose way on, of which the least load of the busiest channel is known by state,
-    /// carries least.
-    fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
-        let onto = |choice: &Choice| load.on(choice.channel);
-        let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
-            0 => onto(choice),
-            _ => onto(choice).max(onward[choice.to.index()] + self.paths[choice.to.index()]),
-        };
-        first_by(self.choices.from(state), |choice| (on_the_way(choice), onto(choice)))
-    }
-}
-
-/// One output port per switch and destination switch; of equally long ways, those to different
-/// switches take different ones, round robin.
-pub(super) fn switch_tables(
-    fabric: &Fabric,
-    graph: &SwitchGraph,
-    toward: impl Fn(NodeId) -> Choices,
-) -> SwitchTables {
-    let mut tables = SwitchTables::new(fabric);
-    for to in graph.switches() {
-        let choices = toward(to);
-        for switch in graph.switches() {
-            let onward = choices.from(State::new(switch.index()));
-            if !onward.is_empty() {
-                let choice = onward[to.index() % onward.len()];
-                let port = fabric.source(choice.channel).port;
-                tables.set_port(switch, to, Some(port));
-            }
-        }
-    }
-    tables
 }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! An algorithm says, for one destination switch, by which channels a packet may go on
-//! (`choices`). Which of them it takes is decided in one place, by load (`assignment`), for
-//! both forms of routes.
+//! (`choices`). Which of them it takes is decided in one place, by load: `assignment` does so for
+//! source routes, `tables` for tables, where a switch asks a `queue` of its own.
 //!
 //! Three algorithms lay whole paths themselves, so they have source form alone: `in_transit` has
 //! choices over which `balance` finds the best paths and lays them anew in passes, `simple_routes`
@@ -32,11 +32,13 @@ mod names;
 mod orientation;
 mod peaks;
 mod phases;
+mod queue;
 mod root;
 mod rule;
 mod shortest_path;
 mod simple_routes;
 mod smart;
+mod tables;
 mod tops;
 mod up_down;
 
@@ -55,6 +57,7 @@ pub use simple_routes::SimpleRoutes;
 pub use smart::Smart;
 pub use up_down::UpDown;
 
+use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::Routes;
 use crate::routing::paths::switch_tables::SwitchTables;
@@ -97,7 +100,8 @@ pub fn route_within(
             Ok(Routes::Source(Assigned::best(outlooks, least(), assign)))
         }
         (Rule::Choices(toward, outlooks), Form::Table) => {
-            let assign = |outlook| assignment::table_routes(fabric, &graph, outlook, &toward);
+            let threads = Threads::for_steps(tables::steps(fabric, &graph));
+            let assign = |outlook| tables::table_routes(fabric, &graph, outlook, &toward, threads);
             Ok(Routes::Table(Assigned::best(outlooks, least(), assign)))
         }
         (Rule::WholePaths(lay), Form::Source) => Ok(Routes::Source(lay()?)),
@@ -120,7 +124,7 @@ pub fn route_to_switches(
     let graph = SwitchGraph::new(fabric);
     let task = RouteTask { fabric, graph: &graph, form: Form::Table };
     match algorithm.parameters().rule(task)? {
-        Rule::Choices(toward, _) => Ok(assignment::switch_tables(fabric, &graph, toward)),
+        Rule::Choices(toward, _) => Ok(tables::switch_tables(fabric, &graph, toward)),
         Rule::WholePaths(_) => Err(source_form_only(algorithm)),
     }
 }

@@ -89,18 +89,18 @@ pub(super) enum Rule<'a> {
 }
 
 /// The choices toward a destination switch.
-type Toward<'a> = Box<dyn Fn(NodeId) -> Choices + 'a>;
+type Toward<'a> = Box<dyn Fn(NodeId) -> Choices + Sync + 'a>;
 /// One path from every switch with endpoints to every endpoint.
 type LayPaths<'a> = Box<dyn FnOnce() -> Result<SourceRoutes, RouteError> + 'a>;
 
 impl<'a> Rule<'a> {
     /// By the choices toward each destination switch.
-    pub(super) fn by_choices(toward: impl Fn(NodeId) -> Choices + 'a) -> Self {
+    pub(super) fn by_choices(toward: impl Fn(NodeId) -> Choices + Sync + 'a) -> Self {
         Self::Choices(Box::new(toward), &[Outlook::NextChannel])
     }
 
     /// The same, under both outlooks.
-    pub(super) fn by_choices_either_way(toward: impl Fn(NodeId) -> Choices + 'a) -> Self {
+    pub(super) fn by_choices_either_way(toward: impl Fn(NodeId) -> Choices + Sync + 'a) -> Self {
         Self::Choices(Box::new(toward), &[Outlook::NextChannel, Outlook::WholeWay])
     }
 

@@ -33,6 +33,7 @@
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;
+use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{Fabric, NodeId};
 
@@ -104,19 +105,37 @@ impl<'a> Island<'a> {
         if self.leaves.len() == self.members.len() {
             return Vec::new();
         }
-        let mut sums = vec![0; self.graph.switch_count()];
-        for leaf in &self.leaves {
-            let hops = self.graph.distances(*leaf);
-            for switch in &self.members {
-                sums[switch.index()] += u64::from(hops[switch.index()]).pow(2);
-            }
-        }
+        let sums = self.sums_of_squares(self.threads(self.leaves.len()));
         let is_top = |switch: &NodeId| {
             let mut steps = self.graph.hops_from(*switch).iter();
             let sum = sums[switch.index()];
             !is_leaf[switch.index()] && steps.all(|step| sums[step.to.index()] > sum)
         };
         self.members.iter().copied().filter(is_top).collect()
+    }
+
+    /// By switch: the squares of its hops to all leaves, together.
+    fn sums_of_squares(&self, threads: Threads) -> Vec<u64> {
+        let parts = threads.share(|part| {
+            let mut sums = vec![0; self.graph.switch_count()];
+            for leaf in part.of(self.leaves.iter()) {
+                let hops = self.graph.distances(*leaf);
+                for switch in &self.members {
+                    sums[switch.index()] += u64::from(hops[switch.index()]).pow(2);
+                }
+            }
+            sums
+        });
+        let added = |mut all: Vec<u64>, part: Vec<u64>| {
+            all.iter_mut().zip(part).for_each(|(all, part)| *all += part);
+            all
+        };
+        parts.into_iter().reduce(added).expect("there is a part")
+    }
+
+    /// The threads that so many searches through the island are worth.
+    fn threads(&self, searches: usize) -> Threads {
+        Threads::for_steps((searches * self.graph.hop_count()) as u64)
     }
 
     /// Whether every cable joins neighbouring ranks.
@@ -188,18 +207,57 @@ impl<'a> Island<'a> {
     /// Whether at most one pair of hosts in [`PAIRS_PER_DETOUR`] loses all its shortest paths.
     fn keeps_shortest_paths(&self, fabric: &Fabric, ranks: &[u32]) -> bool {
         let orientation = Orientation::by_rank(fabric, self.graph, ranks);
-        let (mut pairs, mut detours) = (0, 0);
+        let (pairs, detours) = self.detours(&orientation, self.threads(self.members.len()));
+        detours * PAIRS_PER_DETOUR <= pairs
+    }
+
+    /// Pairs of hosts on different switches, and those of them that lose all their shortest paths.
+    fn detours(&self, orientation: &Orientation, threads: Threads) -> (u64, u64) {
         let hosts = |switch: NodeId| u64::from(self.graph.host_count(switch));
-        for to in self.members.iter().copied().filter(|switch| hosts(*switch) > 0) {
-            let lawful = phases::hops(self.graph, &orientation, to, |_| false);
-            let shortest = self.graph.distances(to);
-            for from in self.members.iter().copied().filter(|from| *from != to) {
-                let weight = hosts(from) * hosts(to);
-                let detour = lawful[phases::start(from).index()] > shortest[from.index()];
-                pairs += weight;
-                detours += if detour { weight } else { 0 };
+        let with_hosts: Vec<_> =
+            self.members.iter().copied().filter(|switch| hosts(*switch) > 0).collect();
+        let parts = threads.share(|part| {
+            let (mut pairs, mut detours) = (0, 0);
+            for &to in part.of(with_hosts.iter()) {
+                let lawful = phases::hops(self.graph, orientation, to, |_| false);
+                let shortest = self.graph.distances(to);
+                for from in self.members.iter().copied().filter(|from| *from != to) {
+                    let weight = hosts(from) * hosts(to);
+                    let detour = lawful[phases::start(from).index()] > shortest[from.index()];
+                    pairs += weight;
+                    detours += if detour { weight } else { 0 };
+                }
+            }
+            (pairs, detours)
+        });
+        let sum = |(pairs, detours), (more, of_them)| (pairs + more, detours + of_them);
+        parts.into_iter().fold((0, 0), sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Generator, Irregular, Torus};
+
+    #[test]
+    fn distances_and_detours_are_summed_alike_on_any_number_of_threads() {
+        let irregular =
+            Irregular { switches: 20, ports: 6, hosts_per_switch: 2, cables_per_pair_max: 1 };
+        let torus = Torus { dimensions: vec![5, 5], hosts_per_switch: 2 };
+        for generator in [Generator::Irregular(irregular), Generator::Torus(torus)] {
+            let fabric = generator.generate(1).expect("lawful parameters");
+            let graph = SwitchGraph::new(&fabric);
+            let island = Island::new(&graph, graph.switches().collect());
+            let ranks = breadth_first_ranks(&graph, &[NodeId::new(0)]);
+            let orientation = Orientation::by_rank(&fabric, &graph, &ranks);
+            let sums = |threads| island.sums_of_squares(Threads::exactly(threads));
+            let detours = |threads| island.detours(&orientation, Threads::exactly(threads));
+            assert!(detours(1).1 > 0, "one root is not enough for all shortest paths");
+            for threads in [2, 3, 50] {
+                assert_eq!(sums(threads), sums(1));
+                assert_eq!(detours(threads), detours(1));
             }
         }
-        detours * PAIRS_PER_DETOUR <= pairs
     }
 }

@@ -126,6 +126,11 @@ impl SwitchGraph {
         &self.steps[self.first[switch.index()]..self.first[switch.index() + 1]]
     }
 
+    /// Number of ways out of all switches to others.
+    pub(crate) fn hop_count(&self) -> usize {
+        self.steps.len()
+    }
+
     /// What an endpoint hangs on.
     pub(crate) fn attachment(&self, endpoint: EndpointId) -> Attachment {
         self.attachments[endpoint.index()]
