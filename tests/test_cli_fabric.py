@@ -108,6 +108,28 @@ def test_route_proves_up_down_and_shows_lengths(gingham: Command, ring: Path) ->
     assert routed.out.splitlines()[-1].startswith(proven)
 
 
+def test_people_read_large_numbers_in_groups_of_three_and_programs_as_they_are(
+    gingham: Command,
+) -> None:
+    """Two switches with 40 hosts each: 80 x 79 pairs, 2 x 40 x 39 of them at one switch."""
+    shape = ("mesh", "--dimensions", 2, "--hosts-per-switch", 40)
+    made = gingham("fabric", "make", *shape, "-o", "m.toml")
+    assert made.code == 0, made.err
+    shown = gingham("route", "m.toml", "--algorithm", "up-down").out
+    rows = [line.split() for line in shown.splitlines()]
+    assert ["pairs", "of", "hosts", "6,320"] in rows
+    assert [row for row in rows if row[:1] in (["1"], ["2"])] == [["1", "3,120"], ["2", "3,200"]]
+    # One cable: what goes from 40 hosts to 40 others takes one channel of it.
+    assert ["paths", "over", "a", "channel", "1,600.0", "in", "the", "mean,", "1,600", "at"] in [
+        row[:10] for row in rows
+    ]
+    assert sum(row[-1:] == ["1,600"] for row in rows) == 2
+    told = json.loads(gingham("route", "m.toml", "--algorithm", "up-down", "--json").out)[
+        "statistics"
+    ]
+    assert (told["host_pairs"], told["max_channel_paths"]) == (6320, 1600)
+
+
 def test_route_shows_the_shortest_cycle_and_exits_with_3(gingham: Command, ring: Path) -> None:
     routed = gingham("route", ring, "--algorithm", "shortest-path", "--json")
     assert routed.code == 3

@@ -121,7 +121,7 @@ def load(file: Path) -> Fabric:
     warnings = sum(finding.severity == "warning" for finding in loaded.findings)
     if warnings:
         plural = "" if warnings == 1 else "s"
-        warn(f'{file}: {warnings} warning{plural}; "gingham fabric check {file}" lists them')
+        warn(f'{file}: {warnings:,} warning{plural}; "gingham fabric check {file}" lists them')
     return loaded
 
 
@@ -143,7 +143,7 @@ def facts_of(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "hosts a leaf", f"{fewest}" if fewest == most else f"{fewest} to {most}"
     yield "connected parts", f"{facts['parts']:,}"
     if facts["switch_diameter"] is not None:
-        yield "largest distance", f"{facts['switch_diameter']} channels, between two switches"
+        yield "largest distance", f"{facts['switch_diameter']:,} channels, between two switches"
     passed = facts["mean_switches_passed"]
     if passed is not None:
         mean = f"{passed - 1:.3f} channels, or {passed:.3f} switches on a path"

@@ -152,21 +152,21 @@ def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     measured = facts["bisection"]
     if measured is not None:
         busiest, half_width = measured["busiest"], measured["busiest_half_width"]
-        flows = f"{busiest:.2f} ± {half_width:.2f} of {measured['pairs']} flows in the mean"
+        flows = f"{busiest:.2f} ± {half_width:.2f} of {measured['pairs']:,} flows in the mean"
         yield "bisection, busiest channel", flows
         bandwidth, half_width = measured["bandwidth"], measured["bandwidth_half_width"]
         yield "effective bisection bandwidth", f"{bandwidth:.3f} ± {half_width:.3f} of a link"
     if facts["alternatives"] > 1:
-        yield "alternatives of a pair", f"{facts['alternatives']}, of which loads count the first"
+        yield "alternatives of a pair", f"{facts['alternatives']:,}, of which loads count the first"
     yield "lanes in use", ", ".join(map(str, facts["lanes"])) or "none"
 
 
 def among(sharing: dict[str, Any]) -> str:
     """Return how many pairs there are, and how many are shown."""
-    shown = len(sharing["examples"])
-    return f"{sharing['pairs']}" if shown == sharing["pairs"] else f"{shown} of {sharing['pairs']}"
+    shown, pairs = len(sharing["examples"]), sharing["pairs"]
+    return f"{pairs:,}" if shown == pairs else f"{shown:,} of {pairs:,}"
 
 
 def counted(title: str, rows: list[Any]) -> str:
     """Return the title of a table that may be cut."""
-    return f"{title} ({SHOWN_MAX} of {len(rows)})" if len(rows) > SHOWN_MAX else title
+    return f"{title} ({SHOWN_MAX} of {len(rows):,})" if len(rows) > SHOWN_MAX else title

@@ -114,7 +114,7 @@ def numbers_of(statistics: Mapping[str, Any]) -> Iterator[str]:
     """Return the numbers of a row in words."""
     mean, bound = statistics["mean_distance"], statistics["all_to_all"]
     yield "" if mean is None else f"{mean:.3f}"
-    yield "" if mean is None else f"{statistics['max_distance']}"
+    yield "" if mean is None else f"{statistics['max_distance']:,}"
     yield "" if mean is None else f"{statistics['minimal_share']:.1%}"
     yield "" if mean is None else f"{statistics['mean_in_transit_hosts']:.3f}"
     yield f"{statistics['max_channel_paths']:,}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gingham.cli._output import echo, print_facts, print_table
+from gingham.cli._output import counted, echo, print_facts, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ NAMED_MAX = 5
 def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Return what is worth knowing of all paths together."""
     unreachable = statistics["unreachable_pairs"]
-    apart = f", {unreachable} without a route" if unreachable else ""
-    yield "pairs of hosts", f"{statistics['host_pairs']}{apart}"
+    apart = f", {unreachable:,} without a route" if unreachable else ""
+    yield "pairs of hosts", f"{statistics['host_pairs']:,}{apart}"
     if statistics["mean_switches"] is None:
         return
     mean, most = statistics["mean_switches"], statistics["max_switches"]
-    yield "switches on a path", f"{mean:.3f} in the mean, {most} at most"
+    yield "switches on a path", f"{mean:.3f} in the mean, {most:,} at most"
     yield "channels between them", f"{statistics['mean_distance']:.3f} in the mean"
     yield "shortest possible", f"{statistics['minimal_share']:.1%} of the paths"
     if statistics["longest_detour"]:
@@ -37,10 +37,10 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
         )
     if statistics["max_in_transit_hosts"]:
         mean, most = statistics["mean_in_transit_hosts"], statistics["max_in_transit_hosts"]
-        yield "in-transit hosts on a path", f"{mean:.3f} in the mean, {most} at most"
+        yield "in-transit hosts on a path", f"{mean:.3f} in the mean, {most:,} at most"
     if statistics["mean_channel_paths"] is not None:
         mean, most = statistics["mean_channel_paths"], statistics["max_channel_paths"]
-        yield "paths over a channel", f"{mean:.1f} in the mean, {most} at most"
+        yield "paths over a channel", f"{mean:,.1f} in the mean, {most:,} at most"
     bound = statistics["all_to_all"]
     if bound is not None:
         rate = f" of {bound['rate']}" if bound["rate"] else ""
@@ -69,23 +69,31 @@ def first_of(switches: Sequence[str]) -> str:
 def detour(longest: dict[str, Any]) -> str:
     """Return a path that is longer than the cables ask for, in words."""
     more, ends = longest["distance"] - longest["least"], f"{longest['from']} to {longest['to']}"
-    return f"{more} {'channel' if more == 1 else 'channels'} more than needed, from {ends}"
+    return f"{counted(more, 'channel')} more than needed, from {ends}"
 
 
 def print_loads(statistics: dict[str, Any]) -> None:
     """Print lengths of paths and the busiest channels."""
-    lengths = enumerate(statistics["pairs_by_switches"])
-    rows: list[tuple[object, ...]] = [(switches, pairs) for switches, pairs in lengths if pairs]
+    rows = by_number(statistics["pairs_by_switches"])
     print_table("Path lengths", ["switches", "pairs"], rows, numbers="switches pairs")
     if statistics["max_in_transit_hosts"]:
-        counts = enumerate(statistics["pairs_by_in_transit_hosts"])
-        rows = [(hosts, pairs) for hosts, pairs in counts if pairs]
+        rows = by_number(statistics["pairs_by_in_transit_hosts"])
         columns = ["in-transit hosts", "pairs"]
         print_table("In-transit hosts", columns, rows, numbers=columns)
-        rows = [(one["host"], one["paths"]) for one in statistics["busiest_in_transit_hosts"]]
+        rows = busiest(statistics["busiest_in_transit_hosts"], "host")
         print_table("Busiest in-transit hosts", ["host", "paths"], rows, numbers="paths")
-    rows = [(entry["channel"], entry["paths"]) for entry in statistics["busiest"]]
+    rows = busiest(statistics["busiest"], "channel")
     print_table("Busiest channels", ["channel", "paths"], rows, numbers="paths")
+
+
+def by_number(pairs: Sequence[int]) -> list[tuple[str, str]]:
+    """Return a row for each number of switches or hosts that pairs have on their paths."""
+    return [(f"{number:,}", f"{count:,}") for number, count in enumerate(pairs) if count]
+
+
+def busiest(most: Sequence[dict[str, Any]], what: str) -> list[tuple[str, str]]:
+    """Return a row for each of those that most paths take."""
+    return [(one[what], f"{one['paths']:,}") for one in most]
 
 
 def print_routes(routes: Routes) -> None:
