@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,18 @@ def same(one: pa.Table, other: pa.Table) -> bool:
         one.schema.equals(other.schema, check_metadata=True)
         and repr(one.to_pydict()) == repr(other.to_pydict())
     )
+
+
+@pytest.mark.parametrize("words", [[], ["one"], ["größer", "", "s0[1] → h0", "😀"]])
+def test_words_of_a_column_come_back_as_they_were(words: list[str], tmp_path: Path) -> None:
+    places = [*range(len(words)), *range(len(words))]
+    data = struct.pack(f"={len(places)}I", *places)
+    table = tables.from_columns([("name", "a name", "", ("u32", data, words))])
+    table.validate(full=True)
+    assert table["name"].to_pylist() == words * 2
+    assert table["name"].combine_chunks().dictionary.equals(pa.array(words, pa.string()))
+    pq.write_table(table, tmp_path / "table.parquet")
+    assert tables.from_parquet(tmp_path / "table.parquet").equals(table, check_metadata=True)
 
 
 def test_a_loaded_result_is_the_result(saved: tuple[Result, Path]) -> None:

@@ -11,6 +11,8 @@ Invariant: the same table comes from a fresh run and from its folder, with the s
 
 from __future__ import annotations
 
+import struct
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gingham._files import reason
@@ -49,8 +51,19 @@ def arrow_array(pa: Any, kind: str, data: bytes, words: list[str]) -> pa.Array:
     count = len(data) * 8 // type_.bit_width
     array = pa.Array.from_buffers(type_, count, [None, pa.py_buffer(data)])
     if kind == "u32":
-        return pa.DictionaryArray.from_arrays(array, pa.array(words, pa.string()))
+        return pa.DictionaryArray.from_arrays(array, texts(pa, words))
     return array
+
+
+def texts(pa: Any, words: list[str]) -> pa.Array:
+    """Return an Arrow array of words.
+
+    `pa.array` would import pandas, where it is installed, to ask whether a list is one of its own.
+    """
+    encoded = [word.encode() for word in words]
+    ends = struct.pack(f"={len(words) + 1}i", *accumulate(map(len, encoded), initial=0))
+    buffers = pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))
+    return pa.StringArray.from_buffers(len(words), *buffers)
 
 
 def from_parquet(path: Path, entry: Entry | None = None) -> pa.Table:
@@ -63,7 +76,9 @@ def from_parquet(path: Path, entry: Entry | None = None) -> pa.Table:
 
     require_whole(path, entry, CURE)
     try:
-        return pq.read_table(path)
+        # `pq.read_table` would import what reads folders of files, and pandas with it.
+        with pq.ParquetFile(path) as file:
+            return file.read()
     except (pa.ArrowException, OSError, ValueError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
         first = why.splitlines()[0] if why else "no reason given"

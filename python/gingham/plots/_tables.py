@@ -19,8 +19,8 @@ Indices: TypeAlias = "NDArray[np.int64]"
 def numbers(table: pa.Table, column: str) -> Floats:
     """Return a column as floating-point numbers, what is missing as NaN."""
     require(table, column)
-    values = table[column].to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=np.float64)
+    # By way of a list: `to_numpy` would import pandas, where it is installed.
+    return np.array(table[column].to_pylist(), dtype=np.float64)
 
 
 def numbers_if_any(table: pa.Table, column: str) -> Floats:
