@@ -45,6 +45,44 @@ def test_nothing_is_visible_before_the_manifest_is_written(tmp_path: Path) -> No
     assert (tmp_path / "demo" / "manifest.json").exists()
 
 
+def test_every_file_is_on_the_disk_before_the_folder_appears(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, sync, rename = set(), os.fsync, Path.rename
+
+    def note(descriptor: int) -> None:
+        sync(descriptor)
+        synced.add(os.fstat(descriptor).st_ino)
+
+    def appear(self: Path, target: Path) -> Path:
+        left = [entry.name for entry in self.iterdir() if entry.stat().st_ino not in synced]
+        assert left == []
+        assert self.stat().st_ino in synced, "and their names are"
+        return rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(Path, "rename", appear)
+    with RunFolder(tmp_path / "demo") as folder:
+        for number in range(40):
+            folder.write(f"{number}.csv", lambda handle: handle.write(b"1,2\n"))
+        with folder.stream("streamed.csv") as handle:
+            handle.write(b"3,4\n")
+        folder.complete({})
+    assert len(names(tmp_path / "demo")) == 42
+
+
+def test_a_disk_that_does_not_take_a_file_is_told_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(EnvironmentProblem, match=r"demo/manifest\.json: .*the disk is full"):
+        write_run(tmp_path / "demo", seed=1)
+    assert names(tmp_path) == []
+
+
 def test_a_run_that_fails_leaves_nothing(tmp_path: Path) -> None:
     def interrupted() -> None:
         with RunFolder(tmp_path / "demo") as folder:

@@ -121,6 +121,12 @@ def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> None:
         os.fsync(handle.fileno())
 
 
+def sync_file(path: Path) -> None:
+    """Wait until the disk has what was written to `path`."""
+    with path.open("rb") as handle:
+        os.fsync(handle.fileno())
+
+
 def sync_directory(path: Path) -> None:
     """Wait until the disk has the names in the directory `path`."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

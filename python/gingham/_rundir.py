@@ -2,7 +2,7 @@
 
 ::
 
-    runs/.demo.partial-4711/   messages.parquet  latency.png  manifest.json   (this last)
+    runs/.demo.partial-4711/   messages.parquet  links.parquet  manifest.json   (this last)
     runs/demo/                 the same, by one rename
 
 The manifest has the digest of every other file, and its own (`gingham._sealed`).
@@ -20,7 +20,7 @@ import shutil
 from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, BinaryIO
 
-from gingham._files import sync_directory, write_synced, writing
+from gingham._files import sync_directory, sync_file, writing
 from gingham._sealed import entry_of, sealed
 from gingham._signals import HeldSignals
 from gingham.errors import InputError
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 # The form of run folders, counted up when older readers could not read newer ones.
 FORM = 1
+# Files for which we wait together.
+SYNCED_AT_ONCE = 16
 
 
 class RunFolder:
@@ -89,8 +91,8 @@ class RunFolder:
     def write(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Create the file `name` in the folder; `write` fills it."""
         assert not self._complete, "the manifest is the last file of a run folder"
-        with writing(self.named / name):
-            write_synced(self._partial / name, write)
+        with writing(self.named / name), (self._partial / name).open("xb") as handle:
+            write(handle)
 
     @contextlib.contextmanager
     def stream(self, name: str) -> Iterator[BinaryIO]:
@@ -98,8 +100,6 @@ class RunFolder:
         assert not self._complete, "the manifest is the last file of a run folder"
         with writing(self.named / name), (self._partial / name).open("xb") as handle:
             yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
 
     def path(self, name: str) -> Path:
         """Return where the file `name` stands now: in the hidden folder, or in its place."""
@@ -111,7 +111,20 @@ class RunFolder:
             files = {file.name: entry_of(file) for file in self._partial.iterdir()}
         data = sealed(manifest, files)
         self.write(MANIFEST, lambda handle: handle.write(data))
+        self._wait_for_disk()
         self._complete = True
+
+    def _wait_for_disk(self) -> None:
+        """Wait until the disk has every file: of all at once, which takes as long as of one."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        def wait(file: Path) -> None:
+            with writing(self.named / file.name):
+                sync_file(file)
+
+        with ThreadPoolExecutor(SYNCED_AT_ONCE) as threads:
+            for _ in threads.map(wait, sorted(self._partial.iterdir())):
+                pass
 
     def _close(self, *, whole: bool) -> None:
         """Let a whole folder appear; one that is not leaves nothing."""
