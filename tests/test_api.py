@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 import gingham
 from gingham import Cable, DeadlockError, Fabric, InputError, Node, Scenario
+from tests.conftest import TIMEOUT_S
 
 SCENARIO = """
 stop.time = "1 ms"
@@ -24,6 +27,21 @@ length = { fixed = "512 B" }
 @pytest.fixture
 def ring() -> Fabric:
     return Fabric.make("ring", switches=5)
+
+
+def test_what_the_package_offers_is_there_and_imported_when_it_is_asked_for() -> None:
+    offered = {name for names in gingham._NAMES.values() for name in names}
+    assert offered | {"__version__", "plots"} == set(gingham.__all__)
+    for name in [*gingham.__all__, *gingham._MODULES]:
+        assert name in dir(gingham)
+        assert getattr(gingham, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        gingham.nothing  # noqa: B018
+    script = "import gingham, sys; print(*sys.modules)"
+    command = [sys.executable, "-c", script]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
+    ours = {name for name in told.stdout.split() if name.startswith("gingham")}
+    assert ours == {"gingham", "gingham._core", "gingham._native"}
 
 
 def test_nodes_and_cables_stand_in_canonical_order() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 import gingham
 from gingham import examples, glossary
+from gingham.cli import _commands
 from tests.conftest import TIMEOUT_S
 
 ROOT = Path(__file__).parent.parent
@@ -103,6 +105,17 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
     imported = {name.partition(".")[0] for name in json.loads(finished.stderr)}
     assert "click" in imported
     assert not imported & {"pyarrow", "matplotlib", "numpy", "rich"}
+    assert "gingham.cli._commands" in json.loads(finished.stderr)
+    assert "gingham.cli._run" not in json.loads(finished.stderr), "no command was asked for"
+
+
+@pytest.mark.parametrize("name", _commands.PLACES)
+def test_a_command_is_listed_with_the_first_sentence_of_its_help(name: str) -> None:
+    later = _commands.Later(name)
+    command = later.command()
+    assert command.name == name
+    first = inspect.cleandoc(command.help or "").partition("\n\n")[0]
+    assert later.help == " ".join(first.split())
 
 
 def test_links_between_our_pages_lead_somewhere() -> None:

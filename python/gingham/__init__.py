@@ -7,24 +7,29 @@
 True
 """
 
-from gingham import plots
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from gingham._native import __version__
-from gingham.checking import FolderCheck, check_folder
-from gingham.errors import (
-    DamageError,
-    DeadlockError,
-    EnvironmentProblem,
-    GinghamError,
-    InputError,
-    InternalError,
-)
-from gingham.fabric import Cable, Fabric, Finding, Node
-from gingham.loading import load_result
-from gingham.result import Progress, Result
-from gingham.results import Results
-from gingham.routes import Routes
-from gingham.running import Simulation, run
-from gingham.scenario import Scenario
+
+if TYPE_CHECKING:
+    from gingham import plots
+    from gingham.checking import FolderCheck, check_folder
+    from gingham.errors import (
+        DamageError,
+        DeadlockError,
+        EnvironmentProblem,
+        GinghamError,
+        InputError,
+        InternalError,
+    )
+    from gingham.fabric import Cable, Fabric, Finding, Node
+    from gingham.loading import load_result
+    from gingham.result import Progress, Result
+    from gingham.results import Results
+    from gingham.routes import Routes
+    from gingham.running import Simulation, run
+    from gingham.scenario import Scenario
 
 __all__ = [
     "Cable",
@@ -50,3 +55,43 @@ __all__ = [
     "plots",
     "run",
 ]
+
+# What each module gives; it is imported when the first of its names is asked for.
+_NAMES = {
+    "checking": ["FolderCheck", "check_folder"],
+    "errors": [
+        "DamageError",
+        "DeadlockError",
+        "EnvironmentProblem",
+        "GinghamError",
+        "InputError",
+        "InternalError",
+    ],
+    "fabric": ["Cable", "Fabric", "Finding", "Node"],
+    "loading": ["load_result"],
+    "result": ["Progress", "Result"],
+    "results": ["Results"],
+    "routes": ["Routes"],
+    "running": ["Simulation", "run"],
+    "scenario": ["Scenario"],
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+# Modules that are there without an import of their own.
+_MODULES = {"examples", "kinds", "old_names", "plots", "saving", "store", "stripe", "tables"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, and keep it."""
+    if name in _HOMES:
+        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name in _MODULES or name in _NAMES:
+        found = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Return all names, also of what is not imported yet."""
+    return sorted({*globals(), *_HOMES, *_NAMES, *_MODULES})

@@ -12,25 +12,10 @@ from typing import Any
 
 import click
 
-from gingham import __version__
 from gingham._files import reason
-from gingham.cli._check import check
-from gingham.cli._curve import curve
-from gingham.cli._example import example
-from gingham.cli._explain import explain as explain_command
-from gingham.cli._explain import schema
-from gingham.cli._fabric import fabric
-from gingham.cli._opensm import opensm
+from gingham._native import __version__
+from gingham.cli._commands import PLACES, LateGroup, Later
 from gingham.cli._output import INTERRUPTED, Interrupted, command_given, echo, for_programs, say
-from gingham.cli._plot import plot
-from gingham.cli._query import query
-from gingham.cli._route import route
-from gingham.cli._run import run as run_command
-from gingham.cli._saturation import saturation
-from gingham.cli._stripe import stripe_command
-from gingham.cli._study import study
-from gingham.cli._study_assumptions import assumptions
-from gingham.cli._sweep import sweep
 from gingham.errors import GinghamError
 
 INTERNAL_FAULT, BAD_INPUT, ENVIRONMENT = 1, 2, 6
@@ -44,7 +29,7 @@ class ReaderLeft(Exception):  # noqa: N818  (it is no error of anybody)
     """Nobody reads the output any more; Click would take a `BrokenPipeError` for a fault."""
 
 
-class Commands(click.Group):
+class Commands(LateGroup):
     """A group whose interruption is told by us, in the form that was asked for."""
 
     def make_context(self, *given: Any, **more: Any) -> click.Context:
@@ -86,22 +71,8 @@ def gingham() -> None:
     """
 
 
-gingham.add_command(fabric)
-gingham.add_command(route)
-gingham.add_command(opensm)
-gingham.add_command(run_command)
-gingham.add_command(stripe_command)
-gingham.add_command(sweep)
-gingham.add_command(curve)
-gingham.add_command(saturation)
-gingham.add_command(study)
-study.add_command(assumptions)
-gingham.add_command(plot)
-gingham.add_command(check)
-gingham.add_command(query)
-gingham.add_command(example)
-gingham.add_command(explain_command)
-gingham.add_command(schema)
+for _name in PLACES:
+    gingham.add_command(Later(_name))
 
 
 def main(arguments: list[str] | None = None) -> None:

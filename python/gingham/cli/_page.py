@@ -42,7 +42,7 @@ def section(context: click.Context) -> Iterator[str]:
     yield from options(context)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            below = command.get_command(context, name)
+            _, below, _ = command.resolve_command(context, [name])
             assert below is not None, "a group lists what it has"
             yield from section(click.Context(below, info_name=name, parent=context))
 

@@ -18,7 +18,7 @@ from gingham.cli._output import (
     print_table,
     show,
 )
-from gingham.cli._study import band_row, measured_row, number, run_options, runs_shown
+from gingham.cli._study import band_row, measured_row, number, run_options, runs_shown, study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ REFUSED = "✗"
 HEADER = 12
 
 
-@click.command(epilog=exit_code_help(0, 2, 5, 6, 130))
+@study.command(epilog=exit_code_help(0, 2, 5, 6, 130))
 @click.argument("key", metavar="KEY[/ASSUMPTION]")
 @run_options
 @click.option(

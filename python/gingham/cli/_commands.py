@@ -1,0 +1,100 @@
+"""All commands by their names: each is imported when it is asked for, and no other with it.
+
+::
+
+    gingham run torus ──► Later("run") ──► gingham.cli._run
+    gingham --help    ──► the sentence of each, and none is imported
+
+Invariant: the sentence that stands here is the first of the command's own help.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+# By name: the module, what it is called there, and what it does.
+PLACES = {
+    "check": (
+        "_check:check",
+        "Hold every file of run folders and of sweeps against the digest that was taken of it.",
+    ),
+    "curve": (
+        "_curve:curve",
+        (
+            "Measure latency against accepted load of SCENARIO: a TOML file, or the name of an "
+            "example."
+        ),
+    ),
+    "example": (
+        "_example:example",
+        "Print the example NAME, or write it to a file: a scenario, or the dump of a cluster.",
+    ),
+    "explain": (
+        "_explain:explain",
+        "Say what a WORD means: a key of a scenario, a mechanism, or a word of pages and results.",
+    ),
+    "fabric": ("_fabric:fabric", "Describe, check, make and convert fabrics."),
+    "opensm": (
+        "_opensm:opensm",
+        "Let the real OpenSM route a fabric, and see what it decides.",
+    ),
+    "plot": ("_plot:plot", "Draw the run in FOLDER, which `gingham run -o FOLDER` wrote."),
+    "query": (
+        "_query:query",
+        "Ask the results of a sweep in FOLDER a question in SQL; without one, list their columns.",
+    ),
+    "route": ("_route:route", "Route a fabric, or check the routes of a running one."),
+    "run": (
+        "_run:run",
+        "Follow every flit of SCENARIO: a TOML file, or the name of an example.",
+    ),
+    "saturation": (
+        "_saturation:saturation",
+        "Find the load from which on SCENARIO saturates: a TOML file, or the name of an example.",
+    ),
+    "schema": (
+        "_explain:schema",
+        "Print the JSON Schema of scenarios, for editors that complete and check.",
+    ),
+    "stripe": (
+        "_stripe:stripe_command",
+        "Send packets over several channels as one pipe, in virtual time, as SCENARIO says.",
+    ),
+    # The module of the command that is added to those of `_study`.
+    "study": (
+        "_study_assumptions:study",
+        "Repeat the experiments of a paper, and check its claims.",
+    ),
+    "sweep": (
+        "_sweep:sweep",
+        "Make every run of the sweep file SWEEP: a scenario varied along axes.",
+    ),
+}
+
+
+class Later(click.Command):
+    """A command that is not imported yet."""
+
+    def __init__(self, name: str) -> None:
+        """Remember where the command stands."""
+        self.place, sentence = PLACES[name]
+        super().__init__(name, help=sentence)
+
+    def command(self) -> click.Command:
+        """Import the command."""
+        module, _, name = self.place.partition(":")
+        found: click.Command = getattr(import_module(f"{__package__}.{module}"), name)
+        return found
+
+
+class LateGroup(click.Group):
+    """A group that lists its commands without importing them."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import the command that is asked for."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.command() if isinstance(command, Later) else command, rest
