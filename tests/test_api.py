@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import gingham
 from gingham import Cable, DeadlockError, Fabric, InputError, Node, Scenario
 from tests.conftest import TIMEOUT_S
+from tests.folders import flip
 
 SCENARIO = """
 stop.time = "1 ms"
@@ -42,6 +43,21 @@ def test_what_the_package_offers_is_there_and_imported_when_it_is_asked_for() ->
     told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
     ours = {name for name in told.stdout.split() if name.startswith("gingham")}
     assert ours == {"gingham", "gingham._core", "gingham._native"}
+
+
+def test_a_picture_in_a_run_folder_is_checked_as_its_tables_are(tmp_path: Path) -> None:
+    result = gingham.run(Scenario.parse(SCENARIO))
+    result.save(tmp_path / "plain")
+    assert not list((tmp_path / "plain").glob("*.png"))
+    result.save(tmp_path / "drawn", pictures=True)
+    assert (tmp_path / "drawn" / "latency.png").read_bytes().startswith(b"\x89PNG")
+    plain, drawn = (gingham.check_folder(tmp_path / name) for name in ("plain", "drawn"))
+    assert (drawn.whole, drawn.damaged) == (plain.whole + 1, [])
+    flip(tmp_path / "drawn" / "latency.png", 30)
+    assert len(gingham.check_folder(tmp_path / "drawn").damaged) == 1
+    # What somebody draws into it later is theirs.
+    gingham.plots.save(gingham.plots.links(result), tmp_path / "plain" / "links.png")
+    assert gingham.check_folder(tmp_path / "plain") == plain
 
 
 def test_nodes_and_cables_stand_in_canonical_order() -> None:

@@ -150,14 +150,23 @@ def test_pictures_of_a_loaded_result_are_those_of_the_run(tmp_path: Path) -> Non
         assert first.startswith(PNG)
 
 
-def test_the_folder_of_a_striping_run_is_sent_to_its_picture(
-    gingham: Gingham, tmp_path: Path
+def test_a_striping_run_has_pictures_of_its_own(
+    gingham: Gingham, folder: Path, tmp_path: Path
 ) -> None:
-    example = examples.path("stripe")
-    assert example is not None
-    scenario = stripe.StripeScenario.load(example).with_({"stop.time": "100 ms"})
-    stripe.run(scenario, output=tmp_path / "striped")
-    done = gingham("plot", "striped")
-    assert done.code == 2
-    assert "its picture is striped/channels.png" in done.err
-    assert "gingham stripe SCENARIO --plot FILE" in done.err
+    scenario = stripe.StripeScenario.example("stripe-rounds")
+    stripe.run(scenario, output=tmp_path / "rounds")
+    done = gingham("plot", "rounds")
+    assert done.code == 0, done.err
+    assert done.out.splitlines() == [
+        "written: rounds-channels.png",
+        "written: rounds-rounds.png",
+    ]
+    assert (tmp_path / "rounds-rounds.png").read_bytes().startswith(PNG)
+    stripe.run(scenario.with_({"measure.events": 0}), output=tmp_path / "bare")
+    assert gingham("plot", "bare").out.splitlines() == ["written: bare-channels.png"]
+    assert "no events (measure.events)" in gingham("plot", "bare", "rounds").err
+    refused = gingham("plot", "bare", "links")
+    assert refused.code == 2
+    assert "bare: holds a striping run, which has no picture links" in refused.err
+    refused = gingham("plot", folder, "channels")
+    assert "holds a run of a fabric, which has no picture channels" in refused.err

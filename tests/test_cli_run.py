@@ -52,6 +52,8 @@ def lone(gingham: Command, tmp_path: Path) -> Path:
 def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lone: Path) -> None:
     finished = gingham("run", "lone.toml", "--seed", 3, "-o", "runs/lone")
     assert finished.code == 0, finished.err
+    last = ["written: runs/lone", "to draw it: gingham plot runs/lone"]
+    assert finished.out.splitlines()[-2:] == last
     folder = lone.parent / "runs" / "lone"
     assert sorted(path.name for path in folder.iterdir()) == [
         "classes.parquet",
@@ -60,7 +62,6 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
         "flows.parquet",
         "histogram.parquet",
         "in_transit.parquet",
-        "latency.png",
         "link_series.parquet",
         "links.parquet",
         "manifest.json",
@@ -80,7 +81,43 @@ def test_a_run_folder_holds_what_was_run_and_what_came_out(gingham: Command, lon
     (file,) = manifest["about"]["files"]
     assert (file["key"], file["sha256"]) == ("topology.file", digest)
     assert manifest["wall_seconds"] >= 0
-    assert (folder / "latency.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_is_drawn_where_one_is_asked_for(gingham: Command, lone: Path) -> None:
+    drawn = gingham("run", "lone.toml", "-o", "out of the way", "--plot", "lone.svg")
+    assert drawn.code == 0, drawn.err
+    assert drawn.out.splitlines()[-2:] == ["written: lone.svg", "written: out of the way"]
+    assert (lone.parent / "lone.svg").read_bytes().startswith(b"<?xml")
+    assert gingham("plot", "out of the way", "latency", "-o", "later.svg").code == 0
+    assert (lone.parent / "later.svg").read_bytes() == (lone.parent / "lone.svg").read_bytes()
+    again = gingham("run", "lone.toml", "--plot", "lone.svg")
+    assert (again.code, again.out) == (2, "")
+    assert again.err == "gingham: lone.svg: exists already; --force replaces it\n"
+    told = gingham("run", "lone.toml", "--plot", "lone.svg", "--force", "--json")
+    assert (json.loads(told.out)["output"], json.loads(told.out)["plot"]) == (None, "lone.svg")
+
+
+def test_a_folder_whose_name_a_shell_would_part_is_quoted(gingham: Command, lone: Path) -> None:
+    assert lone.exists()
+    written = gingham("run", "lone.toml", "-o", "two words").out
+    assert written.endswith("written: two words\nto draw it: gingham plot 'two words'\n")
+
+
+def test_a_run_into_a_folder_imports_nothing_that_draws(lone: Path) -> None:
+    script = """
+import json, sys
+from gingham.cli._main import run
+assert run(["run", "lone.toml", "-o", "lone"]) == 0
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+    command = [sys.executable, "-c", script]
+    finished = subprocess.run(
+        command, cwd=lone.parent, capture_output=True, text=True, check=True, timeout=TIMEOUT_S
+    )
+    imported = {name.partition(".")[0] for name in json.loads(finished.stderr)}
+    assert "pyarrow" in imported, "the tables are written with it"
+    # Nor what pyarrow would import where it is installed, to ask about a list.
+    assert not imported & {"matplotlib", "pandas", "duckdb"}
 
 
 def test_a_lone_worm_takes_the_sum_of_its_parts(gingham: Command, lone: Path) -> None:
@@ -157,6 +194,8 @@ def test_routes_that_can_deadlock_are_refused_with_the_cycle(
         (["lone.toml", "--topology", "empty.ibnetdiscover"], "the file is empty"),
         (["binary.toml"], "binary.toml:2:118: the byte 0x80 is not UTF-8"),
         (["lone.toml", "-o", "taken"], "taken: exists already"),
+        (["lone.toml", "--plot", "lone.jpg"], "lone.jpg: the ending says no format of pictures"),
+        (["lone.toml", "--plot", "no/lone.png"], "no/lone.png: its folder does not exist"),
         (["lone.toml", "-o", "taken", "--force"], "taken: is not the folder of a run"),
     ],
 )

@@ -31,7 +31,10 @@ def test_programs_read_json_and_the_folder(gingham: Command, tmp_path: Path) -> 
     assert printed["alone"]["sum_bits_per_s"] == sum(printed["alone"]["goodput_bits_per_s"])
     assert printed["written"] == ["run"]
     names = {path.name for path in (tmp_path / "run").iterdir()}
-    assert {"channels.parquet", "pipe.parquet", "channels.png"} <= names
+    assert {"channels.parquet", "pipe.parquet"} <= names
+    assert "channels.png" not in names, "pictures are drawn where they are asked for"
+    shown = gingham("stripe", "stripe", *SHORT, "-o", "again").out.splitlines()
+    assert shown[-2:] == ["written: again", "to draw it: gingham plot again"]
 
 
 def test_pictures_are_written_and_not_replaced_unasked(gingham: Command, tmp_path: Path) -> None:

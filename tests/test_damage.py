@@ -265,7 +265,7 @@ def test_what_is_no_folder_of_ours_is_refused(tmp_path: Path) -> None:
 
 def test_a_striping_run_is_checked_as_others_are(tmp_path: Path) -> None:
     scenario = stripe.StripeScenario.example("stripe").with_({"stop.time": "20 ms"})
-    stripe.run(scenario, output=tmp_path / "run")
+    stripe.run(scenario).save(tmp_path / "run", pictures=True)
     assert check_folder(tmp_path / "run").damaged == []
     flip(tmp_path / "run" / "channels.png", 30)
     assert len(check_folder(tmp_path / "run").damaged) == 1

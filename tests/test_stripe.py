@@ -43,7 +43,7 @@ def test_a_run_has_the_tables_that_the_schema_promises(result: stripe.StripeResu
 def test_a_run_folder_gives_back_what_was_written(
     result: stripe.StripeResult, tmp_path: Path
 ) -> None:
-    result.save(tmp_path / "run")
+    result.save(tmp_path / "run", pictures=True)
     loaded = stripe.load_result(tmp_path / "run")
     assert loaded.summary == result.summary
     assert loaded.scenario.resolved() == result.scenario.resolved()

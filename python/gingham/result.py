@@ -48,7 +48,7 @@ class AnyResult(ABC):
     @property
     @abstractmethod
     def pictures(self) -> Mapping[str, Callable[[], bytes]]:
-        """What draws each picture of the run folder, by the name of its file."""
+        """What draws each picture that a run folder may have, by the name of its file."""
 
     @property
     def verdict(self) -> str:
@@ -82,14 +82,18 @@ class AnyResult(ABC):
             self._made[name] = self.makers[name]()
         return self._made[name]
 
-    def save(self, target: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write a run folder: the tables as Parquet, pictures, and `manifest.json`.
+    def save(
+        self, target: str | os.PathLike[str], *, force: bool = False, pictures: bool = False
+    ) -> None:
+        """Write a run folder: the tables as Parquet and `manifest.json`.
 
-        The folder appears whole or not at all; `force` lets it replace that of another run.
+        The folder appears whole or not at all; `force` lets it replace that of another run. With
+        `pictures` its picture is drawn into it, too (`latency.png`, of a stripe `channels.png`),
+        which takes longer than all the rest.
         """
         from gingham import saving
 
-        saving.save(self, Path(target), force=force)
+        saving.save(self, Path(target), force=force, pictures=pictures)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The run folder of a result: tables, a picture, and the manifest that makes it complete."""
+"""The run folder of a result: tables, pictures if asked for, and the manifest, which is last."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 MESSAGES = "messages.parquet"
 
 
-def save(result: AnyResult, target: Path, *, force: bool = False) -> None:
-    """Write a Parquet file a table, pictures and `manifest.json`.
+def save(result: AnyResult, target: Path, *, force: bool = False, pictures: bool = False) -> None:
+    """Write a Parquet file a table, pictures if asked for, and `manifest.json`.
 
     The folder appears whole or not at all; `force` lets it replace that of another run.
     """
     with RunFolder(target, force=force) as folder, interruptible(folder):
-        save_into(folder, result)
+        save_into(folder, result, pictures=pictures)
 
 
-def save_into(folder: RunFolder, result: AnyResult) -> None:
+def save_into(folder: RunFolder, result: AnyResult, *, pictures: bool = False) -> None:
     """Fill a run folder that was opened before the run, so that a bad place is known early."""
     import pyarrow.parquet as pq
 
@@ -39,7 +39,7 @@ def save_into(folder: RunFolder, result: AnyResult) -> None:
         if not folder.path(f"{name}.parquet").exists():
             table = result.table(name)
             folder.write(f"{name}.parquet", partial(pq.write_table, table))
-    for name, picture in result.pictures.items():
+    for name, picture in result.pictures.items() if pictures else ():
         folder.write(name, partial(write_picture, picture))
     folder.complete(manifest(result))
 

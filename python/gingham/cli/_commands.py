@@ -40,7 +40,7 @@ PLACES = {
         "_opensm:opensm",
         "Let the real OpenSM route a fabric, and see what it decides.",
     ),
-    "plot": ("_plot:plot", "Draw the run in FOLDER, which `gingham run -o FOLDER` wrote."),
+    "plot": ("_plot:plot", "Draw the run in FOLDER, which `-o FOLDER` of run or stripe wrote."),
     "query": (
         "_query:query",
         "Ask the results of a sweep in FOLDER a question in SQL; without one, list their columns.",

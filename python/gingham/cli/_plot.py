@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gingham import plots
+from gingham import plots, stripe
 from gingham._files import make_folder
 from gingham.cli._layout import text
 from gingham.cli._options import force_option, output_option
@@ -17,12 +17,15 @@ from gingham.loading import load_result, read_manifest
 
 if TYPE_CHECKING:
     from gingham.plots import PictureKind
-    from gingham.result import Result
+    from gingham.result import AnyResult
+
+
+ALL_KINDS = (*plots.KINDS, *plots.STRIPE_KINDS)
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.argument("kinds", metavar="[KIND]...", nargs=-1, type=click.Choice(plots.KINDS))
+@click.argument("kinds", metavar="[KIND]...", nargs=-1, type=click.Choice(ALL_KINDS))
 @output_option(help="File for one picture (.png, .svg, .pdf), or directory for several.")
 @click.option(
     "--format",
@@ -40,7 +43,7 @@ def plot(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Draw the run in FOLDER, which `gingham run -o FOLDER` wrote.
+    """Draw the run in FOLDER, which `-o FOLDER` of run or stripe wrote.
 
     Without a KIND, all pictures are drawn that belong to the run, and one that has nothing to show
     is left out. They are written to the current directory as NAME-KIND.png, NAME being that of the
@@ -54,6 +57,8 @@ def plot(
       fabric      the fabric, each channel coloured by its load
       contention  what hosts made of the network, and how many took alternative paths for it
       followed    what followed flows and channels did, step by step
+      channels    of a stripe: what each channel carried, the delay, and what waits
+      rounds      of a stripe: its first packets with rounds and markers, where it records events
 
     \b
     Examples:
@@ -62,8 +67,7 @@ def plot(
       gingham plot runs/first latency series -o pictures --format pdf
     """
     refuse_sweep(folder)
-    refuse_stripe(folder)
-    result = load_result(folder)
+    result = loaded(folder, kinds)
     target, found = places(folder, kinds or plots.usual(result), output, ending)
     if target:
         make_folder(target)
@@ -98,19 +102,21 @@ def refuse_sweep(folder: Path) -> None:
     )
 
 
-def refuse_stripe(folder: Path) -> None:
-    """Raise `InputError` that says where the picture is, if the folder is of a striping run."""
-    from gingham._rundir import MANIFEST
-
-    if not (folder / MANIFEST).exists() or read_manifest(folder).get("kind") != "stripe":
-        return
-    picture = folder / "channels.png"
-    drawn = f"its picture is {picture}; " if picture.exists() else ""
-    raise InputError(
-        f"{folder}: is the folder of a striping run, and plot draws a fabric's\n"
-        f"  {drawn}gingham stripe SCENARIO --plot FILE draws one as .svg or .pdf, too",
-        file=str(folder),
-    )
+def loaded(folder: Path, kinds: tuple[PictureKind, ...]) -> AnyResult:
+    """Return the result in a folder; `InputError` if such a run has no such picture."""
+    striped = read_manifest(folder).get("kind") == stripe.StripeResult.kind
+    result: AnyResult = stripe.load_result(folder) if striped else load_result(folder)
+    known = plots.STRIPE_KINDS if striped else plots.KINDS
+    for kind in kinds:
+        if kind not in known:
+            what = "striping run" if striped else "run of a fabric"
+            raise InputError(
+                f"{folder}: holds a {what}, which has no picture {kind}\n"
+                f"  its pictures are {', '.join(known)}",
+                file=str(folder),
+                expected=list(known),
+            )
+    return result
 
 
 def places(
@@ -139,7 +145,7 @@ def only(kinds: tuple[PictureKind, ...], output: Path, ending: str | None) -> Pi
     return kinds[0]
 
 
-def has_rows(kind: PictureKind, result: Result, folder: Path, *, asked: bool) -> bool:
+def has_rows(kind: PictureKind, result: AnyResult, folder: Path, *, asked: bool) -> bool:
     """Whether there is something to draw; an error if it was asked for by name."""
     try:
         plots.require_rows(kind, result)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham import old_names
+from gingham import old_names, plots
+from gingham._files import require_place as require_file_place
 from gingham._rundir import interruptible
 from gingham.cli._layout import text
 from gingham.cli._options import (
@@ -36,7 +39,6 @@ from gingham.saving import save_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from gingham._rundir import RunFolder
     from gingham.result import AnyResult, Result
@@ -72,7 +74,13 @@ class EngineChoice(click.Choice[str]):
 )
 @allow_deadlock_option
 @strict_option
-@output_option(help="Run folder to write: tables, picture, manifest.")
+@output_option(help="Run folder to write: tables and manifest; `gingham plot` draws it.")
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Picture of the latencies to write (.png, .svg, .pdf).",
+)
 @force_option
 @json_option
 def run(
@@ -84,6 +92,7 @@ def run(
     allow_deadlock: bool,
     strict: bool,
     output: Path | None,
+    plot: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -104,9 +113,13 @@ def run(
     \b
     Examples:
       gingham run irregular -o runs/first
+      gingham plot runs/first
+      gingham run irregular --plot latency.svg
       gingham run torus --set traffic.0.load=0.3 --seed 7
       gingham run irregular --topology cluster.ibnetdiscover --json
     """
+    if plot:
+        require_picture(plot, force=force)
     changed = fabric_scenario(scenario).with_(settings=settings, topology=topology, seed=seed)
     require_place(changed, output)
     with run_folder(output, force=force) as folder, interruptible(folder):
@@ -115,16 +128,37 @@ def run(
             result = simulate(simulation, folder, on_progress)
         # Shown first: it takes no disk, and whoever pressed Ctrl-C is answered at once.
         unread = None if as_json else report(result)
+        if plot:
+            plots.save(plots.latency(result), plot, force=force)
         if folder:
             keep(folder, result)
     if unread:
         raise unread
     if as_json:
-        where = None if output is None else str(output)
-        print_json({**result.summary, "about": dict(result.about), "output": where})
-    elif output:
-        show(text(f"written: {output}"))
+        places = {"output": text_of(output), "plot": text_of(plot)}
+        print_json({**result.summary, "about": dict(result.about), **places})
+    else:
+        tell_written([plot] if plot else [], output)
     raise click.exceptions.Exit(exit_code(verdicts(result), strict=strict))
+
+
+def require_picture(file: Path, *, force: bool) -> None:
+    """Refuse a file that no picture can be written to, before hours of work."""
+    plots.require_ending(file)
+    require_file_place(file, force=force)
+
+
+def text_of(path: Path | None) -> str | None:
+    """Return a path for programs."""
+    return None if path is None else str(path)
+
+
+def tell_written(pictures: Sequence[Path], folder: Path | None) -> None:
+    """Print what was written, and what draws the run in its folder if nothing did."""
+    for place in [*pictures, *([folder] if folder else [])]:
+        show(text(f"written: {place}"))
+    if folder and not pictures:
+        show(text(f"to draw it: gingham plot {shlex.quote(str(folder))}"))
 
 
 def verdicts(result: Result) -> list[str]:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gingham import plots, stripe
-from gingham._files import require_place
 from gingham._rundir import interruptible
-from gingham.cli._layout import text
 from gingham.cli._options import (
     force_option,
     output_option,
@@ -25,11 +23,10 @@ from gingham.cli._output import (
     print_facts,
     print_json,
     print_table,
-    show,
     warn,
 )
 from gingham.cli._progress import STRIPES, progress_shown
-from gingham.cli._run import keep, print_verdict, time_text
+from gingham.cli._run import keep, print_verdict, require_picture, tell_written, time_text
 from gingham.cli._scenarios import stripe_scenario
 from gingham.running import run_folder
 
@@ -54,7 +51,7 @@ MEGA = 1e6
 @strict_option
 @click.option("--plot", type=PICTURE, help="Picture to write: rates, delay and buffers over time.")
 @click.option("--draw", type=PICTURE, help="Picture to write: rounds and markers of a short run.")
-@output_option(help="Run folder to write: tables, picture, manifest.")
+@output_option(help="Run folder to write: tables and manifest; `gingham plot` draws it.")
 @force_option
 @json_option
 def stripe_command(
@@ -89,10 +86,9 @@ def stripe_command(
       gingham stripe stripe-rounds --draw rounds.png
       gingham stripe stripe-lossy --set stripe.repair={} -o runs/repaired --json
     """
-    # Asked first: a place that cannot be written is known before hours of work.
-    for picture in filter(None, (plot, draw)):
-        plots.require_ending(picture)
-        require_place(picture, force=force)
+    pictures = [picture for picture in (plot, draw) if picture]
+    for picture in pictures:
+        require_picture(picture, force=force)
     changed = stripe_scenario(scenario).with_(settings=settings, seed=seed)
     if draw and changed.resolved()["measure"]["events"] == 0:
         changed = changed.with_({"measure.events": EVENTS_DRAWN})
@@ -100,19 +96,18 @@ def stripe_command(
         result = run(changed)
         parts = run_alone(changed) if alone and result.verdict != "interrupted" else []
         unread = None if as_json else report(result, parts)
-        written = write_pictures(result, plot, draw, force=force)
+        write_pictures(result, plot, draw, force=force)
         if folder:
             keep(folder, result)
-            written.append(str(output))
     if unread:
         raise unread
     if as_json:
         own = {"alone": alone_numbers(parts)} if parts else {}
+        written = [str(place) for place in (*pictures, output) if place]
         about = {"about": dict(result.about), "written": written}
         print_json({**result.summary, **own, **about})
     else:
-        for place in written:
-            show(text(f"written: {place}"))
+        tell_written(pictures, output)
     codes = EXIT_CODES | (STRICT_EXIT_CODES if strict else {})
     raise click.exceptions.Exit(codes.get(result.verdict, 0))
 
@@ -137,16 +132,12 @@ def run_alone(scenario: StripeScenario) -> list[StripeResult]:
 
 def write_pictures(
     result: StripeResult, plot: Path | None, draw: Path | None, *, force: bool
-) -> list[str]:
-    """Write the pictures that were asked for; returns their files."""
-    written = []
+) -> None:
+    """Write the pictures that were asked for."""
     if plot:
         plots.save(plots.channels(result), plot, force=force)
-        written.append(str(plot))
     if draw:
         plots.save(plots.rounds(result), draw, force=force)
-        written.append(str(draw))
-    return written
 
 
 def alone_numbers(parts: list[StripeResult]) -> dict[str, Any]:

@@ -9,10 +9,11 @@ picture       what it shows
 `fabric`      the fabric, each channel coloured by its load
 `contention`  what hosts made of the network, and how many took alternative paths for it
 `followed`    what followed flows and channels did, step by step
+`channels`    of a stripe: what each channel carried over the time of the run
+`rounds`      of a stripe: its first packets on their ways
 ============  =====================================================================
 
-`curve` draws latency against accepted load, of a table of `gingham.loads.curve`; `channels` and
-`rounds` draw results of `gingham.stripe`.
+`curve` draws latency against accepted load, of a table of `gingham.loads.curve`.
 
 Each of the others takes a result, be it just run or loaded from its folder, and returns a figure of
 matplotlib; all read only tables and the summary. The same result gives the same picture, byte for
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENDINGS", "KINDS", "Drawable", "PictureKind", "channels", "contention", "curve", "draw"]
 __all__ += [
+    "STRIPE_KINDS",
     "fabric",
     "followed",
     "latency",
@@ -54,8 +56,14 @@ __all__ += [
 ]
 __all__ += ["save", "series", "usual"]
 
-PictureKind: TypeAlias = Literal["latency", "series", "links", "fabric", "contention", "followed"]
-KINDS: tuple[PictureKind, ...] = get_args(PictureKind)
+PictureKind: TypeAlias = Literal[
+    "latency", "series", "links", "fabric", "contention", "followed", "channels", "rounds"
+]
+# Those of a striping run, and those of a fabric's.
+STRIPE_KINDS: tuple[PictureKind, ...] = ("channels", "rounds")
+KINDS: tuple[PictureKind, ...] = tuple(
+    kind for kind in get_args(PictureKind) if kind not in STRIPE_KINDS
+)
 # What a picture may be written as, by the ending of its file.
 ENDINGS = ("png", "svg", "pdf")
 
@@ -67,6 +75,8 @@ MAIN_TABLES: dict[PictureKind, tuple[tuple[str, ...], str]] = {
     "fabric": (("links",), "the fabric has no cables"),
     "contention": (("contention",), "no packet chose its path by contention"),
     "followed": (("flow_series", "link_series"), "no flow or channel was followed"),
+    "channels": (("pipe",), "no step of time was recorded"),
+    "rounds": (("events",), "the scenario records no events (measure.events)"),
 }
 
 
@@ -186,6 +196,9 @@ def follows(result: Drawable) -> bool:
 
 def usual(result: Drawable) -> tuple[PictureKind, ...]:
     """Return the pictures that a result has where nobody asks for certain ones."""
+    said = result.scenario.resolved()
+    if "channel" in said:
+        return STRIPE_KINDS if said["measure"]["events"] else STRIPE_KINDS[:1]
     has = {"contention": by_contention(result) is not None, "followed": follows(result)}
     return tuple(kind for kind in KINDS if has.get(kind, True))
 
@@ -225,7 +238,8 @@ def rounds(result: Drawable) -> Figure:
 def draw(kind: PictureKind, result: Drawable) -> Figure:
     """Draw the picture of this kind."""
     drawings = {"latency": latency, "series": series, "links": links, "fabric": fabric}
-    return {**drawings, "contention": contention, "followed": followed}[kind](result)
+    drawings |= {"contention": contention, "followed": followed}
+    return {**drawings, "channels": channels, "rounds": rounds}[kind](result)
 
 
 def require_rows(kind: PictureKind, result: Drawable) -> None:
