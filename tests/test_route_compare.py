@@ -11,6 +11,7 @@ import pytest
 
 import gingham as package
 from gingham import comparison
+from gingham.cli._route_compare import print_rows
 from gingham.cli._route_facts import first_of
 from gingham.errors import InputError
 from tests.conftest import Finished
@@ -69,6 +70,55 @@ def test_tables_allow_only_what_needs_no_source(gingham: Command, ring: Path) ->
     routed = {label for label, row in rows.items() if row["facts"]}
     assert routed == {"shortest-path", "dimension-order", "up-down", "up-down, depth first"}
     assert "source routes only" in rows["smart"]["refused"]
+
+
+def test_of_a_large_fabric_what_has_no_room_is_left_out_and_told_with_the_option(
+    gingham: Command, tmp_path: Path
+) -> None:
+    """500 switches, 200 of them with the 2,000 hosts: 400,000 paths of 4 ports and 4 bytes each."""
+    network = tmp_path / "tree.toml"
+    made = gingham("fabric", "make", "fat-tree", "--ports", 20, "--levels", 3, "-o", network)
+    assert made.code == 0, made.err
+    compared = ("route", network, "--compare", "--memory-max")
+    rows = rows_of(gingham(*compared, "4 MB", "--json"))
+    assert rows["shortest-path"]["facts"]["form"] == "source"
+    assert not rows["dimension-order"]["too_large"], "that it has no grid is another reason"
+    for label in ("up-down", "simple-routes", "in-transit, any hosts"):
+        assert rows[label]["too_large"]
+        assert "may take 4 MB: allow more (memory_max, --memory-max)" in rows[label]["refused"]
+    told = " ".join(gingham(*compared, "4 MB").out.split())
+    assert "up-down is left out: these routes would take about 16 MB" in told
+    assert "dimension-order does not apply" in told
+    nothing = gingham(*compared, "1 MB", "--root", "lowest-id")
+    assert (nothing.code, nothing.out) == (2, "")
+    assert "no algorithm has room for its routes; shortest-path: these rou" in nothing.err
+    assert "allow more (memory_max, --memory-max)" in nothing.err
+    assert 'found "much", expected a number of bytes' in gingham(*compared, "much").err
+
+
+class Recording(package.Fabric):
+    """A fabric that keeps what is asked of it, and gives tables unless it is told otherwise."""
+
+    asked: list[dict[str, Any]]
+
+    def route(self, *arguments: Any, **named: Any) -> Any:
+        self.asked = [*getattr(self, "asked", []), named]
+        return super().route(*arguments, **{**named, "form": named["form"] or "table"})
+
+
+def test_without_a_form_each_algorithm_has_that_which_it_would_have_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fabric = Recording.make("ring", switches=5, hosts_per_switch=1)
+    chosen = [one for one in comparison.CANDIDATES if one.label in {"shortest-path", "up-down"}]
+    rows = comparison.compare(fabric, chosen, memory_max="2 GB")
+    assert [(one["form"], one["memory_max"]) for one in fabric.asked] == [(None, "2 GB")] * 2
+    assert [row.facts["form"] for row in rows] == ["table"] * 2
+    print_rows("ring", rows, asked=None)
+    told = "tables, because the fabric is large: shortest-path, up-down\n"
+    assert capsys.readouterr().out.endswith(told)
+    print_rows("ring", rows, asked="table")
+    assert told not in capsys.readouterr().out
 
 
 def test_hosts_that_stop_when_full_can_deadlock(gingham: Command, ring: Path) -> None:

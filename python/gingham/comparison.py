@@ -8,15 +8,16 @@
 in-transit, fewest hosts True 1.0
 in-transit, any hosts True 1.0
 
-All candidates are routed in the same form and measured by the same code; one that the fabric does
-not allow (dimension order without a grid, smart routing on too many switches) has a row with the
-reason and without facts.
+All candidates are measured by the same code. One that the fabric does not allow (dimension order
+without a grid, smart routing on too many switches), or whose routes would take more memory than
+they may, has a row with the reason and without facts. Unless a form is asked for, each has the
+one that it would have alone: on a large fabric tables, where it gives any.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gingham.errors import InputError
@@ -44,6 +45,8 @@ class Candidate:
         return {**self.parameters, "root": root}
 
 
+# The parameter that is to blame where routes would take too much.
+MEMORY = "memory_max"
 DEPTH_FIRST = {"tree": "depth-first", "root": "largest-distance"}
 CANDIDATES = (
     Candidate("shortest-path", "shortest-path"),
@@ -66,14 +69,17 @@ class CandidateRow:
     parameters: Mapping[str, Any]
     # Seconds that routing and proof took.
     seconds: float = 0.0
-    # Whether packets can deadlock, the cycle if so, and `Routes.statistics`; empty if refused.
+    # The form, whether packets can deadlock, the cycle if so, and `Routes.statistics`; empty if
+    # refused.
     facts: Mapping[str, Any] = field(default_factory=dict)
-    # Why the fabric or the form does not allow the algorithm.
+    # Why the fabric, the form or the memory does not allow the algorithm.
     refused: str | None = None
+    # Whether it is the memory.
+    too_large: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the row for programs."""
-        names = ("label", "algorithm", "parameters", "seconds", "facts", "refused")
+        names = ("label", "algorithm", "parameters", "seconds", "facts", "refused", "too_large")
         return {name: getattr(self, name) for name in names}
 
 
@@ -81,37 +87,70 @@ def compare(
     fabric: Fabric,
     candidates: Sequence[Candidate] = CANDIDATES,
     *,
-    form: Literal["source", "table"] = "source",
+    form: Literal["source", "table"] | None = None,
     when_full: Literal["spill", "stop"] = "spill",
     root: str | Mapping[str, Any] | None = None,
+    memory_max: str | None = None,
     on_step: Callable[[str, str], None] | None = None,
 ) -> list[CandidateRow]:
     """Return a row for each candidate, in their order.
 
-    `root` is that of all algorithms that have one: a rule, or `{"named": [...]}`. `on_step` is told
-    which candidate is under way and at what. `InputError` if a root is no switch of the fabric.
+    `form` and `memory_max` are those of `Fabric.route`, for each candidate by itself. `root` is
+    that of all algorithms that have one: a rule, or `{"named": [...]}`. `on_step` is told which
+    candidate is under way and at what. `InputError` if a root is no switch of the fabric, or if no
+    candidate has room for its routes.
     """
     tell = on_step or (lambda _label, _what: None)
     if root is not None:
-        fabric.route("up-down", root=root)
+        require_root(fabric, root, memory_max)
     rows = []
     for candidate in candidates:
         tell(candidate.label, "routing")
         parameters = candidate.chosen(root)
         begin = time.perf_counter()
         try:
-            routes = fabric.route({candidate.algorithm: parameters}, form=form, when_full=when_full)
-        except InputError as error:
-            rows.append(
-                CandidateRow(candidate.label, candidate.algorithm, parameters, refused=str(error))
+            routes = fabric.route(
+                {candidate.algorithm: parameters},
+                form=form,
+                when_full=when_full,
+                memory_max=memory_max,
             )
+        except InputError as error:
+            refused = CandidateRow(candidate.label, candidate.algorithm, parameters)
+            rows.append(replace(refused, refused=str(error), too_large=is_too_large(error)))
             continue
         seconds = time.perf_counter() - begin
         tell(candidate.label, "measuring")
         facts = {
+            "form": routes.form,
             "deadlock_free": routes.is_deadlock_free,
             "cycle": routes.cycle,
             "statistics": routes.statistics(),
         }
         rows.append(CandidateRow(candidate.label, candidate.algorithm, parameters, seconds, facts))
+    require_room(rows)
     return rows
+
+
+def require_root(fabric: Fabric, root: str | Mapping[str, Any], memory_max: str | None) -> None:
+    """Raise `InputError` if a root is no switch of the fabric, before anything is compared."""
+    try:
+        fabric.route("up-down", root=root, memory_max=memory_max)
+    except InputError as error:
+        if not is_too_large(error):
+            raise
+
+
+def is_too_large(error: InputError) -> bool:
+    """Whether routes would take too much; a `memory_max` that says no size is raised."""
+    if error.key == MEMORY and error.expected:
+        raise error
+    return error.key == MEMORY
+
+
+def require_room(rows: Sequence[CandidateRow]) -> None:
+    """Raise `InputError` if nothing was routed and memory is the reason of any."""
+    large = [row for row in rows if row.too_large]
+    if large and not any(row.facts for row in rows):
+        why = f"{large[0].label}: {large[0].refused}"
+        raise InputError(f"no algorithm has room for its routes; {why}", key=MEMORY)

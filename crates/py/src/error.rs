@@ -27,6 +27,15 @@ pub(crate) fn refusal(py: Python<'_>, message: impl Display) -> PyErr {
     raise(py, "InputError", &message.to_string(), None)
 }
 
+/// The same on a parameter that is to blame.
+pub(crate) fn refusal_of(py: Python<'_>, key: &str, message: impl Display) -> PyErr {
+    let fields = PyDict::new(py);
+    match fields.set_item("key", key) {
+        Ok(()) => raise(py, "InputError", &message.to_string(), Some(&fields)),
+        Err(failure) => failure,
+    }
+}
+
 /// A `gingham.errors.DeadlockError` with the channels of its cycle and the key that closes it.
 pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     let fields = PyDict::new(py);

@@ -3,8 +3,8 @@
 use gingham_input::Tree;
 use gingham_kernel::Bytes;
 use gingham_topology::routing::{
-    self, Algorithm, AllToAll, Bisection, Detour, Ejection, Form, Lanes, Proof, RouteSet,
-    Routes as CoreRoutes, Sharing, Statistics, SwitchTables, prove, prove_between_hosts,
+    self, Algorithm, AllToAll, Bisection, Detour, Ejection, Form, Lanes, Proof, RouteError,
+    RouteSet, Routes as CoreRoutes, Sharing, Statistics, SwitchTables, prove, prove_between_hosts,
     prove_without_loops,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Finding, NodeId};
@@ -73,6 +73,22 @@ impl From<WhenFull> for Ejection {
     }
 }
 
+/// Why there are no routes.
+enum Refused {
+    /// They would take more memory than they may.
+    TooLarge(String),
+    Other(String),
+}
+
+impl From<RouteError> for Refused {
+    fn from(error: RouteError) -> Self {
+        match error {
+            RouteError::TooLarge { .. } => Self::TooLarge(error.to_string()),
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
 impl Request {
     /// `algorithm` is a name or a dict of one.
     pub(crate) fn read(
@@ -113,15 +129,19 @@ impl Routes {
             let lanes = has_several
                 .then(|| Lanes::of_all(&fabric, algorithm.needs_datelines(), lanes, datelines));
             let lanes = lanes.transpose();
-            let lanes =
-                lanes.map_err(|error| format!("datelines need a mesh or torus: {error}"))?;
+            let lanes = lanes.map_err(|error| {
+                Refused::Other(format!("datelines need a mesh or torus: {error}"))
+            })?;
             let routes = routing::route_within(&fabric, &algorithm, form, bytes_max)
-                .map_err(|error| error.to_string())?;
+                .map_err(Refused::from)?;
             let decided = Decided::ByAlgorithm(algorithm);
             let ejection = when_full.into();
-            Ok::<_, String>(Self::proved(fabric, vec![routes], lanes, ejection, decided, vec![]))
+            Ok(Self::proved(fabric, vec![routes], lanes, ejection, decided, vec![]))
         })?;
-        computed.map_err(|refused| error::refusal(py, refused))
+        computed.map_err(|refused| match refused {
+            Refused::TooLarge(message) => error::refusal_of(py, "memory_max", message),
+            Refused::Other(message) => error::refusal(py, message),
+        })
     }
 
     /// Proves or refutes routes.

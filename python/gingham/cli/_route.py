@@ -226,7 +226,7 @@ def compute(
     if compare:
         root = given.get("root")
         compare_all(
-            file, fabric, form or "source", when_full, root, plot, force=force, as_json=as_json
+            file, fabric, form, when_full, root, memory_max, plot, force=force, as_json=as_json
         )
         return
     routes = fabric.route(

@@ -42,9 +42,10 @@ def require_comparison(
 def compare_all(
     file: Path,
     fabric: Fabric,
-    form: Literal["source", "table"],
+    form: Literal["source", "table"] | None,
     when_full: Literal["spill", "stop"],
     root: str | Mapping[str, Any] | None,
+    memory_max: str | None,
     plot: Path | None,
     *,
     force: bool,
@@ -56,15 +57,20 @@ def compare_all(
         refuse_existing(plot, force=force)
     with steps_shown(len(comparison.CANDIDATES)) as on_step:
         rows = comparison.compare(
-            fabric, form=form, when_full=when_full, root=root, on_step=on_step
+            fabric,
+            form=form,
+            when_full=when_full,
+            root=root,
+            memory_max=memory_max,
+            on_step=on_step,
         )
     if plot is not None:
         plots.save(picture(file.name, rows), plot, force=force)
     if as_json:
-        report = {"kind": "route-comparison", "file": str(file), "form": form}
+        report = {"kind": "route-comparison", "file": str(file)}
         print_json({**report, "rows": [row.as_json() for row in rows]})
         return
-    print_rows(str(file), rows)
+    print_rows(str(file), rows, asked=form)
     if plot is not None:
         show(text(f"written: {plot}"))
 
@@ -93,13 +99,18 @@ def line(row: CandidateRow) -> Line:
     return Line(row.label, row.label, values, row.facts["deadlock_free"])
 
 
-def print_rows(title: str, rows: Sequence[CandidateRow]) -> None:
-    """Print the table, and below it what does not apply and whose paths had to be longer."""
+def print_rows(title: str, rows: Sequence[CandidateRow], *, asked: str | None) -> None:
+    """Print the table, and below it what is missing or not as one would expect, and why."""
     columns = [*COLUMNS, "seconds", "deadlock"]
     routed = [row for row in rows if row.facts]
     print_table(title, columns, map(cells, routed), numbers=[*COLUMNS[1:], "seconds"])
+    tables = [row.label for row in routed if row.facts["form"] == "table"]
+    if tables and asked is None:
+        print_prose(f"tables, because the fabric is large: {', '.join(tables)}")
     for row in rows:
-        if row.refused:
+        if row.too_large:
+            print_prose(f"{row.label} is left out: {row.refused}")
+        elif row.refused:
             print_prose(f"{row.label} does not apply: {first_line(row.refused)}")
         elif row.algorithm == "in-transit" and row.facts["statistics"]["detour_pairs"]:
             print_prose(f"{row.label}: {fall_back(row.facts['statistics'])}")
