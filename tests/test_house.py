@@ -143,10 +143,13 @@ def test_the_types_of_the_glossary_are_in_the_code() -> None:
     keyword = r"(?:struct|enum|trait|fn|type|class|def) (\w+)"
     # A field, a variant, or a column.
     member = r"^\s*(?:pub(?:\(\w+\))? )?(\w+)\s*[:,({]"
+    # What a macro declares.
+    identifier = r"id_type!\(\s*(?:///.*\n\s*)*(\w+)"
     known = {part for path in sources for part in (path.stem, *path.parts)}
     for path in sources:
         text = path.read_text()
         known |= {*re.findall(keyword, text), *re.findall(member, text, re.MULTILINE)}
+        known |= {*re.findall(identifier, text)}
     named = [each for one in glossary.every_word() for each in one.type.split(", ") if each]
     assert [each for each in named if re.split(r"::|\.", each)[-1] not in known] == []
 
