@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -110,6 +111,19 @@ def test_a_folder_that_no_run_wrote_is_refused(gingham: Gingham, tmp_path: Path)
     assert done.code == 2
     assert "empty: is not the folder of a run" in done.err
     assert "no such folder" in gingham("plot", "nowhere").err
+    (tmp_path / "empty" / "manifest.json").touch()
+    named = gingham("plot", "empty/manifest.json").err
+    assert 'expected the folder of a run, found a file; did you mean "empty"?' in named
+
+
+def test_a_damaged_table_is_no_table_without_rows(
+    gingham: Gingham, folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(folder, tmp_path / "short")
+    (tmp_path / "short" / "series.parquet").unlink()
+    done = gingham("plot", "short")
+    assert done.code == 2
+    assert "short/series.parquet: is missing" in done.err
 
 
 def test_the_folder_of_a_sweep_is_told_from_that_of_a_run(gingham: Gingham, tmp_path: Path) -> None:

@@ -97,6 +97,15 @@ def test_a_picture_is_drawn_where_one_is_asked_for(gingham: Command, lone: Path)
     assert (json.loads(told.out)["output"], json.loads(told.out)["plot"]) == (None, "lone.svg")
 
 
+def test_the_folder_of_a_run_is_replaced_only_with_force(gingham: Command, lone: Path) -> None:
+    for seed, options in [(1, []), (2, ["--force"])]:
+        assert gingham("run", "lone.toml", "-o", "lone", "--seed", seed, *options).code == 0
+        assert load_result(lone.parent / "lone").scenario.resolved()["seed"] == seed
+    refused = gingham("run", "lone.toml", "-o", "lone")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "gingham: lone: exists already; --force replaces it\n"
+
+
 def test_a_folder_whose_name_a_shell_would_part_is_quoted(gingham: Command, lone: Path) -> None:
     assert lone.exists()
     written = gingham("run", "lone.toml", "-o", "two words").out
@@ -193,7 +202,11 @@ def test_routes_that_can_deadlock_are_refused_with_the_cycle(
         (["tours"], 'did you mean "torus"? examples: fair-share, in-transit'),
         (["lone.toml", "--topology", "empty.ibnetdiscover"], "the file is empty"),
         (["binary.toml"], "binary.toml:2:118: the byte 0x80 is not UTF-8"),
-        (["lone.toml", "-o", "taken"], "taken: exists already"),
+        (
+            ["lone.toml", "-o", "taken"],
+            "taken: exists already, and is not the folder of a run: name another\n",
+        ),
+        (["lone.toml", "-o", "/", "--force"], "/: is not the folder of a run, and is not replaced"),
         (["lone.toml", "--plot", "lone.jpg"], "lone.jpg: the ending says no format of pictures"),
         (["lone.toml", "--plot", "no/lone.png"], "no/lone.png: its folder does not exist"),
         (["lone.toml", "-o", "taken", "--force"], "taken: is not the folder of a run"),
@@ -224,7 +237,7 @@ def test_a_place_that_cannot_be_written_is_known_before_the_run(
     (lone.parent / "file").touch()
     refused = gingham("run", "lone.toml", "--set", "stop.time=1000 s", "-o", "file/run")
     assert refused.code == 6
-    assert "file/run: cannot write: " in refused.err
+    assert refused.err == "gingham: file/run: cannot write: file is a file, and no folder\n"
 
 
 @pytest.fixture

@@ -143,10 +143,18 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = reason(error)
-        if error.errno == errno.ENOENT and path.absolute().parent.is_dir():
+        if blocking := file_above(path):
+            why = f"{blocking.name} is a file, and no folder"
+        elif error.errno == errno.ENOENT and path.absolute().parent.is_dir():
             # So says a file system such as /proc, of a folder that is there.
             why = "its folder takes no new files"
         raise EnvironmentProblem(f"{path}: cannot write: {why}") from error
+
+
+def file_above(path: Path) -> Path | None:
+    """Return what of the folders above `path` is none, if anything is."""
+    above = path.absolute().parents
+    return next((one for one in above if one.exists() and not one.is_dir()), None)
 
 
 def reason(error: OSError) -> str:

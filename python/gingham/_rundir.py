@@ -139,10 +139,16 @@ class RunFolder:
     def _refuse_existing(self) -> None:
         if not os.path.lexists(self.target):
             return
-        if not self.force:
-            raise InputError(f"{self.named}: exists already; --force replaces it")
-        if not (self.target / MANIFEST).is_file() or self.target.is_symlink():
-            raise InputError(f"{self.named}: is not the folder of a run, and is not replaced")
+        is_run = (self.target / MANIFEST).is_file() and not self.target.is_symlink()
+        if is_run and self.force:
+            return
+        if self.force:
+            why = "is not the folder of a run, and is not replaced"
+        elif is_run:
+            why = "exists already; --force replaces it"
+        else:
+            why = "exists already, and is not the folder of a run: name another"
+        raise InputError(f"{self.named}: {why}", file=str(self.named))
 
     def _appear(self) -> None:
         """Put the folder in its place; a former one leaves in the same moment."""
@@ -156,7 +162,7 @@ class RunFolder:
         shutil.rmtree(former, ignore_errors=True)
 
     def _sibling(self, what: str) -> Path:
-        return self.target.with_name(f".{self.target.name}.{what}-{os.getpid()}")
+        return self.target.parent / f".{self.target.name}.{what}-{os.getpid()}"
 
 
 def interruptible(folder: RunFolder | None) -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ from gingham import old_names, tables
 from gingham._files import nearest_file, require_file
 from gingham._rundir import FORM, MANIFEST
 from gingham._sealed import FILES, damaged, unsealed
-from gingham.errors import InputError
+from gingham.errors import InputError, meant
 from gingham.result import AnyResult, Result
 from gingham.scenario import AnyScenario, Scenario
 
@@ -81,7 +81,9 @@ def read_manifest(place: Path) -> dict[str, Any]:
         message = f"{place}: no such folder{nearest_file(place)}"
         raise InputError(message, file=str(place))
     if not place.is_dir():
-        raise InputError(f"{place}: expected the folder of a run, found a file", file=str(place))
+        hint = meant(str(place.parent) if place.name == MANIFEST else None)
+        message = f"{place}: expected the folder of a run, found a file{hint}"
+        raise InputError(message, file=str(place))
     if not path.exists():
         message = f"{place}: is not the folder of a run: it has no {MANIFEST}{run_below(place)}"
         raise InputError(message, file=str(place))

@@ -12,7 +12,7 @@ from gingham._files import make_folder
 from gingham.cli._layout import text
 from gingham.cli._options import force_option, output_option
 from gingham.cli._output import json_option, print_json, show, warn
-from gingham.errors import InputError
+from gingham.errors import DamageError, InputError
 from gingham.loading import load_result, read_manifest
 
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ def has_rows(kind: PictureKind, result: AnyResult, folder: Path, *, asked: bool)
     """Whether there is something to draw; an error if it was asked for by name."""
     try:
         plots.require_rows(kind, result)
+    except DamageError:
+        raise
     except InputError as error:
         message = f"{folder}: {kind}: {error}"
         if asked:
