@@ -14,7 +14,7 @@ mod time;
 mod wheel;
 
 pub use event::EventQueue;
-pub use quantity::{FlitTime, Length, Rate};
+pub use quantity::{ByteTime, FlitTime, Length, Rate};
 pub use random::{Purpose, Stream};
 pub use text::{Bytes, QuantityError};
 pub use time::{Span, Time};

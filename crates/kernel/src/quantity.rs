@@ -1,7 +1,8 @@
 //! Rates and lengths as integers, and how they become picoseconds.
 //!
 //! A rate turns into the time of one flit once, rounded to the nearest picosecond;
-//! [`FlitTime`] keeps the error of that rounding so that a result can report it.
+//! [`FlitTime`] keeps the error of that rounding so that a result can report it. Where packets are
+//! not cut into flits it turns into the time of 64 KiB, which [`ByteTime`] holds.
 
 use crate::Span;
 
@@ -22,6 +23,56 @@ pub struct FlitTime {
     pub relative_error: f64,
 }
 
+/// The time that bytes take on a link: that of 64 KiB, rounded to the picosecond once, from which
+/// that of any number of bytes is rounded in turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ByteTime {
+    many_ps: u64,
+}
+
+/// The bytes whose time is `many_ps`.
+const MANY_BYTES: u64 = 1 << 16;
+
+impl ByteTime {
+    /// That of a link on which 64 KiB take so long. Panics on no time at all.
+    pub const fn from_64_kib(span: Span) -> Self {
+        assert!(span.as_ps() > 0, "bytes take time");
+        Self { many_ps: span.as_ps() }
+    }
+
+    /// The time of so many bytes, to the nearest picosecond, halves up.
+    #[inline]
+    pub fn of(self, bytes: u64) -> Span {
+        let parts = match bytes.checked_mul(self.many_ps) {
+            Some(parts) if parts < u64::MAX - MANY_BYTES => (parts + MANY_BYTES / 2) / MANY_BYTES,
+            _ => {
+                let parts = u128::from(bytes) * u128::from(self.many_ps);
+                let ps = (parts + u128::from(MANY_BYTES / 2)) / u128::from(MANY_BYTES);
+                u64::try_from(ps).expect("a packet passes a link within a run")
+            }
+        };
+        Span::from_ps(parts)
+    }
+
+    /// How many bytes have started on the link before `span` is over: byte `k`, from 0, starts
+    /// when [`Self::of`] of `k` bytes is.
+    pub fn started(self, span: Span) -> u64 {
+        if span == Span::ZERO {
+            return 0;
+        }
+        // of(k) < span, which is: k many_ps / 64 KiB < span - 1/2.
+        let halves = u128::from(2 * span.as_ps() - 1) * u128::from(MANY_BYTES);
+        let bytes = halves.div_ceil(2 * u128::from(self.many_ps));
+        u64::try_from(bytes).expect("no more bytes than picoseconds times 64 Ki")
+    }
+
+    /// The time of a byte in picoseconds.
+    #[expect(clippy::cast_precision_loss, reason = "times are small")]
+    pub fn byte_ps(self) -> f64 {
+        self.many_ps as f64 / MANY_BYTES as f64
+    }
+}
+
 impl Rate {
     /// A rate of `bytes` per second. Panics on zero: the edges refuse it.
     pub const fn from_bytes_per_second(bytes: u64) -> Self {
@@ -32,6 +83,11 @@ impl Rate {
     /// Bytes per second.
     pub const fn bytes_per_second(self) -> u64 {
         self.0
+    }
+
+    /// The time of bytes at this rate.
+    pub fn byte_time(self) -> ByteTime {
+        ByteTime::from_64_kib(self.flit_time(MANY_BYTES).span)
     }
 
     /// The time of one flit of `flit_bytes` at this rate.
@@ -89,6 +145,31 @@ mod tests {
         let time = Rate::from_bytes_per_second(6_818_181_818).flit_time(1);
         assert_eq!(time.span, Span::from_ps(147));
         assert!((time.relative_error - 0.002_272).abs() < 1e-5);
+    }
+
+    #[test]
+    fn bytes_take_their_time_to_half_a_picosecond_whatever_the_rate() {
+        let fdr = Rate::from_bytes_per_second(6_818_181_818).byte_time();
+        // 146.666... ps a byte, 9,611,947 ps for 64 KiB: 733.33, 600,746.69.
+        assert_eq!([0, 1, 5, 4_096].map(|bytes| fdr.of(bytes).as_ps()), [0, 147, 733, 600_747]);
+        let ndr = Rate::from_bytes_per_second(50_000_000_000).byte_time();
+        assert_eq!(ndr.of(4_122), Span::from_ps(82_440));
+        // Beyond 64 bits of parts: 2^32 bytes at 1 kB/s.
+        let slow = Rate::from_bytes_per_second(1_000).byte_time();
+        assert_eq!(slow.of(1 << 32), Span::from_ps((1 << 32) * 1_000_000_000));
+        assert!((fdr.byte_ps() - 146.667).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_byte_counts_once_it_has_started() {
+        for rate in [1_000, 999_999_937, 6_818_181_818, 50_000_000_000, 3_000_000_000_000] {
+            let bytes = Rate::from_bytes_per_second(rate).byte_time();
+            let counted = |span: u64| (0..).take_while(|k| bytes.of(*k).as_ps() < span).count();
+            for span in [0, 1, 2, 3, 146, 147, 148, 293, 294, 1_467, 2_000] {
+                let started = bytes.started(Span::from_ps(span));
+                assert_eq!(started, counted(span) as u64, "{rate} B/s, {span} ps");
+            }
+        }
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! Channels: what one direction of a cable is like.
 
 use crate::SlackBuffer;
-use gingham_kernel::Span;
+use gingham_kernel::{ByteTime, Span};
 
 /// One direction of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelPlan {
-    /// Time of one flit.
+    /// Time of one flit; of a byte, to the picosecond, where packets are not cut into flits.
     pub flit: Span,
+    /// Time of bytes, where packets are not cut into flits.
+    pub bytes: ByteTime,
     /// Propagation delay.
     pub delay: Span,
-    /// The slack buffer at its end; `None` where a host takes in all that comes, and in networks of
-    /// virtual lanes.
+    /// The slack buffer at its end; `None` where a host takes in all that comes, and in networks
+    /// that are not wormhole.
     pub slack: Option<SlackBuffer>,
 }
 

@@ -26,6 +26,7 @@ mod message;
 mod messages;
 mod notice;
 mod packet;
+mod packets;
 mod path;
 mod path_choice;
 mod plan;
@@ -55,6 +56,7 @@ pub use message::{Delivery, Message};
 pub use messages::Arrival;
 pub use notice::{Notice, Order, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
+pub use packets::{Among, BLOCK_BYTES, OvertakingPlan, PacketsPlan, Read};
 pub use path::{PathLength, PathSet};
 pub use path_choice::{
     AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,

@@ -222,7 +222,7 @@ impl Plan {
 
     /// Time of a byte on a channel, in picoseconds.
     pub fn byte_ps(&self, channel: ChannelId) -> f64 {
-        self.channel(channel).byte_ps(self.switching.flit_bytes())
+        self.switching.byte_ps(self.channel(channel))
     }
 
     /// The VC class of a packet of a class between two endpoints.

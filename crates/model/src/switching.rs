@@ -1,19 +1,19 @@
 //! The switching kinds: what one asks of a kind, and what each answers.
 //!
 //! ```text
-//!                      wormhole                virtual lanes
-//!   moves              bytes, one a flit       flits of some bytes
-//!   lanes              one                     up to 16
-//!   buffers            slack, a channel        one a lane
-//!   held back by       STOP and GO             credits
-//!   beside payload     route, marks, overhead  overhead, whole flits
+//!                      wormhole                virtual lanes          packets
+//!   moves              bytes, one a flit       flits of some bytes    packets, whole
+//!   lanes              one                     up to 16               up to 16
+//!   buffers            slack, a channel        one a lane             one a lane, of whole packets
+//!   held back by       STOP and GO             credits                credits
+//!   beside payload     route, marks, overhead  overhead, whole flits  overhead
 //! ```
 //!
 //! A kind is a variant of [`Switching`], and what model and record need to know of a kind is asked
 //! here; beside it only compilation and the start of a run look at the variant. No match has a
 //! wildcard: a new kind compiles once it has answered every question.
 
-use crate::{ChannelPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
+use crate::{ChannelPlan, PacketsPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
 use std::sync::Arc;
 
 /// The switching kind of a fabric: one kind a run.
@@ -23,6 +23,8 @@ pub enum Switching {
     Wormhole(WormholePlan),
     /// Virtual lanes with credits.
     VirtualLanes(Arc<PipelinePlan>),
+    /// Whole packets in input buffers, with credits.
+    Packets(Arc<PacketsPlan>),
 }
 
 /// What holds a sender back while there is no room at the end of its channel.
@@ -35,18 +37,35 @@ pub enum FlowControl {
 }
 
 impl Switching {
-    /// Bytes of a flit.
+    /// Bytes of a flit; of packets that are not cut into flits, a byte is what counts for one.
     pub fn flit_bytes(&self) -> u32 {
         match self {
-            Self::Wormhole(_) => 1,
+            Self::Wormhole(_) | Self::Packets(_) => 1,
             Self::VirtualLanes(pipeline) => pipeline.flit_bytes,
+        }
+    }
+
+    /// Time of a byte on a channel, in picoseconds.
+    pub fn byte_ps(&self, channel: &ChannelPlan) -> f64 {
+        match self {
+            Self::Wormhole(_) => channel.byte_ps(1),
+            Self::VirtualLanes(pipeline) => channel.byte_ps(pipeline.flit_bytes),
+            Self::Packets(_) => channel.bytes.byte_ps(),
+        }
+    }
+
+    /// Time of a flit on a channel, in picoseconds.
+    pub fn flit_ps(&self, channel: &ChannelPlan) -> f64 {
+        match self {
+            Self::Wormhole(_) | Self::VirtualLanes(_) => channel.byte_ps(1),
+            Self::Packets(_) => channel.bytes.byte_ps(),
         }
     }
 
     /// The cycle of all switches in picoseconds, where they tick.
     pub fn cycle_ps(&self) -> Option<u64> {
         match self {
-            Self::Wormhole(_) => None,
+            Self::Wormhole(_) | Self::Packets(_) => None,
             Self::VirtualLanes(pipeline) => Some(pipeline.cycle.as_ps()),
         }
     }
@@ -55,14 +74,14 @@ impl Switching {
     pub const fn flow_control(&self) -> FlowControl {
         match self {
             Self::Wormhole(_) => FlowControl::StopAndGo,
-            Self::VirtualLanes(_) => FlowControl::Credits,
+            Self::VirtualLanes(_) | Self::Packets(_) => FlowControl::Credits,
         }
     }
 
     /// How an input port of a switch chooses among its lanes, where it has to.
     pub fn crossbar_input(&self) -> Option<&Scheduler> {
         match self {
-            Self::Wormhole(_) => None,
+            Self::Wormhole(_) | Self::Packets(_) => None,
             Self::VirtualLanes(pipeline) => Some(&pipeline.crossbar_input),
         }
     }
@@ -71,7 +90,7 @@ impl Switching {
     pub const fn has_lanes(&self) -> bool {
         match self {
             Self::Wormhole(_) => false,
-            Self::VirtualLanes(_) => true,
+            Self::VirtualLanes(_) | Self::Packets(_) => true,
         }
     }
 
@@ -79,7 +98,7 @@ impl Switching {
     pub const fn packets(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "worms",
-            Self::VirtualLanes(_) => "packets",
+            Self::VirtualLanes(_) | Self::Packets(_) => "packets",
         }
     }
 
@@ -87,7 +106,7 @@ impl Switching {
     pub const fn buffers(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "channels",
-            Self::VirtualLanes(_) => "lanes of channels",
+            Self::VirtualLanes(_) | Self::Packets(_) => "lanes of channels",
         }
     }
 
@@ -103,6 +122,7 @@ impl Switching {
             Self::VirtualLanes(pipeline) => {
                 u64::from(pipeline.overhead_bytes) + u64::from(pipeline.flit_bytes)
             }
+            Self::Packets(packets) => u64::from(packets.overhead_bytes),
         }
     }
 
@@ -118,6 +138,7 @@ impl Switching {
             Self::VirtualLanes(pipeline) => {
                 pipeline.wire_bytes(pipeline.packet_flits(payload_bytes))
             }
+            Self::Packets(packets) => packets.wire_bytes(payload_bytes),
         }
     }
 
@@ -126,7 +147,7 @@ impl Switching {
     pub(crate) fn has_buffer(&self, channel: &ChannelPlan, is_held: bool) -> bool {
         match self {
             Self::Wormhole(_) => channel.slack.is_some(),
-            Self::VirtualLanes(_) => is_held,
+            Self::VirtualLanes(_) | Self::Packets(_) => is_held,
         }
     }
 
@@ -135,6 +156,7 @@ impl Switching {
         match self {
             Self::Wormhole(_) => channel.slack.map_or(0, |slack| slack.capacity),
             Self::VirtualLanes(pipeline) => pipeline.depths_flits.iter().sum(),
+            Self::Packets(packets) => u32::try_from(packets.buffer_bytes()).unwrap_or(u32::MAX),
         }
     }
 }

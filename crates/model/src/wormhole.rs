@@ -5,7 +5,7 @@ use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a switch chooses among inputs that request the same output.
+/// How a switch chooses among packets that request the same output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
@@ -26,13 +26,16 @@ length = { fixed = "64 B" }
 load = 0.1
 length = { fixed = "64 B" }"#))]
     StrictPriority,
+    /// The packet that came to the switch first, whatever its input port.
+    #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"FIFO\""))]
+    OldestFirst,
 }
 
 impl Arbitration {
     /// The level at which a packet of a priority competes: only a higher one goes before it.
     pub const fn level(self, priority: Priority) -> usize {
         match self {
-            Self::RoundRobin => 0,
+            Self::RoundRobin | Self::OldestFirst => 0,
             Self::StrictPriority => priority.level(),
         }
     }

@@ -34,5 +34,6 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     match plan.switching.clone() {
         Switching::Wormhole(wormhole) => Box::new(wormhole::Simulation::new(plan, wormhole)),
         Switching::VirtualLanes(pipeline) => Box::new(lanes::Simulation::new(plan, pipeline)),
+        Switching::Packets(_) => unreachable!("no scenario asks for it yet"),
     }
 }

@@ -79,7 +79,7 @@ impl Switches {
         let port = usize::from(self.ports[channel.index()].port);
         // The worm is looked up only where it matters: this happens at every hop.
         let level = match self.wormhole.arbitration {
-            Arbitration::RoundRobin => 0,
+            Arbitration::RoundRobin | Arbitration::OldestFirst => 0,
             Arbitration::StrictPriority => network.worms.get(input.worm()).packet.priority.level(),
         };
         self.arbiters[output.index()].request(port, level);

@@ -44,7 +44,8 @@ pub(super) fn channels(
         let cable = Cable { channel, flit: flit.span, delay };
         let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
         census.see_rate(told.is_some_and(|told| told != parameters.link_rate), &flit);
-        channels.push(ChannelPlan { flit: flit.span, delay, slack });
+        let bytes = rate.byte_time();
+        channels.push(ChannelPlan { flit: flit.span, bytes, delay, slack });
     }
     census.note(source, fabric, notes);
     Ok(channels)

@@ -66,7 +66,7 @@ impl NetworkKind {
                 ("network.routing_delay", wormhole.routing_delay),
                 ("network.setup_delay", wormhole.setup_delay),
             ]),
-            Switching::VirtualLanes(_) => None,
+            Switching::VirtualLanes(_) | Switching::Packets(_) => None,
         }
     }
 }
@@ -74,7 +74,7 @@ impl NetworkKind {
 /// The same over these channels.
 pub(super) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching {
     match switching {
-        Switching::Wormhole(_) => switching,
+        Switching::Wormhole(_) | Switching::Packets(_) => switching,
         Switching::VirtualLanes(mut pipeline) => {
             let cycle = channels.iter().map(|channel| channel.flit).min();
             Arc::make_mut(&mut pipeline).cycle = cycle.unwrap_or(pipeline.cycle);
@@ -90,7 +90,7 @@ pub(super) fn check(
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
     match &plan.switching {
-        Switching::Wormhole(_) => {}
+        Switching::Wormhole(_) | Switching::Packets(_) => {}
         Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered)?,
     }
     arbiters::note_over_reserved(plan, gathered);
@@ -159,13 +159,13 @@ impl Links<'_> {
                 let slack = self.channels.iter().filter_map(|channel| channel.slack);
                 slack.map(|slack| slack.capacity.into()).max()
             }
-            Switching::VirtualLanes(_) => None,
+            Switching::VirtualLanes(_) | Switching::Packets(_) => None,
         }
     }
 
     /// Time of a byte on the cable of a host, in picoseconds.
     pub(super) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];
-        channel.byte_ps(self.kind.switching.flit_bytes())
+        self.kind.switching.byte_ps(channel)
     }
 }

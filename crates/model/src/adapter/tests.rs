@@ -20,7 +20,12 @@ use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
-    let channel = ChannelPlan { flit: Span::from_ps(10), delay: Span::ZERO, slack: None };
+    let channel = ChannelPlan {
+        flit: Span::from_ps(10),
+        bytes: gingham_kernel::ByteTime::from_64_kib(Span::from_ps(10 << 16)),
+        delay: Span::ZERO,
+        slack: None,
+    };
     Plan {
         seed: 1,
         channels: vec![channel; fabric.channel_count()],

@@ -3,7 +3,6 @@
 use super::grid::SECTIONS_MAX;
 use super::section::{Row, Section};
 use super::{ChannelCount, Estimate};
-use crate::ChannelPlan;
 use gingham_results::{Ratio, real};
 use gingham_topology::ChannelId;
 
@@ -23,7 +22,8 @@ pub struct ChannelReport {
 /// What every channel did in every section.
 #[derive(Clone, Debug)]
 pub(super) struct ChannelCollector {
-    plans: Vec<ChannelPlan>,
+    /// By channel: the time of a flit in picoseconds.
+    flits_ps: Vec<f64>,
     /// By channel: whether there is a buffer at its end.
     has_buffers: Vec<bool>,
     /// By channel: its counts at the last section end.
@@ -34,12 +34,13 @@ pub(super) struct ChannelCollector {
 }
 
 impl ChannelCollector {
-    /// `has_buffer` says whether there is a buffer at the end of a channel.
-    pub(super) fn new(plans: &[ChannelPlan], has_buffer: impl Fn(ChannelId) -> bool) -> Self {
-        let channels = ChannelId::first(plans.len());
+    /// By channel the time of a flit in picoseconds; `has_buffer` says whether there is a buffer at
+    /// the end of a channel.
+    pub(super) fn new(flits_ps: Vec<f64>, has_buffer: impl Fn(ChannelId) -> bool) -> Self {
+        let channels = ChannelId::first(flits_ps.len());
         let has_buffers = channels.map(has_buffer).collect();
-        let last = vec![ChannelCount::default(); plans.len()];
-        Self { plans: plans.to_vec(), has_buffers, last, sections: Vec::new(), changes: Vec::new() }
+        let last = vec![ChannelCount::default(); flits_ps.len()];
+        Self { flits_ps, has_buffers, last, sections: Vec::new(), changes: Vec::new() }
     }
 
     /// A section has ended with these counts since time zero of the channels on which anything
@@ -73,46 +74,45 @@ impl ChannelCollector {
         let sections = &self.sections[first..first + sections_ps.len()];
         let mut rows: Vec<_> = sections.iter().map(|section| section.rows().peekable()).collect();
         let mut counts = Vec::new();
-        let channels = ChannelId::first(self.plans.len()).zip(&self.plans);
-        channels.zip(&self.has_buffers).map(move |((channel, plan), has_buffer)| {
+        let channels = ChannelId::first(self.flits_ps.len()).zip(&self.flits_ps);
+        channels.zip(&self.has_buffers).map(move |((channel, flit_ps), has_buffer)| {
             counts.clear();
             counts.extend(rows.iter_mut().map(|rows| {
                 let row = rows.next_if(|row| row.0 == channel);
                 row.map_or_else(ChannelCount::default, |row| row.1)
             }));
-            report(plan, *has_buffer, &counts, &sections_ps)
+            report(*flit_ps, *has_buffer, &counts, &sections_ps)
         })
     }
 }
 
 /// What a channel did in sections with these counts.
 fn report(
-    plan: &ChannelPlan,
+    flit_ps: f64,
     has_buffer: bool,
     counts: &[ChannelCount],
     sections_ps: &[f64],
 ) -> Option<ChannelReport> {
-    let estimate = |of: &dyn Fn(&ChannelCount) -> u128| {
-        let section =
-            |(count, over): (&ChannelCount, &f64)| Ratio { sum: real(of(count)), over: *over };
+    let estimate = |of: &dyn Fn(&ChannelCount) -> f64| {
+        let section = |(count, over): (&ChannelCount, &f64)| Ratio { sum: of(count), over: *over };
         let sections: Vec<Ratio> = counts.iter().zip(sections_ps).map(section).collect();
         Estimate::of_sections(&sections)
     };
-    let busy_ps = |count: &ChannelCount| {
-        u128::from(count.data_flits + count.control_flits) * u128::from(plan.flit.as_ps())
-    };
+    let busy_ps =
+        |count: &ChannelCount| real((count.data_flits + count.control_flits).into()) * flit_ps;
     Some(ChannelReport {
         count: counts.iter().fold(ChannelCount::default(), |sum, count| sum + *count),
         utilisation: estimate(&busy_ps)?,
-        stopped_share: estimate(&|count| u128::from(count.stopped_ps))?,
-        occupancy_flits: has_buffer.then(|| estimate(&|count| count.occupancy_flit_ps)).flatten(),
+        stopped_share: estimate(&|count| real(count.stopped_ps.into()))?,
+        occupancy_flits: has_buffer
+            .then(|| estimate(&|count| real(count.occupancy_flit_ps)))
+            .flatten(),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gingham_kernel::Span;
     use proptest::prelude::*;
 
     fn rows<const N: usize>(counts: [ChannelCount; N]) -> Vec<Row> {
@@ -124,8 +124,7 @@ mod tests {
     }
 
     /// A channel of 10 ps a flit.
-    const PLAN: ChannelPlan =
-        ChannelPlan { flit: Span::from_ps(10), delay: Span::ZERO, slack: None };
+    const FLIT_PS: f64 = 10.0;
 
     fn data_flits(collector: &ChannelCollector, first: usize, channel: usize) -> Vec<u64> {
         let sections = collector.sections.len() - first;
@@ -138,7 +137,7 @@ mod tests {
 
     #[test]
     fn merging_adds_the_counts_of_neighbours() {
-        let mut collector = ChannelCollector::new(&[PLAN; 2], |_| false);
+        let mut collector = ChannelCollector::new(vec![FLIT_PS; 2], |_| false);
         for end in 1..=4 {
             collector.end_section(&rows([flits(10 * end), flits(end * end)]));
         }
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn shares_and_fill_are_over_the_time_of_the_window() {
-        let mut collector = ChannelCollector::new(&[PLAN; 2], |channel| channel.index() == 0);
+        let mut collector = ChannelCollector::new(vec![FLIT_PS; 2], |channel| channel.index() == 0);
         for end in 1..=3 {
             let one = ChannelCount {
                 data_flits: 3 * end,
@@ -184,7 +183,7 @@ mod tests {
             steps in proptest::collection::vec(
                 proptest::array::uniform3((prop_oneof![Just(0), 1..1_u64 << 40], any::<bool>())), 8)
         ) {
-            let mut collector = ChannelCollector::new(&[PLAN; 3], |_| true);
+            let mut collector = ChannelCollector::new(vec![FLIT_PS; 3], |_| true);
             let mut totals = [0; 3];
             for step in &steps {
                 let mut told = Vec::new();

@@ -69,7 +69,10 @@ impl Collector {
             grid: Grid::new(plan.stop.time),
             stop: plan.stop,
             classes: plan.classes.iter().map(class).collect(),
-            channels: ChannelCollector::new(&plan.channels, |channel| plan.has_buffer(channel)),
+            channels: ChannelCollector::new(
+                plan.channels.iter().map(|channel| plan.switching.flit_ps(channel)).collect(),
+                |channel| plan.has_buffer(channel),
+            ),
             transit: TransitCollector::new(plan.fabric.endpoints().len()),
             contention: ContentionCollector::new(plan),
             flows: FlowCollector::new(plan),

@@ -1,6 +1,6 @@
 //! Collectors that are told of messages without a network.
 
-use gingham_kernel::{Span, Time};
+use gingham_kernel::{ByteTime, Span, Time};
 use gingham_model::measure::Collector;
 use gingham_model::{
     Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, FlowId, FollowPlan,
@@ -21,7 +21,12 @@ pub(crate) fn class() -> ClassId {
 pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
-    let channel = ChannelPlan { flit: Span::from_ps(10), delay: Span::ZERO, slack: None };
+    let channel = ChannelPlan {
+        flit: Span::from_ps(10),
+        bytes: ByteTime::from_64_kib(Span::from_ps(10 << 16)),
+        delay: Span::ZERO,
+        slack: None,
+    };
     let class_plan = |index| ClassPlan {
         name: format!("class{index}"),
         active: Time::ZERO..Time::MAX,

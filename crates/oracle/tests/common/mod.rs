@@ -6,7 +6,7 @@
 
 pub(crate) mod lanes;
 
-use gingham_kernel::{Span, Time};
+use gingham_kernel::{ByteTime, Span, Time};
 use gingham_model::traffic::{
     ArrivalPlan, DestinationPlan, Draft, LengthPlan, MessagePlan, Scheduled, SourcePlan,
 };
@@ -69,6 +69,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         let ends_at_switch = fabric.node(fabric.target(id).node).is_switch();
         ChannelPlan {
             flit: Span::from_ps(FLIT),
+            bytes: ByteTime::from_64_kib(Span::from_ps(FLIT << 16)),
             delay: Span::from_ps(DELAY),
             slack: ends_at_switch.then_some(SLACK),
         }

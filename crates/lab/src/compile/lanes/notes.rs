@@ -122,9 +122,11 @@ fn unused(count: u8, used: LaneSet) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gingham_kernel::ByteTime;
 
     fn channel(flit: u64, delay: u64) -> ChannelPlan {
-        ChannelPlan { flit: Span::from_ps(flit), delay: Span::from_ps(delay), slack: None }
+        let (flit, delay) = (Span::from_ps(flit), Span::from_ps(delay));
+        ChannelPlan { flit, bytes: ByteTime::from_64_kib(flit), delay, slack: None }
     }
 
     #[test]
