@@ -3,6 +3,7 @@
 //! ```text
 //!   wormhole/     runs of flits, with events where something changes
 //!   lanes/        virtual lanes, tick by tick
+//!   packets/      whole packets, two events a hop
 //! ```
 //!
 //! Invariants: every delivery happens at the picosecond at which the oracle has it; the engine
@@ -10,6 +11,7 @@
 
 mod bits;
 mod lanes;
+mod packets;
 mod wormhole;
 
 use gingham_model::{Plan, Simulation, Switching};
@@ -20,6 +22,6 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     match plan.switching.clone() {
         Switching::Wormhole(wormhole) => Box::new(wormhole::Simulation::new(plan, wormhole)),
         Switching::VirtualLanes(pipeline) => Box::new(lanes::Simulation::new(plan, pipeline)),
-        Switching::Packets(_) => unreachable!("no scenario asks for it yet"),
+        Switching::Packets(packets) => Box::new(packets::Simulation::new(plan, packets)),
     }
 }

@@ -6,6 +6,7 @@ mod case;
 mod closed;
 mod in_transit;
 mod lanes;
+mod packets;
 mod reached;
 mod tables;
 mod wild;
@@ -153,6 +154,28 @@ fn engine_and_oracle_agree_on_random_tables_of_lanes() {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
         let plan = tables::with_random_tables(&plan, seed);
         assert_eq!(difference(&plan), None, "seed {seed}");
+    }
+}
+
+#[test]
+fn engine_and_oracle_agree_on_whole_packets() {
+    agree_on_packets(|plan, _| plan);
+}
+
+#[test]
+fn engine_and_oracle_agree_on_closed_loops_of_whole_packets() {
+    agree_on_packets(|plan, seed| closed::with_closed_loops(&plan, seed));
+}
+
+fn agree_on_packets(more: fn(Plan, u64) -> Plan) {
+    let (cases, first) = (number("CASES", 300), number("FIRST", 0));
+    for seed in first..first + cases {
+        let case = Case::lanes(seed);
+        let plan = compile(&case.source(), true).unwrap().plan;
+        let plan = more(packets::with_whole_packets(&plan, seed), seed);
+        let found = std::panic::catch_unwind(|| difference(&plan));
+        let found = found.unwrap_or_else(|_| Some("panic".into()));
+        assert_eq!(found, None, "seed {seed}\n{:?}\n{}", plan.switching, case.to_toml());
     }
 }
 

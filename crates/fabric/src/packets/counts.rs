@@ -1,0 +1,76 @@
+//! Counts: what every channel carried, and how full buffers were.
+//!
+//! A packet of W bytes that comes at a and has left at e adds W (e - a) to the occupancy of the
+//! channel by which it came, as it begins to leave. Up to an instant t, what stands there still
+//! adds W (t - a), and of what is leaving W (e - t) is too much.
+
+use crate::packets::network::Network;
+use gingham_model::measure::ChannelCount;
+use gingham_topology::ChannelId;
+
+impl Network {
+    /// Counts of all channels: of bytes that started before `begin_end`, and of what stood in
+    /// buffers up to `end`.
+    pub(crate) fn counts(&self, begin_end: u64, end: u64) -> Vec<ChannelCount> {
+        let channels = self.plan.channels.len();
+        let present = self.present(end);
+        let count = |channel| self.count(channel, begin_end, &present);
+        ChannelId::first(channels).map(count).collect()
+    }
+
+    /// Counts of channels on which anything may have happened since the section before, up to the
+    /// end of one.
+    pub(crate) fn counts_of_section(
+        &mut self,
+        end: u64,
+        counts: &mut Vec<(ChannelId, ChannelCount)>,
+    ) {
+        let present = self.present(end);
+        let mut active = std::mem::take(&mut self.active);
+        counts.clear();
+        active.retain(|index| {
+            let channel = ChannelId::new(index);
+            counts.push((channel, self.count(channel, end, &present)));
+            !self.is_at_rest(channel, end)
+        });
+        self.active = active;
+    }
+
+    fn count(&self, channel: ChannelId, begin_end: u64, present: &[i128]) -> ChannelCount {
+        let left = self.inputs.occupancy(channel).cast_signed();
+        let area = left + present[channel.index()];
+        ChannelCount {
+            data_flits: self.links.bytes_before(&self.plan, channel, begin_end),
+            occupancy_flit_ps: u128::try_from(area).expect("a packet leaves after it came"),
+            ..ChannelCount::default()
+        }
+    }
+
+    /// By channel: what its occupancy up to an instant is more, or less, than that of packets that
+    /// have begun to leave.
+    fn present(&self, end: u64) -> Vec<i128> {
+        let mut areas = vec![0_i128; self.plan.channels.len()];
+        for (_, packet) in self.packets.in_buffers() {
+            let stay_ps = end.saturating_sub(packet.came_ps);
+            areas[packet.input.index()] += i128::from(packet.wire_bytes) * i128::from(stay_ps);
+        }
+        for channel in self.active.iter().map(ChannelId::new) {
+            let Some(input) = self.links.came_by(channel) else { continue };
+            let early_ps = self.links.busy_until_ps(channel).saturating_sub(end);
+            let (wire_bytes, _) = self.links.last(&self.plan, channel);
+            areas[input.index()] -= i128::from(wire_bytes) * i128::from(early_ps);
+        }
+        areas
+    }
+
+    /// Whether nothing that counts goes on at a channel after an instant: nothing starts on it, and
+    /// nothing stands in the buffers at its end.
+    fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
+        let is_free = |lane: u8| {
+            let blocks = self.packets_plan.buffer_blocks[usize::from(lane)];
+            self.credits.free_until(channel, lane, end) == blocks
+        };
+        self.links.busy_until_ps(channel) <= end
+            && (!self.links.is_into_switch(channel) || (0..self.plan.lanes.count).all(is_free))
+    }
+}

@@ -1,0 +1,106 @@
+//! The events of the engine, in the order of their phases; what is to start comes after them all
+//! and is no event (`clock`).
+
+use crate::packets::packet::PacketId;
+use gingham_topology::{ChannelId, EndpointId};
+
+/// Something that happens at an instant. Variants stand in the order of their phases
+/// (`docs/concepts/timing-packets.md`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Event {
+    /// Phase 1: a source creates a message.
+    Create { source: usize },
+    /// Phase 1: an endpoint is woken.
+    Wake { endpoint: EndpointId },
+    /// Phase 2: a tail has left on `channel`, and somebody waits for that.
+    Left { channel: ChannelId },
+    /// Phase 3: a packet has arrived whole at the host at the end of `channel`.
+    Deliver { channel: ChannelId, packet: PacketId },
+    /// Phase 4: a sender that waits for credits of a lane hears of some.
+    Known { channel: ChannelId, lane: u8 },
+    /// Phase 5: the head of a packet that came by `channel` is read.
+    Read { channel: ChannelId, packet: PacketId },
+    /// Phase 5: a packet that came by `channel` may go on.
+    Ready { channel: ChannelId, packet: PacketId },
+    /// Phase 5: what a host holds back for tokens or a pace may go.
+    Released { channel: ChannelId },
+}
+
+/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of packet or lane.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Packed(u64);
+
+/// Channels and sources beyond this do not fit a packed event.
+pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
+
+impl Packed {
+    const fn new(kind: u64, index: usize, rest: u64) -> Self {
+        Self(kind << 60 | (index as u64) << 32 | rest)
+    }
+
+    #[inline]
+    pub(crate) fn unpack(self) -> Event {
+        let index = usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX;
+        let rest = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
+        let channel = ChannelId::new(index);
+        match self.0 >> 60 {
+            1 => Event::Create { source: index },
+            2 => Event::Wake { endpoint: EndpointId::new(index) },
+            3 => Event::Left { channel },
+            4 => Event::Deliver { channel, packet: PacketId::new(rest) },
+            5 => Event::Known { channel, lane: u8::try_from(rest).expect("lanes are few") },
+            6 => Event::Read { channel, packet: PacketId::new(rest) },
+            7 => Event::Ready { channel, packet: PacketId::new(rest) },
+            8 => Event::Released { channel },
+            kind => unreachable!("no event has the kind {kind}"),
+        }
+    }
+}
+
+impl From<Event> for Packed {
+    #[inline]
+    fn from(event: Event) -> Self {
+        match event {
+            Event::Create { source } => Self::new(1, source, 0),
+            Event::Wake { endpoint } => Self::new(2, endpoint.index(), 0),
+            Event::Left { channel } => Self::new(3, channel.index(), 0),
+            Event::Deliver { channel, packet } => {
+                Self::new(4, channel.index(), packet.index() as u64)
+            }
+            Event::Known { channel, lane } => Self::new(5, channel.index(), lane.into()),
+            Event::Read { channel, packet } => Self::new(6, channel.index(), packet.index() as u64),
+            Event::Ready { channel, packet } => {
+                Self::new(7, channel.index(), packet.index() as u64)
+            }
+            Event::Released { channel } => Self::new(8, channel.index(), 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_keeps_the_event_and_the_order() {
+        let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
+        let packet = PacketId::new(0xffff_ffff);
+        let events = [
+            Event::Create { source: 9 },
+            Event::Wake { endpoint: EndpointId::new(7) },
+            Event::Left { channel: low },
+            Event::Deliver { channel: high, packet },
+            Event::Known { channel: low, lane: 0 },
+            Event::Known { channel: low, lane: 15 },
+            Event::Read { channel: low, packet },
+            Event::Ready { channel: low, packet },
+            Event::Released { channel: high },
+        ];
+        for pair in events.windows(2) {
+            assert!(pair[0] < pair[1] && Packed::from(pair[0]) < Packed::from(pair[1]));
+        }
+        for event in events {
+            assert_eq!(Packed::from(event).unpack(), event);
+        }
+    }
+}

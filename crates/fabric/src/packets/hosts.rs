@@ -1,0 +1,195 @@
+//! Hosts: sources create messages, adapters start packets, and what ends here is delivered.
+
+use crate::packets::event::Event;
+use crate::packets::network::Network;
+use crate::packets::packet::{Moving, PacketId};
+use crate::packets::starting::blocks_of;
+use crate::packets::switches::LANES;
+use gingham_fairq::Head;
+use gingham_kernel::Time;
+use gingham_model::{LaneArbiter, Next, Notice, Order, Turn};
+use gingham_topology::routing::LaneSet;
+use gingham_topology::{ChannelId, EndpointId, NodeId};
+
+/// All hosts.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    /// By channel: its host, if one sends there.
+    of_channel: Vec<Option<u32>>,
+    hosts: Vec<Host>,
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+struct Host {
+    endpoint: EndpointId,
+    /// The node at the end of its channel.
+    peer: NodeId,
+    /// The lanes of each group of its queues.
+    groups: Box<[LaneSet]>,
+    /// How it chooses among lanes, where there are several.
+    arbiter: Option<LaneArbiter>,
+    /// When it is asked again on account of tokens or a pace, in picoseconds; 0 if it is not.
+    released_ps: u64,
+}
+
+/// What the lanes of a host would start.
+#[derive(Clone, Copy, Debug)]
+struct Offers {
+    eligible: u16,
+    /// By lane: the group whose packet it would take.
+    groups: [u8; LANES],
+    heads: [Head; LANES],
+}
+
+impl Hosts {
+    pub(crate) fn new(network: &Network) -> Self {
+        let plan = &network.plan;
+        let arbiter = (plan.lanes.count > 1)
+            .then(|| LaneArbiter::new(&plan.lanes.adapter_port, plan.lanes.count));
+        let host = |endpoint: EndpointId| {
+            let channel = plan.fabric.endpoint_channel(endpoint);
+            Host {
+                endpoint,
+                peer: plan.ends(channel).target.node,
+                groups: network.endpoints.adapters[endpoint.index()].groups().collect(),
+                arbiter: arbiter.clone(),
+                released_ps: 0,
+            }
+        };
+        let mut of_channel = vec![None; plan.channels.len()];
+        for endpoint in plan.fabric.endpoint_ids() {
+            let number = u32::try_from(endpoint.index()).expect("ids have 32 bits");
+            of_channel[plan.fabric.endpoint_channel(endpoint).index()] = Some(number);
+        }
+        Self { of_channel, hosts: plan.fabric.endpoint_ids().map(host).collect() }
+    }
+
+    /// The number of the host that sends on a channel, if one does.
+    #[inline]
+    pub(crate) fn at(&self, channel: ChannelId) -> Option<usize> {
+        self.of_channel[channel.index()].map(|number| number as usize)
+    }
+
+    // What happens.
+
+    /// The tail of a packet has left on the channel of a host.
+    pub(crate) fn on_left(&self, number: usize, channel: ChannelId, network: &mut Network) {
+        network.clock.start(channel);
+        if network.wanted.left {
+            let endpoint = self.hosts[number].endpoint;
+            let (flits, span) = network.links.last(&network.plan, channel);
+            let began = Time::from_ps(network.clock.now() - span.as_ps());
+            let flit = network.plan.channel(channel).flit;
+            network.tell(Notice::Left { endpoint, began, flits, flit });
+        }
+    }
+
+    /// A packet has arrived whole at its destination.
+    pub(crate) fn deliver(channel: ChannelId, id: PacketId, network: &mut Network) {
+        let now = network.clock.time();
+        let moving = *network.packets.remove(id);
+        let first_byte = network.plan.channel(channel).bytes.of(1);
+        let head_arrived = Time::from_ps(moving.came_ps) + first_byte;
+        let arrival = &moving.arrival(head_arrived, now);
+        network.tell(Notice::Received { packet: &moving.packet, arrival });
+    }
+
+    // What starts.
+
+    /// A host whose channel is idle starts a packet, if it can.
+    pub(crate) fn try_start(&mut self, number: usize, channel: ChannelId, network: &mut Network) {
+        let offers = self.offers(number, channel, network);
+        let host = &mut self.hosts[number];
+        let lane = match &mut host.arbiter {
+            None => (offers.eligible == 1).then_some(0),
+            Some(arbiter) => arbiter.serve(offers.eligible, &offers.heads),
+        };
+        let Some(lane) = lane else { return };
+        let group = usize::from(offers.groups[usize::from(lane)]);
+        let now = network.clock.time();
+        let Turn::Send(packet) = network.endpoints.turn(host.endpoint, group, now) else {
+            unreachable!("a packet was found to be there")
+        };
+        let wire_bytes = network.wire_bytes(packet.payload_bytes);
+        let moving = Moving::new(&network.plan, packet, wire_bytes, channel, host.peer);
+        let id = network.packets.insert(moving);
+        let end_ps = network.start(id, channel, lane);
+        network.links.begin(channel, wire_bytes, end_ps, None);
+        let endpoint = host.endpoint;
+        if network.wanted.began.has(&packet) {
+            network.tell(Notice::Began { endpoint, packet: &packet });
+            network.carry_out();
+        }
+        let waits = network.endpoints.adapters[endpoint.index()].waiting_groups() != 0;
+        if waits || network.wanted.left {
+            network.await_end(channel);
+        }
+    }
+
+    /// What each lane of a host could start now.
+    fn offers(&mut self, number: usize, channel: ChannelId, network: &mut Network) -> Offers {
+        let mut offers =
+            Offers { eligible: 0, groups: [0; LANES], heads: [Head::default(); LANES] };
+        let host = &mut self.hosts[number];
+        let now = network.clock.time();
+        let mut waiting = network.endpoints.adapters[host.endpoint.index()].waiting_groups();
+        while waiting != 0 {
+            let group = waiting.trailing_zeros() as usize;
+            waiting &= waiting - 1;
+            match network.endpoints.next(host.endpoint, group, now) {
+                Next::Packet { payload_bytes, created } => {
+                    let length_bytes = network.wire_bytes(payload_bytes);
+                    let head = Head { length_bytes, arrival_ps: created.as_ps() };
+                    let blocks = blocks_of(length_bytes);
+                    for lane in host.groups[group].lanes() {
+                        let is_taken = offers.eligible >> lane & 1 == 1;
+                        if !is_taken && network.has_blocks(channel, lane, blocks) {
+                            offers.eligible |= 1 << lane;
+                            offers.groups[usize::from(lane)] =
+                                u8::try_from(group).expect("groups are few");
+                            offers.heads[usize::from(lane)] = head;
+                        }
+                    }
+                }
+                Next::At(time) => {
+                    let time_ps = time.as_ps();
+                    let is_known = host.released_ps > now.as_ps() && host.released_ps <= time_ps;
+                    if !is_known {
+                        host.released_ps = time_ps;
+                        network.clock.schedule(time_ps, Event::Released { channel });
+                    }
+                }
+                Next::Nothing => {}
+            }
+        }
+        offers
+    }
+}
+
+impl Network {
+    /// Carries out what the endpoints order.
+    #[inline]
+    pub(crate) fn carry_out(&mut self) {
+        while let Some(order) = self.endpoints.next_order() {
+            match order {
+                Order::Send { endpoint } => {
+                    self.try_at_end(self.plan.fabric.endpoint_channel(endpoint));
+                }
+                Order::CreateAt { source, at } => {
+                    self.clock.schedule(at.as_ps(), Event::Create { source });
+                }
+                Order::WakeAt { endpoint, at } => {
+                    self.clock.schedule(at.as_ps(), Event::Wake { endpoint });
+                }
+            }
+        }
+    }
+
+    /// Bytes of a packet with so much payload.
+    #[inline]
+    fn wire_bytes(&self, payload_bytes: u32) -> u32 {
+        let bytes = self.packets_plan.wire_bytes(payload_bytes);
+        u32::try_from(bytes).expect("a packet has fewer than 2^32 bytes")
+    }
+}

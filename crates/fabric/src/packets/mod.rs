@@ -1,0 +1,36 @@
+//! Whole packets: two events a packet and hop, and more only where somebody waits.
+//!
+//! ```text
+//!              start ──────────── ready ──── start on the next channel
+//!   channel    busy until e        │
+//!   buffer     space taken         ├─ the output is idle, space is known: at once
+//!   credits    known later, as of  ├─ busy: at its end, which is an event from now on
+//!              an instant          └─ no space: when credits become known, an event from now on
+//! ```
+//!
+//! Nothing is polled and nothing ticks. A channel knows until when it is busy, and credits on their
+//! way from when on they count; both are looked at when somebody asks, and become events only where
+//! somebody waits for them. What is to start is done once all else of an instant has happened.
+//!
+//! Specification: `docs/concepts/timing-packets.md`.
+//!
+//! Invariants: blocks of a buffer are known free, on their way to be known, or taken by a packet
+//! that has not left; a packet stands in one list at the most.
+
+mod clock;
+mod counts;
+mod credits;
+mod event;
+mod hosts;
+mod links;
+mod network;
+mod packet;
+mod reading;
+mod simulation;
+mod standing;
+mod starting;
+mod switches;
+mod waiting;
+mod waits;
+
+pub(crate) use simulation::Simulation;

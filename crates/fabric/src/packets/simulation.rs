@@ -1,0 +1,172 @@
+//! The simulation: events, and what starts at the end of an instant.
+
+use crate::packets::clock::Step;
+use crate::packets::event::{Event, INDEX_MAX};
+use crate::packets::hosts::Hosts;
+use crate::packets::network::Network;
+use crate::packets::packet::PacketId;
+use crate::packets::switches::Switches;
+use crate::packets::waits::Waits;
+use gingham_kernel::Time;
+use gingham_model::measure::ChannelCount;
+use gingham_model::{Due, Endpoints, Notice, PacketsPlan, Plan, Status};
+use gingham_topology::{ChannelId, EndpointId};
+use std::sync::Arc;
+
+/// A run of whole packets.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    network: Network,
+    switches: Switches,
+    hosts: Hosts,
+    /// Of the last section; its memory is used again.
+    counts: Vec<(ChannelId, ChannelCount)>,
+}
+
+impl gingham_model::Simulation for Simulation {
+    fn advance(&mut self, events: u64) -> &Status {
+        let end = self.events().saturating_add(events);
+        while self.events() < end && self.endpoints().is_running() {
+            self.step();
+        }
+        self.status()
+    }
+
+    fn now(&self) -> Time {
+        self.network.clock.time()
+    }
+
+    fn events(&self) -> u64 {
+        self.network.clock.events()
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        &self.network.endpoints
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        &mut self.network.endpoints
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        let now = self.network.clock.now();
+        self.network.counts(now + 1, now)
+    }
+
+    /// Checks that the blocks of every buffer are somewhere.
+    fn assert_invariants(&self) {
+        self.waits().assert_invariants();
+    }
+}
+
+impl Simulation {
+    /// A run of `plan`, at time zero.
+    pub(crate) fn new(plan: Arc<Plan>, packets: Arc<PacketsPlan>) -> Self {
+        let network = Network::new(plan, packets);
+        let indices = network.plan.channels.len().max(network.endpoints.source_count());
+        assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
+        let (switches, hosts) = (Switches::new(&network), Hosts::new(&network));
+        let mut simulation = Self { network, switches, hosts, counts: Vec::new() };
+        simulation.network.carry_out();
+        simulation
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        let checkpoint = self.network.endpoints.checkpoint().as_ps();
+        match self.network.clock.next() {
+            Step::Start => {
+                let channel = self.network.clock.next_start();
+                self.try_start(channel);
+            }
+            Step::Event(time) if time < checkpoint => {
+                let event = self.network.clock.next_event();
+                self.handle(event);
+            }
+            Step::Event(time) => self.checkpoint(Some(Time::from_ps(time))),
+            Step::Nothing => self.checkpoint(None),
+        }
+    }
+
+    #[inline]
+    fn try_start(&mut self, channel: ChannelId) {
+        if !self.network.is_idle(channel) {
+            return;
+        }
+        match self.hosts.at(channel) {
+            Some(host) => self.hosts.try_start(host, channel, &mut self.network),
+            None => self.switches.try_start(channel, &mut self.network),
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let Self { network, switches, hosts, .. } = self;
+        match event {
+            Event::Create { source } => network.tell(Notice::Created { source }),
+            Event::Wake { endpoint } => wake(endpoint, network),
+            Event::Left { channel } => {
+                network.links.end(channel);
+                match hosts.at(channel) {
+                    Some(host) => hosts.on_left(host, channel, network),
+                    None => return switches.on_left(channel, network),
+                }
+            }
+            Event::Deliver { channel, packet } => Hosts::deliver(channel, packet, network),
+            Event::Known { channel, lane } => {
+                network.credits.on_known(channel, lane, network.clock.now());
+                return network.clock.start(channel);
+            }
+            Event::Read { channel, packet } => read(channel, packet, network),
+            Event::Ready { packet, .. } => return switches.on_ready(packet, network),
+            Event::Released { channel } => return network.clock.start(channel),
+        }
+        network.carry_out();
+    }
+
+    /// Nothing more happens before `next`: a section ends, or it is time to check for deadlock.
+    #[inline(never)]
+    fn checkpoint(&mut self, next: Option<Time>) {
+        match self.network.endpoints.due(next) {
+            Due::Event => unreachable!("the checkpoint is over"),
+            Due::StepEnd(time) => self.sample(time),
+            Due::SectionEnd(time) => self.end_section(time),
+            Due::DeadlockCheck(time) => {
+                self.network.clock.go_to(time.as_ps());
+                let cycle = self.waits().find_cycle();
+                self.network.endpoints.check_deadlock(time, cycle, next.is_some());
+            }
+        }
+    }
+
+    /// A step of what is followed ends, before anything of that instant happens.
+    fn sample(&mut self, end: Time) {
+        let counts = self.network.counts(end.as_ps(), end.as_ps());
+        let followed = self.network.plan.follow.channels.iter();
+        let counts: Vec<_> = followed.map(|channel| counts[channel.index()]).collect();
+        self.network.endpoints.tell(end, Notice::Sampled { counts: &counts });
+    }
+
+    /// A section ends, and nothing more is to happen before: tells the collector.
+    #[inline(never)] // `benches/bench.py` finds it by its name.
+    fn end_section(&mut self, end: Time) {
+        self.network.counts_of_section(end.as_ps(), &mut self.counts);
+        self.network.endpoints.end_section(&self.counts);
+    }
+
+    fn waits(&self) -> Waits<'_> {
+        Waits { network: &self.network, switches: &self.switches }
+    }
+}
+
+fn wake(endpoint: EndpointId, network: &mut Network) {
+    network.tell(Notice::Woken { endpoint });
+}
+
+/// The head of a packet is read, and somebody wants to know.
+fn read(input: ChannelId, id: PacketId, network: &mut Network) {
+    let lane = network.packets.get(id).lane;
+    let waiting_flits = network.standing.bytes(input, lane, network.clock.now());
+    let packet = &mut network.packets.get_mut(id).packet;
+    let notice = Notice::Read { input, lane, waiting_flits, packet };
+    network.endpoints.tell(network.clock.time(), notice);
+}

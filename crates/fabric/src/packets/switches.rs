@@ -1,0 +1,187 @@
+//! Switches: which packet an idle output starts, and on which lane.
+//!
+//! ```text
+//!   order        candidates, one a lane        space known?        arbiter of the link output
+//!   p4 p7 p5 ──► lane 0: p4, lane 2: p5  ──►   lane 2        ──►   p5 on lane 2
+//! ```
+//!
+//! Where the oldest goes first, inputs are read by any number of outputs, and only packets for the
+//! same output overtake each other, the first of a list is its candidate and nothing is ever
+//! overtaken. All other rules are those of `reading`.
+
+use crate::packets::event::Event;
+use crate::packets::network::Network;
+use crate::packets::packet::PacketId;
+use crate::packets::reading::Rules;
+use crate::packets::starting::blocks_of;
+use crate::packets::waiting::age;
+use gingham_fairq::Head;
+use gingham_model::{Arbitration, LaneArbiter, Plan};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::LANES_MAX;
+use std::sync::Arc;
+
+/// Lanes of a channel at the most.
+pub(crate) const LANES: usize = LANES_MAX as usize;
+
+/// By lane: which packet it would start.
+pub(crate) type Candidates = [Option<PacketId>; LANES];
+
+/// What switches decide by.
+#[derive(Clone, Debug)]
+pub(crate) struct Switches {
+    /// By channel: the arbiter of its lanes, where there are several.
+    arbiters: Vec<LaneArbiter>,
+    pub(crate) rules: Rules,
+}
+
+impl Switches {
+    pub(crate) fn new(network: &Network) -> Self {
+        let plan = &network.plan;
+        let count = if plan.lanes.count > 1 { plan.channels.len() } else { 0 };
+        let arbiter = LaneArbiter::new(&plan.lanes.link_output, plan.lanes.count);
+        Self { arbiters: vec![arbiter; count], rules: Rules::new(plan, &network.packets_plan) }
+    }
+
+    /// A packet may go on.
+    #[inline]
+    pub(crate) fn on_ready(&mut self, id: PacketId, network: &mut Network) {
+        network.waiting.insert(&network.plan, &mut network.packets, id);
+        self.rules.on_ready(id, network);
+        let output = network.packets.get(id).output;
+        network.try_at_end(output);
+    }
+
+    /// The tail of a packet has left on a channel of a switch.
+    pub(crate) fn on_left(&mut self, output: ChannelId, network: &mut Network) {
+        network.clock.start(output);
+        if self.rules.couple_outputs {
+            network.try_all(output);
+        }
+    }
+
+    /// An idle output starts a packet, if it can.
+    #[inline]
+    pub(crate) fn try_start(&mut self, output: ChannelId, network: &mut Network) {
+        let candidates = if self.rules.are_plain {
+            oldest(output, network)
+        } else {
+            self.rules.candidates(output, network)
+        };
+        let Some((lane, id)) = self.choose(output, &candidates, network) else { return };
+        let of = *network.packets.get(id);
+        self.rules.before_start(id, output, lane, network);
+        network.waiting.remove(&mut network.packets, id);
+        let end_ps = network.start(id, output, lane);
+        network.leave_buffer(&of, end_ps);
+        network.links.begin(output, of.wire_bytes, end_ps, Some(of.input));
+        self.rules.on_start(of.input, end_ps);
+        if self.rules.couple_outputs {
+            network.await_end(output);
+            network.try_all(output);
+        } else if network.waiting.is_any(output) {
+            network.await_end(output);
+        }
+    }
+
+    /// Which lane an output serves, of those with a candidate for which there is space.
+    #[inline]
+    fn choose(
+        &mut self,
+        output: ChannelId,
+        candidates: &Candidates,
+        network: &mut Network,
+    ) -> Option<(u8, PacketId)> {
+        if self.arbiters.is_empty() {
+            let id = candidates[0]?;
+            return network.has_space(output, 0, id).then_some((0, id));
+        }
+        let mut heads = [Head::default(); LANES];
+        let mut eligible = 0_u16;
+        for lane in 0..network.plan.lanes.count {
+            let Some(id) = candidates[usize::from(lane)] else { continue };
+            if network.has_space(output, lane, id) {
+                let packet = network.packets.get(id);
+                let (length_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
+                heads[usize::from(lane)] = Head { length_bytes, arrival_ps };
+                eligible |= 1 << lane;
+            }
+        }
+        let lane = self.arbiters[output.index()].serve(eligible, &heads)?;
+        Some((lane, candidates[usize::from(lane)].expect("only candidates are eligible")))
+    }
+}
+
+impl Network {
+    /// What reads the same inputs as an output may start something, too.
+    fn try_all(&mut self, output: ChannelId) {
+        let plan = Arc::clone(&self.plan);
+        for other in plan.fabric.channels_from(plan.fabric.source(output).node) {
+            if self.waiting.is_any(other) && self.is_idle(other) {
+                self.clock.start(other);
+            }
+        }
+    }
+
+    /// A channel has something to start as soon as it is idle.
+    #[inline]
+    pub(crate) fn try_at_end(&mut self, channel: ChannelId) {
+        if self.is_idle(channel) {
+            self.clock.start(channel);
+        } else {
+            self.await_end(channel);
+        }
+    }
+
+    /// The end of the packet on a channel is waited for.
+    #[inline]
+    pub(crate) fn await_end(&mut self, channel: ChannelId) {
+        if self.links.await_end(channel) {
+            let end_ps = self.links.busy_until_ps(channel);
+            self.clock.schedule(end_ps, Event::Left { channel });
+        }
+    }
+
+    /// Whether there is space, as far as is known, for a packet on a lane of a channel.
+    #[inline]
+    fn has_space(&mut self, channel: ChannelId, lane: u8, id: PacketId) -> bool {
+        let blocks = blocks_of(self.packets.get(id).wire_bytes);
+        self.has_blocks(channel, lane, blocks)
+    }
+
+    /// Whether so many blocks are free, as far as is known, on a lane of a channel.
+    #[inline]
+    pub(crate) fn has_blocks(&mut self, channel: ChannelId, lane: u8, blocks: u32) -> bool {
+        !self.links.is_into_switch(channel)
+            || self.credits.has(channel, lane, blocks, &mut self.clock)
+    }
+}
+
+/// By lane the oldest packet that may take it.
+#[inline]
+fn oldest(output: ChannelId, network: &Network) -> Candidates {
+    let mut candidates = [None; LANES];
+    for list in network.waiting.lists(output) {
+        let Some(id) = list.first() else { continue };
+        for lane in list.lanes.lanes() {
+            let of = &mut candidates[usize::from(lane)];
+            let is_older = |other: PacketId| is_older(&network.plan, network, id, other);
+            if of.is_none_or(is_older) {
+                *of = Some(id);
+            }
+        }
+    }
+    candidates
+}
+
+fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> bool {
+    age(plan, network.packets.get(one)) < age(plan, network.packets.get(other))
+}
+
+/// Whether the oldest goes first, whatever its port or priority.
+pub(crate) fn is_by_age(arbitration: Arbitration) -> bool {
+    match arbitration {
+        Arbitration::OldestFirst => true,
+        Arbitration::RoundRobin | Arbitration::StrictPriority => false,
+    }
+}
