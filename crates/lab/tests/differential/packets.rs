@@ -1,6 +1,7 @@
 //! Whole packets: the lanes, classes and paths of a random scenario of virtual lanes, over switches
 //! whose every figure is drawn.
 
+use crate::case::pick;
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_model::{
     Among, Arbitration, BLOCK_BYTES, ClassPlan, OvertakingPlan, PacketsPlan, Plan, Read,
@@ -20,16 +21,15 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
         channel.slack = None;
     }
     let longest = plan.classes.iter_mut().map(|class| shortened(class, &mut draw)).max();
-    let overhead_bytes = [0, 1, 20, 26][draw.below(4) as usize];
+    let overhead_bytes = pick(&mut draw, &[0, 1, 20, 26]);
     let byte = plan.channels.iter().map(|channel| channel.flit).max().unwrap_or(Span::from_ps(1));
     let bytes = |count: u64| Span::from_ps(byte.as_ps() * count);
     let needed = (longest.unwrap_or(1) + overhead_bytes).div_ceil(BLOCK_BYTES);
-    let mut block = |lane: usize| match lane < plan.lanes.count.into() {
-        true => needed + [0, 0, 1, 2, needed, 3 * needed][draw.below(6) as usize],
-        false => 0,
+    let mut block = |lane: usize| {
+        let more = pick(&mut draw, &[0, 0, 1, 2, needed, 3 * needed]);
+        if lane < plan.lanes.count.into() { needed + more } else { 0 }
     };
     let buffer_blocks = std::array::from_fn(&mut block);
-    let pick = |draw: &mut Stream, values: &[u64]| values[draw.below(values.len() as u64) as usize];
     let packets = PacketsPlan {
         overhead_bytes,
         forwarding_delay: byte + bytes(pick(&mut draw, &[0, 0, 7, 40, 500])),
@@ -37,7 +37,7 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
         buffer_blocks,
         read: if draw.below(3) == 0 { Read::One } else { Read::Any },
         overtaking: OvertakingPlan {
-            at_most: u32::try_from(pick(&mut draw, &[0, 1, 1, 4])).unwrap(),
+            at_most: pick(&mut draw, &[0, 1, 1, 4]),
             among: if draw.below(3) == 0 { Among::AnyOutput } else { Among::SameOutput },
         },
         credit_delay: bytes(pick(&mut draw, &[0, 0, 1, 33, 300])),
@@ -58,7 +58,7 @@ fn shortened(class: &mut ClassPlan, draw: &mut Stream) -> u32 {
     if longest <= LONGEST_BYTES {
         return longest;
     }
-    let bytes = [64, 100, 256, LONGEST_BYTES][draw.below(4) as usize];
+    let bytes = pick(draw, &[64, 100, 256, LONGEST_BYTES]);
     class.segmentation = SegmentationPlan::Fixed(bytes);
     // Its bucket may be smaller.
     class.policing = None;
