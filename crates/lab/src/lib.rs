@@ -22,7 +22,7 @@ mod subnet_files;
 pub use catalogue::{
     Entry, ExampleFile, KINDS, KindSupport, Support, SwitchingKind, catalogue, scenario_schema,
 };
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, Milestone, compile, compile_observed};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
 pub use gingham_input::FileRead;

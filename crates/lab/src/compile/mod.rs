@@ -10,11 +10,13 @@ mod in_transit;
 mod lanes;
 mod longest;
 mod measure;
+mod milestone;
 mod network;
 mod paths;
 mod pool;
 
 pub(crate) use measure::quantity_name;
+pub use milestone::Milestone;
 
 use crate::error::LabError;
 use crate::scenario::{self, Parameters, ScenarioSource};
@@ -48,6 +50,15 @@ pub struct Compiled {
 
 /// Compiles a scenario. Routes that could deadlock are refused unless `allow_deadlock`.
 pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled, LabError> {
+    compile_observed(source, allow_deadlock, &mut |_| ())
+}
+
+/// The same, and `reached` is told of each milestone.
+pub fn compile_observed(
+    source: &ScenarioSource,
+    allow_deadlock: bool,
+    reached: &mut dyn FnMut(Milestone),
+) -> Result<Compiled, LabError> {
     let scenario = &source.scenario;
     // What needs no fabric first: routing a big one takes a while.
     let stop = measure::stop(source)?;
@@ -56,6 +67,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let percentiles = measure::percentiles(source)?;
     let origin = scenario::fabric(source)?;
     let fabric = origin.loaded.fabric;
+    reached(Milestone::Fabric);
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
@@ -70,7 +82,9 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     let in_force = kind.switching.has_lanes().then_some(&lanes);
     let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
     imported::check_drops(source, &fabric, routes)?;
+    reached(Milestone::Routes);
     let proof = paths::prove(source, &fabric, routes, &kind.lanes, allow_deadlock)?;
+    reached(Milestone::Proof);
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
@@ -93,12 +107,9 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         marking: scenario.network.marking.clone(),
         probe: None,
     };
-    classes::check_packets(source, &plan)?;
-    classes::check_paces(source, &plan)?;
-    pool::check(source, &plan)?;
-    network::check(source, &plan, &mut gathered)?;
-    network::note_unheard(&plan, &mut gathered);
+    check(source, &plan, &mut gathered)?;
     plan.follow = follow::plan(source, &plan)?;
+    reached(Milestone::Plan);
     Ok(Compiled {
         plan: Arc::new(plan),
         percentiles,
@@ -108,4 +119,14 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
         proof,
         files: gathered.files,
     })
+}
+
+/// Refuses what no run could do, and notes what could surprise, where it takes the whole plan to tell.
+fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Result<(), LabError> {
+    classes::check_packets(source, plan)?;
+    classes::check_paces(source, plan)?;
+    pool::check(source, plan)?;
+    network::check(source, plan, gathered)?;
+    network::note_unheard(plan, gathered);
+    Ok(())
 }

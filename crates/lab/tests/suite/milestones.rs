@@ -1,0 +1,84 @@
+//! How far a compilation comes, as it tells whoever asks.
+
+#![allow(clippy::unwrap_used, reason = "a scenario that cannot be read has failed")]
+
+use crate::imported;
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Milestone, compile_observed};
+use std::path::Path;
+
+/// Five switches in a ring: shortest paths close a cycle there, up*/down* does not.
+const RING: &str = r#"
+[topology.generate.ring]
+switches = 5
+hosts_per_switch = 2
+
+[routing]
+algorithm = "up-down"
+
+[network]
+preset = "myrinet-1280"
+
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+
+[stop]
+time = "1 ms"
+"#;
+
+const ALL: [Milestone; 4] =
+    [Milestone::Fabric, Milestone::Routes, Milestone::Proof, Milestone::Plan];
+
+/// What is told of a scenario with these settings, and whether it compiles.
+fn told(
+    text: &str,
+    folder: &Path,
+    settings: &[(&str, &str)],
+    allow_deadlock: bool,
+) -> (Vec<Milestone>, bool) {
+    let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
+    let overrides = Overrides::texts(settings.iter().map(own).collect());
+    let source = ScenarioSource::parse("ring.toml", text, folder, &overrides).unwrap();
+    let mut told = Vec::new();
+    let compiled = compile_observed(&source, allow_deadlock, &mut |milestone| told.push(milestone));
+    (told, compiled.is_ok())
+}
+
+fn of_ring(settings: &[(&str, &str)], allow_deadlock: bool) -> (Vec<Milestone>, bool) {
+    told(RING, Path::new("."), settings, allow_deadlock)
+}
+
+#[test]
+fn each_is_told_once_in_order_whatever_the_scenario() {
+    let alternative =
+        "{ algorithm = { up-down = { root = \"smallest-distance\" } }, choose = \"at-random\" }";
+    assert_eq!(of_ring(&[], false), (ALL.to_vec(), true));
+    assert_eq!(
+        of_ring(&[("routing.alternative", alternative)], false),
+        (ALL.to_vec(), true),
+        "two path sets"
+    );
+    assert_eq!(
+        of_ring(&[("routing.algorithm", "shortest-path")], true),
+        (ALL.to_vec(), true),
+        "a cycle that is allowed"
+    );
+    let read = told(imported::RING, &imported::folder(), &[], false);
+    assert_eq!(read, (ALL.to_vec(), true), "fabric, routes and lanes from files");
+}
+
+#[test]
+fn what_is_refused_tells_only_what_it_reached() {
+    let refused = |settings: &[(&str, &str)]| {
+        let (told, is_compiled) = of_ring(settings, false);
+        assert!(!is_compiled, "{settings:?}");
+        told
+    };
+    assert_eq!(refused(&[("stop.warm_up", "2 ms")]), [], "needs no fabric to be refused");
+    assert_eq!(refused(&[("topology.generate.ring.switches", "0")]), []);
+    let no_choice = "{ algorithm = \"up-down\" }";
+    assert_eq!(refused(&[("routing.alternative", no_choice)]), ALL[..1]);
+    assert_eq!(refused(&[("routing.algorithm", "shortest-path")]), ALL[..2], "a cycle");
+    assert_eq!(refused(&[("traffic.0.load", "-1")]), ALL[..3]);
+}
