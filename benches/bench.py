@@ -8,11 +8,15 @@ A row is a scenario of `benches/rows` at a fraction of its fabric's own saturati
 measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`) have the load
 that they say. Instructions are counted by valgrind, which gives the same number whatever else the
 machine does; times are of a run without it. What setting up costs is measured by itself and taken
-off; its time and the peak of memory after it stand at the end. A flit-hop is a flit that leaves a
-switch: what a host sends is none. `measuring` is the share of the instructions that the collector
-takes, with the counts of channels that it asks for. The rows `stripe-8`, `routes-64`,
-`routes-1000` and `setup-*` are of other kinds: `benches/stripe.py`, `benches/routes.py` and
-`benches/setup.py` say what they measure.
+off. A flit-hop is a flit that leaves a switch: what a host sends is none. `measuring` is the share
+of the instructions that the collector takes, with the counts of channels that it asks for.
+
+Set-up is told in its steps, each with its time and the peak of the process's memory after it:
+`generate` (or `read`) makes the fabric, `route` the routes, `prove` proves them free of deadlock,
+`plan` is all the rest. Rows of large fabrics (`setup-*`) are set up only.
+
+The rows `stripe-8`, `routes-64` and `routes-1000` are of other kinds: `benches/stripe.py` and
+`benches/routes.py` say what they measure.
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ BASELINE = HERE / "baseline.json"
 FRACTION = 0.6
 # Rows that say their own load.
 FIXED = "lanes-"
+# Rows that are set up and not run.
+SET_UP_ONLY = "setup-"
 # The oracle follows every flit: a twentieth of the time is enough, unless a row says otherwise.
 ORACLE_SHARE = 20
 BISECTIONS = 7
@@ -60,12 +66,12 @@ def main() -> int:
         return 0
     loads = json.loads(LOADS.read_text())
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    results = [
-        *stripe_rows(binary, options, baseline),
-        *routes_rows(binary, options),
-        *setup_rows(binary, options),
-    ]
+    results = [*stripe_rows(binary, options, baseline), *routes_rows(binary, options)]
     for path in rows:
+        if path.stem.startswith(SET_UP_ONLY):
+            results.append(row := set_up(binary, path))
+            print(set_up_line_of(row) if not options.json else json.dumps(row), flush=True)
+            continue
         for engine in ("fast", "oracle"):
             load = loads.get(path.stem)
             if row := measure(binary, path, engine, load, count=not options.quick):
@@ -132,19 +138,6 @@ def routes_rows(binary: Path, options: argparse.Namespace) -> list[Row]:
     return results
 
 
-def setup_rows(binary: Path, options: argparse.Namespace) -> list[Row]:
-    """Measure and print the rows of set-up, if they are wanted."""
-    import setup
-
-    results = []
-    for name in setup.ROWS:
-        if not options.rows or name in options.rows:
-            row = setup.measure(binary.with_name("gingham-bench-setup"), name)
-            results.append(row)
-            print(setup.line_of(row) if not options.json else json.dumps(row), flush=True)
-    return results
-
-
 def is_there(path: Path) -> bool:
     """Return whether the fabric file of a row exists, if it has one."""
     named = re.search(r'^file = "(.*)"', path.read_text(), re.MULTILINE)
@@ -184,10 +177,15 @@ def measure(
         "measuring_share": instructions and measuring / instructions,
         "events_per_worm_hop": run["events"] / max(run["worm_hops"], 1),
         "peak_mib": peak_kib / 1024,
-        "setup_seconds": run["setup_seconds"],
-        "setup_peak_mib": run["setup_peak_mib"],
         "seconds_per_simulated_ms": run["seconds"] / (run["end_ps"] / 1e9),
+        "setup": run["setup"],
     }
+
+
+def set_up(binary: Path, path: Path) -> Row:
+    """Return the numbers of one row that is set up only."""
+    run, _ = timed([binary, path, "none"])
+    return {"row": path.stem, "engine": "none", **run}
 
 
 def end_of(path: Path) -> int:
@@ -235,7 +233,7 @@ def record_loads(binary: Path, rows: list[Path]) -> None:
     """Find the load at which each fabric saturates, by bisection, and record it."""
     loads = json.loads(LOADS.read_text()) if LOADS.exists() else {}
     for path in rows:
-        if path.stem.startswith(FIXED):
+        if path.stem.startswith((FIXED, SET_UP_ONLY)):
             continue
         if not is_there(path):
             print(f"{path.stem}: left out, its fabric is not there", file=sys.stderr)
@@ -252,7 +250,7 @@ def record_loads(binary: Path, rows: list[Path]) -> None:
 
 
 def line_of(row: Row) -> str:
-    """Return a row as a line of the table."""
+    """Return a row as two lines of the table: the run, and its set-up."""
     instructions = row["instructions_per_flit_hop"]
     counts = "" if instructions is None else f"{instructions:9.2f} instructions"
     change = ""
@@ -266,8 +264,25 @@ def line_of(row: Row) -> str:
         f"{counts}{change} a flit-hop  {row['flit_hops_per_s']:.2e} flit-hops/s{cycles}"
         f"{share}  {row['events_per_worm_hop']:7.1f} events a worm-hop  {row['peak_mib']:6.1f} MiB"
         f"  {row['seconds_per_simulated_ms']:.4f} s/ms"
-        f"  set-up {row['setup_seconds']:.3f} s {row['setup_peak_mib']} MiB"
+        f"\n{'':18} {steps_of(row['setup'])}"
     )
+
+
+def set_up_line_of(row: Row) -> str:
+    """Return a row that is set up only as a line of the table."""
+    return f"{row['row']:18} {row['hosts']:6} hosts  {steps_of(row['setup'])}"
+
+
+def steps_of(setup: list[Row]) -> str:
+    """Return what set-up took, and each step of it."""
+    whole = time_of(sum(step["seconds"] for step in setup))
+    steps = (f"{step['step']} {time_of(step['seconds'])} {step['peak_mib']} MiB" for step in setup)
+    return f"set-up {whole}: {', '.join(steps)}"
+
+
+def time_of(seconds: float) -> str:
+    """Return a time in the unit that shows it: most fabrics are set up in milliseconds."""
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1e3 * seconds:.2f} ms"
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 //!
 //! `gingham-bench SCENARIO.toml (fast|oracle|none) [KEY=VALUE ...]` simulates and prints one line
 //! of JSON. The engine `none` only sets up: what it costs is what the others cost before time zero.
-//! With `--bare` nothing is summed up after the run, so that counted instructions are those of the
-//! run.
+//! Each step of a compilation is told with its time, and the peak of memory after it. With `--bare`
+//! nothing is summed up after the run, so that counted instructions are those of the run.
 
-use gingham_bench::{peak_mib, timed};
-use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{ClassSummary, Engine, Run, compile};
+use gingham_bench::{Steps, timed};
+use gingham_lab::scenario::{Overrides, ScenarioSource, Topology};
+use gingham_lab::{ClassSummary, Engine, Milestone, Run, compile_observed};
 use gingham_topology::ChannelId;
 use serde_json::json;
 use std::process::ExitCode;
@@ -39,18 +39,19 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     let settings = settings.iter().map(setting).collect::<Result<_, _>>()?;
     let overrides = Overrides::texts(settings);
     let source = ScenarioSource::load(scenario.as_ref(), &overrides).map_err(|e| e.to_string())?;
-    let (compiled, setup_seconds) = timed(|| compile(&source, false));
-    let setup_peak_mib = peak_mib();
-    let compiled = compiled.map_err(|error| error.to_string())?;
+    let mut steps = Steps::begin();
+    let mut reached = |milestone| steps.end(step_to(milestone, &source.scenario.topology));
+    let compiled = compile_observed(&source, false, &mut reached).map_err(|e| e.to_string())?;
+    let setup = steps.into_json();
     let hosts = compiled.plan.classes.iter().map(|class| class.sources.len()).sum::<usize>();
     let cycle_ps = compiled.plan.switching.cycle_ps();
     let mut run = Run::new(compiled, engine.unwrap_or_default());
     if engine.is_none() {
-        return Ok(json!({ "hosts": hosts }).to_string());
+        return Ok(json!({ "hosts": hosts, "setup": setup }).to_string());
     }
     let ((), seconds) = timed(|| while !run.advance(100_000).done {});
     if bare {
-        return Ok(json!({ "hosts": hosts }).to_string());
+        return Ok(json!({ "hosts": hosts, "setup": setup }).to_string());
     }
     let record = run.record();
     let worm_hops: f64 = record.classes.iter().map(worm_hops).sum();
@@ -59,8 +60,7 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
         "seconds": seconds,
         "events": run.events(),
         "flit_hops": flit_hops(&run),
-        "setup_seconds": setup_seconds,
-        "setup_peak_mib": setup_peak_mib,
+        "setup": setup,
         "cycles": cycle_ps.map(|cycle_ps| record.end_ps / cycle_ps),
         "worm_hops": worm_hops,
         "verdict": record.verdict,
@@ -68,6 +68,17 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
         "end_ps": record.end_ps,
     });
     Ok(line.to_string())
+}
+
+/// What a compilation does to reach a milestone.
+fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
+    match (milestone, topology) {
+        (Milestone::Fabric, Topology::Generate(_)) => "generate",
+        (Milestone::Fabric, _) => "read",
+        (Milestone::Routes, _) => "route",
+        (Milestone::Proof, _) => "prove",
+        (Milestone::Plan, _) => "plan",
+    }
 }
 
 /// Flits that left a switch. What a host sends is no hop.
