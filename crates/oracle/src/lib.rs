@@ -1,4 +1,5 @@
-//! The oracle: every flit by itself, in a plain heap of events.
+//! The oracle: every flit by itself, every packet where none is cut into flits, in a plain heap of
+//! events.
 //!
 //! It exists to be obviously right, not to be fast: what `docs/concepts/timing.md` says stands
 //! here almost sentence by sentence, and every faster engine is compared with it to the
@@ -6,13 +7,15 @@
 //!
 //! ```text
 //!   Plan ─► start ─ by the kind of switch ─┬► wormhole    slack buffers, STOP and GO
-//!                                          └► lanes       virtual lanes with credits
+//!                                          ├► lanes       virtual lanes with credits
+//!                                          └► packets     whole packets in input buffers
 //! ```
 //!
 //! Each kind is a module that shares nothing with the others but `gingham-model`. The oracle never
 //! imports an engine, and no engine the oracle.
 
 mod lanes;
+mod packets;
 mod wormhole;
 
 use gingham_kernel::Time;
@@ -34,6 +37,6 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     match plan.switching.clone() {
         Switching::Wormhole(wormhole) => Box::new(wormhole::Simulation::new(plan, wormhole)),
         Switching::VirtualLanes(pipeline) => Box::new(lanes::Simulation::new(plan, pipeline)),
-        Switching::Packets(_) => unreachable!("no scenario asks for it yet"),
+        Switching::Packets(packets) => Box::new(packets::Simulation::new(plan, packets)),
     }
 }

@@ -1,0 +1,97 @@
+//! Channels: a packet starts, takes its space at the other end, and leaves.
+
+use crate::packets::buffer::Buffered;
+use crate::packets::event::Event;
+use crate::packets::journey::JourneyId;
+use crate::packets::output::Sending;
+use crate::packets::simulation::Simulation;
+use gingham_model::PacketsPlan;
+use gingham_topology::ChannelId;
+
+impl Simulation {
+    // Phase 2: left.
+
+    pub(crate) fn left(&mut self, channel: ChannelId) {
+        let output = &mut self.outputs[channel.index()];
+        let sending = output.sending.take().expect("a tail was on the channel");
+        output.sent_bytes += sending.wire_bytes;
+        match sending.from {
+            None => self.left_host(channel, &sending),
+            Some((input, lane)) => self.left_switch(input, lane, sending.packet),
+        }
+    }
+
+    // Phase 4: known.
+
+    pub(crate) fn known(&mut self, channel: ChannelId, lane: u8, limit_blocks: u64) {
+        self.credits_mut(channel, lane).limit = limit_blocks;
+        self.cause(self.now, Event::Start { channel });
+    }
+
+    // Phase 6: start.
+
+    pub(crate) fn choose(&mut self, channel: ChannelId) {
+        if self.outputs[channel.index()].sending.is_some() {
+            return;
+        }
+        match self.hosts[channel.index()] {
+            Some(endpoint) => self.choose_at_host(endpoint, channel),
+            None => self.choose_at_switch(channel),
+        }
+    }
+
+    /// A packet starts on the channel of its path to which its journey has come.
+    pub(crate) fn start(&mut self, packet: JourneyId, lane: u8, from: Option<(ChannelId, u8)>) {
+        let journey = self.journeys.get(packet);
+        let (channel, wire_bytes) = (journey.path[journey.position], journey.wire_bytes);
+        let of_channel = *self.plan.channel(channel);
+        let started = self.now;
+        self.outputs[channel.index()].sending = Some(Sending { packet, started, wire_bytes, from });
+        let left = started + of_channel.bytes.of(wire_bytes);
+        self.cause(left, Event::Left { channel });
+        if self.inputs[channel.index()].is_some() {
+            return self.enter(packet, channel, lane);
+        }
+        let head_arrived = started + of_channel.delay + of_channel.bytes.of(1);
+        self.journeys.get_mut(packet).head_arrived = Some(head_arrived);
+        self.cause(left + of_channel.delay, Event::Arrived { channel, packet });
+    }
+
+    /// A packet that starts on a channel into a switch takes its space there, whole.
+    fn enter(&mut self, packet: JourneyId, channel: ChannelId, lane: u8) {
+        let journey = self.journeys.get(packet);
+        let output = journey.next_channel();
+        let (of_packet, wire_bytes) = (&journey.packet, journey.wire_bytes);
+        let (lanes, dateline_class) = self.plan.lanes.allowed.onward(
+            &self.plan.fabric,
+            of_packet.vc_class,
+            journey.dateline_class,
+            channel,
+            output,
+        );
+        assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
+        let blocks = PacketsPlan::blocks(wire_bytes);
+        let came = self.now + self.plan.channel(channel).delay;
+        let buffered = Buffered {
+            packet,
+            wire_bytes,
+            blocks,
+            came,
+            output,
+            lanes,
+            dateline_class,
+            level: self.packets.arbitration.level(of_packet.priority),
+            is_ready: false,
+            has_started: false,
+            overtaken: 0,
+        };
+        self.credits_mut(channel, lane).sent += blocks;
+        let (delay, interval) = (self.packets.forwarding_delay, self.packets.head_interval);
+        let input = self.input_mut(channel);
+        input.lanes[usize::from(lane)].push(buffered);
+        let earliest = came + delay;
+        let head = input.last_head.map_or(earliest, |last| earliest.max(last + interval));
+        input.last_head = Some(head);
+        self.cause(head, Event::ReadHead { channel, lane, packet });
+    }
+}

@@ -1,0 +1,85 @@
+//! Packets on their way.
+
+use gingham_kernel::{Time, id_type};
+use gingham_model::{Arrival, Packet, PathLength};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::DatelineClass;
+
+id_type!(
+    /// A packet on its way; reused once it was received.
+    JourneyId
+);
+
+/// A packet on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Journey {
+    pub(crate) packet: Packet,
+    /// Every channel of its route, from the source's cable to the destination's.
+    pub(crate) path: Vec<ChannelId>,
+    /// Switches on it.
+    pub(crate) length: PathLength,
+    /// `W`: payload and what is beside it.
+    pub(crate) wire_bytes: u64,
+    /// Position in the path of the channel on which it started last.
+    pub(crate) position: usize,
+    /// Its dateline class on that channel.
+    pub(crate) dateline_class: DatelineClass,
+    /// Arrival of the first byte at the destination, once it is on the last channel.
+    pub(crate) head_arrived: Option<Time>,
+}
+
+impl Journey {
+    /// The channel that it takes after the one on which it started last.
+    pub(crate) fn next_channel(&self) -> ChannelId {
+        self.path[self.position + 1]
+    }
+
+    /// Its arrival, whole, at `now`.
+    pub(crate) fn arrival(&self, now: Time) -> Arrival {
+        let count = |of: usize| u16::try_from(of).expect("a route has few switches");
+        Arrival {
+            payload_bytes: self.packet.payload_bytes,
+            wire_bytes: self.wire_bytes,
+            hops: count(self.length.switches),
+            in_transit_hosts: count(self.length.in_transit_hosts),
+            head_arrived: self.head_arrived.expect("it has been on its last channel"),
+            arrived: now,
+        }
+    }
+}
+
+/// Packets on their way by id, with the ids of received ones used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Journeys {
+    journeys: Vec<Option<Journey>>,
+    free: Vec<JourneyId>,
+}
+
+impl Journeys {
+    pub(crate) fn insert(&mut self, journey: Journey) -> JourneyId {
+        if let Some(id) = self.free.pop() {
+            self.journeys[id.index()] = Some(journey);
+            return id;
+        }
+        self.journeys.push(Some(journey));
+        JourneyId::new(self.journeys.len() - 1)
+    }
+
+    pub(crate) fn remove(&mut self, id: JourneyId) -> Journey {
+        self.free.push(id);
+        self.journeys[id.index()].take().expect("a packet is received once")
+    }
+
+    pub(crate) fn get(&self, id: JourneyId) -> &Journey {
+        self.journeys[id.index()].as_ref().expect("the packet is under way")
+    }
+
+    pub(crate) fn get_mut(&mut self, id: JourneyId) -> &mut Journey {
+        self.journeys[id.index()].as_mut().expect("the packet is under way")
+    }
+
+    /// How many are under way.
+    pub(crate) fn len(&self) -> usize {
+        self.journeys.len() - self.free.len()
+    }
+}

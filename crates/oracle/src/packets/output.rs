@@ -1,0 +1,81 @@
+//! Where a channel begins: what it carries, and what its sender knows of the buffer at its end.
+//!
+//! ```text
+//!   blocks since time zero    sent ──── free ────► limit ──── updates under way ────► holds + came free
+//! ```
+//!
+//! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute.
+
+use crate::packets::journey::JourneyId;
+use gingham_kernel::{ByteTime, Span, Time};
+use gingham_model::LaneArbiter;
+use gingham_topology::ChannelId;
+
+/// The beginning of a channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    /// What it carries; it is idle if that is nothing.
+    pub(crate) sending: Option<Sending>,
+    /// How it chooses among its lanes.
+    pub(crate) arbiter: LaneArbiter,
+    /// By lane: the input port of the last packet that started, at a switch.
+    pub(crate) last_port: Vec<Option<usize>>,
+    /// By lane; none where a host takes in all that comes.
+    pub(crate) credits: Option<Vec<Credits>>,
+    /// Bytes of packets that have left.
+    pub(crate) sent_bytes: u64,
+}
+
+/// A packet on a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    pub(crate) packet: JourneyId,
+    pub(crate) started: Time,
+    pub(crate) wire_bytes: u64,
+    /// The buffer that it leaves, at a switch: its channel and lane.
+    pub(crate) from: Option<(ChannelId, u8)>,
+}
+
+/// What a sender knows of a buffer, in blocks since time zero.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Credits {
+    /// What it sent.
+    pub(crate) sent: u64,
+    /// Up to which count it may.
+    pub(crate) limit: u64,
+    /// What the buffer holds.
+    pub(crate) capacity: u64,
+}
+
+impl Credits {
+    pub(crate) fn new(capacity: u64) -> Self {
+        Self { sent: 0, limit: capacity, capacity }
+    }
+
+    /// Blocks that the sender knows to be free.
+    pub(crate) fn free(&self) -> u64 {
+        self.limit - self.sent
+    }
+}
+
+impl Output {
+    /// Whether the sender knows of so many free blocks on a lane.
+    pub(crate) fn has_space(&self, lane: u8, blocks: u64) -> bool {
+        let Some(credits) = &self.credits else { return true };
+        let credits = &credits[usize::from(lane)];
+        assert!(blocks <= credits.capacity, "a buffer holds the longest packet");
+        credits.free() >= blocks
+    }
+
+    /// Data bytes that have started before `end`, which is not past.
+    pub(crate) fn bytes_before(&self, end: Time, bytes: ByteTime) -> u64 {
+        let of_sending =
+            |sending: &Sending| bytes.started(end.since(sending.started)).min(sending.wire_bytes);
+        self.sent_bytes + self.sending.as_ref().map_or(0, of_sending)
+    }
+
+    /// The same of those that start at `end`, too.
+    pub(crate) fn bytes_until(&self, end: Time, bytes: ByteTime) -> u64 {
+        self.bytes_before(end + Span::from_ps(1), bytes)
+    }
+}

@@ -1,0 +1,232 @@
+//! The simulation: one event at a time.
+
+use crate::packets::buffer::Input;
+use crate::packets::event::Event;
+use crate::packets::journey::Journeys;
+use crate::packets::output::{Credits, Output};
+use gingham_kernel::{EventQueue, Purpose, Stream, Time};
+use gingham_model::measure::ChannelCount;
+use gingham_model::{Due, Endpoints, Notice, PacketsPlan, PathChoice, Plan, Status, WhenFull};
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
+use std::sync::Arc;
+
+/// A run of whole packets.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) packets: Arc<PacketsPlan>,
+    pub(crate) queue: EventQueue<Event>,
+    pub(crate) now: Time,
+    pub(crate) endpoints: Endpoints,
+    /// By channel: the host that sends on it, if one does.
+    pub(crate) hosts: Vec<Option<EndpointId>>,
+    pub(crate) journeys: Journeys,
+    /// By channel: the input port at its end, if that is a switch's.
+    pub(crate) inputs: Vec<Option<Input>>,
+    /// By channel.
+    pub(crate) outputs: Vec<Output>,
+    events: u64,
+    /// Events that the current one caused, scheduled together after it.
+    caused: Vec<(Time, Event)>,
+    shuffle: Option<Stream>,
+}
+
+impl gingham_model::Simulation for Simulation {
+    fn advance(&mut self, events: u64) -> &Status {
+        let end = self.events().saturating_add(events);
+        while self.events() < end && self.endpoints().is_running() {
+            self.step();
+        }
+        self.status()
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        &mut self.endpoints
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        let bytes = |channel: ChannelId| {
+            self.outputs[channel.index()].bytes_until(self.now, self.plan.channel(channel).bytes)
+        };
+        self.counts(self.now, bytes)
+    }
+
+    fn assert_invariants(&self) {
+        self.assert_invariants();
+    }
+}
+
+impl crate::Simulation for Simulation {
+    fn next_time(&self) -> Option<Time> {
+        self.queue.next_time()
+    }
+
+    fn shuffle_scheduling(&mut self, seed: u64) {
+        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
+    }
+}
+
+impl Simulation {
+    /// A run of `plan`, a plan of whole packets, at time zero.
+    pub(crate) fn new(plan: Arc<Plan>, packets: Arc<PacketsPlan>) -> Self {
+        assert_supported(&plan, &packets);
+        let channels = || ChannelId::first(plan.channels.len());
+        let endpoint_of = |channel| plan.fabric.endpoint_at(plan.ends(channel).source);
+        let input = |channel| plan.has_buffer(channel).then(|| Input::new(plan.lanes.count));
+        let mut simulation = Self {
+            queue: EventQueue::new(),
+            now: Time::ZERO,
+            endpoints: Endpoints::new(Arc::clone(&plan)),
+            hosts: channels().map(endpoint_of).collect(),
+            journeys: Journeys::default(),
+            inputs: channels().map(input).collect(),
+            outputs: channels().map(|channel| output(&plan, &packets, channel)).collect(),
+            events: 0,
+            caused: Vec::new(),
+            shuffle: None,
+            packets,
+            plan,
+        };
+        simulation.carry_out();
+        simulation.schedule_caused();
+        simulation
+    }
+
+    /// Counts by channel, with what stands in buffers counted up to `end`.
+    fn counts(&self, end: Time, bytes: impl Fn(ChannelId) -> u64) -> Vec<ChannelCount> {
+        let count = |(channel, input): (ChannelId, &Option<Input>)| ChannelCount {
+            data_flits: bytes(channel),
+            occupancy_flit_ps: input.as_ref().map_or(0, |input| input.occupancy_byte_ps(end)),
+            ..ChannelCount::default()
+        };
+        ChannelId::first(self.inputs.len()).zip(&self.inputs).map(count).collect()
+    }
+
+    /// The same of all that has happened before `end`, of which nothing has happened.
+    fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
+        let bytes = |channel: ChannelId| {
+            self.outputs[channel.index()].bytes_before(end, self.plan.channel(channel).bytes)
+        };
+        self.counts(end, bytes)
+    }
+
+    fn step(&mut self) {
+        match self.endpoints.due(self.queue.next_time()) {
+            Due::Event => {
+                let (time, event) = self.queue.pop().expect("an event is pending");
+                self.now = time;
+                self.events += 1;
+                self.handle(event);
+                self.schedule_caused();
+            }
+            Due::StepEnd(end) => self.sample(end),
+            Due::SectionEnd(end) => {
+                let counts = self.counts_before(end);
+                let counts: Vec<_> = ChannelId::first(counts.len()).zip(counts).collect();
+                self.endpoints.end_section(&counts);
+            }
+            Due::DeadlockCheck(time) => {
+                let cycle = self.find_cycle();
+                self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
+                if !self.endpoints.is_running() {
+                    self.now = time;
+                }
+            }
+        }
+    }
+
+    /// A step of what is followed ends at `end`, before anything of that instant happens.
+    fn sample(&mut self, end: Time) {
+        let counts = self.counts_before(end);
+        let followed = self.plan.follow.channels.iter();
+        let counts: Vec<_> = followed.map(|channel| counts[channel.index()]).collect();
+        self.endpoints.tell(end, Notice::Sampled { counts: &counts });
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Create { source } => self.tell(Notice::Created { source }),
+            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
+            Event::Left { channel } => self.left(channel),
+            Event::Arrived { channel: _, packet } => self.arrived(packet),
+            Event::Known { channel, lane, limit_blocks } => self.known(channel, lane, limit_blocks),
+            Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
+            Event::Ready { channel, lane, packet } => self.ready(channel, lane, packet),
+            Event::Start { channel } => self.choose(channel),
+        }
+    }
+
+    // What the phases share.
+
+    /// The channels that end at a node, in the order of ports.
+    pub(crate) fn channels_into(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
+        self.plan.fabric.channels_from(node).map(Fabric::reverse)
+    }
+
+    pub(crate) fn input(&self, channel: ChannelId) -> &Input {
+        self.inputs[channel.index()].as_ref().expect("the channel ends at a switch")
+    }
+
+    pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
+        self.inputs[channel.index()].as_mut().expect("the channel ends at a switch")
+    }
+
+    pub(crate) fn credits_mut(&mut self, channel: ChannelId, lane: u8) -> &mut Credits {
+        let credits = self.outputs[channel.index()].credits.as_mut();
+        &mut credits.expect("a buffer has credits")[usize::from(lane)]
+    }
+
+    pub(crate) fn cause(&mut self, time: Time, event: Event) {
+        self.caused.push((time, event));
+    }
+
+    pub(crate) fn schedule_caused(&mut self) {
+        if let Some(stream) = &mut self.shuffle {
+            stream.shuffle(&mut self.caused);
+        }
+        for (time, event) in self.caused.drain(..) {
+            self.queue.schedule(time, event);
+        }
+    }
+}
+
+/// What does not occur in networks of this kind, and what the specification presumes.
+fn assert_supported(plan: &Plan, packets: &PacketsPlan) {
+    assert!(!plan.has_in_transit_hosts(), "whole packets go through no hosts");
+    assert!(plan.in_transit.when_full != WhenFull::Stop, "hosts take in all that comes");
+    let is_by_contention = matches!(plan.path_choice, PathChoice::ByContention(_));
+    assert!(!is_by_contention, "paths are not chosen by contention");
+    let slowest = plan.channels.iter().map(|channel| channel.bytes.of(1)).max();
+    let delay = packets.forwarding_delay;
+    assert!(
+        slowest.is_none_or(|slowest| delay >= slowest),
+        "a byte arrives before its head is read"
+    );
+}
+
+fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
+    let is_host = plan.fabric.endpoint_at(plan.ends(channel).source).is_some();
+    let lanes = &plan.lanes;
+    let scheduler = if is_host { &lanes.adapter_port } else { &lanes.link_output };
+    let blocks = packets.buffer_blocks.iter().take(lanes.count.into());
+    let credits = || blocks.map(|blocks| Credits::new(u64::from(*blocks))).collect();
+    Output {
+        sending: None,
+        arbiter: gingham_model::LaneArbiter::new(scheduler, lanes.count),
+        last_port: vec![None; lanes.count.into()],
+        credits: plan.has_buffer(channel).then(credits),
+        sent_bytes: 0,
+    }
+}
