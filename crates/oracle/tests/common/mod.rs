@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
 pub(crate) mod lanes;
+pub(crate) mod packets;
 
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_model::traffic::{

@@ -1,0 +1,73 @@
+//! Flows with a window, classes that are backlogged, and notices.
+
+use crate::common::packets::{packets_plan, sends, window};
+use crate::common::{backlogged, chain, deliveries, story};
+use gingham_kernel::{Bytes, Time};
+use gingham_model::{Marking, ProbePlan, Threshold};
+use gingham_oracle::start;
+use std::sync::Arc;
+
+#[test]
+fn a_lone_flow_sends_a_window_in_a_round_trip() {
+    // Data of 64 bytes take 2 x 25 + 100 + 640 = 790, answers of 20 bytes 350: a round trip is
+    // 1,140. Without a window packets follow each other every 640.
+    for (packets, expected) in [(1, [0, 1_140, 2_280, 3_420]), (2, [0, 640, 1_280, 1_920])] {
+        let mut plan = packets_plan(chain(1), 1);
+        backlogged(&mut plan, 0, 1, 64);
+        plan.classes[0].window = Some(window(packets, 20));
+        let entered: Vec<_> = deliveries(plan, 4).iter().map(|found| story(found).1).collect();
+        assert_eq!(entered, expected);
+    }
+}
+
+#[test]
+fn a_backlogged_class_creates_as_it_begins() {
+    let mut plan = packets_plan(chain(1), 1);
+    backlogged(&mut plan, 0, 1, 64);
+    let found = deliveries(plan, 3);
+    let created: Vec<u64> = found.iter().map(|found| found.message.created.as_ps()).collect();
+    assert_eq!(created, [0, 0, 640]);
+    assert_eq!(story(&found[2]).1, 1_280);
+}
+
+#[test]
+fn notices_come_at_their_instants() {
+    let mut plan = packets_plan(chain(1), 1);
+    sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10)]);
+    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1 });
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    let noted = simulation.endpoints().noted();
+    let told: Vec<_> =
+        noted.iter().map(|noted| (noted.time.as_ps(), noted.what, noted.waiting_flits)).collect();
+    let expected = [
+        (0, "created", 0),
+        (0, "created", 0),
+        (0, "began", 0),
+        (100, "left", 0),
+        (100, "began", 0),
+        // The second is there at 125, when the head of the first is read.
+        (125, "read", 20),
+        (200, "left", 0),
+        // The tail of the first has left at this very instant.
+        (225, "read", 10),
+        // From 125 until 225, and 25 on the cable; the other one 100 later.
+        (250, "received", 0),
+        (350, "received", 0),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_threshold_sees_all_bytes_of_packets_that_have_come() {
+    // As above: 20 bytes stand there for the first, 10 for the second.
+    let mut plan = packets_plan(chain(1), 1);
+    sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10)]);
+    plan.marking = Some(Marking::Threshold(Threshold { above: Bytes(19) }));
+    plan.probe = Some(ProbePlan { control_every: 0, control_bytes: 1 });
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    let received = simulation.endpoints().noted().iter().filter(|noted| noted.what == "received");
+    let marks: Vec<_> = received.map(|noted| (noted.time, noted.packet.unwrap().mark)).collect();
+    assert_eq!(marks, [(Time::from_ps(250), true), (Time::from_ps(350), false)]);
+}
