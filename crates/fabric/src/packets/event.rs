@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn packing_keeps_the_event_and_the_order() {
         let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
-        let packet = PacketId::new(0xffff_ffff);
+        let packet = PacketId::new(0xffff_fffe);
         let events = [
             Event::Create { source: 9 },
             Event::Wake { endpoint: EndpointId::new(7) },
