@@ -3,6 +3,7 @@
 
 use crate::case::pick;
 use gingham_kernel::{Purpose, Span, Stream};
+use gingham_model::traffic::SourcePlan;
 use gingham_model::{
     Among, Arbitration, BLOCK_BYTES, ClassPlan, OvertakingPlan, PacketsPlan, Plan, Read,
     SegmentationPlan, Switching,
@@ -20,11 +21,12 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
         channel.flit = channel.bytes.of(1);
         channel.slack = None;
     }
-    let longest = plan.classes.iter_mut().map(|class| shortened(class, &mut draw)).max();
+    shorten(&mut plan.classes, &mut draw);
+    let longest = longest_bytes(&plan.classes);
     let overhead_bytes = pick(&mut draw, &[0, 1, 20, 26]);
     let byte = plan.channels.iter().map(|channel| channel.flit).max().unwrap_or(Span::from_ps(1));
     let bytes = |count: u64| Span::from_ps(byte.as_ps() * count);
-    let needed = (longest.unwrap_or(1) + overhead_bytes).div_ceil(BLOCK_BYTES);
+    let needed = (longest + overhead_bytes).div_ceil(BLOCK_BYTES);
     let mut block = |lane: usize| {
         let more = pick(&mut draw, &[0, 0, 1, 2, needed, 3 * needed]);
         if lane < plan.lanes.count.into() { needed + more } else { 0 }
@@ -51,16 +53,36 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Cuts the messages of a class where they may be too long. Returns the most payload of a packet.
-fn shortened(class: &mut ClassPlan, draw: &mut Stream) -> u32 {
-    let longest = class.sources.iter().map(|source| *source.payload_bytes().end()).max();
-    let longest = longest.unwrap_or(1).min(class.longest_packet_bytes(|| usize::MAX));
-    if longest <= LONGEST_BYTES {
-        return longest;
+/// Cuts the messages of classes where packets may be too long.
+fn shorten(classes: &mut [ClassPlan], draw: &mut Stream) {
+    if longest_bytes(classes) <= LONGEST_BYTES {
+        return;
     }
-    let bytes = pick(draw, &[64, 100, 256, LONGEST_BYTES]);
-    class.segmentation = SegmentationPlan::Fixed(bytes);
-    // Its bucket may be smaller.
-    class.policing = None;
-    bytes
+    for class in classes {
+        class.segmentation = SegmentationPlan::Fixed(pick(draw, &[64, 100, 256, LONGEST_BYTES]));
+        // Its bucket may be smaller.
+        class.policing = None;
+    }
+}
+
+/// The most payload of a packet, over whatever path is the worst, of whichever class it is sent as.
+fn longest_bytes(classes: &[ClassPlan]) -> u32 {
+    let of_class = |class: &ClassPlan| class.sources.iter().map(longest_message).max();
+    let message = classes.iter().filter_map(of_class).max().unwrap_or(1);
+    let packets = classes.iter().map(|class| message.min(longest_packet(class)));
+    let answers = classes.iter().filter_map(|class| Some(class.window?.answer.payload_bytes));
+    packets.chain(answers).max().unwrap_or(1)
+}
+
+fn longest_message(source: &SourcePlan) -> u32 {
+    *source.payload_bytes().end()
+}
+
+fn longest_packet(class: &ClassPlan) -> u32 {
+    let over = |switches| class.longest_packet_bytes(|| switches);
+    match &class.segmentation {
+        // A list need not grow with the switches.
+        SegmentationPlan::ByHops(list) => (1..=list.len()).map(over).max().expect("not empty"),
+        _ => over(usize::MAX),
+    }
 }
