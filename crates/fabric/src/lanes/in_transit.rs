@@ -359,7 +359,7 @@ impl InTransit {
             let host = self.host_mut(port);
             host.occupancy = host.occupancy.wrapping_add(tick);
             let link = links.port(port);
-            let counts = tick + u64::from(link.latency);
+            let counts = tick + u64::from(link.credit_latency);
             links.send_credit(link.peer_lane(number), counts);
             if head == EjectionHead::InTransit {
                 let id = host.receiving[number];

@@ -84,7 +84,9 @@ impl Network {
             return self.eject(port, lane, began, context);
         }
         let arrived = began + (timing.flit + timing.delay).as_ps();
-        self.links.launch(port, lane, arrived.div_ceil(context.clock.cycle_ps()));
+        let pipeline_cycles = self.links.port(port).pipeline_cycles();
+        let there = arrived.div_ceil(context.clock.cycle_ps()) + u64::from(pipeline_cycles);
+        self.links.launch(port, lane, there);
     }
 
     /// A flit begins on its way to a host that takes in all that comes.

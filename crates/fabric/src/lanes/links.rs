@@ -62,9 +62,11 @@ pub(crate) struct LinkPort {
     pub(crate) flits: u64,
     /// The port at the other end of the cable.
     pub(crate) peer: u32,
-    /// Ticks from that at which the channel takes a flit to that at which it is there; for a slow
-    /// one, of its delay and one more.
+    /// Ticks from that at which the channel takes a flit to that at which it is there; of a slow one
+    /// what is beyond those of a credit counts.
     pub(crate) latency: u32,
+    /// Ticks from that at which a flit leaves its lane buffer to that at which its credit counts.
+    pub(crate) credit_latency: u32,
     pub(crate) filled: u16,
     pub(crate) credited: u16,
     /// Lanes that may be sent: all, or that of the packet that is passing.
@@ -115,17 +117,21 @@ impl LinkPort {
         let empty = Self { open: u16::MAX, after: u16::MAX, ..Self::default() };
         let Some(channel) = layout.channels()[port] else { return empty };
         let (ends, timing) = (plan.ends(channel), plan.channel(channel));
+        let is_switch = plan.is_switch(ends.target.node);
         let to_host = !plan.has_buffer(channel);
-        let to_lanes = !to_host && !plan.is_switch(ends.target.node);
+        let to_lanes = !to_host && !is_switch;
         let has_arbiter =
             plan.is_switch(ends.source.node) && plan.lanes.link_output != Scheduler::default();
-        let latency = 1 + timing.delay.div_ceil(lanes.cycle);
+        let pipeline_cycles = if is_switch { lanes.pipeline_cycles } else { 0 };
+        let credit_latency = u32::try_from(1 + timing.delay.div_ceil(lanes.cycle));
+        let credit_latency = credit_latency.expect("a delay has fewer than 2^32 cycles");
         let peer = layout.port(gingham_topology::Fabric::reverse(channel));
         let count = gingham_topology::routing::LaneSet::first_n(plan.lanes.count);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         Self {
             peer: u32::try_from(peer).expect("ports have 32 bits"),
-            latency: u32::try_from(latency).expect("a delay has fewer than 2^32 cycles"),
+            latency: credit_latency + pipeline_cycles,
+            credit_latency,
             credited: if to_host { u16::MAX } else { count.bits() },
             flags: flag(TO_HOST, to_host)
                 | flag(SLOW, timing.flit > lanes.cycle)
@@ -160,6 +166,11 @@ impl LinkPort {
     #[inline]
     pub(crate) const fn is_common(&self) -> bool {
         self.flags & !TO_HOST == 0
+    }
+
+    /// Ticks that flits take at the other end from their arrival to the lane buffer.
+    pub(crate) const fn pipeline_cycles(&self) -> u32 {
+        self.latency - self.credit_latency
     }
 
     /// The input lane at the other end of a lane.

@@ -81,5 +81,5 @@ fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
         // A slow channel may begin a flit up to a cycle after the tick.
         2 + (channel.flit.as_ps() + channel.delay.as_ps()).div_ceil(cycle)
     });
-    ahead.max().unwrap_or(1)
+    ahead.max().unwrap_or(1) + u64::from(lanes.pipeline_cycles)
 }

@@ -85,7 +85,7 @@ impl Switches {
             ports.extend((first..first + span).map(|port| SwitchPort {
                 occupancy: 0,
                 credit_lane: links.port(port).peer << SHIFT,
-                credit_latency: links.port(port).latency,
+                credit_latency: links.port(port).credit_latency,
                 base: u32::try_from(first << SHIFT).expect("lanes have 32 bits"),
                 sendable: 0,
                 full: 0,

@@ -90,6 +90,7 @@ const SECTIONS: [Section; 7] = [
             ("flit", ""),
             ("forwarding", ""),
             ("output_depth", ""),
+            ("pipeline_cycles", ""),
             ("routing_cycles", ""),
             ("crossbar", ""),
             ("crossbar_input", ""),

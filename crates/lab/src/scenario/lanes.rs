@@ -28,8 +28,11 @@ pub struct Lanes {
     /// Flits that wait for the link at the output of a switch, for all lanes or as a list of one a
     /// lane; as many as the lane buffers hold unless given.
     pub output_depth: Option<PerLane<i64>>,
-    /// Cycles in which a switch finds the output of a packet, before it asks for it; the preset's
-    /// unless given.
+    /// Cycles from the arrival of a flit at a switch to its lane buffer, a pipeline that takes in a
+    /// flit a cycle: so switches are slower that carry no less; the preset's unless given.
+    pub pipeline_cycles: Option<i64>,
+    /// Cycles in which a switch finds the output of a packet, before it asks for it; the next packet
+    /// of the lane has its own after those. The preset's unless given.
     pub routing_cycles: Option<i64>,
     /// How many flits cross a switch in a cycle; the preset's unless given.
     pub crossbar: Option<Crossbar>,
@@ -91,6 +94,8 @@ pub struct PipelineParameters {
     /// Flits that wait for the link at the output of a switch; as many as the lane buffers hold
     /// unless given.
     pub output_depth: Option<PerLane<i64>>,
+    /// Cycles from the arrival of a flit at a switch to its lane buffer.
+    pub pipeline_cycles: i64,
     /// Cycles in which a switch finds the output of a packet.
     pub routing_cycles: i64,
     /// How many flits cross a switch in a cycle.
@@ -113,6 +118,7 @@ impl Default for PipelineParameters {
             flit: Bytes(16),
             forwarding: PerLane::All(Forwarding::Wormhole),
             output_depth: None,
+            pipeline_cycles: 0,
             routing_cycles: 1,
             crossbar: Crossbar::Multiplexed,
             crossbar_input: Scheduler::default(),
@@ -138,6 +144,7 @@ impl Lanes {
             flit: self.flit.unwrap_or(preset.flit),
             forwarding: self.forwarding.as_ref().unwrap_or(&preset.forwarding).clone(),
             output_depth: self.output_depth.clone().or_else(|| preset.output_depth.clone()),
+            pipeline_cycles: self.pipeline_cycles.unwrap_or(preset.pipeline_cycles),
             routing_cycles: self.routing_cycles.unwrap_or(preset.routing_cycles),
             crossbar: self.crossbar.unwrap_or(preset.crossbar),
             crossbar_input: self.crossbar_input.as_ref().unwrap_or(&preset.crossbar_input).clone(),

@@ -192,6 +192,9 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
             lines.push(format!("lanes.{place} = {}", random_scheduler(draw, count)));
         }
     }
+    if draw.below(3) == 0 {
+        lines.push(format!("lanes.pipeline_cycles = {}", pick(draw, &[1, 4, 9])));
+    }
     Network { count, flit_bytes, has_cut_through: forwarding.contains("cut"), lines }
 }
 

@@ -39,6 +39,7 @@ fn random_virtual_lanes_are_of_every_kind() {
             ("virtual cut-through", pipeline.cut_through == all),
             ("both", !pipeline.cut_through.is_empty() && pipeline.cut_through != all),
             ("no cycle of routing", pipeline.routing_cycles == 0),
+            ("a pipeline before the lanes", pipeline.pipeline_cycles > 0),
             ("a full crossbar", pipeline.crossbar == Crossbar::Full),
             ("a multiplexed crossbar", pipeline.crossbar == Crossbar::Multiplexed),
             ("datelines", matches!(lanes.allowed.rule(), LaneRule::Datelines(_))),
@@ -54,7 +55,7 @@ fn random_virtual_lanes_are_of_every_kind() {
             *reached.entry(format!("{place}, {}", name(arbiter))).or_default() += 1;
         }
     }
-    assert_eq!(reached.len(), 17 + 3 * (2 + 8), "{reached:#?}");
+    assert_eq!(reached.len(), 18 + 3 * (2 + 8), "{reached:#?}");
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 

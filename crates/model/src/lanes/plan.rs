@@ -68,6 +68,9 @@ pub struct PipelinePlan {
     pub output_depths_flits: [u32; LANES_MAX as usize],
     /// Lanes with virtual cut-through; the others are wormhole.
     pub cut_through: LaneSet,
+    /// From the arrival of a flit at a switch to its lane buffer: a pipeline, which takes in a flit
+    /// a cycle.
+    pub pipeline_cycles: u32,
     /// Cycles of routing, stage 2.
     pub routing_cycles: u32,
     /// How lanes share the crossbar.

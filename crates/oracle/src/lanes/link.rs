@@ -82,7 +82,10 @@ impl Simulation {
         let has_buffer = credits.is_some();
         self.cause(begins, Event::Begin { channel, flit });
         if has_buffer {
-            let there = self.clock.instant(self.clock.first_from(arrives));
+            let is_switch = self.plan.is_switch(self.plan.ends(channel).target.node);
+            let cycles = if is_switch { self.lane_plan.pipeline_cycles } else { 0 };
+            let there = self.clock.first_from(arrives) + u64::from(cycles);
+            let there = self.clock.instant(there);
             self.cause(there, Event::FlitIsThere { channel, lane, flit });
         } else {
             self.cause(arrives, Event::FlitArrives { channel, flit });

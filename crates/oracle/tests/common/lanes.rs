@@ -24,6 +24,7 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
         depths_flits: [10; 16],
         output_depths_flits: [10; 16],
         cut_through: LaneSet::EMPTY,
+        pipeline_cycles: 0,
         routing_cycles: 1,
         crossbar: Crossbar::Multiplexed,
         arbitration: Arbitration::RoundRobin,

@@ -88,6 +88,7 @@ proptest! {
         flits in 1_u32..40,
         delay_ps in 0_u64..80,
         routing_cycles in 0_u32..4,
+        pipeline_cycles in 0_u32..9,
         count in 1_u8..5,
         is_full in any::<bool>(),
         created in 0_u64..100,
@@ -98,8 +99,9 @@ proptest! {
         }
         let delay_cycles = u32::try_from(delay_ps.div_ceil(FLIT)).unwrap();
         lanes(&mut plan, |lanes| {
+            lanes.pipeline_cycles = pipeline_cycles;
             lanes.routing_cycles = routing_cycles;
-            lanes.depths_flits = [flits.min(2 * delay_cycles + 3); 16];
+            lanes.depths_flits = [flits.min(2 * delay_cycles + pipeline_cycles + 3); 16];
             lanes.output_depths_flits = lanes.depths_flits;
             if is_full {
                 lanes.crossbar = gingham_model::Crossbar::Full;
@@ -108,7 +110,7 @@ proptest! {
         packets(&mut plan, 0, 1, &[(created, flits)]);
         let found = deliveries(plan, 1);
         let entered = created.next_multiple_of(FLIT);
-        let stages = switches as u64 * u64::from(4 + routing_cycles + delay_cycles);
+        let stages = switches as u64 * u64::from(4 + pipeline_cycles + routing_cycles + delay_cycles);
         let head = (stages + 1) * FLIT + delay_ps;
         let tail = (stages + u64::from(flits)) * FLIT + delay_ps;
         prop_assert_eq!(story(&found[0]), (0, entered, entered + head, entered + tail));

@@ -60,6 +60,7 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
         pipeline.depths_flits[place] = least + u32::try_from(draw.below(9)).unwrap();
         pipeline.output_depths_flits[place] = 1 + u32::try_from(draw.below(4)).unwrap();
     }
+    pipeline.pipeline_cycles = u32::try_from(draw.below(3)).unwrap();
     pipeline.routing_cycles = u32::try_from(draw.below(3)).unwrap();
     pipeline.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
     pipeline.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);

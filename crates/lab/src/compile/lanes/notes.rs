@@ -3,7 +3,7 @@
 //! ```text
 //!   tick  t      there                 crosses  credit counts
 //!         │ begins  arrives             │        │
-//!         b ── f + d ──► ceil ──────────► + 1 ── + 1 + D ──►   so long one place of a lane is in use
+//!         b ── f + d ──► ceil + P ──────► + 1 ── + 1 + D ──►   so long one place of a lane is in use
 //! ```
 //!
 //! A lane carries the full rate of its channel if it has a place for every flit that begins in that
@@ -41,9 +41,10 @@ fn used(plan: &Plan) -> LaneSet {
 
 /// The flits that a lane must hold so that by itself it carries the full rate of a channel within a
 /// packet; between two packets on one lane a switch always takes some cycles.
-fn full_rate_depth(channel: &ChannelPlan, cycle: Span) -> u64 {
+fn full_rate_depth(channel: &ChannelPlan, cycle: Span, pipeline_cycles: u64) -> u64 {
     let delay_cycles = channel.delay.div_ceil(cycle);
-    let cycles = (channel.flit + channel.delay).div_ceil(cycle) + 2 + delay_cycles;
+    let there = (channel.flit + channel.delay).div_ceil(cycle) + pipeline_cycles;
+    let cycles = there + 2 + delay_cycles;
     (cycle * cycles).div_ceil(channel.flit)
 }
 
@@ -78,7 +79,11 @@ fn shallow(
             || plan.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
     };
     let channels = ChannelId::first(plan.channels.len()).filter(takes_credits);
-    let round_trip = |channel| full_rate_depth(plan.channel(channel), pipeline.cycle);
+    let round_trip = |channel| {
+        let is_switch = plan.is_switch(plan.ends(channel).target.node);
+        let pipeline_cycles = if is_switch { pipeline.pipeline_cycles } else { 0 };
+        full_rate_depth(plan.channel(channel), pipeline.cycle, pipeline_cycles.into())
+    };
     // Flits behind a head that waits for a lane wait as long, so that one place more is in use when
     // the next head asks.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
@@ -134,10 +139,11 @@ mod tests {
         let cycle = Span::from_ps(80);
         // 2 D + 3 with D of 0, 1 and 3 cycles.
         for (delay, depth) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
-            assert_eq!(full_rate_depth(&channel(80, delay), cycle), depth);
+            assert_eq!(full_rate_depth(&channel(80, delay), cycle, 0), depth);
+            assert_eq!(full_rate_depth(&channel(80, delay), cycle, 9), depth + 9);
         }
         // Half the rate, D = 3: there 5 ticks later, 2 + 3 more for the credit; ten cycles are five
         // flits.
-        assert_eq!(full_rate_depth(&channel(160, 240), cycle), 5);
+        assert_eq!(full_rate_depth(&channel(160, 240), cycle, 0), 5);
     }
 }

@@ -35,6 +35,7 @@ pub(in crate::compile) fn plan(
         depths_flits,
         output_depths_flits: output.unwrap_or(depths_flits),
         cut_through,
+        pipeline_cycles: of.pipeline_cycles(switch)?,
         routing_cycles: of.routing_cycles(switch)?,
         crossbar: switch.crossbar,
         arbitration: parameters.arbitration,

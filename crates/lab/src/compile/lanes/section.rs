@@ -9,6 +9,8 @@ use std::ops::RangeInclusive;
 const FLIT_MAX_BYTES: u32 = 1 << 12;
 /// The deepest buffer of a lane.
 pub(super) const DEPTH_MAX: i64 = 65_535;
+/// The most cycles of the pipeline before a lane buffer.
+const PIPELINE_CYCLES_MAX: i64 = 65_535;
 /// The most cycles of routing.
 const ROUTING_CYCLES_MAX: i64 = 1_000;
 
@@ -94,6 +96,11 @@ impl Section<'_> {
         let by_lane = (0..count).zip(self.by_lane("forwarding", &switch.forwarding, count)?);
         let cut = by_lane.filter(|(_, forwarding)| *forwarding == Forwarding::VirtualCutThrough);
         Ok(cut.map(|(lane, _)| lane).collect())
+    }
+
+    pub(super) fn pipeline_cycles(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
+        let rule = format!("a flit is in its lane after 0 to {PIPELINE_CYCLES_MAX} cycles");
+        self.number("pipeline_cycles", switch.pipeline_cycles, 0..=PIPELINE_CYCLES_MAX, &rule)
     }
 
     pub(super) fn routing_cycles(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
