@@ -55,18 +55,18 @@ fn preset(lanes: &str) -> String {
 #[test]
 fn a_lone_packet_takes_as_long_as_the_formula_says() {
     // 200 MB/s: 80 ns a flit of 16 B, 5 ns a byte; 10 m: 49.2 ns, one cycle.
-    for (switches, payload, flit, routing_cycles, metres) in [
-        (1_u64, 640_u64, 16_u64, 1_u64, 10_u64),
-        (2, 16, 16, 1, 10),
-        (3, 17, 16, 0, 0),
-        (4, 1_000, 64, 5, 100),
-        (5, 9, 1, 1, 20),
+    for (switches, payload, flit, [pipeline_cycles, routing_cycles], metres) in [
+        (1_u64, 640_u64, 16_u64, [0_u64, 1], 10_u64),
+        (2, 16, 16, [0, 1], 10),
+        (3, 17, 16, [7, 0], 0),
+        (4, 1_000, 64, [2, 5], 100),
+        (5, 9, 1, [40, 1], 20),
     ] {
         let text = format!(
             r#"
             topology.generate.two-hosts.switches = {switches}
             network = {{ preset = "yum-1600", cable_length = "{metres} m", lanes = {{
-                flit = "{flit} B", routing_cycles = {routing_cycles}, depth = 1000 }} }}
+                flit = "{flit} B", pipeline_cycles = {pipeline_cycles}, routing_cycles = {routing_cycles}, depth = 1000 }} }}
             stop = {{ time = "2 ms", warm_up = "0 ps" }}
             traffic = [{{
                 hosts = ["h0"], arrivals = {{ constant = {{ phase = "0 ps" }} }}, load = 0.001,
@@ -77,13 +77,39 @@ fn a_lone_packet_takes_as_long_as_the_formula_says() {
         let delivery = deliveries(&text)[0];
         // `docs/concepts/timing.md`: a lone packet over virtual lanes.
         let (cycle, delay) = (5_000 * flit, 4_920 * metres);
-        let cycles = switches * (4 + routing_cycles + delay.div_ceil(cycle));
+        let cycles = switches * (4 + pipeline_cycles + routing_cycles + delay.div_ceil(cycle));
         let flits = payload.div_ceil(flit);
         assert_eq!(delivery.entered.as_ps(), 0);
         assert_eq!(delivery.delivered.as_ps(), (cycles + flits) * cycle + delay);
         assert_eq!(delivery.head_arrived.as_ps(), (cycles + 1) * cycle + delay);
         assert_eq!(delivery.wire_bytes, flits * flit);
     }
+}
+
+/// A switch of 130 ns, at 25 GB/s: a lane carries its link if its buffer holds a round trip, of
+/// which the pipeline is the most.
+#[test]
+fn a_pipeline_costs_a_lane_no_rate() {
+    // A cycle of 2.56 ns, and 130 ns are 51 of them: 46 before the lanes, 5 in the stages.
+    let delivered = |cycles: &str, depth: u32| {
+        let text = format!(
+            r#"
+            topology.generate.two-hosts.switches = 2
+            network = {{ preset = "yum-1600", link_rate = "25 GB/s", lanes = {{
+                count = 1, flit = "64 B", {cycles}, depth = {depth} }} }}
+            stop = {{ time = "200 us", warm_up = "0 ps" }}
+            traffic = [{{ hosts = ["h0"], arrivals = "backlogged", length = {{ fixed = "4096 B" }} }}]
+            "#
+        );
+        deliveries(&text).len() as f64 * 4_096.0 / (200e-6 * 25e9)
+    };
+    let round_trip = 2 * 20 + 46 + 3;
+    assert!(delivered("pipeline_cycles = 46", round_trip) > 0.95);
+    // The cycles of routing are of each packet, one after the other.
+    assert!(delivered("routing_cycles = 47", round_trip) < 0.60);
+    // Half a round trip is half the rate.
+    let half = delivered("pipeline_cycles = 46", round_trip / 2);
+    assert!((0.45..0.55).contains(&half), "{half}");
 }
 
 /// Every key that is wrong, alone or with others.
@@ -102,6 +128,7 @@ const WRONG: &[&str] = &[
     "lanes.forwarding = [\"wormhole\"]",
     "lanes.forwarding = \"virtual-cut-through\"",
     "lanes.output_depth = 0",
+    "lanes.pipeline_cycles = 70000",
     "lanes.routing_cycles = -1",
     "lanes.crossbar = \"half\"",
     "lanes.cuont = 3", // typos: on purpose

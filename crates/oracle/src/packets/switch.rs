@@ -38,12 +38,16 @@ impl Simulation {
     }
 
     /// The earliest start at which no byte has to go on before it is there:
-    /// `a + t_in(W) - t_out(W - 1)`, or time zero if that is before.
+    /// `a + t_in(W) - t_out(W - 1)`, or time zero if that is before, or the rates are the same.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);
         let (came, wire_bytes, output) = (buffered.came, buffered.wire_bytes, buffered.output);
-        let whole = came + self.plan.channel(input).bytes.of(wire_bytes);
-        let last_byte = self.plan.channel(output).bytes.of(wire_bytes - 1);
+        let [coming, going] = [input, output].map(|channel| self.plan.channel(channel).bytes);
+        if coming == going {
+            return Time::ZERO;
+        }
+        let whole = came + coming.of(wire_bytes);
+        let last_byte = going.of(wire_bytes - 1);
         Time::from_ps(whole.as_ps().saturating_sub(last_byte.as_ps()))
     }
 
