@@ -17,7 +17,9 @@ use super::support::Support::{self, Meaningless, Refused, Works};
 use super::support::SwitchingKind;
 use crate::scenario::{Excess, Forwarding, Lanes, Preset, TrafficClass};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
-use gingham_model::{Arbitration, Choose, Crossbar, Marking, Response, Scheduler, Segmentation};
+use gingham_model::{
+    Among, Arbitration, Choose, Crossbar, Marking, Read, Response, Scheduler, Segmentation,
+};
 use gingham_results::schema_of;
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::Algorithm;
@@ -35,18 +37,19 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 17] = [
+pub(super) const CONCEPTS: [Concept; 19] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
-    concept::<Algorithm>("routing", by_any, "routing.algorithm = {}"),
-    concept::<Choose>("path-choice", by_any, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
+    concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
+    concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
     concept::<Preset>("preset", by_its_own, "network.preset = {}"),
-    concept::<Arbitration>("arbitration", by_any, "network.arbitration = {}"),
+    concept::<Arbitration>("arbitration", by_ages, "network.arbitration = {}"),
     concept::<Crossbar>("crossbar", by_five_stages, "network.lanes.crossbar = {}"),
-    concept::<Forwarding>("forwarding", by_five_stages, "network.lanes.forwarding = {}"),
+    concept::<Forwarding>("forwarding", by_room, "network.lanes.forwarding = {}"),
+    concept::<Read>("read", by_whole_packets, "network.packets.read = {}"),
+    concept::<Among>("overtaking", by_whole_packets, "network.packets.overtaking.among = {}"),
     Concept { name: "lanes", schema: datelines, support: by_lanes, example: "{}" },
     concept::<Scheduler>("scheduler", by_lanes, "\
 network.lanes.count = 2
-network.lanes.crossbar_input = {}
 network.lanes.link_output = {}
 network.lanes.adapter_port = {}"),
     concept::<Arrivals>("arrivals", by_any, r#"[[traffic]]
@@ -110,20 +113,53 @@ const fn by_any(_name: &str, _kind: &SwitchingKind) -> Support {
 
 /// What is of lanes.
 fn by_lanes(_name: &str, kind: &SwitchingKind) -> Support {
-    of_lanes(Feature::Lanes, kind)
+    of(Feature::Lanes, kind)
 }
 
 /// What is of the switch of five stages.
 fn by_five_stages(_name: &str, kind: &SwitchingKind) -> Support {
-    of_lanes(Feature::FiveStages, kind)
+    of(Feature::FiveStages, kind)
 }
 
-fn of_lanes(feature: Feature, kind: &SwitchingKind) -> Support {
-    if kind.has(feature) {
-        Works
-    } else {
-        Refused { reason: "belongs to networks of virtual lanes" }
+/// What is of whole packets.
+fn by_whole_packets(_name: &str, kind: &SwitchingKind) -> Support {
+    of(Feature::WholePackets, kind)
+}
+
+fn of(feature: Feature, kind: &SwitchingKind) -> Support {
+    refused_if(!kind.has(feature), feature.reason())
+}
+
+const fn refused_if(is_refused: bool, reason: &'static str) -> Support {
+    if is_refused { Refused { reason } } else { Works }
+}
+
+/// Who knows when a packet came.
+fn by_ages(name: &str, kind: &SwitchingKind) -> Support {
+    let is_refused = name == "oldest-first" && !kind.has(Feature::WholePackets);
+    refused_if(is_refused, "only switches that keep whole packets at their inputs go by their ages")
+}
+
+/// Where packets go through hosts.
+fn by_hosts_on_the_way(name: &str, kind: &SwitchingKind) -> Support {
+    let is_refused = name == "in-transit" && !kind.has(Feature::InTransitHosts);
+    refused_if(is_refused, "whole packets go through no in-transit hosts")
+}
+
+/// Where packets halt as they leave their host.
+fn by_halts(name: &str, kind: &SwitchingKind) -> Support {
+    let is_refused = name == "by-contention" && kind.has(Feature::WholePackets);
+    let reason =
+        "a whole packet leaves its host without a halt, by which alone a host sees contention";
+    refused_if(is_refused, reason)
+}
+
+/// How packets go on over lanes.
+fn by_room(name: &str, kind: &SwitchingKind) -> Support {
+    if name == "wormhole" && kind.has(Feature::WholePackets) {
+        return Refused { reason: "a whole packet goes on only where there is room for all of it" };
     }
+    of(Feature::Lanes, kind)
 }
 
 /// A preset asks for a kind.

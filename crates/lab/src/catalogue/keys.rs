@@ -1,8 +1,7 @@
 //! Keys of a scenario that have a meaning in networks of some switching kinds only: what refuses
 //! them elsewhere, and what the reference says of them.
 
-use super::KINDS;
-use super::support::Feature;
+use super::support::{Feature, SwitchingKind};
 use crate::error::LabError;
 use crate::scenario::{Scenario, ScenarioSource, SwitchingParameters};
 use gingham_input::Tree;
@@ -11,10 +10,18 @@ use serde_json::Value;
 
 impl Feature {
     /// What networks that have it are called.
-    const fn owners(self) -> &'static str {
+    fn owners(self) -> &'static str {
+        self.reason().strip_prefix("belongs to ").expect("a reason names the owners")
+    }
+
+    /// The reason for which what is of it is refused elsewhere.
+    pub(super) const fn reason(self) -> &'static str {
         match self {
-            Self::SlackBuffers => "wormhole networks",
-            Self::Lanes | Self::FiveStages => "networks of virtual lanes",
+            Self::SlackBuffers => "belongs to wormhole networks",
+            Self::Lanes => "belongs to networks of virtual lanes and of whole packets",
+            Self::FiveStages => "belongs to networks of virtual lanes",
+            Self::InTransitHosts => "belongs to wormhole networks and those of virtual lanes",
+            Self::WholePackets => "belongs to networks of whole packets",
         }
     }
 
@@ -22,7 +29,12 @@ impl Feature {
     const fn cure(self) -> &'static str {
         match self {
             Self::SlackBuffers => "leave it out",
-            Self::Lanes | Self::FiveStages => "say network.preset = \"yum-1600\", or leave it out",
+            Self::Lanes => "say network.preset = \"yum-1600\" or \"santos-4x\", or leave it out",
+            Self::FiveStages => "say network.preset = \"yum-1600\", or leave it out",
+            Self::InTransitHosts => {
+                "say network.preset = \"myrinet-1280\" or \"yum-1600\", or leave it out"
+            }
+            Self::WholePackets => "say network.preset = \"santos-4x\", or leave it out",
         }
     }
 }
@@ -63,7 +75,7 @@ fn table_of<'a>(schema: &'a mut Value, path: &str) -> &'a mut Value {
     })
 }
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 9] = [
     Section {
         path: "network",
         feature: Feature::SlackBuffers,
@@ -81,14 +93,12 @@ const SECTIONS: [Section; 7] = [
             ("mark_bytes", "the head flit carries the marks"),
         ],
     },
-    Section { path: "network.lanes", feature: Feature::Lanes, keys: &[] },
     Section {
         path: "network.lanes",
         feature: Feature::FiveStages,
         keys: &[
             ("depth", ""),
             ("flit", ""),
-            ("forwarding", ""),
             ("output_depth", ""),
             ("pipeline_cycles", ""),
             ("routing_cycles", ""),
@@ -96,6 +106,9 @@ const SECTIONS: [Section; 7] = [
             ("crossbar_input", ""),
         ],
     },
+    Section { path: "network.lanes", feature: Feature::Lanes, keys: &[] },
+    Section { path: "network.in_transit", feature: Feature::InTransitHosts, keys: &[] },
+    Section { path: "network.packets", feature: Feature::WholePackets, keys: &[] },
     Section {
         path: "traffic.*",
         feature: Feature::Lanes,
@@ -118,8 +131,7 @@ pub(crate) fn refuse_foreign(
     source: &ScenarioSource,
     switching: &SwitchingParameters,
 ) -> Result<(), LabError> {
-    let kind = KINDS.iter().find(|kind| kind.name == switching.kind());
-    let kind = kind.expect("every kind stands in the catalogue");
+    let kind = SwitchingKind::of(switching);
     for section in SECTIONS.iter().filter(|section| !kind.has(section.feature)) {
         let places = if section.path.contains('*') {
             let place = |index: usize| section.path.replace('*', &index.to_string());
@@ -138,8 +150,8 @@ pub(crate) fn refuse_foreign(
                 _ => String::new(),
             };
             let message = format!(
-                "belongs to {}, and the preset {} is {}{instead}: {}",
-                section.feature.owners(),
+                "{}, and the preset {} is {}{instead}: {}",
+                section.feature.reason(),
                 source.scenario.network.preset.name(),
                 kind.called,
                 section.feature.cure()
@@ -160,7 +172,7 @@ pub(super) fn note_owners(schema: &mut Value) {
         let table = table_of(schema, path);
         if keys.is_empty() {
             note(table);
-        } else if !meaning(table).ends_with(&said) {
+        } else {
             keys.iter().for_each(|(key, _)| note(&mut table["properties"][*key]));
         }
     }
@@ -172,14 +184,13 @@ mod tests {
     use crate::catalogue::scenario_schema;
 
     /// Keys that every network has.
-    const SHARED: [&str; 9] = [
+    const SHARED: [&str; 8] = [
         "network.preset",
         "network.link_rate",
         "network.cable_length",
         "network.delay_per_metre",
         "network.arbitration",
         "network.marking",
-        "network.in_transit",
         "network.header.type_bytes",
         "network.header.trailer_bytes",
     ];
@@ -204,7 +215,12 @@ mod tests {
     fn every_key_of_lanes_is_of_networks_with_lanes() {
         let network = &scenario_schema()["properties"]["network"]["properties"];
         let lanes = network["lanes"]["description"].as_str().unwrap();
-        assert!(lanes.ends_with(" Only in networks of virtual lanes."), "{lanes}");
+        assert!(
+            lanes.ends_with(" Only in networks of virtual lanes and of whole packets."),
+            "{lanes}"
+        );
+        let flit = network["lanes"]["properties"]["flit"]["description"].as_str().unwrap();
+        assert!(flit.ends_with(" Only in networks of virtual lanes."), "{flit}");
         let slack = network["slack"]["description"].as_str().unwrap();
         assert!(slack.ends_with(" Only in wormhole networks."), "{slack}");
     }

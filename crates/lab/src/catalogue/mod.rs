@@ -4,13 +4,15 @@
 //! A mechanism is a variant of the enum of its concept (`concepts`): its summary and parameters are
 //! the doc comments of its types, its source and an example that a test runs stand beside them, and
 //! all of help, schema and reference pages is made from there. `support` says what a switching kind
-//! is.
+//! is; `keys` and `names` refuse what the kind of a scenario does not have.
 
 mod concepts;
 mod keys;
+mod names;
 mod support;
 
 pub(crate) use keys::refuse_foreign;
+pub(crate) use names::refuse_unsupported;
 pub use support::{KINDS, Support, SwitchingKind};
 
 use crate::scenario::Scenario;
@@ -23,7 +25,7 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
     /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`,
-    /// `crossbar`, `forwarding`, `lanes`, `scheduler`, `arrivals`, `length`, `destinations`,
+    /// `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`, `destinations`,
     /// `segmentation`, `policing`, `flow`.
     pub concept: &'static str,
     /// The name.

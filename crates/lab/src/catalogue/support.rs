@@ -1,15 +1,16 @@
 //! The switching kinds, and the support of a mechanism under each.
 //!
 //! ```text
-//!                   wormhole       virtual-lanes
-//!   poisson         works          works
-//!   a crossbar      refused: why   works
-//!   a preset        works          meaningless
+//!                   wormhole       virtual-lanes   packets
+//!   poisson         works          works           works
+//!   a crossbar      refused: why   works           refused: why
+//!   a preset        works          meaningless     meaningless
 //! ```
 //!
 //! A fabric has one switching kind. A new kind is one entry of [`KINDS`]: its features decide on
 //! every cell of its column, and on the keys of a scenario that it has (`keys`).
 
+use crate::scenario::SwitchingParameters;
 use serde::Serialize;
 
 /// A way in which switches pass on packets.
@@ -32,6 +33,12 @@ pub struct SwitchingKind {
 }
 
 impl SwitchingKind {
+    /// The kind of which a network has the figures.
+    pub(super) fn of(switching: &SwitchingParameters) -> &'static Self {
+        let kind = KINDS.iter().find(|kind| kind.name == switching.kind());
+        kind.expect("every kind stands in the catalogue")
+    }
+
     /// Whether its networks have something that not all have.
     pub(super) fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
@@ -47,10 +54,14 @@ pub(super) enum Feature {
     Lanes,
     /// Switches of five stages that move flits over lanes.
     FiveStages,
+    /// Hosts that send packets on.
+    InTransitHosts,
+    /// Switches that keep whole packets at their inputs.
+    WholePackets,
 }
 
 /// Every switching kind, in the order in which the cells of a line are given.
-pub const KINDS: [SwitchingKind; 2] = [
+pub const KINDS: [SwitchingKind; 3] = [
     SwitchingKind {
         name: "wormhole",
         summary: "A packet moves flit by flit and may stretch over several switches; small slack \
@@ -58,7 +69,7 @@ pub const KINDS: [SwitchingKind; 2] = [
         source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
         example: "network.preset = \"myrinet-1280\"",
         called: "a wormhole network without lanes",
-        features: &[Feature::SlackBuffers],
+        features: &[Feature::SlackBuffers, Feature::InTransitHosts],
     },
     SwitchingKind {
         name: "virtual-lanes",
@@ -67,7 +78,17 @@ pub const KINDS: [SwitchingKind; 2] = [
         source: "Yum et al. 2002, section 3.1",
         example: "network.preset = \"yum-1600\"",
         called: "one of virtual lanes",
-        features: &[Feature::Lanes, Feature::FiveStages],
+        features: &[Feature::Lanes, Feature::FiveStages, Feature::InTransitHosts],
+    },
+    SwitchingKind {
+        name: "packets",
+        summary: "A switch keeps whole packets in a buffer of each input and lane, for whose space its sender has credits, and \
+                  passes them on by virtual cut-through, the oldest first.",
+        source: "Santos, Turner and Janakiraman 2002, section III and table I; InfiniBand Architecture Specification, \
+                 Volume 1, section 7.9",
+        example: "network.preset = \"santos-4x\"",
+        called: "one of whole packets",
+        features: &[Feature::Lanes, Feature::WholePackets],
     },
 ];
 

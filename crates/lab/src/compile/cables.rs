@@ -5,7 +5,7 @@ use crate::error::LabError;
 use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters};
 use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};
-use gingham_model::{ChannelPlan, InTransitParameters, SlackBuffer, WhenPoolFull};
+use gingham_model::{ChannelPlan, InTransitParameters, SlackBuffer, Switching, WhenPoolFull};
 use gingham_topology::{ChannelId, Fabric};
 
 /// Rounding errors below this need no mention.
@@ -43,7 +43,11 @@ pub(super) fn channels(
         let delay = length.propagation(parameters.delay_per_metre);
         let cable = Cable { channel, flit: flit.span, delay };
         let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
-        census.see_rate(told.is_some_and(|told| told != parameters.link_rate), &flit);
+        census.see_rate(told.is_some_and(|told| told != parameters.link_rate));
+        // Whole packets take the time of their bytes, whatever is that of one.
+        if !matches!(kind.switching, Switching::Packets(_)) {
+            census.see_rounding(&flit);
+        }
         let bytes = rate.byte_time();
         channels.push(ChannelPlan { flit: flit.span, bytes, delay, slack });
     }
@@ -95,7 +99,7 @@ fn held_header(
 ) -> Option<Span> {
     let InTransitParameters { detection, programming, when_full, .. } = parameters.in_transit;
     if fabric.node(fabric.target(channel).node).is_switch() {
-        header_delay(kind).map(|(_, delay)| delay)
+        kind.header_delay().map(|(_, delay)| delay)
     } else {
         (when_full == WhenPoolFull::Stop).then_some(detection + programming)
     }
@@ -107,7 +111,7 @@ fn check_delays(
     kind: &NetworkKind,
 ) -> Result<(), LabError> {
     let of_cables = ("network.delay_per_metre", parameters.delay_per_metre);
-    let mut delays = kind.switch_delays().into_iter().flatten().chain([of_cables]);
+    let mut delays = kind.switch_delays().into_iter().chain([of_cables]);
     match delays.find(|(_, delay)| *delay > DELAY_MAX) {
         Some((key, delay)) => {
             let message = format!("a delay is at most {DELAY_MAX}, not {delay}");
@@ -115,11 +119,6 @@ fn check_delays(
         }
         None => Ok(()),
     }
-}
-
-/// What a switch takes to pass on a header, with the key to change.
-fn header_delay(kind: &NetworkKind) -> Option<(&'static str, Span)> {
-    kind.switch_delays().map(|[(key, routing), (_, setup)]| (key, routing + setup))
 }
 
 /// Refuses what 64 bits of picoseconds or 32 bits of flits could not hold: the key to change and
@@ -143,7 +142,7 @@ fn check_cable(
         return Err(("network.cable_length", message));
     }
     let under_way = (length.propagation(parameters.delay_per_metre) * 2).div_ceil(flit);
-    let held = header_delay(kind).map(|(key, delay)| (key, delay.div_ceil(flit)));
+    let held = kind.header_delay().map(|(key, delay)| (key, delay.div_ceil(flit)));
     let InTransitParameters { detection, programming, .. } = parameters.in_transit;
     let held_by_host = (detection + programming).div_ceil(flit);
     let fills = [
@@ -166,6 +165,7 @@ const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
     match switching {
         SwitchingParameters::Wormhole(_) => "network.setup_delay, network.routing_delay",
         SwitchingParameters::VirtualLanes(_) => "network.lanes.routing_cycles",
+        SwitchingParameters::Packets(_) => "network.packets.forwarding_delay",
     }
 }
 
@@ -184,8 +184,11 @@ impl Census {
         self.capacity_max = self.capacity_max.max(slack.capacity);
     }
 
-    fn see_rate(&mut self, foreign: bool, flit: &FlitTime) {
+    fn see_rate(&mut self, foreign: bool) {
         self.foreign_speeds += usize::from(foreign);
+    }
+
+    fn see_rounding(&mut self, flit: &FlitTime) {
         self.rounding_max = self.rounding_max.max(flit.relative_error.abs());
     }
 

@@ -47,7 +47,7 @@ pub(super) fn ejection(parameters: &Parameters) -> Ejection {
 /// What spilling costs means nothing where nothing spills.
 fn check_spilling(source: &ScenarioSource) -> Result<(), LabError> {
     let written = &source.scenario.network.in_transit;
-    if written.when_full == WhenPoolFull::Spill {
+    if written.when_full != Some(WhenPoolFull::Stop) {
         return Ok(());
     }
     let given = [

@@ -54,6 +54,29 @@ pub(super) fn longest_anywhere(class: &ClassPlan, message_bytes: u32) -> u32 {
     }
 }
 
+/// The lanes of all classes and answers.
+pub(super) fn used_lanes(plan: &Plan) -> LaneSet {
+    let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
+    let answers = plan.classes.iter().filter_map(|class| class.window);
+    let answers = answers.map(|window| lanes_of_answers(plan, window.answer));
+    classes.chain(answers).fold(LaneSet::EMPTY, |all, of| all | of)
+}
+
+/// The most payload of a packet or an answer that may go on one of some lanes.
+pub(super) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
+    let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
+    let payload = |class: &ClassPlan| {
+        let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+        let sent =
+            |message| sent_as(plan, class).map(move |other| longest_anywhere(other, message)).max();
+        messages.filter_map(sent).max().unwrap_or(0)
+    };
+    let packets = plan.classes.iter().filter(uses).map(payload);
+    let answers = plan.classes.iter().filter_map(|class| Some(class.window?.answer));
+    let goes = |answer: &AnswerPlan| !(lanes_of_answers(plan, *answer) & lanes).is_empty();
+    packets.chain(answers.filter(goes).map(|answer| answer.payload_bytes)).max()
+}
+
 /// Where messages of a source may go.
 pub(super) fn destinations<'a>(
     plan: &'a Plan,

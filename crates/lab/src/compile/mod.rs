@@ -12,6 +12,7 @@ mod longest;
 mod measure;
 mod milestone;
 mod network;
+mod packets;
 mod paths;
 mod pool;
 

@@ -8,7 +8,8 @@
 use super::arbiters;
 use super::gathered::Gathered;
 use super::lanes::{self, LaneFigures};
-use crate::catalogue::refuse_foreign;
+use super::packets;
+use crate::catalogue::{refuse_foreign, refuse_unsupported};
 use crate::error::LabError;
 use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
 use gingham_kernel::{Bytes, Span};
@@ -39,6 +40,7 @@ impl NetworkKind {
     ) -> Result<Self, LabError> {
         let overhead_bytes = overhead_bytes(source, parameters)?;
         refuse_foreign(source, &parameters.switching)?;
+        refuse_unsupported(source)?;
         match &parameters.switching {
             SwitchingParameters::Wormhole(wormhole) => {
                 let plan = wormhole_plan(source, parameters, wormhole, overhead_bytes)?;
@@ -55,17 +57,40 @@ impl NetworkKind {
                 let switching = Switching::VirtualLanes(Arc::new(plan));
                 Ok(Self { switching, lanes, held_bytes, slack: None })
             }
+            SwitchingParameters::Packets(of) => {
+                let (plan, lanes) =
+                    packets::plan(source, parameters, of, overhead_bytes, gathered)?;
+                let held_bytes = lanes.by_class().iter().map(|of| packets::held_bytes(&plan, *of));
+                let held_bytes = held_bytes.collect();
+                let switching = Switching::Packets(Arc::new(plan));
+                Ok(Self { switching, lanes, held_bytes, slack: None })
+            }
         }
     }
 
-    /// Routing and set-up delay of a switch, each with its key, where it has such; cycles of
-    /// routing are bounded elsewhere.
-    pub(super) fn switch_delays(&self) -> Option<[(&'static str, Span); 2]> {
+    /// The delays of a switch, each with its key; cycles of routing are bounded elsewhere.
+    pub(super) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
         match &self.switching {
-            Switching::Wormhole(wormhole) => Some([
+            Switching::Wormhole(wormhole) => vec![
                 ("network.routing_delay", wormhole.routing_delay),
                 ("network.setup_delay", wormhole.setup_delay),
-            ]),
+            ],
+            Switching::VirtualLanes(_) => Vec::new(),
+            Switching::Packets(packets) => vec![
+                ("network.packets.forwarding_delay", packets.forwarding_delay),
+                ("network.packets.head_interval", packets.head_interval),
+                ("network.packets.credit_delay", packets.credit_delay),
+            ],
+        }
+    }
+
+    /// What a switch takes to pass on a header, with the key to change, where a slack buffer takes
+    /// in what comes meanwhile.
+    pub(super) fn header_delay(&self) -> Option<(&'static str, Span)> {
+        match &self.switching {
+            Switching::Wormhole(wormhole) => {
+                Some(("network.routing_delay", wormhole.routing_delay + wormhole.setup_delay))
+            }
             Switching::VirtualLanes(_) | Switching::Packets(_) => None,
         }
     }
@@ -90,8 +115,9 @@ pub(super) fn check(
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
     match &plan.switching {
-        Switching::Wormhole(_) | Switching::Packets(_) => {}
+        Switching::Wormhole(_) => {}
         Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered)?,
+        Switching::Packets(packets) => packets::check(source, plan, packets, gathered)?,
     }
     arbiters::note_over_reserved(plan, gathered);
     arbiters::check_served(source, plan)

@@ -16,8 +16,8 @@ pub struct InTransit {
     pub programming: Option<Span>,
     /// What the in-transit buffer of an adapter holds; the preset's unless given.
     pub pool: Option<Bytes>,
-    /// What becomes of a packet for which the buffer has no room.
-    pub when_full: WhenPoolFull,
+    /// What becomes of a packet for which the buffer has no room; the preset's unless given.
+    pub when_full: Option<WhenPoolFull>,
     /// What a packet that spills loses whatever its length; the preset's unless given.
     pub spill_delay: Option<Span>,
     /// Rate of the bus to the memory of the host, which a packet that spills crosses twice; the
@@ -32,7 +32,7 @@ impl InTransit {
             detection: self.detection.unwrap_or(preset.detection),
             programming: self.programming.unwrap_or(preset.programming),
             pool: self.pool.unwrap_or(preset.pool),
-            when_full: self.when_full,
+            when_full: self.when_full.unwrap_or(preset.when_full),
             spill_delay: self.spill_delay.unwrap_or(preset.spill_delay),
             spill_rate: self.spill_rate.unwrap_or(preset.spill_rate),
         }

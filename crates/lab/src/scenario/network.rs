@@ -1,6 +1,6 @@
 //! The network section: a preset, and what departs from it.
 
-use super::{InTransit, Lanes, Parameters, Preset};
+use super::{InTransit, Lanes, Packets, Parameters, Preset};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_model::{Arbitration, Marking, SlackBuffer};
 use schemars::JsonSchema;
@@ -27,14 +27,16 @@ pub struct Network {
     pub slack: Option<SlackBuffer>,
     /// Bytes beside the payload; the preset's unless given.
     pub header: Option<Header>,
-    /// How a switch chooses among packets for the same output.
-    pub arbitration: Arbitration,
+    /// How a switch chooses among packets for the same output; the preset's unless given.
+    pub arbitration: Option<Arbitration>,
     /// Which packets switches mark as they read their heads; none unless given.
     pub marking: Option<Marking>,
     /// What hosts do with packets that are to go on.
     pub in_transit: InTransit,
     /// Lanes, crossbar and schedulers; the preset's unless given.
     pub lanes: Lanes,
+    /// Buffers of whole packets, and how switches read them; the preset's unless given.
+    pub packets: Packets,
 }
 
 /// Bytes that travel with the payload of a packet.
@@ -64,10 +66,11 @@ impl Default for Network {
             setup_delay: None,
             slack: None,
             header: None,
-            arbitration: Arbitration::RoundRobin,
+            arbitration: None,
             marking: None,
             in_transit: InTransit::default(),
             lanes: Lanes::default(),
+            packets: Packets::default(),
         }
     }
 }
@@ -84,7 +87,7 @@ impl Network {
             delay_per_metre: self.delay_per_metre.unwrap_or(preset.delay_per_metre),
             type_bytes: header.type_bytes.unwrap_or(preset.type_bytes),
             trailer_bytes: header.trailer_bytes.unwrap_or(preset.trailer_bytes),
-            arbitration: self.arbitration,
+            arbitration: self.arbitration.unwrap_or(preset.arbitration),
             in_transit: self.in_transit.over(&preset.in_transit),
             switching: preset.switching.under(self),
         }

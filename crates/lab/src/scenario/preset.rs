@@ -4,15 +4,17 @@
 //!   Parameters   every kind: links, bytes beside the payload, arbitration, in-transit hosts
 //!     └ switching: Wormhole       routing and set-up delay, slack buffers, route bytes and marks
 //!                  VirtualLanes   lanes, credits, crossbar, schedulers
+//!                  Packets        lanes, credits, buffers of whole packets
 //! ```
 //!
 //! Sources: Kwan et al. 1996, section 2 (80-byte slack buffer, 25 m); Flich et al. 2001, section
 //! IV-A (160 MB/s, 10 m, 4.92 ns/m, 150 ns, first flit consumed, in-transit hosts); Yum et al.
-//! 2002, sections 3.1 and 4 (1.6 Gbit/s, flits of 128 bits, 16 lanes of 10 flits). The marks 56 and
-//! 40, two type bytes, one checksum byte and two bytes before an in-transit host are ours, from
-//! memory of Myrinet's documents; cables of 10 m under Yum et al. are ours.
+//! 2002, sections 3.1 and 4 (1.6 Gbit/s, flits of 128 bits, 16 lanes of 10 flits); Santos et al.
+//! 2002, table I (1 GB/s, 20 B beside the payload, 40 ns, 4 packets a port). The marks 56 and 40,
+//! two type bytes, one checksum byte and two bytes before an in-transit host are ours, from memory
+//! of Myrinet's documents; cables of 10 m under Yum et al. and Santos et al. are ours.
 
-use super::{Network, PipelineParameters};
+use super::{Network, PacketsParameters, PipelineParameters};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_model::{Arbitration, InTransitParameters, SlackBuffer};
 use schemars::JsonSchema;
@@ -38,6 +40,12 @@ pub enum Preset {
     #[serde(rename = "yum-1600")]
     #[schemars(extend("x-source" = "Yum et al. 2002, sections 3.1 and 4; cables of 10 m are ours"))]
     Yum1600,
+    /// InfiniBand of four lines as Santos et al. 2002 model it: 1 GB/s, cables of 10 m, whole
+    /// packets with 20 B beside the payload, 40 ns a switch, a buffer of four packets of 2,068 B an
+    /// input, the oldest packet first.
+    #[serde(rename = "santos-4x")]
+    #[schemars(extend("x-source" = "Santos et al. 2002, table I; one lane and cables of 10 m are ours"))]
+    Santos4x,
 }
 
 /// Everything that a network needs to know beyond its fabric.
@@ -69,6 +77,8 @@ pub enum SwitchingParameters {
     Wormhole(WormholeParameters),
     /// Virtual lanes with credits.
     VirtualLanes(Box<PipelineParameters>),
+    /// Whole packets in input buffers.
+    Packets(Box<PacketsParameters>),
 }
 
 /// What only wormhole networks have.
@@ -92,6 +102,7 @@ impl SwitchingParameters {
         match self {
             Self::Wormhole(_) => "wormhole",
             Self::VirtualLanes(_) => "virtual-lanes",
+            Self::Packets(_) => "packets",
         }
     }
 
@@ -101,6 +112,9 @@ impl SwitchingParameters {
             Self::Wormhole(preset) => Self::Wormhole(preset.under(network)),
             Self::VirtualLanes(preset) => {
                 Self::VirtualLanes(Box::new(network.lanes.pipeline_over(preset)))
+            }
+            Self::Packets(preset) => {
+                Self::Packets(Box::new(network.packets.over(&network.lanes, preset)))
             }
         }
     }
@@ -121,7 +135,7 @@ impl WormholeParameters {
 
 impl Preset {
     /// All presets.
-    pub const ALL: [Self; 3] = [Self::Myrinet640, Self::Myrinet1280, Self::Yum1600];
+    pub const ALL: [Self; 4] = [Self::Myrinet640, Self::Myrinet1280, Self::Yum1600, Self::Santos4x];
 
     /// The name in scenarios.
     pub const fn name(self) -> &'static str {
@@ -129,6 +143,7 @@ impl Preset {
             Self::Myrinet640 => "myrinet-640",
             Self::Myrinet1280 => "myrinet-1280",
             Self::Yum1600 => "yum-1600",
+            Self::Santos4x => "santos-4x",
         }
     }
 
@@ -138,9 +153,11 @@ impl Preset {
             Self::Myrinet640 => (80_000_000, 25),
             Self::Myrinet1280 => (160_000_000, 10),
             Self::Yum1600 => (200_000_000, 10),
+            Self::Santos4x => (1_000_000_000, 10),
         };
         let [type_bytes, trailer_bytes] = match self {
             Self::Myrinet1280 => [2, 1],
+            Self::Santos4x => [20, 0],
             Self::Myrinet640 | Self::Yum1600 => [0, 0],
         };
         Parameters {
@@ -149,9 +166,16 @@ impl Preset {
             delay_per_metre: Span::from_ps(4_920),
             type_bytes: Bytes(type_bytes),
             trailer_bytes: Bytes(trailer_bytes),
-            arbitration: Arbitration::RoundRobin,
+            arbitration: self.arbitration(),
             in_transit: InTransitParameters::default(),
             switching: self.switching(),
+        }
+    }
+
+    const fn arbitration(self) -> Arbitration {
+        match self {
+            Self::Myrinet640 | Self::Myrinet1280 | Self::Yum1600 => Arbitration::RoundRobin,
+            Self::Santos4x => Arbitration::OldestFirst,
         }
     }
 
@@ -174,6 +198,7 @@ impl Preset {
                 mark_bytes: Bytes(2),
             }),
             Self::Yum1600 => SwitchingParameters::VirtualLanes(Box::default()),
+            Self::Santos4x => SwitchingParameters::Packets(Box::default()),
         }
     }
 }

@@ -8,6 +8,7 @@ mod in_transit;
 mod lanes;
 mod milestones;
 mod old_names;
+mod packets;
 mod paths;
 mod policing;
 mod replies;

@@ -77,6 +77,26 @@ pub(super) fn ports(
     ])
 }
 
+/// Refuses arbiters of link outputs and adapter ports that are told to choose by the flit, where
+/// packets are not cut into any.
+pub(super) fn refuse_by_the_flit(
+    source: &ScenarioSource,
+    ports: &[Scheduler; 2],
+) -> Result<(), LabError> {
+    for (place, scheduler) in
+        [ArbiterPlace::LinkOutput, ArbiterPlace::AdapterPort].iter().zip(ports)
+    {
+        let facts = scheduler.facts();
+        let key = format!("{}.{}.by", place.key(), facts.name);
+        if facts.by == Granularity::Flit && source.tree.get(&key).is_some() {
+            let message = "whole packets are not cut into flits, so that an arbiter chooses by the packet: say by = \"packet\", \
+                           or leave the key out";
+            return Err(source.refuse(&key, message).into());
+        }
+    }
+    Ok(())
+}
+
 /// How the input ports of a switch of five stages choose, where something chooses there.
 pub(super) fn crossbar_input(
     source: &ScenarioSource,

@@ -22,7 +22,10 @@ mod users;
 
 pub(super) use answers::cure as cure_of_answers;
 pub(super) use levels::ClassLevels;
+pub(super) use notes::note_unused;
 pub(super) use pipeline::{check, lane_bytes, plan};
+pub(super) use rooms::{Room, check as check_rooms};
+pub(super) use section::{count_of_lanes, value_by_lane};
 
 use super::gathered::Gathered;
 use super::imported;

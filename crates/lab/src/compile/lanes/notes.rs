@@ -11,32 +11,25 @@
 
 use super::section::DEPTH_MAX;
 use crate::compile::gathered::Gathered;
-use crate::compile::longest::{lanes_of_answers, longest_anywhere, sent_as};
+use crate::compile::longest::{longest_on, used_lanes};
 use gingham_kernel::Span;
-use gingham_model::{AnswerPlan, ChannelPlan, ClassPlan, PipelinePlan, Plan, WhenFull};
+use gingham_model::{ChannelPlan, PipelinePlan, Plan, WhenFull};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE};
 
 /// Says which lanes are too shallow for the full rate.
 pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
-    let used = used(plan);
+    let used = used_lanes(plan);
     let cut = |lane: &u8| pipeline.cut_through.contains(*lane);
     gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(|lane| !cut(lane)), 0));
-    let packet_flits = longest_flits(plan, pipeline);
+    let longest = longest_on(plan, pipeline.cut_through);
+    let packet_flits = longest.map_or(0, |bytes| pipeline.packet_flits(bytes));
     gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(cut), packet_flits));
 }
 
 /// Says which lanes nobody uses.
-pub(super) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
-    gathered.notes.extend(unused(plan.lanes.count, used(plan)));
-}
-
-/// The lanes of all classes and answers.
-fn used(plan: &Plan) -> LaneSet {
-    let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
-    let answers = plan.classes.iter().filter_map(|class| class.window);
-    let answers = answers.map(|window| lanes_of_answers(plan, window.answer));
-    classes.chain(answers).fold(LaneSet::EMPTY, |all, of| all | of)
+pub(in crate::compile) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
+    gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan)));
 }
 
 /// The flits that a lane must hold so that by itself it carries the full rate of a channel within a
@@ -46,24 +39,6 @@ fn full_rate_depth(channel: &ChannelPlan, cycle: Span, pipeline_cycles: u64) -> 
     let there = (channel.flit + channel.delay).div_ceil(cycle) + pipeline_cycles;
     let cycles = there + 2 + delay_cycles;
     (cycle * cycles).div_ceil(channel.flit)
-}
-
-/// The most flits of a packet on a lane with virtual cut-through.
-fn longest_flits(plan: &Plan, pipeline: &PipelinePlan) -> u64 {
-    let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & pipeline.cut_through).is_empty();
-    let payload = |class: &ClassPlan| {
-        let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
-        let sent =
-            |message| sent_as(plan, class).map(move |other| longest_anywhere(other, message)).max();
-        messages.filter_map(sent).max().unwrap_or(0)
-    };
-    let packets = plan.classes.iter().filter(uses).map(payload);
-    let answers = plan.classes.iter().filter_map(|class| Some(class.window?.answer));
-    let is_cut =
-        |answer: &AnswerPlan| !(lanes_of_answers(plan, *answer) & pipeline.cut_through).is_empty();
-    let answers = answers.filter(is_cut).map(|answer| answer.payload_bytes);
-    let longest = packets.chain(answers).max();
-    longest.map_or(0, |bytes| pipeline.packet_flits(bytes))
 }
 
 /// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual

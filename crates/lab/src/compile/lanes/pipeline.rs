@@ -1,7 +1,8 @@
 //! The switch of five stages: its figures, what is beyond them, and what of them surprises.
 
-use super::section::Section;
-use super::{LaneFigures, limits, notes, rooms};
+use super::rooms::{Room, check as check_rooms};
+use super::section::{Section, count_of_lanes};
+use super::{LaneFigures, limits, notes};
 use crate::compile::arbiters::{self, Among};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
@@ -20,7 +21,7 @@ pub(in crate::compile) fn plan(
     gathered: &mut Gathered,
 ) -> Result<(PipelinePlan, LaneFigures), LabError> {
     let of = Section { source };
-    let count = of.count(&switch.lanes)?;
+    let count = count_of_lanes(source, &switch.lanes)?;
     let depths_flits = of.depths("depth", &switch.depth, count)?;
     let output = switch.output_depth.as_ref();
     let output = output.map(|output| of.depths("output_depth", output, count)).transpose()?;
@@ -59,7 +60,15 @@ pub(in crate::compile) fn check(
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
     limits::check(source, plan, pipeline.cycle)?;
-    rooms::check(source, plan, pipeline)?;
+    let room = Room {
+        lanes: pipeline.cut_through,
+        holds: &pipeline.depths_flits,
+        takes: &|payload| pipeline.packet_flits(payload),
+        key: "network.lanes.depth",
+        kind: " with virtual cut-through",
+        unit: "flits",
+    };
+    check_rooms(source, plan, &room)?;
     notes::note_shallow(plan, pipeline, gathered);
     notes::note_unused(plan, gathered);
     arbiters::note_idle_link(plan, pipeline, gathered);

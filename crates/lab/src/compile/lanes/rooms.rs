@@ -1,4 +1,4 @@
-//! Whether every packet on a lane with virtual cut-through fits into that lane.
+//! Whether every packet fits into any lane that must hold it whole.
 //!
 //! It goes on only where there is room for all of it, so that one that is longer than the lane
 //! would wait for ever.
@@ -10,41 +10,65 @@ use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
 use gingham_model::traffic::SourcePlan;
-use gingham_model::{AnswerPlan, ClassPlan, PipelinePlan, Plan};
+use gingham_model::{AnswerPlan, ClassPlan, Plan};
 use gingham_topology::EndpointId;
-use gingham_topology::routing::LaneSet;
+use gingham_topology::routing::{LANES_MAX, LaneSet};
 
-/// Refuses packets that are longer than a lane with virtual cut-through on which they may go.
-pub(super) fn check(
+/// What lanes hold, and what packets take of that.
+pub(in crate::compile) struct Room<'a> {
+    /// The lanes that must hold packets whole.
+    pub(in crate::compile) lanes: LaneSet,
+    /// By lane, in units.
+    pub(in crate::compile) holds: &'a [u32; LANES_MAX as usize],
+    /// By the payload of a packet.
+    pub(in crate::compile) takes: &'a dyn Fn(u32) -> u64,
+    /// The key that says what they hold.
+    pub(in crate::compile) key: &'static str,
+    /// What tells such a lane from others, behind its number.
+    pub(in crate::compile) kind: &'static str,
+    /// The units.
+    pub(in crate::compile) unit: &'static str,
+}
+
+impl Room<'_> {
+    /// The lane that holds least of these.
+    fn smallest(&self, lanes: LaneSet) -> Option<(u8, u32)> {
+        let held = |lane: u8| (lane, self.holds[usize::from(lane)]);
+        (lanes & self.lanes).lanes().map(held).min_by_key(|(_, held)| *held)
+    }
+}
+
+/// Refuses packets that are longer than a lane on which they may go and which must hold them.
+pub(in crate::compile) fn check(
     source: &ScenarioSource,
     plan: &Plan,
-    pipeline: &PipelinePlan,
+    room: &Room<'_>,
 ) -> Result<(), LabError> {
-    if pipeline.cut_through.is_empty() {
+    if room.lanes.is_empty() {
         return Ok(());
     }
     for (index, class) in plan.classes.iter().enumerate() {
         for other in sent_as(plan, class) {
-            let lanes = plan.lanes_of(other);
-            let Some((lane, depth)) = shallowest(pipeline, lanes) else { continue };
-            let Some(found) = too_long(plan, pipeline, (class, other), depth) else { continue };
+            let Some((lane, held)) = room.smallest(plan.lanes_of(other)) else { continue };
+            let Some(found) = too_long(plan, room, (class, other), held) else { continue };
+            let Room { key, kind, unit, .. } = room;
             let has = match found {
                 u32::MAX => "may be of any length".to_owned(),
                 _ => format!(
-                    "may have {} of payload, {} flits",
+                    "may have {} of payload, {} {unit}",
                     Bytes(found.into()),
-                    pipeline.packet_flits(found)
+                    (room.takes)(found)
                 ),
             };
             let message = format!(
-                "a packet of class `{}` {has}, and lane {lane} with virtual cut-through holds {depth} flits, so that it would \
-                 wait for ever: raise network.lanes.depth, or cut packets with traffic.{index}.segmentation",
+                "a packet of class `{}` {has}, and lane {lane}{kind} holds {held} {unit}, so that it would wait for ever: \
+                 raise {key}, or cut packets with traffic.{index}.segmentation",
                 class.name
             );
-            return Err(source.refuse("network.lanes.depth", message).into());
+            return Err(source.refuse(key, message).into());
         }
         if let Some(window) = &class.window {
-            check_answer(source, plan, pipeline, (index, class), window.answer)?;
+            check_answer(source, plan, room, (index, class), window.answer)?;
         }
     }
     Ok(())
@@ -54,40 +78,34 @@ pub(super) fn check(
 fn check_answer(
     source: &ScenarioSource,
     plan: &Plan,
-    pipeline: &PipelinePlan,
+    room: &Room<'_>,
     (index, class): (usize, &ClassPlan),
     answer: AnswerPlan,
 ) -> Result<(), LabError> {
-    let shallowest = shallowest(pipeline, lanes_of_answers(plan, answer));
-    let flits = pipeline.packet_flits(answer.payload_bytes);
-    let Some((lane, depth)) = shallowest.filter(|(_, depth)| u64::from(*depth) < flits) else {
+    let smallest = room.smallest(lanes_of_answers(plan, answer));
+    let takes = (room.takes)(answer.payload_bytes);
+    let Some((lane, held)) = smallest.filter(|(_, held)| u64::from(*held) < takes) else {
         return Ok(());
     };
+    let Room { key, kind, unit, .. } = room;
     let message = format!(
-        "an answer of class `{}` has {} of payload, {flits} flits, and lane {lane} with virtual cut-through holds {depth} \
-         flits, so that it would wait for ever: raise network.lanes.depth, or make answers shorter \
-         (traffic.{index}.window.answer.length)",
+        "an answer of class `{}` has {} of payload, {takes} {unit}, and lane {lane}{kind} holds {held} {unit}, so that it \
+         would wait for ever: raise {key}, or make answers shorter (traffic.{index}.window.answer.length)",
         class.name,
         Bytes(answer.payload_bytes.into())
     );
-    Err(source.refuse("network.lanes.depth", message).into())
+    Err(source.refuse(key, message).into())
 }
 
-/// The lane with virtual cut-through that holds least of these.
-fn shallowest(pipeline: &PipelinePlan, lanes: LaneSet) -> Option<(u8, u32)> {
-    let with_depth = |lane: u8| (lane, pipeline.depths_flits[usize::from(lane)]);
-    (lanes & pipeline.cut_through).lanes().map(with_depth).min_by_key(|(_, depth)| *depth)
-}
-
-/// The payload of a packet of messages of one class, sent as those of the other, that has more
-/// flits than `depth`.
+/// The payload of a packet of messages of one class, sent as those of the other, that takes more
+/// than a lane has `held`.
 fn too_long(
     plan: &Plan,
-    pipeline: &PipelinePlan,
+    room: &Room<'_>,
     (class, other): (&ClassPlan, &ClassPlan),
-    depth: u32,
+    held: u32,
 ) -> Option<u32> {
-    let is_too_long = |payload: &u32| pipeline.packet_flits(*payload) > u64::from(depth);
+    let is_too_long = |payload: &u32| (room.takes)(*payload) > u64::from(held);
     class.sources.iter().find_map(|source: &SourcePlan| {
         let message = *source.payload_bytes().end();
         Some(longest_anywhere(other, message)).filter(is_too_long)?;

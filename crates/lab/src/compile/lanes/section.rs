@@ -14,6 +14,29 @@ const PIPELINE_CYCLES_MAX: i64 = 65_535;
 /// The most cycles of routing.
 const ROUTING_CYCLES_MAX: i64 = 1_000;
 
+/// How many lanes a channel has.
+pub(in crate::compile) fn count_of_lanes(
+    source: &ScenarioSource,
+    lanes: &LaneParameters,
+) -> Result<u8, LabError> {
+    let rule = format!("a channel has from 1 to {LANES_MAX} lanes");
+    let count = Section { source }.number("count", lanes.count, 1..=LANES_MAX.into(), &rule)?;
+    Ok(u8::try_from(count).expect("checked"))
+}
+
+/// The value of each lane, or why a list has not one for each.
+pub(in crate::compile) fn value_by_lane<T: Copy>(
+    values: &PerLane<T>,
+    count: u8,
+) -> Result<Vec<T>, String> {
+    values.by_lane(usize::from(count)).map_err(|given| {
+        format!(
+            "a list has a value for each of the {count} lanes (network.lanes.count), and this one has {given}: make them as \
+             many, or give one value for all"
+        )
+    })
+}
+
 /// The section `network.lanes`, and how its mistakes are told.
 pub(super) struct Section<'a> {
     pub(super) source: &'a ScenarioSource,
@@ -41,13 +64,7 @@ impl Section<'_> {
         values: &PerLane<T>,
         count: u8,
     ) -> Result<Vec<T>, LabError> {
-        values.by_lane(usize::from(count)).map_err(|given| {
-            let message = format!(
-                "a list has a value for each of the {count} lanes (network.lanes.count), and this one has {given}: make \
-                 them as many, or give one value for all"
-            );
-            self.refuse(key, message)
-        })
+        value_by_lane(values, count).map_err(|why| self.refuse(key, why))
     }
 
     /// By lane; 0 for lanes that are not there.
@@ -80,12 +97,6 @@ impl Section<'_> {
             );
             self.refuse("flit", message)
         })
-    }
-
-    pub(super) fn count(&self, lanes: &LaneParameters) -> Result<u8, LabError> {
-        let rule = format!("a channel has from 1 to {LANES_MAX} lanes");
-        let count = self.number("count", lanes.count, 1..=LANES_MAX.into(), &rule)?;
-        Ok(u8::try_from(count).expect("checked"))
     }
 
     pub(super) fn cut_through(

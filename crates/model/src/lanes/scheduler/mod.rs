@@ -185,7 +185,6 @@ schedulers! {
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.9"))]
     #[schemars(extend("x-example" = r#"network.lanes.count = 2
 network.lanes.forwarding = "virtual-cut-through"
-network.lanes.crossbar_input = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
 network.lanes.link_output = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
 network.lanes.adapter_port = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }"#))]
     InfiniBand,
