@@ -27,8 +27,10 @@ pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError
         None => Ok(()),
         Some(reason) => {
             let preset = scenario.network.preset.name();
-            let message =
-                format!("`{name}` does not go with the preset {preset}, {}: {reason}", kind.called);
+            let message = format!(
+                "`{name}` does not go with the preset {preset}, which is {}: {reason}",
+                kind.called
+            );
             Err(LabError::from(source.refuse(key, message)))
         }
     };

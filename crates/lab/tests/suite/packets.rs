@@ -98,3 +98,187 @@ fn a_lone_packet_takes_as_long_as_the_formula_says() {
         assert_eq!(delivery.wire_bytes, wire);
     }
 }
+
+/// What no network of whole packets can be, below the preset: keys of the network.
+const WRONG: &[&str] = &[
+    "packets.forwarding_delay = \"999 ps\"",
+    "packets.forwarding_delay = \"2 s\"",
+    "packets.head_interval = \"2 s\"",
+    "packets.credit_delay = \"2 s\"",
+    "packets.buffer = \"63 B\"",
+    "packets.buffer = \"1 GiB\"",
+    "packets.buffer = \"2111 B\"",
+    "packets.buffer = [\"4 KiB\", \"4 KiB\"]",
+    "packets.buffer = [\"4 KiB\", \"1 B\"]\nlanes.count = 2",
+    "packets.read = \"two\"",
+    "packets.overtaking.at_most = -1",
+    "packets.overtaking.among = \"all\"",
+    "packets.overtaking = 4",
+    "packets.bufer = \"4 KiB\"", // typos: on purpose
+    "lanes.count = 17",
+    "lanes.depth = 10",
+    "lanes.flit = \"64 B\"",
+    "lanes.crossbar = \"full\"",
+    "lanes.crossbar_input = \"round-robin\"",
+    "lanes.forwarding = \"wormhole\"",
+    "lanes.forwarding = [\"virtual-cut-through\", \"wormhole\"]\nlanes.count = 2",
+    "lanes.link_output = { round-robin = { by = \"flit\" } }",
+    "lanes.adapter_port = { weighted-round-robin = { weights = [1], by = \"flit\" } }",
+    "lanes.adapter_port = { weighted-round-robin = { weights = [1, 2] } }",
+    "slack = { capacity = 200, stop = 56, go = 40 }",
+    "routing_delay = \"150 ns\"",
+    "header.route_bytes = true",
+    "header.mark_bytes = \"2 B\"",
+    "in_transit.when_full = \"stop\"",
+    "in_transit.pool = \"1 MiB\"",
+];
+
+/// What other kinds do not take of whole packets.
+const FOREIGN: &[&str] = &[
+    "preset = \"myrinet-1280\"\npackets.read = \"one\"",
+    "preset = \"yum-1600\"\npackets.buffer = \"4 KiB\"",
+    "preset = \"myrinet-640\"\narbitration = \"oldest-first\"",
+    "preset = \"yum-1600\"\narbitration = \"oldest-first\"",
+];
+
+#[test]
+fn what_whole_packets_cannot_be_is_refused_with_key_and_cure() {
+    let network = |keys: &str| {
+        let preset = if keys.contains("preset") { "" } else { "preset = \"santos-4x\"\n" };
+        let top = "topology.generate.star.hosts = 2\nstop.time = \"60 us\"\n";
+        format!("{top}{CLASS}[network]\n{preset}{keys}\n")
+    };
+    let texts = WRONG.iter().chain(FOREIGN).map(|keys| (*keys, network(keys)));
+    let with = |keys: &str| format!("{TWO}{keys}\n{CLASS}");
+    let class = |keys: &str| format!("{TWO}{CLASS}{keys}\n");
+    let texts = texts.chain([
+        ("in-transit hosts", with("routing.algorithm = \"in-transit\"")),
+        (
+            "in-transit hosts on alternative paths",
+            with("routing.alternative = { algorithm = \"in-transit\", choose = { at-random.percent = 50 } }"),
+        ),
+        (
+            "a choice by contention",
+            with("routing.alternative = { algorithm = \"up-down\", choose = \"by-contention\" }"),
+        ),
+        ("a packet that is a byte too long", class("").replace("2048 B", "8429 B")),
+        ("a long answer", class("window = { packets = 1, answer.length = \"9 KiB\" }")),
+        ("a lane that is not there", class("lanes = [1]")),
+        ("levels without tables", class("service_level = 1")),
+    ]);
+    let mut messages = String::new();
+    for (keys, text) in texts {
+        let refused = source(&text).and_then(|source| compile(&source, true));
+        let message = refused.err().unwrap_or_else(|| panic!("{keys} is taken"));
+        writeln!(messages, "{keys}\n  => {message}\n").unwrap();
+    }
+    insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn what_surprises_is_noted() {
+    let network =
+        |keys: &str| format!("{TWO}{CLASS}").replace("stop =", &format!("{keys}\nstop ="));
+    let cases = [
+        ("nothing", network("")),
+        ("a buffer of two packets", network("network.packets.buffer = \"4224 B\"")),
+        ("a buffer of one packet", network("network.packets.buffer = \"4223 B\"")),
+        ("long cables", network("network.cable_length = \"1000 m\"")),
+        (
+            "lanes of several sizes",
+            network("network = { lanes.count = 3, packets.buffer = [\"2112 B\", \"8 KiB\", \"3 KiB\"] }")
+                .replace("network.preset = \"santos-4x\"\n", "network.preset = \"santos-4x\"\n")
+                .replace("network = { ", "network = { preset = \"santos-4x\", ")
+                .replace("network.preset = \"santos-4x\"\n", ""),
+        ),
+        ("a lane for nothing", format!("{}lanes = [1]\n", network("network.lanes.count = 2"))),
+        (
+            "a faster cable",
+            network("").replace(
+                "topology.generate.star.hosts = 2",
+                r#"topology.inline = """
+switch = [{ name = "s" }]
+host = [{ name = "a" }, { name = "b" }]
+cable = [{ ends = ["s", "a"] }, { ends = ["s", "b"], speed = "3 GB/s" }]
+""""#,
+            ),
+        ),
+        (
+            "rates beyond a cable",
+            network("network.lanes.link_output = { virtual-clock = { rates = [\"1001 MB/s\"] } }"),
+        ),
+        (
+            "rates of a cable",
+            network("network.lanes.link_output = { virtual-clock = { rates = [\"1 GB/s\"] } }"),
+        ),
+    ];
+    let mut notes = String::new();
+    for (what, text) in cases {
+        writeln!(notes, "{what}: {:#?}\n", compiled(&text).notes).unwrap();
+    }
+    insta::assert_snapshot!(notes);
+}
+
+#[test]
+fn what_is_written_departs_from_the_preset() {
+    let text = format!(
+        r#"{TWO}{CLASS}[network]
+        preset = "santos-4x"
+        arbitration = "round-robin"
+        lanes = {{ count = 2, forwarding = "virtual-cut-through", adapter_port = "infiniband", link_output = "infiniband" }}
+        packets = {{ forwarding_delay = "100 ns", head_interval = "5 ns", credit_delay = "7 ns", buffer = ["2200 B", "1 MiB"],
+            read = "one", overtaking = {{ at_most = 0, among = "any-output" }} }}
+        "#
+    )
+    .replace("network.preset = \"santos-4x\"\n", "");
+    let plan = compiled(&text).plan;
+    let packets = packets(&plan);
+    let delays = [packets.forwarding_delay, packets.head_interval, packets.credit_delay];
+    assert_eq!(delays.map(|delay| delay.as_ps()), [100_000, 5_000, 7_000]);
+    // 2,200 B are 34 blocks of 64 B and a rest.
+    assert_eq!(packets.buffer_blocks[..3], [34, 16_384, 0]);
+    assert_eq!(packets.read, Read::One);
+    assert_eq!(packets.overtaking, OvertakingPlan { at_most: 0, among: Among::AnyOutput });
+    assert_eq!(packets.arbitration, Arbitration::RoundRobin);
+    assert!(!deliveries(&text).is_empty());
+}
+
+#[test]
+fn adaptive_segments_are_as_long_as_what_the_smallest_buffer_of_their_lanes_holds() {
+    let text = format!(
+        "{TWO}{}segmentation = \"adaptive\"\nlanes = [1, 2]\n[network]\npreset = \"santos-4x\"\nlanes.count = 3\n\
+         packets.buffer = [\"64 B\", \"640 B\", \"704 B\"]\n",
+        CLASS.replace("2048 B", "5000 B")
+    )
+    .replace("network.preset = \"santos-4x\"\n", "");
+    let compiled = compiled(&text);
+    // Ten blocks less 20 B, for each switch: one.
+    assert_eq!(compiled.plan.classes[0].longest_packet_bytes(|| 1), 620);
+}
+
+#[test]
+fn a_lane_by_itself_carries_what_the_formula_says() {
+    // Onto a cable of 1 km, 4,920 ns: w packets of 1,000 B in 2 d + F + c + t.
+    let (delay, forwarding, credit, time) = (4_920_000_u64, 40_000_u64, 60_000_u64, 1_000_000_u64);
+    for packets in [1_u64, 4, 10, 12] {
+        let text = format!(
+            r#"
+            topology.generate.two-hosts.switches = 1
+            network = {{ preset = "santos-4x", cable_length = "1000 m", packets = {{
+                buffer = "{} B", credit_delay = "60 ns" }} }}
+            stop = {{ time = "4 ms", warm_up = "0 ps" }}
+            traffic = [{{ hosts = ["h0"], arrivals = "backlogged", length.fixed = "980 B" }}]
+            "#,
+            packets * 1_024
+        );
+        let found = deliveries(&text);
+        let round = 2 * delay + forwarding + credit + time;
+        // A window of packets each round trip, or one behind the other.
+        let apart = |later: usize| {
+            let [first, last] = [10, 10 + later].map(|at| found[at].delivered.as_ps());
+            last - first
+        };
+        let expected = if packets * time < round { round } else { packets * time };
+        assert_eq!(apart(usize::try_from(packets).unwrap()), expected, "{packets} packets");
+    }
+}

@@ -7,7 +7,9 @@ use gingham_model::{Crossbar, PipelinePlan, Plan, Scheduler};
 use gingham_topology::ChannelId;
 
 /// Picoseconds of a second.
-const SECOND_PS: u64 = 1_000_000_000_000;
+const SECOND_PS: f64 = 1e12;
+/// By so much of it the time of a byte may be off where the rate of a cable was rounded.
+const ROUNDING: f64 = 1e-6;
 
 /// Says where arbiters reserve more than there is.
 pub(in crate::compile) fn note_over_reserved(plan: &Plan, gathered: &mut Gathered) {
@@ -52,11 +54,17 @@ fn over_reserved(plan: &Plan, place: ArbiterPlace, scheduler: &Scheduler) -> Opt
     let Scheduler::VirtualClock(clock) = scheduler else { return None };
     let rates = clock.rates.iter().filter_map(|rate| rate.bytes_per_second());
     let reserved = rates.fold(0_u64, |sum, rate| sum.saturating_add(rate.get()));
-    let slowest =
-        channels(plan, place != ArbiterPlace::AdapterPort).map(|it| plan.channel(it).flit).max()?;
-    let flit = u64::from(plan.switching.flit_bytes()) * SECOND_PS;
-    let carried = (flit + slowest.as_ps() / 2) / slowest.as_ps();
-    (reserved > carried && carried > 0).then(|| {
+    let times = channels(plan, place != ArbiterPlace::AdapterPort).map(|it| plan.byte_ps(it));
+    let carried = SECOND_PS / times.max_by(f64::total_cmp)?;
+    #[expect(clippy::cast_precision_loss, reason = "a rate of eighteen digits is beyond any cable")]
+    let is_beyond = reserved as f64 > carried * (1.0 + ROUNDING);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bytes in a second of a cable that carries a flit in a picosecond or more"
+    )]
+    let carried = carried.round() as u64;
+    (is_beyond && carried > 0).then(|| {
         format!(
             "`{}` reserves {} in all, and the slowest cable there carries {}: lanes that reserve more than they get are \
              served as their flits come",
