@@ -24,8 +24,13 @@ impl Simulation {
     // Phase 4: known.
 
     pub(crate) fn known(&mut self, channel: ChannelId, lane: u8, limit_blocks: u64) {
-        self.credits_mut(channel, lane).limit = limit_blocks;
-        self.cause(self.now, Event::Start { channel });
+        let is_of_host = self.hosts[channel.index()].is_some();
+        let credits = self.credits_mut(channel, lane);
+        credits.limit = limit_blocks;
+        let was_awaited = std::mem::take(&mut credits.is_awaited);
+        if was_awaited || !is_of_host {
+            self.cause(self.now, Event::Start { channel });
+        }
     }
 
     // Phase 6: start.

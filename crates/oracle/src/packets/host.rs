@@ -90,10 +90,14 @@ impl Simulation {
             let Some(next) = self.next_of(endpoint, channel, group) else { continue };
             let blocks = PacketsPlan::blocks(next.wire_bytes);
             for lane in lanes.lanes() {
-                let has_space = self.outputs[channel.index()].has_space(lane, blocks);
                 let candidate: &mut Option<Candidate> = &mut candidates[usize::from(lane)];
-                if has_space && candidate.is_none() {
+                if candidate.is_some() {
+                    continue;
+                }
+                if self.outputs[channel.index()].has_space(lane, blocks) {
                     *candidate = Some(next);
+                } else {
+                    self.credits_mut(channel, lane).is_awaited = true;
                 }
             }
         }

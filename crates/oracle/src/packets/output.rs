@@ -45,11 +45,13 @@ pub(crate) struct Credits {
     pub(crate) limit: u64,
     /// What the buffer holds.
     pub(crate) capacity: u64,
+    /// Whether a host has asked in vain since the last update.
+    pub(crate) is_awaited: bool,
 }
 
 impl Credits {
     pub(crate) fn new(capacity: u64) -> Self {
-        Self { sent: 0, limit: capacity, capacity }
+        Self { sent: 0, limit: capacity, capacity, is_awaited: false }
     }
 
     /// Blocks that the sender knows to be free.
