@@ -79,6 +79,17 @@ pub struct LaneParameters {
     pub adapter_port: Scheduler,
 }
 
+impl LaneParameters {
+    /// The same where ports choose among lanes by the packet, since nothing else is sent.
+    pub(super) fn by_packet(self) -> Self {
+        Self {
+            link_output: self.link_output.by_packet(),
+            adapter_port: self.adapter_port.by_packet(),
+            ..self
+        }
+    }
+}
+
 /// Figures of the switch of five stages and its lanes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PipelineParameters {

@@ -2,8 +2,7 @@
 
 use super::{LaneParameters, Lanes, PerLane};
 use gingham_kernel::{Bytes, Span};
-use gingham_model::scheduler::RoundRobin;
-use gingham_model::{Among, Granularity, Read, Scheduler};
+use gingham_model::{Among, Read, Scheduler};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,9 +71,12 @@ impl Default for PacketsParameters {
     /// Santos et al. 2002, table I: 40 ns, four packets of 2,068 B a port (33 blocks of 64 B each),
     /// four times overtaken. One lane, heads and credits that cost no time are ours.
     fn default() -> Self {
-        let by_packet = || Scheduler::RoundRobin(RoundRobin { by: Granularity::Packet });
         Self {
-            lanes: LaneParameters { count: 1, link_output: by_packet(), adapter_port: by_packet() },
+            lanes: LaneParameters {
+                count: 1,
+                link_output: Scheduler::default().by_packet(),
+                adapter_port: Scheduler::default().by_packet(),
+            },
             forwarding_delay: Span::from_ns(40),
             head_interval: Span::ZERO,
             buffer: PerLane::All(Bytes(4 * 33 * 64)),
@@ -89,7 +91,7 @@ impl Packets {
     /// A preset's figures with the departures of this section and of that on lanes applied.
     pub(super) fn over(&self, lanes: &Lanes, preset: &PacketsParameters) -> PacketsParameters {
         PacketsParameters {
-            lanes: lanes.over(&preset.lanes),
+            lanes: lanes.over(&preset.lanes).by_packet(),
             forwarding_delay: self.forwarding_delay.unwrap_or(preset.forwarding_delay),
             head_interval: self.head_interval.unwrap_or(preset.head_interval),
             buffer: self.buffer.as_ref().unwrap_or(&preset.buffer).clone(),

@@ -3,10 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
+use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
 use gingham_model::{
-    Among, Arbitration, Delivery, OvertakingPlan, PacketsPlan, Plan, Read, Status, Switching,
+    Among, Arbitration, Delivery, Granularity, OvertakingPlan, PacketsPlan, Plan, Read, Status,
+    Switching,
 };
 use std::fmt::Write as _;
 use std::path::Path;
@@ -67,7 +69,7 @@ fn the_preset_is_table_i_of_santos() {
     assert_eq!(plan.lanes.count, 1);
     assert_eq!(packets.read, Read::Any);
     assert_eq!(packets.overtaking, OvertakingPlan { at_most: 4, among: Among::SameOutput });
-    assert_eq!([packets.head_interval, packets.credit_delay].map(|it| it.as_ps()), [0, 0]);
+    assert_eq!([packets.head_interval, packets.credit_delay].map(Span::as_ps), [0, 0]);
     assert_eq!(packets.arbitration, Arbitration::OldestFirst);
 }
 
@@ -186,10 +188,9 @@ fn what_surprises_is_noted() {
         ("long cables", network("network.cable_length = \"1000 m\"")),
         (
             "lanes of several sizes",
-            network("network = { lanes.count = 3, packets.buffer = [\"2112 B\", \"8 KiB\", \"3 KiB\"] }")
-                .replace("network.preset = \"santos-4x\"\n", "network.preset = \"santos-4x\"\n")
-                .replace("network = { ", "network = { preset = \"santos-4x\", ")
-                .replace("network.preset = \"santos-4x\"\n", ""),
+            network(
+                "network.lanes.count = 3\nnetwork.packets.buffer = [\"2112 B\", \"8 KiB\", \"3 KiB\"]",
+            ),
         ),
         ("a lane for nothing", format!("{}lanes = [1]\n", network("network.lanes.count = 2"))),
         (
@@ -225,7 +226,7 @@ fn what_is_written_departs_from_the_preset() {
         r#"{TWO}{CLASS}[network]
         preset = "santos-4x"
         arbitration = "round-robin"
-        lanes = {{ count = 2, forwarding = "virtual-cut-through", adapter_port = "infiniband", link_output = "infiniband" }}
+        lanes = {{ count = 2, forwarding = "virtual-cut-through", adapter_port = "infiniband", link_output.weighted-round-robin.weights = [1, 2] }}
         packets = {{ forwarding_delay = "100 ns", head_interval = "5 ns", credit_delay = "7 ns", buffer = ["2200 B", "1 MiB"],
             read = "one", overtaking = {{ at_most = 0, among = "any-output" }} }}
         "#
@@ -234,12 +235,15 @@ fn what_is_written_departs_from_the_preset() {
     let plan = compiled(&text).plan;
     let packets = packets(&plan);
     let delays = [packets.forwarding_delay, packets.head_interval, packets.credit_delay];
-    assert_eq!(delays.map(|delay| delay.as_ps()), [100_000, 5_000, 7_000]);
+    assert_eq!(delays.map(Span::as_ps), [100_000, 5_000, 7_000]);
     // 2,200 B are 34 blocks of 64 B and a rest.
     assert_eq!(packets.buffer_blocks[..3], [34, 16_384, 0]);
     assert_eq!(packets.read, Read::One);
     assert_eq!(packets.overtaking, OvertakingPlan { at_most: 0, among: Among::AnyOutput });
     assert_eq!(packets.arbitration, Arbitration::RoundRobin);
+    let ports = [&plan.lanes.link_output, &plan.lanes.adapter_port];
+    assert_eq!(ports.map(|port| port.facts().name), ["weighted-round-robin", "infiniband"]);
+    assert_eq!(ports.map(|port| port.facts().by), [Granularity::Packet; 2]);
     assert!(!deliveries(&text).is_empty());
 }
 

@@ -79,14 +79,14 @@ pub(super) fn ports(
 
 /// Refuses arbiters of link outputs and adapter ports that are told to choose by the flit, where
 /// packets are not cut into any.
-pub(super) fn refuse_by_the_flit(
-    source: &ScenarioSource,
-    ports: &[Scheduler; 2],
-) -> Result<(), LabError> {
-    for (place, scheduler) in
-        [ArbiterPlace::LinkOutput, ArbiterPlace::AdapterPort].iter().zip(ports)
-    {
-        let facts = scheduler.facts();
+pub(super) fn refuse_by_the_flit(source: &ScenarioSource) -> Result<(), LabError> {
+    let lanes = &source.scenario.network.lanes;
+    let places = [
+        (ArbiterPlace::LinkOutput, &lanes.link_output),
+        (ArbiterPlace::AdapterPort, &lanes.adapter_port),
+    ];
+    for (place, written) in places {
+        let Some(facts) = written.as_ref().map(Scheduler::facts) else { continue };
         let key = format!("{}.{}.by", place.key(), facts.name);
         if facts.by == Granularity::Flit && source.tree.get(&key).is_some() {
             let message = "whole packets are not cut into flits, so that an arbiter chooses by the packet: say by = \"packet\", \

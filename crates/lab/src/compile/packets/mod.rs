@@ -33,8 +33,8 @@ pub(super) fn plan(
     let count = count_of_lanes(source, &switch.lanes)?;
     let buffer_blocks = of.buffer_blocks(&switch.buffer, count)?;
     let among = Among { count, flit_bytes: 1, cut_through: LaneSet::first_n(count) };
+    arbiters::refuse_by_the_flit(source)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
-    arbiters::refuse_by_the_flit(source, &ports)?;
     let packets = PacketsPlan {
         overhead_bytes,
         forwarding_delay: switch.forwarding_delay,

@@ -25,6 +25,10 @@ impl LaneScheduler for DeficitRoundRobin {
         Facts { name: "deficit-round-robin", looks_at: LooksAt::Lengths, by: self.by, served }
     }
 
+    fn by_packet(self) -> Self {
+        Self { by: Granularity::Packet, ..self }
+    }
+
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         let (quanta, least) = quanta_of(&self.quanta, lanes, flit_bytes)?;
         Ok(gingham_fairq::DeficitRoundRobin::new(least, &quanta)?)

@@ -24,6 +24,10 @@ impl LaneScheduler for FirstComeFirstServed {
         }
     }
 
+    fn by_packet(self) -> Self {
+        Self { by: Granularity::Packet }
+    }
+
     fn build(&self, _lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         Ok(gingham_fairq::FirstComeFirstServed)
     }

@@ -87,6 +87,10 @@ impl LaneScheduler for InfiniBand {
         Facts { name: "infiniband", looks_at: LooksAt::Lengths, by, served }
     }
 
+    fn by_packet(self) -> Self {
+        self
+    }
+
     fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         assert!(self.file.is_none(), "the tables of a file were put in its place");
         for (key, slots) in [("high", &self.high), ("low", &self.low)] {

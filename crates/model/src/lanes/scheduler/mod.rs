@@ -94,11 +94,14 @@ impl From<SchedulerError> for Fault {
 }
 
 /// A scheduler with its parameters.
-pub(super) trait LaneScheduler {
+pub(super) trait LaneScheduler: Sized {
     /// What chooses.
     type Arbiter;
 
     fn facts(&self) -> Facts;
+
+    /// The same where it chooses by the packet.
+    fn by_packet(self) -> Self;
 
     /// A fresh arbiter over lanes `0..lanes`, with flits of so many bytes; else what is wrong with
     /// the parameters.
@@ -121,6 +124,14 @@ macro_rules! schedulers {
             pub fn facts(&self) -> Facts {
                 match self {
                     $(Self::$name(of) => of.facts(),)*
+                }
+            }
+
+            /// The same where it chooses by the packet.
+            #[must_use]
+            pub fn by_packet(self) -> Self {
+                match self {
+                    $(Self::$name(of) => Self::$name(of.by_packet()),)*
                 }
             }
 

@@ -19,6 +19,10 @@ impl LaneScheduler for RoundRobin {
         Facts { name: "round-robin", looks_at: LooksAt::Lanes, by: self.by, served: ALL_LANES }
     }
 
+    fn by_packet(self) -> Self {
+        Self { by: Granularity::Packet }
+    }
+
     fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         Ok(gingham_fairq::RoundRobin::new(lanes.into()))
     }

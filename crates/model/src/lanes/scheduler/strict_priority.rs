@@ -26,6 +26,10 @@ impl LaneScheduler for StrictPriority {
         Facts { name, looks_at, by: self.by, served: ALL_LANES }
     }
 
+    fn by_packet(self) -> Self {
+        Self { by: Granularity::Packet, ..self }
+    }
+
     fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         one_a_lane("levels", &self.levels, lanes)?;
         if let Some(lane) = self.levels.iter().position(|level| *level > LEVEL_MAX) {

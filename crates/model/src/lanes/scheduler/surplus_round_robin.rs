@@ -26,6 +26,10 @@ impl LaneScheduler for SurplusRoundRobin {
         Facts { name: "surplus-round-robin", looks_at: LooksAt::Lengths, by: self.by, served }
     }
 
+    fn by_packet(self) -> Self {
+        Self { by: Granularity::Packet, ..self }
+    }
+
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         let (quanta, least) = quanta_of(&self.quanta, lanes, flit_bytes)?;
         Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(least, &quanta)?))

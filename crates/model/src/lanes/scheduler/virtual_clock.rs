@@ -46,6 +46,10 @@ impl LaneScheduler for VirtualClock {
         Facts { name, looks_at, by: self.by, served: ALL_LANES }
     }
 
+    fn by_packet(self) -> Self {
+        Self { by: Granularity::Packet, ..self }
+    }
+
     fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         one_a_lane("rates", &self.rates, lanes)?;
         let rates: Vec<_> = self.rates.iter().map(|rate| rate.bytes_per_second()).collect();

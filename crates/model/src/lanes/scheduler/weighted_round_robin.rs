@@ -27,6 +27,10 @@ impl LaneScheduler for WeightedRoundRobin {
         Facts { name: "weighted-round-robin", looks_at: LooksAt::Lanes, by: self.by, served }
     }
 
+    fn by_packet(self) -> Self {
+        Self { by: Granularity::Packet, ..self }
+    }
+
     fn build(&self, lanes: u8, _flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         one_a_lane("weights", &self.weights, lanes)?;
         let (weights, _) = shares_of(&self.weights)?;
