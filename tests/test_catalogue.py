@@ -70,7 +70,11 @@ def test_explain_shows_a_mechanism_with_its_support(gingham: Command) -> None:
         assert word in shown.out
     answer = json.loads(gingham("explain", "torus", "--json").out)
     assert answer["keys"] == []
-    assert answer["mechanisms"][0]["support"] == {"wormhole": "works", "virtual-lanes": "works"}
+    assert answer["mechanisms"][0]["support"] == {
+        "wormhole": "works",
+        "virtual-lanes": "works",
+        "packets": "works",
+    }
 
 
 def test_explain_without_a_name_lists_keys_and_every_mechanism(gingham: Command) -> None:

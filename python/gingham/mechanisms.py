@@ -27,6 +27,8 @@ TITLES = {
     "arbitration": "Arbitration at switches",
     "crossbar": "Crossbars of switches with virtual lanes",
     "forwarding": "How packets of a lane go on",
+    "read": "How many whole packets of an input leave at once",
+    "overtaking": "What a whole packet overtakes",
     "lanes": "What lanes are for",
     "scheduler": "Schedulers of lanes, at crossbar inputs, link outputs and adapter ports",
     "arrivals": "Arrivals of messages",

@@ -26,6 +26,8 @@ CONCEPTS = {
     "network.arbitration": "arbitration",
     "network.lanes.crossbar": "crossbar",
     "network.lanes.forwarding": "forwarding",
+    "network.packets.read": "read",
+    "network.packets.overtaking.among": "overtaking",
     "network.lanes": "lanes",
     "network.lanes.link_output": "scheduler",
     "network.lanes.crossbar_input": "scheduler",
