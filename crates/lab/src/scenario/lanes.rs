@@ -42,7 +42,7 @@ pub struct Lanes {
     /// lanes.
     #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
     #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
-network.lanes.datelines = true"#))]
+network.lanes = { count = 2, datelines = true }"#))]
     pub datelines: Option<bool>,
     /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar;
     /// round robin unless given.

@@ -22,7 +22,7 @@ pub struct Packets {
     /// How many packets of an input port may leave at once; the preset's unless given.
     pub read: Option<Read>,
     /// How often a packet may be overtaken; the preset's unless given.
-    pub overtaking: Overtaking,
+    pub overtaking: Option<Overtaking>,
     /// From when an update of credits has come through the cable until it counts; the preset's
     /// unless given.
     pub credit_delay: Option<Span>,
@@ -90,6 +90,7 @@ impl Default for PacketsParameters {
 impl Packets {
     /// A preset's figures with the departures of this section and of that on lanes applied.
     pub(super) fn over(&self, lanes: &Lanes, preset: &PacketsParameters) -> PacketsParameters {
+        let overtaking = self.overtaking.unwrap_or_default();
         PacketsParameters {
             lanes: lanes.over(&preset.lanes).by_packet(),
             forwarding_delay: self.forwarding_delay.unwrap_or(preset.forwarding_delay),
@@ -97,8 +98,8 @@ impl Packets {
             buffer: self.buffer.as_ref().unwrap_or(&preset.buffer).clone(),
             read: self.read.unwrap_or(preset.read),
             overtaking: OvertakingParameters {
-                at_most: self.overtaking.at_most.unwrap_or(preset.overtaking.at_most),
-                among: self.overtaking.among.unwrap_or(preset.overtaking.among),
+                at_most: overtaking.at_most.unwrap_or(preset.overtaking.at_most),
+                among: overtaking.among.unwrap_or(preset.overtaking.among),
             },
             credit_delay: self.credit_delay.unwrap_or(preset.credit_delay),
         }

@@ -3,13 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
+use crate::imported::{RING, result};
 use gingham_kernel::Span;
-use gingham_lab::scenario::{Overrides, ScenarioSource};
-use gingham_lab::{Compiled, LabError, compile};
+use gingham_lab::scenario::{Overrides, Preset, ScenarioSource};
+use gingham_lab::{Compiled, DeadlockReport, LabError, compile};
 use gingham_model::{
     Among, Arbitration, Delivery, Granularity, OvertakingPlan, PacketsPlan, Plan, Read, Status,
     Switching,
 };
+use gingham_topology::routing::LaneSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -284,5 +286,75 @@ fn a_lane_by_itself_carries_what_the_formula_says() {
         };
         let expected = if packets * time < round { round } else { packets * time };
         assert_eq!(apart(usize::try_from(packets).unwrap()), expected, "{packets} packets");
+    }
+}
+
+#[test]
+fn a_ring_runs_on_the_lanes_and_arbiters_that_opensm_gave() {
+    let settings = [
+        ("network.preset", "santos-4x"),
+        ("network.lanes.link_output", "infiniband"),
+        ("measure.messages", "all"),
+    ];
+    let plan = result(RING, &settings, false).unwrap().plan;
+    // `levels.csv`: from LID 6 to LID 10 on level 5, which is lane 5 here.
+    let host = |name: &str| {
+        plan.fabric.endpoint_ids().find(|host| plan.fabric.endpoint_name(*host) == name).unwrap()
+    };
+    let [from, to] = ["h2-0", "h4-0"].map(host);
+    let lanes = &plan.lanes.allowed;
+    assert_eq!(lanes.first(from, lanes.vc_class_of_pair(from, to)), LaneSet::one(5));
+    let mut engine = gingham_fabric::start(Arc::clone(&plan));
+    engine.advance(u64::MAX);
+    let mut oracle = gingham_oracle::start(plan);
+    oracle.advance(u64::MAX);
+    let found = engine.take_messages();
+    assert!(found.len() > 100);
+    assert_eq!(found, oracle.take_messages());
+}
+
+#[test]
+fn a_ring_of_switches_deadlocks_as_the_proof_says() {
+    // Every host sends over two cables clockwise. A packet in each buffer waits for the next one.
+    let mut ring = r#"
+        topology.generate.ring.switches = 5
+        routing.algorithm = "shortest-path"
+        network = { preset = "santos-4x", packets.buffer = "2112 B" }
+        stop.time = "2 ms"
+    "#
+    .to_owned();
+    for from in 0..5 {
+        writeln!(
+            ring,
+            "[[traffic]]\nname = \"{from}\"\nhosts = [\"h{from}-0\"]\ndestinations.host = \"h{}-0\"\narrivals = \
+             \"backlogged\"\nlength.fixed = \"2048 B\"",
+            (from + 2) % 5
+        )
+        .unwrap();
+    }
+    let ring = source(&ring).unwrap();
+    assert!(matches!(compile(&ring, false), Err(LabError::Deadlock(_))));
+    let plan = compile(&ring, true).unwrap().plan;
+    for mut simulation in
+        [gingham_fabric::start(Arc::clone(&plan)), gingham_oracle::start(Arc::clone(&plan))]
+    {
+        let Status::Deadlocked(cycle) = simulation.advance(u64::MAX) else { panic!("no deadlock") };
+        let told = DeadlockReport::of_run(&plan, cycle).to_string();
+        let found = "the run deadlocked: the packets at the ends of these lanes of channels wait for each other, each for the next and \
+                     the last for the first";
+        assert_eq!(told.lines().next(), Some(found));
+        assert_eq!(told.lines().count(), 1 + 5);
+    }
+}
+
+#[test]
+fn a_scenario_of_any_kind_is_what_a_record_says_of_it() {
+    for preset in Preset::ALL {
+        let text = format!("{TWO}{CLASS}").replace("santos-4x", preset.name());
+        let whole = source(&text).unwrap();
+        let resolved = serde_json::to_value(&whole.scenario).unwrap();
+        let restored = ScenarioSource::restore("record", &resolved, Path::new("."), "").unwrap();
+        assert_eq!(restored.scenario, whole.scenario);
+        compile(&restored, false).unwrap_or_else(|error| panic!("{}: {error}", preset.name()));
     }
 }

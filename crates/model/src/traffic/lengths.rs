@@ -17,7 +17,10 @@ pub enum Lengths {
     /// Geometric on 1, 2, 3, ... bytes with this mean: the exponential distribution in whole
     /// bytes.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 2; whole bytes are ours"))]
-    #[schemars(extend("x-example" = r#"{ exponential = "512 B" }"#))]
+    #[schemars(extend("x-example" = r#"[[traffic]]
+load = 0.1
+length = { exponential = "512 B" }
+segmentation = { fixed = "2 KiB" }"#))]
     Exponential(Bytes),
     /// Every whole number of bytes between two limits, with equal probability.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ uniform = { from = "64 B", to = "1 KiB" } }"#))]
