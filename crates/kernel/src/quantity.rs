@@ -164,7 +164,9 @@ mod tests {
     fn a_byte_counts_once_it_has_started() {
         for rate in [1_000, 999_999_937, 6_818_181_818, 50_000_000_000, 3_000_000_000_000] {
             let bytes = Rate::from_bytes_per_second(rate).byte_time();
-            let counted = |span: u64| (0..).take_while(|k| bytes.of(*k).as_ps() < span).count();
+            let counted = |span: u64| {
+                (0..u64::from(u32::MAX)).take_while(|k| bytes.of(*k).as_ps() < span).count()
+            };
             for span in [0, 1, 2, 3, 146, 147, 148, 293, 294, 1_467, 2_000] {
                 let started = bytes.started(Span::from_ps(span));
                 assert_eq!(started, counted(span) as u64, "{rate} B/s, {span} ps");

@@ -101,7 +101,7 @@ fn a_pipeline_costs_a_lane_no_rate() {
             traffic = [{{ hosts = ["h0"], arrivals = "backlogged", length = {{ fixed = "4096 B" }} }}]
             "#
         );
-        deliveries(&text).len() as f64 * 4_096.0 / (200e-6 * 25e9)
+        f64::from(u32::try_from(deliveries(&text).len()).unwrap()) * 4_096.0 / (200e-6 * 25e9)
     };
     let round_trip = 2 * 20 + 46 + 3;
     assert!(delivered("pipeline_cycles = 46", round_trip) > 0.95);
