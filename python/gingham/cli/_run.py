@@ -103,12 +103,13 @@ def run(
 
     \b
     Examples that ship with gingham:
-      irregular       a cluster of 32 switches joined at random, loaded from a dump
-      in-transit      the same with minimal routes over in-transit hosts
-      torus           a 4x4 torus
-      fair-share      long against short packets at one output
-      lane-shares     weights 1 : 2 : 4 of lanes at one output
-      ring-deadlock   shortest paths on a ring, which can deadlock
+      irregular             a cluster of 32 switches joined at random, loaded from a dump
+      in-transit            the same with minimal routes over in-transit hosts
+      torus                 a 4x4 torus
+      congestion-spreading  whole packets: a busy host holds up a flow to another
+      fair-share            long against short packets at one output
+      lane-shares           weights 1 : 2 : 4 of lanes at one output
+      ring-deadlock         shortest paths on a ring, which can deadlock
 
     \b
     Examples:
