@@ -97,16 +97,25 @@ impl Stream {
 
     /// Uniform on 0..`bound`, without bias (Lemire, "Fast Random Integer Generation in
     /// an Interval", ACM TOMACS 29(1), 2019). Panics if `bound` is zero.
+    #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there must be something to draw from");
         let mut product = u128::from(self.bits()) * u128::from(bound);
         if low_word(product) < bound {
-            let threshold = bound.wrapping_neg() % bound;
-            while low_word(product) < threshold {
-                product = u128::from(self.bits()) * u128::from(bound);
-            }
+            product = self.unbiased(product, bound);
         }
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
+    }
+
+    /// A product that is not among the few that would come up once too often: this one, or one of
+    /// the next bits.
+    #[cold]
+    fn unbiased(&mut self, mut product: u128, bound: u64) -> u128 {
+        let threshold = bound.wrapping_neg() % bound;
+        while low_word(product) < threshold {
+            product = u128::from(self.bits()) * u128::from(bound);
+        }
+        product
     }
 
     /// Exponential with the given mean, as a real number.

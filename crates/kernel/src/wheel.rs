@@ -79,6 +79,7 @@ impl<E: Ord + Copy> Wheel<E> {
     }
 
     /// Adds `event` at `time`.
+    #[inline]
     pub fn schedule(&mut self, time: u64, event: E) {
         self.len += 1;
         let slot = time >> self.shift;

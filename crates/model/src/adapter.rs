@@ -179,7 +179,8 @@ impl Adapter {
     }
 
     /// Puts a message behind those that wait before it, as one of a class.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub(crate) fn admit(
         &mut self,
         plan: &Plan,
@@ -197,7 +198,8 @@ impl Adapter {
         self.put(flows, messages, outgoing);
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     fn put(&mut self, flows: &mut Flows, messages: &mut Messages, outgoing: Outgoing) {
         let Outgoing { message, priority, vc_class, .. } = outgoing;
         let slot = messages.insert(outgoing);
@@ -340,7 +342,8 @@ impl Adapter {
     }
 
     /// What it does with a link that is free `now`, of one group.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who asks takes the packet apart where it stands")]
+    #[inline(always)]
     pub(crate) fn take(
         &mut self,
         flows: &mut Flows,
@@ -351,28 +354,16 @@ impl Adapter {
         if self.beside.is_some() {
             return self.take_of_all(flows, messages, group, now);
         }
-        let Some(place) = self.highest_shared(group) else { return Turn::Nothing };
-        let packet = self.take_shared(messages, place, PathSet::default(), now);
-        self.left(group);
-        Turn::Send(packet)
-    }
-
-    /// The next packet of the first message of a shared queue.
-    #[inline]
-    fn take_shared(
-        &mut self,
-        messages: &mut Messages,
-        place: usize,
-        path_set: PathSet,
-        now: Time,
-    ) -> Packet {
-        let queue = &mut self.shared[place];
-        let slot = queue.front().expect("what is picked waits");
-        let (packet, is_last) = messages.next_packet(slot, now, path_set);
-        if is_last {
-            queue.pop_front(messages);
+        let places = self.places(group);
+        let shared = &mut self.shared[places];
+        let Some(queue) = shared.iter_mut().rfind(|queue| !queue.is_empty()) else {
+            return Turn::Nothing;
+        };
+        let packet = queue.take(messages, PathSet::default(), now);
+        if queue.is_empty() && shared.iter().all(|queue| queue.is_empty()) {
+            self.waiting &= !(1 << group);
         }
-        packet
+        Turn::Send(packet)
     }
 
     #[inline(never)]
@@ -397,7 +388,7 @@ impl Adapter {
             Who::Shared(in_ring) => {
                 let slot = self.shared[place].front().expect("what is picked waits");
                 let path_set = self.choose(messages, slot);
-                let packet = self.take_shared(messages, place, path_set, now);
+                let packet = self.shared[place].take(messages, path_set, now);
                 let is_left = !self.shared[place].is_empty();
                 if let Some(turns) = self.beside().turns.get_mut(place) {
                     turns.took_shared(in_ring, is_left);

@@ -208,7 +208,8 @@ impl Endpoints {
     /// What an endpoint begins to send of a group of its queues at an instant at which its link is
     /// free; it may be later than the present one. [`crate::Notice::Began`] is to follow then, if
     /// that is wanted.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who asks takes the packet apart where it stands")]
+    #[inline(always)]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
         let adapter = &mut self.adapters[endpoint.index()];
         let turn = adapter.take(&mut self.flows, &mut self.messages, group, begins);

@@ -54,7 +54,7 @@ pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Sche
 pub use marking::{Marking, Periodic, Threshold};
 pub use message::{Delivery, Message};
 pub use messages::Arrival;
-pub use notice::{Notice, Order, Wanted, Which};
+pub use notice::{Created, Notice, Order, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
 pub use packets::{Among, BLOCK_BYTES, OvertakingPlan, PacketsPlan, Read};
 pub use path::{PathLength, PathSet};

@@ -101,6 +101,8 @@ impl Messages {
     // What comes.
 
     /// A message is created.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, outgoing: Outgoing) -> MessageSlot {
         let Outgoing { message, priority, vc_class, longest_bytes, conformance } = outgoing;
         debug_assert!(longest_bytes > 0, "a packet carries payload");
@@ -117,6 +119,7 @@ impl Messages {
         MessageSlot::new(self.slots.len() - 1)
     }
 
+    #[inline(never)]
     fn segment(&mut self, payload_bytes: u32, longest_bytes: u32) -> u32 {
         let (unsent_bytes, left_bytes) = (payload_bytes, payload_bytes);
         let (packets, wire_bytes) = (0, 0);

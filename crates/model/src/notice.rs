@@ -106,6 +106,15 @@ pub enum Order {
     },
 }
 
+/// What is to be done once a source has created a message; there is nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Created {
+    /// [`Order::CreateAt`] of the source at this instant, first, if there is one.
+    pub next: Option<Time>,
+    /// [`Order::Send`] of this endpoint.
+    pub endpoint: EndpointId,
+}
+
 /// The notices that somebody wants beside those of messages created, packets received and endpoints
 /// woken, which always are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

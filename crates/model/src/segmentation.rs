@@ -70,6 +70,7 @@ pub enum SegmentationPlan {
 impl SegmentationPlan {
     /// The most payload of a packet in bytes; `switches` tells how many are on its route, where
     /// that matters. Without a switch, on a cable between two hosts, it is as over one.
+    #[inline]
     pub fn longest_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
         match self {
             Self::None => u32::MAX,

@@ -1,12 +1,23 @@
 //! The clock: ticks, and the events between them.
 
 use crate::lanes::event::{Event, Packed};
+use crate::lanes::worms::WormId;
 use gingham_kernel::Wheel;
+use gingham_topology::ChannelId;
+use std::collections::VecDeque;
+
+/// Later than any event.
+const NEVER: (u64, Packed) = (u64::MAX, Packed::LAST);
 
 /// What happens when.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     queue: Wheel<Packed>,
+    /// The first of the deliveries that were scheduled in the order in which they happen, as most
+    /// are: those of a tick are a cable's delay away. The others are in the queue.
+    delivery: (u64, Packed),
+    /// Those after it.
+    deliveries: VecDeque<(u64, Packed)>,
     /// The present instant, in picoseconds.
     now: u64,
     cycle_ps: u64,
@@ -19,7 +30,16 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new(cycle_ps: u64) -> Self {
-        Self { queue: Wheel::new(), now: 0, cycle_ps, tick: 0, ticks_done: 0, events: 0 }
+        Self {
+            queue: Wheel::new(),
+            delivery: NEVER,
+            deliveries: VecDeque::new(),
+            now: 0,
+            cycle_ps,
+            tick: 0,
+            ticks_done: 0,
+            events: 0,
+        }
     }
 
     /// The present instant, in picoseconds.
@@ -49,8 +69,23 @@ impl Clock {
         self.events += events;
     }
 
+    #[expect(clippy::inline_always, reason = "who schedules knows what: it packs no other event")]
+    #[inline(always)]
     pub(crate) fn schedule(&mut self, time: u64, event: Event) {
         self.queue.schedule(time, event.into());
+    }
+
+    /// The tail of a worm will have arrived whole at its destination.
+    #[inline]
+    pub(crate) fn schedule_delivery(&mut self, time: u64, channel: ChannelId, worm: WormId) {
+        let event = Packed::from(Event::Deliver { channel, worm });
+        if self.delivery == NEVER {
+            self.delivery = (time, event);
+        } else if *self.deliveries.back().unwrap_or(&self.delivery) < (time, event) {
+            self.deliveries.push_back((time, event));
+        } else {
+            self.queue.schedule(time, event);
+        }
     }
 
     /// Something can happen at ticks from now on.
@@ -65,13 +100,17 @@ impl Clock {
     #[inline]
     pub(crate) fn next(&mut self) -> (u64, u64) {
         let event_ps = self.queue.peek().map_or(u64::MAX, |(time, _)| time);
-        (event_ps, self.tick.saturating_mul(self.cycle_ps))
+        (event_ps.min(self.delivery.0), self.tick.saturating_mul(self.cycle_ps))
     }
 
     /// The next event happens.
     #[inline]
     pub(crate) fn next_event(&mut self) -> Event {
-        let (time, event) = self.queue.pop().expect("an event is pending");
+        let (time, event) = if self.delivery < self.queue.peek().unwrap_or(NEVER) {
+            std::mem::replace(&mut self.delivery, self.deliveries.pop_front().unwrap_or(NEVER))
+        } else {
+            self.queue.pop().expect("an event is pending")
+        };
         self.now = time;
         self.events += 1;
         event.unpack()

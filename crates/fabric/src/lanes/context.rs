@@ -5,7 +5,7 @@ use crate::lanes::clock::Clock;
 use crate::lanes::layout::Layout;
 use crate::lanes::worms::{WormId, Worms};
 use gingham_kernel::Time;
-use gingham_model::{Endpoints, Notice, PipelinePlan, Plan};
+use gingham_model::{Created, Endpoints, Notice, PipelinePlan, Plan};
 use std::sync::Arc;
 
 /// Of a run.
@@ -25,6 +25,13 @@ impl Context {
     #[inline]
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
         self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
+    }
+
+    /// A source creates a message now. What that brings about is to be done before anything else.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    pub(crate) fn create_next(&mut self, source: usize) -> Created {
+        self.endpoints.create_next(source, Time::from_ps(self.clock.now()))
     }
 
     /// A worm has arrived whole at its destination.

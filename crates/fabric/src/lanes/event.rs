@@ -41,6 +41,9 @@ pub(crate) struct Packed(u64);
 pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
 
 impl Packed {
+    /// After every event of an instant.
+    pub(crate) const LAST: Self = Self(u64::MAX);
+
     const fn new(kind: u64, index: usize, id: usize) -> Self {
         Self(kind << 60 | (index as u64) << 32 | id as u64)
     }

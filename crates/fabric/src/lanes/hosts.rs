@@ -15,10 +15,12 @@ use crate::lanes::in_transit::InTransit;
 use crate::lanes::layout::{Layout, SHIFT, lanes_of};
 use crate::lanes::links::{Links, TO_HOST};
 use crate::lanes::network::Network;
-use crate::lanes::worms::{InTransitId, Worm, WormId};
+use crate::lanes::worms::{InTransitId, WormId};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Adapter, Endpoints, Next, Notice, Order, PipelinePlan, Plan, Turn, Wanted};
+use gingham_model::{
+    Adapter, Created, Endpoints, Next, Notice, Order, PipelinePlan, Plan, Turn, Wanted,
+};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 /// All hosts.
@@ -135,8 +137,11 @@ impl Hosts {
     /// A source creates a message.
     #[inline(never)]
     pub(crate) fn create(&mut self, source: usize, links: &mut Links, context: &mut Context) {
-        context.tell(Notice::Created { source });
-        self.carry_out_all(links, context);
+        let Created { next, endpoint } = context.create_next(source);
+        if let Some(at) = next {
+            context.clock.schedule(at.as_ps(), Event::Create { source });
+        }
+        self.send_soon(endpoint, links, context);
     }
 
     /// Carries out what the endpoints order: hosts may send at the next tick.
@@ -149,18 +154,9 @@ impl Hosts {
 
     #[inline(never)]
     fn carry_out_some(&mut self, links: &mut Links, context: &mut Context) {
-        self.carry_out_all(links, context);
-    }
-
-    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
-    #[inline(always)]
-    fn carry_out_all(&mut self, links: &mut Links, context: &mut Context) {
         while let Some(order) = context.endpoints.next_order() {
             match order {
-                Order::Send { endpoint } => {
-                    let channel = context.plan.fabric.endpoint_channel(endpoint);
-                    self.wake_port(context.layout.port(channel), links, context);
-                }
+                Order::Send { endpoint } => self.send_soon(endpoint, links, context),
                 Order::CreateAt { source, at } => {
                     context.clock.schedule(at.as_ps(), Event::Create { source });
                 }
@@ -171,10 +167,11 @@ impl Hosts {
         }
     }
 
-    /// The host at a port may have something else to send than before.
+    /// An endpoint may have something else to send than before, at the next tick.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
-    fn wake_port(&mut self, port: usize, links: &mut Links, context: &mut Context) {
+    fn send_soon(&mut self, endpoint: EndpointId, links: &mut Links, context: &mut Context) {
+        let port = context.layout.port(context.plan.fabric.endpoint_channel(endpoint));
         self.look_for_waiting(port, context);
         links.ready.insert(port);
         context.clock.wake();
@@ -202,10 +199,10 @@ impl Hosts {
         links: &mut Links,
         context: &mut Context,
     ) {
-        let port = context.layout.port(channel);
+        let endpoint = self.host(context.layout.port(channel)).endpoint;
         let packet = context.worms.get(worm).packet;
-        context.tell(Notice::Began { endpoint: self.host(port).endpoint, packet: &packet });
-        self.wake_port(port, links, context);
+        context.tell(Notice::Began { endpoint, packet: &packet });
+        self.send_soon(endpoint, links, context);
     }
 
     /// The tail of a packet has left its host.
@@ -248,9 +245,10 @@ impl Hosts {
         }
         let Network { links, in_transit, .. } = network;
         let host = self.host_mut(port);
-        host.lanes[lane].left -= 1;
-        if host.lanes[lane].left == 0 {
-            let sender = host.lanes[lane];
+        let sender = &mut host.lanes[lane];
+        sender.left -= 1;
+        if sender.left == 0 {
+            let sender = *sender;
             host.groups[usize::from(sender.group)].middle &= !(1 << lane);
             links.end_packet(port, lane);
             self.end_packet(port, sender, began, context);
@@ -260,8 +258,7 @@ impl Hosts {
         }
         let link = links.port(port);
         if link.is_common() && !link.is(TO_HOST) {
-            let there = tick + u64::from(link.latency);
-            links.launch(port, lane, there);
+            links.launch(port, lane, tick + u64::from(link.latency));
         } else {
             network.traverse_channel(port, lane, began, context);
         }
@@ -309,6 +306,10 @@ impl Hosts {
         if waiting == 0 || !is_open {
             return 0;
         }
+        let is_plain = self.is_plain && !in_transit.exists();
+        if is_plain && let [Group { lanes, middle }] = *self.host(port).groups {
+            return if middle & could == 0 { lanes & all_idle } else { 0 };
+        }
         let mut begins = 0;
         for group in 0..self.host(port).groups.len() {
             let Group { lanes, middle } = self.host(port).groups[group];
@@ -316,17 +317,14 @@ impl Hosts {
             if waiting >> group & 1 == 0 || middle & could != 0 || idle == 0 {
                 continue;
             }
-            if !self.is_plain || in_transit.exists() {
+            if !is_plain {
                 let next = self.next_of(port, group, began, in_transit, context);
                 let fitting = |next| self.fitting_lanes(port, idle & !begins, next, links, context);
                 idle = next.map_or(0, fitting);
             }
-            let mut left = idle & !begins;
-            while left != 0 {
-                let lane = left.trailing_zeros() as usize;
-                self.host_mut(port).lanes[lane].group =
-                    u8::try_from(group).expect("groups are few");
-                left &= left - 1;
+            for lane in lanes_of(idle & !begins) {
+                let group = u8::try_from(group).expect("groups are few");
+                self.host_mut(port).lanes[lane].group = group;
             }
             begins |= idle;
         }
@@ -430,13 +428,14 @@ impl Hosts {
         network: &mut Network,
         context: &mut Context,
     ) {
-        let LaneSender { group, in_transit: id, head, .. } = self.host(port).lanes[lane];
+        let LaneSender { group, in_transit: id, .. } = self.host(port).lanes[lane];
         let (worm, flits) = match id {
             Some(id) => network.in_transit.begin(id, began, context),
             None => self.begin_own(port, group.into(), began, context),
         };
         let host = self.host_mut(port);
-        host.lanes[lane] = LaneSender { worm, left: flits, group, in_transit: id, head };
+        let sender = &mut host.lanes[lane];
+        (sender.worm, sender.left) = (worm, flits);
         host.groups[usize::from(group)].middle |= 1 << lane;
         network.links.begin_packet(port, lane);
         network.buffers.expect_worm(network.links.port(port).peer_lane(lane), worm, flits);
@@ -453,9 +452,8 @@ impl Hosts {
         let &Host { endpoint, channel, peer, .. } = self.host(port);
         let turn = context.endpoints.turn(endpoint, group, Time::from_ps(began));
         let Turn::Send(packet) = turn else { unreachable!("a packet was found to be there") };
-        let worm = Worm::new(&context.plan, &context.lanes, packet, peer, began);
-        let flits = worm.flits;
-        let worm = context.worms.insert(worm);
+        let Context { plan, lanes, worms, .. } = context;
+        let (worm, flits) = worms.begin(plan, lanes, packet, peer, began);
         if self.wanted.began.has(&packet) {
             if began == context.clock.now() {
                 context.tell(Notice::Began { endpoint, packet: &packet });

@@ -9,7 +9,6 @@
 //! at.
 
 use crate::lanes::context::Context;
-use crate::lanes::event::Event;
 use crate::lanes::layout::SHIFT;
 use crate::lanes::links::{SLOW, TO_HOST};
 use crate::lanes::network::Network;
@@ -111,7 +110,7 @@ impl Network {
             context.worms.get_mut(worm).head_arrived_ps = arrived;
         }
         if ends.is_tail {
-            context.clock.schedule(arrived, Event::Deliver { channel, worm });
+            context.clock.schedule_delivery(arrived, channel, worm);
         }
     }
 }

@@ -35,7 +35,8 @@ pub(crate) struct Worm {
 impl Worm {
     /// The worm of a packet that enters; `first_node` is at the end of its host's cable, on which
     /// its first flit begins at `began_ps`.
-    pub(crate) fn new(
+    #[inline]
+    fn new(
         plan: &Plan,
         lanes: &PipelinePlan,
         packet: Packet,
@@ -103,11 +104,25 @@ pub(crate) struct Worms {
 }
 
 impl Worms {
-    pub(crate) fn insert(&mut self, worm: Worm) -> WormId {
-        if let Some(id) = self.free.pop() {
-            self.worms[id.index()] = worm;
-            return id;
-        }
+    /// A packet enters ([`Worm::new`]). Returns how many flits it has, too.
+    #[inline]
+    pub(crate) fn begin(
+        &mut self,
+        plan: &Plan,
+        lanes: &PipelinePlan,
+        packet: Packet,
+        first_node: NodeId,
+        began_ps: u64,
+    ) -> (WormId, u32) {
+        let worm = Worm::new(plan, lanes, packet, first_node, began_ps);
+        let id = self.free.pop().unwrap_or_else(|| self.add(worm));
+        self.worms[id.index()] = worm;
+        (id, worm.flits)
+    }
+
+    /// Room for a worm more.
+    #[cold]
+    fn add(&mut self, worm: Worm) -> WormId {
         self.worms.push(worm);
         WormId::new(self.worms.len() - 1)
     }

@@ -11,9 +11,10 @@
 use super::Endpoints;
 use crate::flows::Standing;
 use crate::marking::Reading;
+use crate::traffic::Draft;
 use crate::{
-    Arrival, ClassId, Conformance, Content, FlowId, FlowKey, Message, MessageId, Noted, Notice,
-    Order, Packet, PathSet, Priority,
+    Arrival, ClassId, Conformance, Content, Created, FlowId, FlowKey, Message, MessageId, Noted,
+    Notice, Order, Packet, PathSet, Priority,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
@@ -39,7 +40,11 @@ impl Endpoints {
             self.note(now, &notice);
         }
         match notice {
-            Notice::Created { source } => self.on_created(source, now),
+            Notice::Created { source } => {
+                let Created { next, endpoint } = self.on_created(source, now);
+                self.orders.push(Order::Send { endpoint });
+                self.orders.extend(next.map(|at| Order::CreateAt { source, at }));
+            }
             Notice::Began { endpoint, packet } => self.on_began(endpoint, packet, now),
             Notice::Left { endpoint, began, flits, flit } => {
                 self.on_left(endpoint, now, (began, flits, flit));
@@ -54,6 +59,17 @@ impl Endpoints {
                 self.set_checkpoint();
             }
         }
+    }
+
+    /// The same as to tell [`Notice::Created`], with what that orders as a value: a message is
+    /// created too often for a list.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    pub fn create_next(&mut self, source: usize, now: Time) -> Created {
+        if self.is_probed {
+            self.note(now, &Notice::Created { source });
+        }
+        self.on_created(source, now)
     }
 
     /// Whether anything is to be done on account of what was told.
@@ -74,11 +90,16 @@ impl Endpoints {
 
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
-    fn on_created(&mut self, source: usize, now: Time) {
-        self.arrivals_pending -= 1;
-        let endpoint = self.create(source, None, now);
-        self.orders.push(Order::Send { endpoint });
-        self.await_arrival(source);
+    fn on_created(&mut self, index: usize, now: Time) -> Created {
+        let source = &mut self.sources[index];
+        let (class, endpoint) = (source.class(), source.endpoint());
+        let draft = source.draw();
+        let next = source.next_arrival();
+        if next.is_none() {
+            self.arrivals_pending -= 1;
+        }
+        self.offer(class, endpoint, draft, now);
+        Created { next, endpoint }
     }
 
     /// Orders when a source creates its next message, if it does and its instant is known.
@@ -93,28 +114,48 @@ impl Endpoints {
     #[inline(never)]
     fn create(&mut self, source: usize, reply_to: Option<EndpointId>, now: Time) -> EndpointId {
         let source = &mut self.sources[source];
+        let (class, endpoint) = (source.class(), source.endpoint());
         let draft = match reply_to {
             None => source.draw(),
             Some(destination) => source.draw_reply(destination),
         };
-        let mut message = Message {
+        self.offer(class, endpoint, draft, now);
+        endpoint
+    }
+
+    /// A message of a class is created at an endpoint.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    fn offer(&mut self, class: ClassId, source: EndpointId, draft: Draft, now: Time) {
+        let message = Message {
             id: MessageId::new(self.messages_created),
-            class: source.class(),
-            source: source.endpoint(),
+            class,
+            source,
             destination: draft.destination,
             payload_bytes: draft.payload_bytes,
             created: now,
             flow: None,
         };
         self.messages_created += 1;
-        let (class, conformance) = self.adapters[message.source.index()].judge(&message);
+        let adapter = &mut self.adapters[source.index()];
+        let (class, conformance) = adapter.judge(&message);
+        if self.flows.tells_apart(class) || conformance == Conformance::Dropped {
+            return self.offer_flow(message, (class, conformance));
+        }
+        self.collector.on_created(&message);
+        let (flows, messages) = (&mut self.flows, &mut self.messages);
+        adapter.admit(&self.plan, flows, messages, message, (class, conformance));
+    }
+
+    /// The same of a message of a flow, or of one that policing drops.
+    #[inline(never)]
+    fn offer_flow(&mut self, mut message: Message, (class, conformance): (ClassId, Conformance)) {
         if self.flows.tells_apart(class) {
             message.flow = Some(self.flow_of(class, &message));
         }
         self.collector.on_created(&message);
         if conformance == Conformance::Dropped {
-            self.collector.on_dropped(&message);
-            return message.source;
+            return self.collector.on_dropped(&message);
         }
         let adapter = &mut self.adapters[message.source.index()];
         let (flows, messages) = (&mut self.flows, &mut self.messages);
@@ -122,7 +163,6 @@ impl Endpoints {
         if message.flow.is_some() {
             self.tell_held();
         }
-        message.source
     }
 
     /// The flow of a message that is sent as one of a class.

@@ -37,6 +37,8 @@ impl ClassCollector {
     }
 
     /// A message was created.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub(super) fn count_created(&mut self, grid: &Grid, message: &Message) {
         self.each_at(grid, message.created, |slice| slice.created.add(message));
     }
@@ -47,6 +49,8 @@ impl ClassCollector {
     }
 
     /// A message was delivered, so many bytes long on the wire.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery) {
         self.each_at(grid, delivery.delivered, |slice| {
             slice.delivered.add(&delivery.message);
@@ -55,6 +59,8 @@ impl ClassCollector {
     }
 
     /// A message has come to the end of its journey, which counts when it began.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub(super) fn count_journey(&mut self, grid: &Grid, delivery: &Delivery) {
         let created = delivery.message.created;
         let slice = self.each_at(grid, created, |slice| slice.count_journey(delivery));
@@ -80,7 +86,8 @@ impl ClassCollector {
     }
 
     /// Counts at an instant. Returns its slice.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     fn each_at(&mut self, grid: &Grid, time: Time, count: impl Fn(&mut Slice)) -> usize {
         let slice = grid.slice_at(time);
         count(self.slices.at(slice));

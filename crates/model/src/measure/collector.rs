@@ -89,6 +89,8 @@ impl Collector {
     }
 
     /// A message was created.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub fn on_created(&mut self, message: &Message) {
         self.created_messages += 1;
         if self.closed.is_none() {
@@ -111,18 +113,36 @@ impl Collector {
     }
 
     /// A message was delivered.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub fn on_delivered(&mut self, delivery: &Delivery) {
         self.delivered_messages += 1;
         self.records.offer(delivery);
-        if self.closed.is_none() {
-            self.count_accepted(delivery);
-            self.count_journey(delivery);
-        } else if self.is_followed(delivery) {
-            self.count_journey(delivery);
-            self.followed_left -= 1;
-            if self.followed_left == 0 {
-                self.end = delivery.delivered;
-            }
+        if self.closed.is_some() {
+            return self.on_followed(delivery);
+        }
+        let class = &mut self.classes[delivery.message.class.index()];
+        class.count_accepted(&self.grid, delivery);
+        class.count_journey(&self.grid, delivery);
+        if let Some(flow) = delivery.message.flow {
+            self.flows.count_accepted(&self.grid, flow, delivery);
+            self.flows.count_journey(&self.grid, flow, delivery);
+        }
+    }
+
+    /// A message was delivered after the window was closed.
+    #[inline(never)]
+    fn on_followed(&mut self, delivery: &Delivery) {
+        if !self.is_followed(delivery) {
+            return;
+        }
+        self.classes[delivery.message.class.index()].count_journey(&self.grid, delivery);
+        if let Some(flow) = delivery.message.flow {
+            self.flows.count_journey(&self.grid, flow, delivery);
+        }
+        self.followed_left -= 1;
+        if self.followed_left == 0 {
+            self.end = delivery.delivered;
         }
     }
 
@@ -263,20 +283,6 @@ impl Collector {
     /// Where the window ends, once it is closed.
     fn window_end(&self) -> Option<Time> {
         self.closed.map(|sections| self.grid.boundary(sections))
-    }
-
-    fn count_accepted(&mut self, delivery: &Delivery) {
-        self.classes[delivery.message.class.index()].count_accepted(&self.grid, delivery);
-        if let Some(flow) = delivery.message.flow {
-            self.flows.count_accepted(&self.grid, flow, delivery);
-        }
-    }
-
-    fn count_journey(&mut self, delivery: &Delivery) {
-        self.classes[delivery.message.class.index()].count_journey(&self.grid, delivery);
-        if let Some(flow) = delivery.message.flow {
-            self.flows.count_journey(&self.grid, flow, delivery);
-        }
     }
 
     /// Where a stop rule says that the window ends, in sections.

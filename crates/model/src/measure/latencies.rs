@@ -3,10 +3,11 @@
 //! Counted in bars of a relative width below 1 % (`hdrhistogram`, after Tene's HdrHistogram: 128
 //! bars of equal width between a power of two and the next), so that a percentile is known to half
 //! a per cent and a section needs some kilobytes whatever it holds. Bars that are needed are added
-//! as they are needed.
+//! as they are needed. Sections count each message and keep the bars alone; that they are those of
+//! the histogram in which sections come together, a test says.
 
 use gingham_kernel::Span;
-use hdrhistogram::{Counter, Histogram};
+use hdrhistogram::Histogram;
 
 /// Two digits: bars narrower than 1 % of what they count.
 const DIGITS: u8 = 2;
@@ -22,48 +23,95 @@ pub struct Bar {
     pub messages: u64,
 }
 
-/// The latencies of messages created in one section.
-#[derive(Clone, PartialEq, Debug)]
+/// log2 of the bars of equal width between a power of two and the next.
+const BARS_LOG2: u32 = 7;
+
+/// The latencies of messages created in one section: the bars of [`Merged`], and nothing else that
+/// a message would have to change.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Latencies {
-    histogram: Histogram<u32>,
+    /// Messages by bar.
+    bars: Vec<u32>,
     longest: Span,
 }
 
 impl Latencies {
     fn new() -> Self {
-        Self { histogram: empty(), longest: Span::ZERO }
+        Self { bars: Vec::new(), longest: Span::ZERO }
     }
 
     /// Without a message, with room for as long ones as here.
     fn emptied(&self) -> Self {
-        Self { histogram: Histogram::new_from(&self.histogram), longest: Span::ZERO }
+        Self { bars: vec![0; self.bars.len()], longest: Span::ZERO }
     }
 
     /// Counts a latency.
+    #[inline]
     pub(super) fn record(&mut self, latency: Span) {
-        let recorded = self.histogram.record(latency.as_ps());
-        recorded.expect("the histogram grows with what it counts");
         self.longest = self.longest.max(latency);
+        let bar = bar_of(latency);
+        match self.bars.get_mut(bar) {
+            Some(messages) => *messages = messages.saturating_add(1),
+            None => self.record_beyond(bar),
+        }
+    }
+
+    /// Counts a latency of a bar for which there was no room.
+    #[cold]
+    fn record_beyond(&mut self, bar: usize) {
+        // Up to the end of its power of two: longer ones are near.
+        self.bars.resize((bar + 1).next_multiple_of(1 << BARS_LOG2), 0);
+        self.bars[bar] = 1;
     }
 
     /// Messages counted.
     pub(super) fn messages(&self) -> u64 {
-        self.histogram.len()
+        self.bars.iter().map(|messages| u64::from(*messages)).sum()
     }
 
     /// Messages no slower than the slowest in the bar of `latency`.
     pub(super) fn messages_up_to(&self, latency: Span) -> u64 {
-        self.histogram.count_between(0, latency.as_ps())
+        let bars = self.bars.iter().take(bar_of(latency) + 1);
+        bars.map(|messages| u64::from(*messages)).sum()
     }
 
     fn merge(&mut self, other: &Self) {
-        self.histogram.add(&other.histogram).expect("the histogram grows with what it counts");
+        if self.bars.len() < other.bars.len() {
+            self.bars.resize(other.bars.len(), 0);
+        }
+        for (messages, more) in self.bars.iter_mut().zip(&other.bars) {
+            *messages = messages.saturating_add(*more);
+        }
         self.longest = self.longest.max(other.longest);
+    }
+
+    /// A latency of each bar that is not empty, with its messages.
+    fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        let bars = self.bars.iter().enumerate().filter(|(_, messages)| **messages > 0);
+        bars.map(|(bar, messages)| (longest_of(bar), u64::from(*messages)))
     }
 }
 
+/// The bar of a latency: of those up to 256 ps each has its own.
+#[inline]
+fn bar_of(latency: Span) -> usize {
+    let ps = latency.as_ps();
+    let narrow = (2 << BARS_LOG2) - 1;
+    let width_log2 = u64::leading_zeros(narrow) - u64::leading_zeros(ps | narrow);
+    let below = u64::from(width_log2) << BARS_LOG2;
+    usize::try_from(below + (ps >> width_log2)).expect("bars are few")
+}
+
+/// The longest latency of a bar, in picoseconds.
+fn longest_of(bar: usize) -> u64 {
+    let bar = bar as u64;
+    let width_log2 = (bar >> BARS_LOG2).saturating_sub(1);
+    let from = (bar - (width_log2 << BARS_LOG2)) << width_log2;
+    from + ((1 << width_log2) - 1)
+}
+
 /// The latencies of a run, by section.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LatencySections {
     sections: Vec<Latencies>,
 }
@@ -74,12 +122,20 @@ impl LatencySections {
     }
 
     /// The latencies of the section with this number.
+    #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut Latencies {
+        if index >= self.sections.len() {
+            self.make_room_for(index);
+        }
+        &mut self.sections[index]
+    }
+
+    #[cold]
+    fn make_room_for(&mut self, index: usize) {
         while index >= self.sections.len() {
             let next = self.sections.last().map_or_else(Latencies::new, Latencies::emptied);
             self.sections.push(next);
         }
-        &mut self.sections[index]
     }
 
     /// Sections `from..to`, as far as anything was counted in them or later.
@@ -109,10 +165,9 @@ pub(super) struct Merged {
 
 impl Merged {
     pub(super) fn of(sections: &[Latencies]) -> Self {
-        let mut histogram = empty();
-        for bar in sections.iter().flat_map(|section| section.histogram.iter_recorded()) {
-            let count = u64::from(bar.count_at_value());
-            let recorded = histogram.record_n(bar.value_iterated_to(), count);
+        let mut histogram = Histogram::new(DIGITS).expect("two digits are few enough");
+        for (latency, messages) in sections.iter().flat_map(Latencies::recorded) {
+            let recorded = histogram.record_n(latency, messages);
             recorded.expect("the histogram grows with what it counts");
         }
         let longest = sections.iter().map(|section| section.longest).max();
@@ -156,10 +211,6 @@ impl Merged {
     }
 }
 
-fn empty<T: Counter>() -> Histogram<T> {
-    Histogram::new(DIGITS).expect("two digits are few enough")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +236,20 @@ mod tests {
         let expected = [(10, 11, 2), (11, 12, 1), (255, 256, 1), (256, 258, 2), (510, 512, 1)];
         assert_eq!(bars, expected);
         assert_eq!(merged.longest(), Some(Span::from_ps(511)));
+    }
+
+    #[test]
+    fn bars_are_those_of_the_histogram() {
+        let histogram = Histogram::<u64>::new(DIGITS).unwrap();
+        for exponent in 0..63 {
+            for latency in [0, 1, 2, 77].map(|more| (1_u64 << exponent) + (more << exponent >> 7)) {
+                let bar = bar_of(Span::from_ps(latency));
+                assert_eq!(longest_of(bar), histogram.highest_equivalent(latency), "{latency}");
+                let next = Span::from_ps(histogram.next_non_equivalent(latency));
+                assert_eq!(bar_of(next), bar + 1, "{latency}");
+            }
+        }
+        assert_eq!((bar_of(Span::ZERO), longest_of(0)), (0, 0));
     }
 
     #[test]

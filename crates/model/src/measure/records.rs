@@ -26,6 +26,7 @@ impl Records {
     }
 
     /// Keeps a delivery, or not.
+    #[inline]
     pub(super) fn offer(&mut self, delivery: &Delivery) {
         match self.messages {
             KeptMessages::None => {}
@@ -34,6 +35,7 @@ impl Records {
         }
     }
 
+    #[inline(never)]
     fn sample(&mut self, delivery: &Delivery) {
         self.seen += 1;
         if self.kept.len() < self.sample_size {

@@ -38,6 +38,8 @@ pub(super) struct Slice {
 
 impl Slice {
     /// Counts the journey of a message that was created in the slice.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub(super) fn count_journey(&mut self, delivery: &Delivery) {
         self.followed_messages += 1;
         match delivery.conformance {
@@ -110,11 +112,17 @@ impl Slices {
     }
 
     /// The slice with this number.
+    #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut Slice {
         if index >= self.slices.len() {
-            self.slices.resize(index + 1, Slice::default());
+            self.make_room_for(index);
         }
         &mut self.slices[index]
+    }
+
+    #[cold]
+    fn make_room_for(&mut self, index: usize) {
+        self.slices.resize(index + 1, Slice::default());
     }
 
     /// Slices `from..to`, as far as anything happened in them or later.

@@ -1,7 +1,8 @@
 //! Queues of messages, as lists through their places.
 
 use super::Messages;
-use crate::MessageSlot;
+use crate::{MessageSlot, Packet, PathSet};
+use gingham_kernel::Time;
 
 /// Messages in the order in which they came.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,6 +36,18 @@ impl Queue {
             }
         };
         self.ends = Some((first, slot));
+    }
+
+    /// The next packet of the first, which starts at `now`; there is one. The last one takes its
+    /// message out.
+    #[inline]
+    pub(crate) fn take(&mut self, messages: &mut Messages, path_set: PathSet, now: Time) -> Packet {
+        let (first, last) = self.ends.expect("what is picked waits");
+        let (packet, is_last) = messages.next_packet(first, now, path_set);
+        if is_last {
+            self.ends = messages.slots[first.index()].next.map(|next| (next, last));
+        }
+        packet
     }
 
     /// Takes the first out.

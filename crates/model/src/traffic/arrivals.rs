@@ -211,6 +211,7 @@ impl Clock {
     }
 
     /// The next instant, if there is one before `stop`. A backlogged source has only a first one.
+    #[inline]
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let next = match self {
             Self::Poisson { now, interval_mean_ps, stream } => {

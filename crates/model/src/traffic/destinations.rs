@@ -108,6 +108,7 @@ impl OtherHosts {
     }
 
     /// One of them, with equal probability. Panics if there is none.
+    #[inline]
     fn draw(&self, stream: &mut Stream) -> EndpointId {
         let drawn = stream.below(self.len() as u64);
         let drawn = usize::try_from(drawn).expect("below a length");
@@ -148,7 +149,18 @@ impl DestinationPlan {
     }
 
     /// A destination. Panics if there is none.
+    #[inline]
     pub(super) fn draw(&self, stream: &mut Stream) -> EndpointId {
+        match self {
+            Self::Fixed(destination) => *destination,
+            Self::Uniform(others) => others.draw(stream),
+            Self::HotSpot { .. } | Self::Weighted(_) => self.draw_unevenly(stream),
+        }
+    }
+
+    /// The same where some are drawn more often than others.
+    #[inline(never)]
+    fn draw_unevenly(&self, stream: &mut Stream) -> EndpointId {
         match self {
             Self::Fixed(destination) => *destination,
             Self::Uniform(others) => others.draw(stream),

@@ -114,6 +114,7 @@ impl LengthPlan {
         }
     }
 
+    #[inline]
     pub(super) fn draw(&self, stream: &mut Stream) -> u32 {
         match self {
             Self::Fixed(bytes) => *bytes,

@@ -91,13 +91,16 @@ impl Source {
 
     /// The instant of the next message, never before that of the last one; `None` if there is no
     /// more, or none but refills.
+    #[inline]
     pub fn next_arrival(&mut self) -> Option<Time> {
-        let next = match &mut self.script {
-            Script::Drawn(drawn) => drawn.clock.next(self.active.end)?,
-            Script::Scheduled { messages, next } => messages.get(*next)?.created,
-            Script::Replies(_) => return None,
-        };
-        self.active.contains(&next).then_some(next)
+        match &mut self.script {
+            Script::Drawn(drawn) => drawn.clock.next(self.active.end),
+            Script::Scheduled { messages, next } => {
+                let next = messages.get(*next)?.created;
+                self.active.contains(&next).then_some(next)
+            }
+            Script::Replies(_) => None,
+        }
     }
 
     /// Whether the source creates a message `now` because one of its own has just begun to leave.
@@ -132,7 +135,8 @@ impl Source {
     }
 
     /// The next message. Panics beyond the end of a schedule, and if it replies.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
     pub fn draw(&mut self) -> Draft {
         match &mut self.script {
             Script::Drawn(drawn) => Draft {

@@ -41,12 +41,13 @@ pub(super) fn later(time: Time, ps: u64) -> Time {
 }
 
 /// The nearest whole number of picoseconds.
+#[inline]
 pub(super) fn whole_ps(ps: f64) -> u64 {
+    // By way of a signed number, which processors convert at once; both saturate beyond the bound.
     #[expect(
         clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "non-negative; what is beyond 64 bits saturates past the end of any run"
+        reason = "non-negative; what is beyond 63 bits saturates past the end of any run"
     )]
-    let whole = (ps + 0.5) as u64;
-    whole.min(u64::MAX / 4)
+    let whole = (ps + 0.5) as i64;
+    whole.cast_unsigned().min(u64::MAX / 4)
 }

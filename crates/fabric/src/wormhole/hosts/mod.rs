@@ -98,9 +98,11 @@ impl Hosts {
     /// A source creates a message.
     #[inline(never)]
     pub(crate) fn create(&mut self, network: &mut Network, source: u32) {
-        let source = source as usize;
-        self.endpoints.tell(network.clock.time(), Notice::Created { source });
-        self.carry_out_all(network);
+        let created = self.endpoints.create_next(source as usize, network.clock.time());
+        if let Some(at) = created.next {
+            network.clock.schedule(at.as_ps(), Event::Create { source });
+        }
+        self.start_soon(network, self.plan.fabric.endpoint_channel(created.endpoint));
     }
 
     /// Tells the endpoints what happens now, and carries out what they order.
@@ -120,12 +122,6 @@ impl Hosts {
 
     #[inline(never)]
     fn carry_out_some(&mut self, network: &mut Network) {
-        self.carry_out_all(network);
-    }
-
-    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
-    #[inline(always)]
-    fn carry_out_all(&mut self, network: &mut Network) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
                 Order::Send { endpoint } => {
