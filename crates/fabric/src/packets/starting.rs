@@ -76,9 +76,15 @@ impl Network {
         self.inputs.leave(input, wire_bytes, end_ps - came_ps);
         self.standing.leave(input, lane, came_ps, end_ps);
         self.active.insert(input.index());
-        let back = self.plan.channel(Fabric::reverse(input)).delay;
-        let known_ps = end_ps + (back + self.packets_plan.credit_delay).as_ps();
+        let known_ps = self.known_ps(input, end_ps);
         let blocks = blocks_of(wire_bytes);
         self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
+    }
+
+    /// When it is known to the sender of a channel what came free at its end at an instant.
+    #[inline]
+    pub(crate) fn known_ps(&self, input: ChannelId, free_ps: u64) -> u64 {
+        let back = self.plan.channel(Fabric::reverse(input)).delay;
+        free_ps + (back + self.packets_plan.credit_delay).as_ps()
     }
 }
