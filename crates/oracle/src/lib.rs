@@ -11,11 +11,14 @@
 //!                                          └► packets     whole packets in input buffers
 //! ```
 //!
-//! Each kind is a module that shares nothing with the others but `gingham-model`. The oracle never
-//! imports an engine, and no engine the oracle.
+//! Each kind is a module that shares nothing with the others but `gingham-model` and how events and
+//! packets are kept (`timeline`, `under_way`). The oracle never imports an engine, and no engine
+//! the oracle.
 
 mod lanes;
 mod packets;
+mod timeline;
+mod under_way;
 mod wormhole;
 
 use gingham_kernel::Time;

@@ -60,7 +60,7 @@ impl Simulation {
                 let waiting_flits = self.input(input).lane(lane).fill() as u64;
                 let packet = &mut self.journeys.get_mut(head.packet).packet;
                 let notice = Notice::Read { input, lane, waiting_flits, packet };
-                self.endpoints.tell(self.now, notice);
+                self.endpoints.tell(self.timeline.now, notice);
                 self.carry_out(tick + 1);
             }
         }

@@ -129,7 +129,7 @@ impl Simulation {
 
     /// The first flit of a lane buffer leaves it and crosses into the output lane that it holds.
     fn traverse_switch(&mut self, input: ChannelId, lane: u8, tick: Tick) {
-        let now = self.now;
+        let now = self.timeline.now;
         let flit = self.input_mut(input).leave(lane, now);
         let hold = self.input(input).lane(lane).holds.expect("it holds an output lane");
         let output_lane = self.outputs[hold.output.index()].lane_mut(hold.lane);

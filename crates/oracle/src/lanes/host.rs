@@ -11,8 +11,8 @@ impl Simulation {
     /// Tells the endpoints what happens now, and carries out what they order, at the first tick
     /// from now on.
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
-        self.endpoints.tell(self.now, notice);
-        self.carry_out(self.clock.first_from(self.now));
+        self.endpoints.tell(self.timeline.now, notice);
+        self.carry_out(self.clock.first_from(self.timeline.now));
     }
 
     /// Carries out what the endpoints order; hosts may send from a tick on.
@@ -22,8 +22,8 @@ impl Simulation {
                 Order::Send { endpoint } => {
                     self.wake_adapter(self.plan.fabric.endpoint_channel(endpoint), from);
                 }
-                Order::CreateAt { source, at } => self.cause(at, Event::Create { source }),
-                Order::WakeAt { endpoint, at } => self.cause(at, Event::Wake { endpoint }),
+                Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
+                Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
             }
         }
     }
@@ -36,13 +36,13 @@ impl Simulation {
             return;
         }
         if let Some(packet) = self.in_transit[host.index()].packet(flit.packet) {
-            let waited = self.now.since(packet.taken.ready.expect("what begins is ready"));
-            self.endpoints.collector_mut().on_reinjected(host, self.now, waited);
+            let waited = self.timeline.now.since(packet.taken.ready.expect("what begins is ready"));
+            self.endpoints.collector_mut().on_reinjected(host, self.timeline.now, waited);
         } else {
-            let from = self.clock.first_after(self.now);
+            let from = self.clock.first_after(self.timeline.now);
             let packet = &self.journeys.get(flit.packet).packet;
             if self.endpoints.wanted().began.has(packet) {
-                self.endpoints.tell(self.now, Notice::Began { endpoint: host, packet });
+                self.endpoints.tell(self.timeline.now, Notice::Began { endpoint: host, packet });
                 self.carry_out(from);
             }
             self.wake_adapter(channel, from);
@@ -72,7 +72,7 @@ impl Simulation {
         }
         let host = self.host_at(channel);
         if flit.index == 0 {
-            self.take_in(host, flit.packet, self.now);
+            self.take_in(host, flit.packet, self.timeline.now);
         }
         self.reassemble(host, flit);
     }
@@ -83,10 +83,10 @@ impl Simulation {
         let journey = self.journeys.get_mut(flit.packet);
         assert_eq!(journey.index_expected, flit.index, "flits of a packet stay in order");
         journey.index_expected += 1;
-        journey.head_arrived.get_or_insert(self.now);
+        journey.head_arrived.get_or_insert(self.timeline.now);
         if journey.is_tail(flit.index) {
             let journey = self.journeys.remove(flit.packet);
-            let (packet, arrival) = (&journey.packet, &journey.arrival(self.now));
+            let (packet, arrival) = (&journey.packet, &journey.arrival(self.timeline.now));
             self.tell(Notice::Received { packet, arrival });
         }
     }

@@ -27,11 +27,12 @@ impl Simulation {
         let journey = self.journeys.get(packet);
         let group = self.endpoints.adapters[host.index()].group_of(journey.packet.vc_class);
         let in_transit = &mut self.in_transit[host.index()];
-        let taken = in_transit.machine.take_in(packet, group, journey.wire_bytes, head, self.now);
+        let taken =
+            in_transit.machine.take_in(packet, group, journey.wire_bytes, head, self.timeline.now);
         let taken = taken.expect("a host that stops its senders takes in what it has room for");
         let collector = self.endpoints.collector_mut();
         if taken.is_spilled {
-            collector.on_spilled(host, self.now);
+            collector.on_spilled(host, self.timeline.now);
         } else {
             collector.on_pool(host, in_transit.machine.pool_bytes());
         }
@@ -47,10 +48,10 @@ impl Simulation {
         let packet = packet.expect("its first flit came before");
         packet.received.push_back(flit);
         if is_tail {
-            in_transit.machine.tail_received(flit.packet, &mut packet.taken, self.now);
+            in_transit.machine.tail_received(flit.packet, &mut packet.taken, self.timeline.now);
         }
         let channel = self.plan.fabric.endpoint_channel(host);
-        self.wake_adapter(channel, self.clock.first_from(self.now));
+        self.wake_adapter(channel, self.clock.first_from(self.timeline.now));
     }
 
     /// The tail of a packet in transit has left.
@@ -61,9 +62,9 @@ impl Simulation {
         assert!(left.received.is_empty(), "the tail was the last flit");
         in_transit.machine.release(&left.taken);
         if self.plan.in_transit.when_full == WhenFull::Stop {
-            let tick = self.clock.instant(self.clock.first_from(self.now));
+            let tick = self.clock.instant(self.clock.first_from(self.timeline.now));
             let channel = Fabric::reverse(self.plan.fabric.endpoint_channel(host));
-            self.cause(tick, Event::Receive { channel });
+            self.timeline.cause(tick, Event::Receive { channel });
         }
     }
 
@@ -91,7 +92,7 @@ impl Simulation {
 
     /// Everything leaves a lane buffer of a host up to a packet that waits for room.
     fn read_on(&mut self, channel: ChannelId, lane: u8) {
-        let (host, now) = (self.host_at(channel), self.now);
+        let (host, now) = (self.host_at(channel), self.timeline.now);
         while let Some(first) = self.input(channel).lane(lane).first() {
             let flit = first.flit;
             let journey = self.journeys.get(flit.packet);

@@ -80,28 +80,28 @@ impl Simulation {
             credits.here = credits.here.checked_sub(1).expect("a flit has a credit");
         }
         let has_buffer = credits.is_some();
-        self.cause(begins, Event::Begin { channel, flit });
+        self.timeline.cause(begins, Event::Begin { channel, flit });
         if has_buffer {
             let is_switch = self.plan.is_switch(self.plan.ends(channel).target.node);
             let cycles = if is_switch { self.lane_plan.pipeline_cycles } else { 0 };
             let there = self.clock.first_from(arrives) + u64::from(cycles);
             let there = self.clock.instant(there);
-            self.cause(there, Event::FlitIsThere { channel, lane, flit });
+            self.timeline.cause(there, Event::FlitIsThere { channel, lane, flit });
         } else {
-            self.cause(arrives, Event::FlitArrives { channel, flit });
+            self.timeline.cause(arrives, Event::FlitArrives { channel, flit });
         }
     }
 
     // Stage 1.
 
     pub(crate) fn flit_is_there(&mut self, channel: ChannelId, lane: u8, flit: Flit) {
-        let (now, tick) = (self.now, self.tick());
+        let (now, tick) = (self.timeline.now, self.tick());
         let depth = self.lane_plan.depths_flits[usize::from(lane)];
         let input = self.inputs[channel.index()].as_mut().expect("the channel has lane buffers");
         input.enter(lane, flit, tick, now);
         assert!(input.lane(lane).fill() <= depth as usize, "a lane buffer overflowed");
         if self.ends_at_host(channel) {
-            self.cause(now, Event::Receive { channel });
+            self.timeline.cause(now, Event::Receive { channel });
         } else {
             self.wake_switch(self.plan.ends(channel).target.node, tick);
         }
@@ -112,7 +112,7 @@ impl Simulation {
         let delay_cycles = self.clock.cycles(self.plan.channel(channel).delay);
         let counts = self.clock.instant(self.tick() + 1 + delay_cycles);
         self.credits_mut(channel, lane).on_their_way += 1;
-        self.cause(counts, Event::Credit { channel, lane });
+        self.timeline.cause(counts, Event::Credit { channel, lane });
     }
 
     pub(crate) fn credit(&mut self, channel: ChannelId, lane: u8) {

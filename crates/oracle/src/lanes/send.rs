@@ -145,7 +145,7 @@ impl Simulation {
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
         let in_transit = &self.in_transit[host.index()].machine;
-        if let Some((packet, arrival)) = in_transit.next_ready(group, self.now) {
+        if let Some((packet, arrival)) = in_transit.next_ready(group, self.timeline.now) {
             let flits = self.journeys.get(packet).flits;
             return Some(Candidate { flits, arrival, step: Step::InTransit { packet } });
         }
@@ -182,7 +182,7 @@ impl Simulation {
         self.take_flit(channel, lane, flit, tick);
         if is_tail {
             let left = self.outputs[channel.index()].free;
-            self.cause(left, Event::TailLeft { channel, packet: flit.packet });
+            self.timeline.cause(left, Event::TailLeft { channel, packet: flit.packet });
         }
     }
 

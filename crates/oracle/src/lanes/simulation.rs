@@ -5,7 +5,8 @@ use crate::lanes::event::Event;
 use crate::lanes::host_state::{InTransit, OutgoingPacket};
 use crate::lanes::journey::Journeys;
 use crate::lanes::ports::{Input, Output};
-use gingham_kernel::{EventQueue, Purpose, Stream, Time};
+use crate::timeline::Timeline;
+use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{Due, Endpoints, Notice, PipelinePlan, Plan, Status};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
@@ -17,8 +18,7 @@ pub(crate) struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) lane_plan: Arc<PipelinePlan>,
     pub(crate) clock: Clock,
-    pub(crate) queue: EventQueue<Event>,
-    pub(crate) now: Time,
+    pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     /// By channel: the host that sends on it, if one does.
     pub(crate) hosts: Vec<Option<EndpointId>>,
@@ -36,12 +36,8 @@ pub(crate) struct Simulation {
     /// By channel: the same of the adapter that sends on it.
     awake_adapters: Vec<Option<Tick>>,
     pub(crate) counts: Vec<ChannelCount>,
-    events: u64,
     pub(crate) flits_entered: u64,
     pub(crate) flits_consumed: u64,
-    /// Events that the current one caused, scheduled together after it.
-    caused: Vec<(Time, Event)>,
-    shuffle: Option<Stream>,
 }
 
 impl gingham_model::Simulation for Simulation {
@@ -54,11 +50,11 @@ impl gingham_model::Simulation for Simulation {
     }
 
     fn now(&self) -> Time {
-        self.now
+        self.timeline.now
     }
 
     fn events(&self) -> u64 {
-        self.events
+        self.timeline.events()
     }
 
     fn endpoints(&self) -> &Endpoints {
@@ -70,7 +66,7 @@ impl gingham_model::Simulation for Simulation {
     }
 
     fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts_until(self.now)
+        self.counts_until(self.timeline.now)
     }
 
     fn assert_invariants(&self) {
@@ -80,11 +76,11 @@ impl gingham_model::Simulation for Simulation {
 
 impl crate::Simulation for Simulation {
     fn next_time(&self) -> Option<Time> {
-        self.queue.next_time()
+        self.timeline.next_time()
     }
 
     fn shuffle_scheduling(&mut self, seed: u64) {
-        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
+        self.timeline.shuffle(seed);
     }
 }
 
@@ -111,8 +107,7 @@ impl Simulation {
             .map(|adapter| InTransit::new(plan.in_transit, adapter.groups().len(), lanes.count));
         let mut simulation = Self {
             clock: Clock { cycle: lane_plan.cycle },
-            queue: EventQueue::new(),
-            now: Time::ZERO,
+            timeline: Timeline::new(),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lanes.count.into()]; endpoints.adapters.len()],
             in_transit: in_transit.collect(),
@@ -123,16 +118,13 @@ impl Simulation {
             awake_switches: vec![None; plan.fabric.nodes().len()],
             awake_adapters: vec![None; plan.channels.len()],
             counts: vec![ChannelCount::default(); plan.channels.len()],
-            events: 0,
             flits_entered: 0,
             flits_consumed: 0,
-            caused: Vec::new(),
-            shuffle: None,
             lane_plan,
             plan,
         };
         simulation.carry_out(0);
-        simulation.schedule_caused();
+        simulation.timeline.schedule_caused();
         simulation
     }
 
@@ -151,7 +143,7 @@ impl Simulation {
     fn assert_invariants(&self) {
         let mut on_wire = vec![vec![0; self.plan.lanes.count.into()]; self.outputs.len()];
         let mut to_hosts = 0;
-        for event in self.queue.iter() {
+        for event in self.timeline.pending() {
             match event {
                 Event::FlitIsThere { channel, lane, .. } => {
                     on_wire[channel.index()][usize::from(*lane)] += 1;
@@ -179,7 +171,7 @@ impl Simulation {
         let at_hosts: usize = self.in_transit.iter().map(InTransit::flits).sum();
         let under_way = (on_wire + in_buffers + in_output_lanes + at_hosts) as u64;
         let accounted = self.flits_consumed + under_way;
-        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.now);
+        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.timeline.now);
     }
 
     fn assert_credits_conserved(&self, channel: ChannelId, lane: u8, on_wire: usize) {
@@ -188,17 +180,15 @@ impl Simulation {
         let places = on_wire + self.input(channel).lane(lane).fill();
         let depth = u64::from(self.lane_plan.depths_flits[usize::from(lane)]);
         let accounted = credits.here + credits.on_their_way + places as u64;
-        assert_eq!(accounted, depth, "credits are conserved at {:?}", self.now);
+        assert_eq!(accounted, depth, "credits are conserved at {:?}", self.timeline.now);
     }
 
     fn step(&mut self) {
-        match self.endpoints.due(self.queue.next_time()) {
+        match self.endpoints.due(self.timeline.next_time()) {
             Due::Event => {
-                let (time, event) = self.queue.pop().expect("an event is pending");
-                self.now = time;
-                self.events += 1;
+                let event = self.timeline.next();
                 self.handle(event);
-                self.schedule_caused();
+                self.timeline.schedule_caused();
             }
             Due::StepEnd(end) => self.sample(end),
             Due::SectionEnd(end) => {
@@ -208,9 +198,9 @@ impl Simulation {
             }
             Due::DeadlockCheck(time) => {
                 let cycle = self.find_cycle(time);
-                self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
+                self.endpoints.check_deadlock(time, cycle, self.timeline.next_time().is_some());
                 if !self.endpoints.is_running() {
-                    self.now = time;
+                    self.timeline.now = time;
                 }
             }
         }
@@ -245,7 +235,7 @@ impl Simulation {
 
     /// The present tick.
     pub(crate) fn tick(&self) -> Tick {
-        self.clock.tick_at(self.now)
+        self.clock.tick_at(self.timeline.now)
     }
 
     /// A switch acts at a tick, this one or the next.
@@ -254,9 +244,9 @@ impl Simulation {
         if *awake < Some(tick) {
             *awake = Some(tick);
             let time = self.clock.instant(tick);
-            self.cause(time, Event::Link { node });
-            self.cause(time, Event::Cross { node });
-            self.cause(time, Event::Allocate { node });
+            self.timeline.cause(time, Event::Link { node });
+            self.timeline.cause(time, Event::Cross { node });
+            self.timeline.cause(time, Event::Allocate { node });
         }
     }
 
@@ -265,7 +255,7 @@ impl Simulation {
         let awake = &mut self.awake_adapters[channel.index()];
         if *awake < Some(tick) {
             *awake = Some(tick);
-            self.cause(self.clock.instant(tick), Event::Send { channel });
+            self.timeline.cause(self.clock.instant(tick), Event::Send { channel });
         }
     }
 
@@ -305,18 +295,5 @@ impl Simulation {
 
     pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
         self.inputs[channel.index()].as_mut().expect("the channel has lane buffers")
-    }
-
-    pub(crate) fn cause(&mut self, time: Time, event: Event) {
-        self.caused.push((time, event));
-    }
-
-    pub(crate) fn schedule_caused(&mut self) {
-        if let Some(stream) = &mut self.shuffle {
-            stream.shuffle(&mut self.caused);
-        }
-        for (time, event) in self.caused.drain(..) {
-            self.queue.schedule(time, event);
-        }
     }
 }

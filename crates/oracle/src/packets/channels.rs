@@ -29,7 +29,7 @@ impl Simulation {
         credits.limit = limit_blocks;
         let was_awaited = std::mem::take(&mut credits.is_awaited);
         if was_awaited || !is_of_host {
-            self.cause(self.now, Event::Start { channel });
+            self.timeline.cause(self.timeline.now, Event::Start { channel });
         }
     }
 
@@ -50,16 +50,16 @@ impl Simulation {
         let journey = self.journeys.get(packet);
         let (channel, wire_bytes) = (journey.path[journey.position], journey.wire_bytes);
         let of_channel = *self.plan.channel(channel);
-        let started = self.now;
+        let started = self.timeline.now;
         self.outputs[channel.index()].sending = Some(Sending { packet, started, wire_bytes, from });
         let left = started + of_channel.bytes.of(wire_bytes);
-        self.cause(left, Event::Left { channel });
+        self.timeline.cause(left, Event::Left { channel });
         if self.inputs[channel.index()].is_some() {
             return self.enter(packet, channel, lane);
         }
         let head_arrived = started + of_channel.delay + of_channel.bytes.of(1);
         self.journeys.get_mut(packet).head_arrived = Some(head_arrived);
-        self.cause(left + of_channel.delay, Event::Arrived { channel, packet });
+        self.timeline.cause(left + of_channel.delay, Event::Arrived { channel, packet });
     }
 
     /// A packet that starts on a channel into a switch takes its space there, whole.
@@ -76,7 +76,7 @@ impl Simulation {
         );
         assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
         let blocks = PacketsPlan::blocks(wire_bytes);
-        let came = self.now + self.plan.channel(channel).delay;
+        let came = self.timeline.now + self.plan.channel(channel).delay;
         let buffered = Buffered {
             packet,
             wire_bytes,
@@ -97,6 +97,6 @@ impl Simulation {
         let earliest = came + delay;
         let head = input.last_head.map_or(earliest, |last| earliest.max(last + interval));
         input.last_head = Some(head);
-        self.cause(head, Event::ReadHead { channel, lane, packet });
+        self.timeline.cause(head, Event::ReadHead { channel, lane, packet });
     }
 }

@@ -24,7 +24,7 @@ impl Simulation {
 
     /// Tells the endpoints what happens now, and carries out what they order.
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
-        self.endpoints.tell(self.now, notice);
+        self.endpoints.tell(self.timeline.now, notice);
         self.carry_out();
     }
 
@@ -33,10 +33,10 @@ impl Simulation {
             match order {
                 Order::Send { endpoint } => {
                     let channel = self.plan.fabric.endpoint_channel(endpoint);
-                    self.cause(self.now, Event::Start { channel });
+                    self.timeline.cause(self.timeline.now, Event::Start { channel });
                 }
-                Order::CreateAt { source, at } => self.cause(at, Event::Create { source }),
-                Order::WakeAt { endpoint, at } => self.cause(at, Event::Wake { endpoint }),
+                Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
+                Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
             }
         }
     }
@@ -51,14 +51,14 @@ impl Simulation {
             let flit = self.plan.channel(channel).flit;
             self.tell(Notice::Left { endpoint, began, flits, flit });
         }
-        self.cause(self.now, Event::Start { channel });
+        self.timeline.cause(self.timeline.now, Event::Start { channel });
     }
 
     // Phase 3: arrived.
 
     pub(crate) fn arrived(&mut self, packet: JourneyId) {
         let journey = self.journeys.remove(packet);
-        let (packet, arrival) = (&journey.packet, &journey.arrival(self.now));
+        let (packet, arrival) = (&journey.packet, &journey.arrival(self.timeline.now));
         self.tell(Notice::Received { packet, arrival });
     }
 
@@ -119,13 +119,13 @@ impl Simulation {
         channel: ChannelId,
         group: usize,
     ) -> Option<Candidate> {
-        match self.endpoints.next(endpoint, group, self.now) {
+        match self.endpoints.next(endpoint, group, self.timeline.now) {
             Next::Packet { payload_bytes, created } => {
                 let wire_bytes = self.packets.wire_bytes(payload_bytes);
                 Some(Candidate { group, wire_bytes, created })
             }
             Next::At(time) => {
-                self.cause(time, Event::Start { channel });
+                self.timeline.cause(time, Event::Start { channel });
                 None
             }
             Next::Nothing => None,
@@ -133,7 +133,7 @@ impl Simulation {
     }
 
     fn begin(&mut self, endpoint: EndpointId, lane: u8, group: usize) {
-        let Turn::Send(packet) = self.endpoints.turn(endpoint, group, self.now) else {
+        let Turn::Send(packet) = self.endpoints.turn(endpoint, group, self.timeline.now) else {
             panic!("the adapter had a packet that may begin")
         };
         if self.endpoints.wanted().began.has(&packet) {

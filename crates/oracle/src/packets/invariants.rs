@@ -9,7 +9,8 @@ use gingham_topology::ChannelId;
 impl Simulation {
     /// Checks conservation of packets and of space.
     pub(crate) fn assert_invariants(&self) {
-        let to_hosts = self.queue.iter().filter(|e| matches!(e, Event::Arrived { .. })).count();
+        let to_hosts =
+            self.timeline.pending().filter(|e| matches!(e, Event::Arrived { .. })).count();
         let all = self.inputs.iter().flatten().flat_map(|input| input.lanes.iter().flatten());
         let in_buffers = all.filter(|buffered| !buffered.has_started).count();
         // One that has started is counted where it goes to.
@@ -41,7 +42,7 @@ impl Simulation {
         let credits = credits[usize::from(lane)];
         let free = credits.limit - credits.sent;
         let accounted = free + taken + self.blocks_under_way(channel, lane, credits.limit);
-        assert_eq!(accounted, holds, "space is conserved at {:?}", self.now);
+        assert_eq!(accounted, holds, "space is conserved at {:?}", self.timeline.now);
         let is_in_order = |pair: &[Buffered]| pair[0].came <= pair[1].came;
         assert!(buffer.windows(2).all(is_in_order), "packets of a buffer are in order");
     }
@@ -54,6 +55,6 @@ impl Simulation {
             }
             _ => None,
         };
-        self.queue.iter().filter_map(limit).max().map_or(0, |last| last - known)
+        self.timeline.pending().filter_map(limit).max().map_or(0, |last| last - known)
     }
 }

@@ -1,14 +1,14 @@
 //! Packets on their way.
 
-use gingham_kernel::{Time, id_type};
+use crate::under_way::UnderWay;
+pub(crate) use crate::under_way::UnderWayId as JourneyId;
+use gingham_kernel::Time;
 use gingham_model::{Arrival, Packet, PathLength};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::DatelineClass;
 
-id_type!(
-    /// A packet on its way; reused once it was received.
-    JourneyId
-);
+/// Packets under way.
+pub(crate) type Journeys = UnderWay<Journey>;
 
 /// A packet on its way.
 #[derive(Clone, Debug)]
@@ -45,41 +45,5 @@ impl Journey {
             head_arrived: self.head_arrived.expect("it has been on its last channel"),
             arrived: now,
         }
-    }
-}
-
-/// Packets on their way by id, with the ids of received ones used again.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Journeys {
-    journeys: Vec<Option<Journey>>,
-    free: Vec<JourneyId>,
-}
-
-impl Journeys {
-    pub(crate) fn insert(&mut self, journey: Journey) -> JourneyId {
-        if let Some(id) = self.free.pop() {
-            self.journeys[id.index()] = Some(journey);
-            return id;
-        }
-        self.journeys.push(Some(journey));
-        JourneyId::new(self.journeys.len() - 1)
-    }
-
-    pub(crate) fn remove(&mut self, id: JourneyId) -> Journey {
-        self.free.push(id);
-        self.journeys[id.index()].take().expect("a packet is received once")
-    }
-
-    pub(crate) fn get(&self, id: JourneyId) -> &Journey {
-        self.journeys[id.index()].as_ref().expect("the packet is under way")
-    }
-
-    pub(crate) fn get_mut(&mut self, id: JourneyId) -> &mut Journey {
-        self.journeys[id.index()].as_mut().expect("the packet is under way")
-    }
-
-    /// How many are under way.
-    pub(crate) fn len(&self) -> usize {
-        self.journeys.len() - self.free.len()
     }
 }

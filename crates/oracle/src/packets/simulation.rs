@@ -4,7 +4,8 @@ use crate::packets::buffer::Input;
 use crate::packets::event::Event;
 use crate::packets::journey::Journeys;
 use crate::packets::output::{Credits, Output};
-use gingham_kernel::{EventQueue, Purpose, Stream, Time};
+use crate::timeline::Timeline;
+use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{Due, Endpoints, Notice, PacketsPlan, PathChoice, Plan, Status, WhenFull};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
@@ -15,8 +16,7 @@ use std::sync::Arc;
 pub(crate) struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) packets: Arc<PacketsPlan>,
-    pub(crate) queue: EventQueue<Event>,
-    pub(crate) now: Time,
+    pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     /// By channel: the host that sends on it, if one does.
     pub(crate) hosts: Vec<Option<EndpointId>>,
@@ -25,10 +25,6 @@ pub(crate) struct Simulation {
     pub(crate) inputs: Vec<Option<Input>>,
     /// By channel.
     pub(crate) outputs: Vec<Output>,
-    events: u64,
-    /// Events that the current one caused, scheduled together after it.
-    caused: Vec<(Time, Event)>,
-    shuffle: Option<Stream>,
 }
 
 impl gingham_model::Simulation for Simulation {
@@ -41,11 +37,11 @@ impl gingham_model::Simulation for Simulation {
     }
 
     fn now(&self) -> Time {
-        self.now
+        self.timeline.now
     }
 
     fn events(&self) -> u64 {
-        self.events
+        self.timeline.events()
     }
 
     fn endpoints(&self) -> &Endpoints {
@@ -58,9 +54,10 @@ impl gingham_model::Simulation for Simulation {
 
     fn channel_counts(&self) -> Vec<ChannelCount> {
         let bytes = |channel: ChannelId| {
-            self.outputs[channel.index()].bytes_until(self.now, self.plan.channel(channel).bytes)
+            self.outputs[channel.index()]
+                .bytes_until(self.timeline.now, self.plan.channel(channel).bytes)
         };
-        self.counts(self.now, bytes)
+        self.counts(self.timeline.now, bytes)
     }
 
     fn assert_invariants(&self) {
@@ -70,11 +67,11 @@ impl gingham_model::Simulation for Simulation {
 
 impl crate::Simulation for Simulation {
     fn next_time(&self) -> Option<Time> {
-        self.queue.next_time()
+        self.timeline.next_time()
     }
 
     fn shuffle_scheduling(&mut self, seed: u64) {
-        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
+        self.timeline.shuffle(seed);
     }
 }
 
@@ -86,21 +83,17 @@ impl Simulation {
         let endpoint_of = |channel| plan.fabric.endpoint_at(plan.ends(channel).source);
         let input = |channel| plan.has_buffer(channel).then(|| Input::new(plan.lanes.count));
         let mut simulation = Self {
-            queue: EventQueue::new(),
-            now: Time::ZERO,
+            timeline: Timeline::new(),
             endpoints: Endpoints::new(Arc::clone(&plan)),
             hosts: channels().map(endpoint_of).collect(),
             journeys: Journeys::default(),
             inputs: channels().map(input).collect(),
             outputs: channels().map(|channel| output(&plan, &packets, channel)).collect(),
-            events: 0,
-            caused: Vec::new(),
-            shuffle: None,
             packets,
             plan,
         };
         simulation.carry_out();
-        simulation.schedule_caused();
+        simulation.timeline.schedule_caused();
         simulation
     }
 
@@ -123,13 +116,11 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        match self.endpoints.due(self.queue.next_time()) {
+        match self.endpoints.due(self.timeline.next_time()) {
             Due::Event => {
-                let (time, event) = self.queue.pop().expect("an event is pending");
-                self.now = time;
-                self.events += 1;
+                let event = self.timeline.next();
                 self.handle(event);
-                self.schedule_caused();
+                self.timeline.schedule_caused();
             }
             Due::StepEnd(end) => self.sample(end),
             Due::SectionEnd(end) => {
@@ -139,9 +130,9 @@ impl Simulation {
             }
             Due::DeadlockCheck(time) => {
                 let cycle = self.find_cycle();
-                self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
+                self.endpoints.check_deadlock(time, cycle, self.timeline.next_time().is_some());
                 if !self.endpoints.is_running() {
-                    self.now = time;
+                    self.timeline.now = time;
                 }
             }
         }
@@ -186,19 +177,6 @@ impl Simulation {
     pub(crate) fn credits_mut(&mut self, channel: ChannelId, lane: u8) -> &mut Credits {
         let credits = self.outputs[channel.index()].credits.as_mut();
         &mut credits.expect("a buffer has credits")[usize::from(lane)]
-    }
-
-    pub(crate) fn cause(&mut self, time: Time, event: Event) {
-        self.caused.push((time, event));
-    }
-
-    pub(crate) fn schedule_caused(&mut self) {
-        if let Some(stream) = &mut self.shuffle {
-            stream.shuffle(&mut self.caused);
-        }
-        for (time, event) in self.caused.drain(..) {
-            self.queue.schedule(time, event);
-        }
     }
 }
 

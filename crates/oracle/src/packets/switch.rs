@@ -14,13 +14,13 @@ impl Simulation {
 
     /// The tail of a packet has left a buffer: its space is free, and the sender will know of it.
     pub(crate) fn left_switch(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
-        let now = self.now;
+        let now = self.timeline.now;
         self.input_mut(input).leave(lane, packet, now);
         let freed = self.input(input).freed_blocks[usize::from(lane)];
         let limit_blocks = self.credits_mut(input, lane).capacity + freed;
         let back = self.plan.channel(Fabric::reverse(input)).delay;
         let known = now + back + self.packets.credit_delay;
-        self.cause(known, Event::Known { channel: input, lane, limit_blocks });
+        self.timeline.cause(known, Event::Known { channel: input, lane, limit_blocks });
         self.wake_switch(self.plan.ends(input).target.node);
     }
 
@@ -28,13 +28,15 @@ impl Simulation {
 
     pub(crate) fn read_head(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         if self.endpoints.wanted().read {
-            let waiting_flits = self.input(input).waiting_bytes(lane, self.now);
+            let waiting_flits = self.input(input).waiting_bytes(lane, self.timeline.now);
             let packet = &mut self.journeys.get_mut(packet).packet;
-            self.endpoints.tell(self.now, Notice::Read { input, lane, waiting_flits, packet });
+            self.endpoints
+                .tell(self.timeline.now, Notice::Read { input, lane, waiting_flits, packet });
             self.carry_out();
         }
         let never_dry = self.never_dry(input, lane, packet);
-        self.cause(self.now.max(never_dry), Event::Ready { channel: input, lane, packet });
+        self.timeline
+            .cause(self.timeline.now.max(never_dry), Event::Ready { channel: input, lane, packet });
     }
 
     /// The earliest start at which no byte has to go on before it is there:
@@ -62,7 +64,7 @@ impl Simulation {
     fn wake_switch(&mut self, node: NodeId) {
         let outputs: Vec<_> = self.plan.fabric.channels_from(node).collect();
         for channel in outputs {
-            self.cause(self.now, Event::Start { channel });
+            self.timeline.cause(self.timeline.now, Event::Start { channel });
         }
     }
 

@@ -34,7 +34,7 @@ impl Simulation {
             }
             EjectionHead::Unread => {
                 self.put_unread(channel, flit);
-                self.cause(self.now, Event::ReadHead { channel });
+                self.timeline.cause(self.timeline.now, Event::ReadHead { channel });
             }
             EjectionHead::Consumed | EjectionHead::InTransit => self.take_in(channel, flit),
             EjectionHead::Waiting { .. } => self.put_unread(channel, flit),
@@ -60,7 +60,10 @@ impl Simulation {
                 let packet = host.packets.remove(place.expect("the worm went on"));
                 assert!(packet.received.is_empty(), "the tail was the last flit");
                 if host.in_transit.release(&packet.taken) {
-                    self.cause(self.now, Event::ReadHead { channel: Fabric::reverse(channel) });
+                    self.timeline.cause(
+                        self.timeline.now,
+                        Event::ReadHead { channel: Fabric::reverse(channel) },
+                    );
                 }
             }
         }
@@ -93,7 +96,7 @@ impl Simulation {
         } else {
             assert_eq!(worm.path[worm.hops_read], channel, "a worm is read along its path");
             assert_eq!(worm.lead, flit.index, "what came before was stripped or dropped");
-            EjectionHead::Waiting { since: self.now }
+            EjectionHead::Waiting { since: self.timeline.now }
         };
     }
 
@@ -106,7 +109,7 @@ impl Simulation {
         let first = worm.lead + u64::from(self.wormhole.mark_bytes);
         let bytes = worm.flits - first;
         let host = &mut self.hosts[endpoint.index()];
-        let Some(taken) = host.in_transit.take_in(id, 0, bytes, since, self.now) else {
+        let Some(taken) = host.in_transit.take_in(id, 0, bytes, since, self.timeline.now) else {
             let pool_bytes = self.plan.in_transit.pool_bytes;
             assert!(bytes <= pool_bytes, "a pool holds every worm that is sent on");
             return false;
@@ -117,13 +120,13 @@ impl Simulation {
         let received = VecDeque::new();
         host.packets.push(InTransitPacket { worm: id, taken, first, received });
         if taken.is_spilled {
-            self.endpoints.collector_mut().on_spilled(endpoint, self.now);
+            self.endpoints.collector_mut().on_spilled(endpoint, self.timeline.now);
         } else {
             let pool_bytes = host.in_transit.pool_bytes();
             self.endpoints.collector_mut().on_pool(endpoint, pool_bytes);
         }
         if let Some(ready) = taken.ready {
-            self.cause(ready, Event::Transfer { channel: Fabric::reverse(channel) });
+            self.timeline.cause(ready, Event::Transfer { channel: Fabric::reverse(channel) });
         }
         true
     }
@@ -147,7 +150,7 @@ impl Simulation {
 
     fn consume(&mut self, flit: Flit) {
         self.flits_consumed += 1;
-        let now = self.now;
+        let now = self.timeline.now;
         let worm = self.worms.get_mut(flit.worm);
         if worm.head_arrived.is_none() {
             worm.head_arrived = Some(now);
@@ -164,7 +167,7 @@ impl Simulation {
 
     /// Keeps a flit of a worm that goes on, unless it is of the mark.
     fn keep(&mut self, channel: ChannelId, flit: Flit, is_tail: bool) {
-        let now = self.now;
+        let now = self.timeline.now;
         let Host { in_transit, packets, .. } = self.host_mut(channel);
         let packet = packets.last_mut().expect("the worm was taken in");
         assert_eq!(packet.worm, flit.worm, "worms do not mix");
@@ -176,7 +179,7 @@ impl Simulation {
         let fetched =
             is_tail.then(|| in_transit.tail_received(flit.worm, &mut packet.taken, now)).flatten();
         let channel = Fabric::reverse(channel);
-        self.cause(fetched.unwrap_or(now), Event::Transfer { channel });
+        self.timeline.cause(fetched.unwrap_or(now), Event::Transfer { channel });
     }
 
     // The input: a slack buffer where the host stops its senders.

@@ -13,7 +13,7 @@ impl Simulation {
 
     /// Tells the endpoints what happens now, and carries out what they order.
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
-        self.endpoints.tell(self.now, notice);
+        self.endpoints.tell(self.timeline.now, notice);
         self.carry_out();
     }
 
@@ -22,10 +22,10 @@ impl Simulation {
             match order {
                 Order::Send { endpoint } => {
                     let channel = self.host_channel(endpoint);
-                    self.cause(self.now, Event::Transfer { channel });
+                    self.timeline.cause(self.timeline.now, Event::Transfer { channel });
                 }
-                Order::CreateAt { source, at } => self.cause(at, Event::Create { source }),
-                Order::WakeAt { endpoint, at } => self.cause(at, Event::Wake { endpoint }),
+                Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
+                Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
             }
         }
     }
@@ -58,26 +58,26 @@ impl Simulation {
         self.send_data(channel, flit);
         if self.worms.get(flit.worm).is_tail(flit.index) {
             let left = self.outputs[channel.index()].busy_until;
-            self.cause(left, Event::Release { output: channel });
+            self.timeline.cause(left, Event::Release { output: channel });
         }
     }
 
     /// The worm in transit that goes next, if one is ready.
     fn send_on(&mut self, endpoint: EndpointId) -> Option<Injection> {
         let in_transit = &mut self.hosts[endpoint.index()].in_transit;
-        let (worm, ready) = in_transit.next_ready(0, self.now)?;
+        let (worm, ready) = in_transit.next_ready(0, self.timeline.now)?;
         in_transit.begin(0);
-        let waited = self.now.since(ready);
-        self.endpoints.collector_mut().on_reinjected(endpoint, self.now, waited);
+        let waited = self.timeline.now.since(ready);
+        self.endpoints.collector_mut().on_reinjected(endpoint, self.timeline.now, waited);
         Some(Injection::InTransit(worm))
     }
 
     /// The next worm of the host's own, if there is one that may start.
     fn start_worm(&mut self, endpoint: EndpointId) -> Option<Injection> {
-        let packet = match self.endpoints.turn(endpoint, 0, self.now) {
+        let packet = match self.endpoints.turn(endpoint, 0, self.timeline.now) {
             Turn::Send(packet) => packet,
             Turn::At(time) => {
-                self.cause(time, Event::Transfer { channel: self.host_channel(endpoint) });
+                self.timeline.cause(time, Event::Transfer { channel: self.host_channel(endpoint) });
                 return None;
             }
             Turn::Nothing => return None,
@@ -100,7 +100,7 @@ impl Simulation {
             lead: 0,
         };
         let worm = self.worms.insert(worm);
-        Some(Injection::Local(LocalWorm { worm, next: 0, flits, started: self.now }))
+        Some(Injection::Local(LocalWorm { worm, next: 0, flits, started: self.timeline.now }))
     }
 
     fn host_channel(&self, endpoint: EndpointId) -> ChannelId {

@@ -12,13 +12,13 @@ impl Simulation {
         let since = self.outputs[channel.index()].stopped_since;
         match (symbol, since) {
             (Symbol::Stop, None) => {
-                self.outputs[channel.index()].stopped_since = Some(self.now);
+                self.outputs[channel.index()].stopped_since = Some(self.timeline.now);
                 self.counts[channel.index()].stops += 1;
             }
             (Symbol::Go, Some(since)) => {
-                self.counts[channel.index()].stopped_ps += self.now.since(since).as_ps();
+                self.counts[channel.index()].stopped_ps += self.timeline.now.since(since).as_ps();
                 self.outputs[channel.index()].stopped_since = None;
-                self.cause(self.now, Event::Transfer { channel });
+                self.timeline.cause(self.timeline.now, Event::Transfer { channel });
             }
             _ => panic!("STOP and GO alternate on channel {channel:?}"),
         }
@@ -28,7 +28,7 @@ impl Simulation {
 
     pub(crate) fn transfer(&mut self, channel: ChannelId) {
         let output = &self.outputs[channel.index()];
-        if output.busy_until > self.now {
+        if output.busy_until > self.timeline.now {
             return;
         }
         let about = Fabric::reverse(channel);
@@ -46,14 +46,14 @@ impl Simulation {
         self.occupy(channel);
         self.counts[channel.index()].data_flits += 1;
         let arrival = self.outputs[channel.index()].busy_until + self.plan.channel(channel).delay;
-        self.cause(arrival, Event::FlitArrives { channel, flit });
+        self.timeline.cause(arrival, Event::FlitArrives { channel, flit });
     }
 
     // Phase 7: emit control.
 
     pub(crate) fn emit_control(&mut self, channel: ChannelId) {
         let speaking = Fabric::reverse(channel);
-        let idle = self.outputs[speaking.index()].busy_until <= self.now;
+        let idle = self.outputs[speaking.index()].busy_until <= self.timeline.now;
         let input = self.input_mut(channel);
         input.wanted = input.judged();
         if let (true, Some(symbol)) = (idle, input.pending()) {
@@ -68,7 +68,7 @@ impl Simulation {
         self.occupy(speaking);
         self.counts[speaking.index()].control_flits += 1;
         let arrival = self.outputs[speaking.index()].busy_until + self.plan.channel(speaking).delay;
-        self.cause(arrival, Event::ControlArrives { channel, symbol });
+        self.timeline.cause(arrival, Event::ControlArrives { channel, symbol });
     }
 
     // What the phases share.
@@ -76,14 +76,14 @@ impl Simulation {
     pub(crate) fn fill_changed(&mut self, channel: ChannelId) {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");
         if input.judged() != input.wanted {
-            self.cause(self.now, Event::EmitControl { channel });
+            self.timeline.cause(self.timeline.now, Event::EmitControl { channel });
         }
     }
 
     /// Keeps a channel busy for one flit from now on.
     pub(crate) fn occupy(&mut self, channel: ChannelId) {
-        let free = self.now + self.plan.channel(channel).flit;
+        let free = self.timeline.now + self.plan.channel(channel).flit;
         self.outputs[channel.index()].busy_until = free;
-        self.cause(free, Event::Transfer { channel });
+        self.timeline.cause(free, Event::Transfer { channel });
     }
 }

@@ -1,11 +1,12 @@
 //! The simulation: one event at a time.
 
+use crate::timeline::Timeline;
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::Host;
 use crate::wormhole::input::{Input, Output};
 use crate::wormhole::worm::Worms;
 use gingham_fairq::RoundRobin;
-use gingham_kernel::{EventQueue, Purpose, Stream, Time};
+use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
 use gingham_model::{Due, Endpoints, Notice, Plan, Status, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId};
@@ -16,8 +17,7 @@ use std::sync::Arc;
 pub(crate) struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) wormhole: WormholePlan,
-    pub(crate) queue: EventQueue<Event>,
-    pub(crate) now: Time,
+    pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     /// By channel: the endpoint that sends on it, if one does.
     pub(crate) endpoint_of: Vec<Option<EndpointId>>,
@@ -31,14 +31,10 @@ pub(crate) struct Simulation {
     /// Ports that request an output, as bits: kept lest each grant allocates.
     pub(crate) requests: Vec<u64>,
     pub(crate) counts: Vec<ChannelCount>,
-    events: u64,
     pub(crate) flits_entered: u64,
     pub(crate) flits_consumed: u64,
     pub(crate) flits_stripped: u64,
     pub(crate) flits_dropped: u64,
-    /// Events that the current one caused, scheduled together after it.
-    pub(crate) caused: Vec<(Time, Event)>,
-    pub(crate) shuffle: Option<Stream>,
 }
 
 impl gingham_model::Simulation for Simulation {
@@ -51,11 +47,11 @@ impl gingham_model::Simulation for Simulation {
     }
 
     fn now(&self) -> Time {
-        self.now
+        self.timeline.now
     }
 
     fn events(&self) -> u64 {
-        self.events
+        self.timeline.events()
     }
 
     fn endpoints(&self) -> &Endpoints {
@@ -67,7 +63,7 @@ impl gingham_model::Simulation for Simulation {
     }
 
     fn channel_counts(&self) -> Vec<ChannelCount> {
-        self.counts_until(self.now)
+        self.counts_until(self.timeline.now)
     }
 
     fn assert_invariants(&self) {
@@ -77,11 +73,11 @@ impl gingham_model::Simulation for Simulation {
 
 impl crate::Simulation for Simulation {
     fn next_time(&self) -> Option<Time> {
-        self.queue.next_time()
+        self.timeline.next_time()
     }
 
     fn shuffle_scheduling(&mut self, seed: u64) {
-        self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
+        self.timeline.shuffle(seed);
     }
 }
 
@@ -93,8 +89,7 @@ impl Simulation {
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
         let mut simulation = Self {
             wormhole,
-            queue: EventQueue::new(),
-            now: Time::ZERO,
+            timeline: Timeline::new(),
             endpoints: Endpoints::new(Arc::clone(&plan)),
             endpoint_of: channels()
                 .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
@@ -108,17 +103,14 @@ impl Simulation {
                 .collect(),
             requests: Vec::new(),
             counts: vec![ChannelCount::default(); plan.channels.len()],
-            events: 0,
             flits_entered: 0,
             flits_consumed: 0,
             flits_stripped: 0,
             flits_dropped: 0,
-            caused: Vec::new(),
-            shuffle: None,
             plan,
         };
         simulation.carry_out();
-        simulation.schedule_caused();
+        simulation.timeline.schedule_caused();
         simulation
     }
 
@@ -138,11 +130,12 @@ impl Simulation {
     /// Checks conservation and order; for tests, after any event. Slow.
     fn assert_invariants(&self) {
         let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
-        let on_wire = self.queue.iter().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
+        let on_wire =
+            self.timeline.pending().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
         let in_transit: usize = self.hosts.iter().map(Host::flits).sum();
         let gone = self.flits_consumed + self.flits_stripped + self.flits_dropped;
         let accounted = gone + (buffered + in_transit + on_wire) as u64;
-        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.now);
+        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.timeline.now);
         for input in self.inputs.iter().flatten() {
             assert!(input.fill() <= input.slack.capacity as usize, "a slack buffer overflowed");
         }
@@ -154,13 +147,11 @@ impl Simulation {
     }
 
     fn step(&mut self) {
-        match self.endpoints.due(self.queue.next_time()) {
+        match self.endpoints.due(self.timeline.next_time()) {
             Due::Event => {
-                let (time, event) = self.queue.pop().expect("an event is pending");
-                self.now = time;
-                self.events += 1;
+                let event = self.timeline.next();
                 self.handle(event);
-                self.schedule_caused();
+                self.timeline.schedule_caused();
             }
             Due::StepEnd(end) => self.sample(end),
             Due::SectionEnd(end) => {
@@ -170,9 +161,9 @@ impl Simulation {
             }
             Due::DeadlockCheck(time) => {
                 let cycle = self.find_cycle();
-                self.endpoints.check_deadlock(time, cycle, !self.queue.is_empty());
+                self.endpoints.check_deadlock(time, cycle, self.timeline.next_time().is_some());
                 if !self.endpoints.is_running() {
-                    self.now = time;
+                    self.timeline.now = time;
                 }
             }
         }
@@ -209,7 +200,7 @@ impl Simulation {
 
     /// A flit enters the slack buffer at the end of `channel`.
     pub(crate) fn enter(&mut self, channel: ChannelId, flit: Flit) {
-        let now = self.now;
+        let now = self.timeline.now;
         let input = self.input_mut(channel);
         assert!(input.fill() < input.slack.capacity as usize, "a slack buffer overflowed");
         input.enter(flit, now);
@@ -218,22 +209,9 @@ impl Simulation {
 
     /// The flit at the head of the slack buffer at the end of `channel` leaves it.
     pub(crate) fn leave(&mut self, channel: ChannelId) -> Option<Flit> {
-        let now = self.now;
+        let now = self.timeline.now;
         let flit = self.input_mut(channel).leave(now)?;
         self.fill_changed(channel);
         Some(flit)
-    }
-
-    pub(crate) fn cause(&mut self, time: Time, event: Event) {
-        self.caused.push((time, event));
-    }
-
-    pub(crate) fn schedule_caused(&mut self) {
-        if let Some(stream) = &mut self.shuffle {
-            stream.shuffle(&mut self.caused);
-        }
-        for (time, event) in self.caused.drain(..) {
-            self.queue.schedule(time, event);
-        }
     }
 }

@@ -18,8 +18,10 @@ impl Simulation {
         }
         self.enter(channel, flit);
         match self.input_mut(channel).head {
-            Head::Idle => self.cause(self.now, Event::ReadHead { channel }),
-            Head::Connected { output } => self.cause(self.now, Event::Transfer { channel: output }),
+            Head::Idle => self.timeline.cause(self.timeline.now, Event::ReadHead { channel }),
+            Head::Connected { output } => {
+                self.timeline.cause(self.timeline.now, Event::Transfer { channel: output });
+            }
             Head::Routing { .. } | Head::Waiting { .. } => {}
         }
     }
@@ -32,8 +34,8 @@ impl Simulation {
         }
         let channel = self.outputs[output.index()].owner.take().expect("a tail had an owner");
         self.input_mut(channel).head = Head::Idle;
-        self.cause(self.now, Event::ReadHead { channel });
-        self.cause(self.now, Event::Arbitrate { output });
+        self.timeline.cause(self.timeline.now, Event::ReadHead { channel });
+        self.timeline.cause(self.timeline.now, Event::Arbitrate { output });
     }
 
     pub(crate) fn read_head(&mut self, channel: ChannelId) {
@@ -59,14 +61,16 @@ impl Simulation {
             self.flits_stripped += 1;
         }
         self.input_mut(channel).head = Head::Routing { worm: flit.worm, output, level };
-        self.cause(self.now + self.wormhole.routing_delay, Event::Request { channel });
+        self.timeline
+            .cause(self.timeline.now + self.wormhole.routing_delay, Event::Request { channel });
     }
 
     /// Tells the endpoints of the worm whose header is decoded.
     fn tell_read(&mut self, input: ChannelId, worm: WormId) {
         let waiting_flits = self.input_mut(input).fill() as u64;
         let packet = &mut self.worms.get_mut(worm).packet;
-        self.endpoints.tell(self.now, Notice::Read { input, lane: 0, waiting_flits, packet });
+        self.endpoints
+            .tell(self.timeline.now, Notice::Read { input, lane: 0, waiting_flits, packet });
         self.carry_out();
     }
 
@@ -79,7 +83,7 @@ impl Simulation {
         if self.endpoints.wanted().read {
             self.tell_read(channel, worm);
         }
-        self.cause(self.now, Event::Arbitrate { output });
+        self.timeline.cause(self.timeline.now, Event::Arbitrate { output });
     }
 
     // Phase 5: arbitrate.
@@ -110,11 +114,11 @@ impl Simulation {
         let granted = arbiter.serve(&Ready::alike(&self.requests)).expect("a port requests");
         let channel = input_of(granted).expect("a requesting port has a cable");
         self.input_mut(channel).head = Head::Connected { output };
-        let ready = self.now + self.wormhole.setup_delay;
+        let ready = self.timeline.now + self.wormhole.setup_delay;
         let state = &mut self.outputs[output.index()];
         state.owner = Some(channel);
         state.ready = ready;
-        self.cause(ready, Event::Transfer { channel: output });
+        self.timeline.cause(ready, Event::Transfer { channel: output });
     }
 
     // Phase 6: transfer.
@@ -123,14 +127,14 @@ impl Simulation {
         let Output { owner: Some(input_channel), ready, .. } = self.outputs[channel.index()] else {
             return;
         };
-        if ready > self.now {
+        if ready > self.timeline.now {
             return;
         }
         let Some(flit) = self.leave(input_channel) else { return };
         self.send_data(channel, flit);
         if self.worms.get(flit.worm).is_tail(flit.index) {
             let left = self.outputs[channel.index()].busy_until;
-            self.cause(left, Event::Release { output: channel });
+            self.timeline.cause(left, Event::Release { output: channel });
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Worms under way.
 
-use gingham_kernel::{Time, id_type};
+use crate::under_way::UnderWay;
+pub(crate) use crate::under_way::UnderWayId as WormId;
+use gingham_kernel::Time;
 use gingham_model::{Arrival, Packet, PathLength};
 use gingham_topology::ChannelId;
 
-id_type!(
-    /// A worm under way; reused once it was delivered.
-    WormId
-);
+/// Packets under way.
+pub(crate) type Worms = UnderWay<Worm>;
 
 /// A packet on its way.
 #[derive(Clone, Debug)]
@@ -51,36 +51,5 @@ impl Worm {
             head_arrived: self.head_arrived.expect("the head arrives before the tail"),
             arrived: now,
         }
-    }
-}
-
-/// Worms by id, with the ids of delivered ones used again.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Worms {
-    worms: Vec<Option<Worm>>,
-    free: Vec<WormId>,
-}
-
-impl Worms {
-    pub(crate) fn insert(&mut self, worm: Worm) -> WormId {
-        if let Some(id) = self.free.pop() {
-            self.worms[id.index()] = Some(worm);
-            return id;
-        }
-        self.worms.push(Some(worm));
-        WormId::new(self.worms.len() - 1)
-    }
-
-    pub(crate) fn remove(&mut self, id: WormId) -> Worm {
-        self.free.push(id);
-        self.worms[id.index()].take().expect("a worm is delivered once")
-    }
-
-    pub(crate) fn get(&self, id: WormId) -> &Worm {
-        self.worms[id.index()].as_ref().expect("the worm is under way")
-    }
-
-    pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
-        self.worms[id.index()].as_mut().expect("the worm is under way")
     }
 }

@@ -1,0 +1,50 @@
+//! What is under way, by id, with the ids of what has arrived used again.
+
+use gingham_kernel::id_type;
+
+id_type!(
+    /// A packet under way; reused once it has arrived.
+    UnderWayId
+);
+
+/// Packets under way, each with what its kind of switch tells of it.
+#[derive(Clone, Debug)]
+pub(crate) struct UnderWay<T> {
+    slots: Vec<Option<T>>,
+    free: Vec<UnderWayId>,
+}
+
+impl<T> Default for UnderWay<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> UnderWay<T> {
+    pub(crate) fn insert(&mut self, packet: T) -> UnderWayId {
+        if let Some(id) = self.free.pop() {
+            self.slots[id.index()] = Some(packet);
+            return id;
+        }
+        self.slots.push(Some(packet));
+        UnderWayId::new(self.slots.len() - 1)
+    }
+
+    pub(crate) fn remove(&mut self, id: UnderWayId) -> T {
+        self.free.push(id);
+        self.slots[id.index()].take().expect("a packet arrives once")
+    }
+
+    pub(crate) fn get(&self, id: UnderWayId) -> &T {
+        self.slots[id.index()].as_ref().expect("the packet is under way")
+    }
+
+    pub(crate) fn get_mut(&mut self, id: UnderWayId) -> &mut T {
+        self.slots[id.index()].as_mut().expect("the packet is under way")
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
