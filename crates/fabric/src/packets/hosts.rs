@@ -7,7 +7,7 @@ use crate::packets::starting::blocks_of;
 use crate::packets::switches::LANES;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{LaneArbiter, Next, Notice, Order, Turn};
+use gingham_model::{Created, LaneArbiter, Next, Notice, Order, Turn};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
@@ -72,6 +72,16 @@ impl Hosts {
     }
 
     // What happens.
+
+    /// A source creates a message.
+    pub(crate) fn create(source: usize, network: &mut Network) {
+        let Created { next, endpoint } =
+            network.endpoints.create_next(source, network.clock.time());
+        if let Some(at) = next {
+            network.clock.schedule(at.as_ps(), Event::Create { source });
+        }
+        network.try_at_end(network.plan.fabric.endpoint_channel(endpoint));
+    }
 
     /// The tail of a packet has left on the channel of a host.
     pub(crate) fn on_left(&self, number: usize, channel: ChannelId, network: &mut Network) {

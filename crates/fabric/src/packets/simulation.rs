@@ -102,7 +102,7 @@ impl Simulation {
     fn handle(&mut self, event: Event) {
         let Self { network, switches, hosts, .. } = self;
         match event {
-            Event::Create { source } => network.tell(Notice::Created { source }),
+            Event::Create { source } => return Hosts::create(source, network),
             Event::Wake { endpoint } => wake(endpoint, network),
             Event::Left { channel } => {
                 network.links.end(channel);

@@ -25,8 +25,8 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
     /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`,
-    /// `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`, `destinations`,
-    /// `segmentation`, `policing`, `flow`.
+    /// `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`,
+    /// `destinations`, `segmentation`, `policing`, `marking`, `response`, `flow`.
     pub concept: &'static str,
     /// The name.
     pub name: String,

@@ -164,7 +164,9 @@ fn check_cable(
 const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
     match switching {
         SwitchingParameters::Wormhole(_) => "network.setup_delay, network.routing_delay",
-        SwitchingParameters::VirtualLanes(_) => "network.lanes.routing_cycles",
+        SwitchingParameters::VirtualLanes(_) => {
+            "network.lanes.pipeline_cycles, network.lanes.routing_cycles"
+        }
         SwitchingParameters::Packets(_) => "network.packets.forwarding_delay",
     }
 }

@@ -110,9 +110,10 @@ pub(super) fn columns(
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     let interval = "half-width of its 95 % interval";
+    let carries = "what one flit carries; 1 B where packets are not cut into flits";
     of_channels(nodes, rows, |row| ends(row.channel))
         .integers(("flit_ps", "ps"), "time of one flit", |r| r.plan.flit.as_ps())
-        .integers(("flit_bytes", "B"), "what one flit carries; 1 B where packets are not cut into flits", |r| u64::from(r.flit_bytes))
+        .integers(("flit_bytes", "B"), carries, |r| u64::from(r.flit_bytes))
         .integers(("delay_ps", "ps"), "propagation delay", |r| r.plan.delay.as_ps())
         .integers(("data_flits", "flits"), "data flits that started in the window", |r| {
             r.count(|of| of.count.data_flits)

@@ -154,22 +154,9 @@ impl DestinationPlan {
         match self {
             Self::Fixed(destination) => *destination,
             Self::Uniform(others) => others.draw(stream),
-            Self::HotSpot { .. } | Self::Weighted(_) => self.draw_unevenly(stream),
-        }
-    }
-
-    /// The same where some are drawn more often than others.
-    #[inline(never)]
-    fn draw_unevenly(&self, stream: &mut Stream) -> EndpointId {
-        match self {
-            Self::Fixed(destination) => *destination,
-            Self::Uniform(others) => others.draw(stream),
             Self::HotSpot { hot, share, all } => {
-                if stream.unit() < *share {
-                    hot.draw(stream)
-                } else {
-                    all.draw(stream)
-                }
+                let among = if stream.unit() < *share { hot } else { all };
+                among.draw(stream)
             }
             Self::Weighted(weighted) => weighted.draw(stream),
         }
