@@ -6,10 +6,13 @@
 
 A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was
 measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`) have the load
-that they say. Instructions are counted by valgrind, which gives the same number whatever else the
-machine does; times are of a run without it. What setting up costs is measured by itself and taken
-off. A flit-hop is a flit that leaves a switch: what a host sends is none. `measuring` is the share
-of the instructions that the collector takes, with the counts of channels that it asks for.
+that they say, as have those of whole packets (`packets-*`). Instructions are counted by valgrind,
+which gives the same number whatever else the machine does; times are of a run without it. What
+setting up costs is measured by itself and taken off. A flit-hop is a flit that leaves a switch:
+what a host sends is none. A packet-hop, of whole packets, is one that was delivered and left a
+queue, its host's included. `sections` is the share of the instructions that the ends of sections
+take: the counts of channels, and what the collector makes of them. What it counts a message stands
+in line where messages are created and delivered.
 
 Set-up is told in its steps, each with its time and the peak of the process's memory after it:
 `generate` (or `read`) makes the fabric, `route` the routes, `prove` proves them free of deadlock,
@@ -38,16 +41,15 @@ LOADS = HERE / "loads.json"
 BASELINE = HERE / "baseline.json"
 FRACTION = 0.6
 # Rows that say their own load.
-FIXED = "lanes-"
+PACKETS = "packets-"
+FIXED = ("lanes-", PACKETS)
 # Rows that are set up and not run.
 SET_UP_ONLY = "setup-"
 # The oracle follows every flit: a twentieth of the time is enough, unless a row says otherwise.
 ORACLE_SHARE = 20
 BISECTIONS = 7
-# What a run spends on its measurement, called by what moves flits.
-MEASURING = re.compile(
-    r"^ *([0-9,]+) .*(?:Collector::on_created|Collector::on_delivered|Simulation::end_section) "
-)
+# What a run spends at the ends of sections.
+SECTIONS = re.compile(r"^ *([0-9,]+) .*Simulation::end_section ")
 # Copies by single long instructions are counted as one a byte, and are not made.
 WITHOUT_LONG_COPIES = {"GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=1000000000"}
 PICOSECONDS = {"ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
@@ -157,24 +159,26 @@ def measure(
     span = end_of(path) // (oracle_share(path) if engine == "oracle" else 1)
     settings.append(f"stop.time={span} ps")
     run, peak_kib = timed([binary, path, engine, *settings])
-    instructions = measuring = None
+    instructions = sections = None
     if count and shutil.which("valgrind"):
         setup, _ = counted([binary, path, "none", *settings])
-        whole, measuring = counted([binary, path, engine, "--bare", *settings])
+        whole, sections = counted([binary, path, engine, "--bare", *settings])
         instructions = whole - setup
-    hops = run["flit_hops"]
+    is_packets = path.stem.startswith(PACKETS)
+    hops = run["worm_hops" if is_packets else "flit_hops"]
     return {
         "row": path.stem,
         "engine": engine,
         "hosts": run["hosts"],
         "load": run["accepted_load"],
         "verdict": run["verdict"],
+        "hop": "packet-hop" if is_packets else "flit-hop",
         "flit_hops": hops,
         "ns_per_flit_hop": 1e9 * run["seconds"] / hops,
         "flit_hops_per_s": hops / run["seconds"],
         "cycles_per_s": run["cycles"] and run["cycles"] / run["seconds"],
         "instructions_per_flit_hop": instructions and instructions / hops,
-        "measuring_share": instructions and measuring / instructions,
+        "sections_share": instructions and sections / instructions,
         "events_per_worm_hop": run["events"] / max(run["worm_hops"], 1),
         "peak_mib": peak_kib / 1024,
         "seconds_per_simulated_ms": run["seconds"] / (run["end_ps"] / 1e9),
@@ -212,14 +216,14 @@ def timed(command: list[object]) -> tuple[Row, int]:
 
 
 def counted(command: list[object]) -> tuple[int, int]:
-    """Return the instructions of a process, counted by valgrind: all, and those of measuring."""
+    """Return the instructions of a process, counted by valgrind: all, and at ends of sections."""
     with tempfile.TemporaryDirectory() as folder:
         out = f"{folder}/out"
         tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
         done = output_of([*tool, *map(str, command)])
         functions = output_of(["callgrind_annotate", "--inclusive=yes", "--threshold=100", out])
     whole = int(re.search(r"Collected : ([0-9]+)", done.stderr).group(1))
-    found = map(MEASURING.match, functions.stdout.splitlines())
+    found = map(SECTIONS.match, functions.stdout.splitlines())
     return whole, sum(int(match.group(1).replace(",", "")) for match in found if match)
 
 
@@ -233,7 +237,7 @@ def record_loads(binary: Path, rows: list[Path]) -> None:
     """Find the load at which each fabric saturates, by bisection, and record it."""
     loads = json.loads(LOADS.read_text()) if LOADS.exists() else {}
     for path in rows:
-        if path.stem.startswith((FIXED, SET_UP_ONLY)):
+        if path.stem.startswith((*FIXED, SET_UP_ONLY)):
             continue
         if not is_there(path):
             print(f"{path.stem}: left out, its fabric is not there", file=sys.stderr)
@@ -254,14 +258,14 @@ def line_of(row: Row) -> str:
     instructions = row["instructions_per_flit_hop"]
     counts = "" if instructions is None else f"{instructions:9.2f} instructions"
     change = ""
-    share = "" if instructions is None else f"  measuring {100 * row['measuring_share']:4.1f} %"
+    share = "" if instructions is None else f"  sections {100 * row['sections_share']:4.1f} %"
     if instructions is not None and row["baseline"]:
         change = f" ({100 * (instructions / row['baseline'] - 1):+.1f} %)"
     cycles = f"  {row['cycles_per_s']:.2e} cycles/s" if row["cycles_per_s"] else ""
     return (
         f"{row['row']:18} {row['engine']:6} load {row['load']:.4f}"
         f"  {row['ns_per_flit_hop']:8.3f} ns"
-        f"{counts}{change} a flit-hop  {row['flit_hops_per_s']:.2e} flit-hops/s{cycles}"
+        f"{counts}{change} a {row['hop']}  {row['flit_hops_per_s']:.2e} {row['hop']}s/s{cycles}"
         f"{share}  {row['events_per_worm_hop']:7.1f} events a worm-hop  {row['peak_mib']:6.1f} MiB"
         f"  {row['seconds_per_simulated_ms']:.4f} s/ms"
         f"\n{'':18} {steps_of(row['setup'])}"
