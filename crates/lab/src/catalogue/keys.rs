@@ -152,7 +152,7 @@ pub(crate) fn refuse_foreign(
             let message = format!(
                 "{}, and the preset {} is {}{instead}: {}",
                 section.feature.reason(),
-                source.scenario.network.preset.name(),
+                source.scenario.network.preset().name(),
                 kind.called,
                 section.feature.cure()
             );
@@ -184,11 +184,13 @@ mod tests {
     use crate::catalogue::scenario_schema;
 
     /// Keys that every network has.
-    const SHARED: [&str; 8] = [
+    const SHARED: [&str; 10] = [
         "network.preset",
+        "network.switching",
         "network.link_rate",
         "network.cable_length",
         "network.delay_per_metre",
+        "network.fec_delay",
         "network.arbitration",
         "network.marking",
         "network.header.type_bytes",

@@ -60,15 +60,16 @@ pub fn compile_observed(
     allow_deadlock: bool,
     reached: &mut dyn FnMut(Milestone),
 ) -> Result<Compiled, LabError> {
-    let scenario = &source.scenario;
     // What needs no fabric first: routing a big one takes a while.
     let stop = measure::stop(source)?;
     let measure = measure::measure(source)?;
     follow::check(source)?;
     let percentiles = measure::percentiles(source)?;
     let origin = scenario::fabric(source)?;
-    let fabric = origin.loaded.fabric;
     reached(Milestone::Fabric);
+    let source = &scenario::completed(source, &origin)?;
+    let scenario = &source.scenario;
+    let fabric = origin.loaded.fabric;
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };

@@ -21,11 +21,14 @@
 //! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
 //! doc comments of the fields are what `gingham` shows as help.
 
+mod defaults;
+mod figures;
 mod in_transit;
 mod lanes;
 mod measure;
 mod network;
 mod packets;
+mod parameters;
 mod policing;
 mod preset;
 mod routing;
@@ -33,6 +36,7 @@ mod topology;
 mod traffic;
 mod window;
 
+pub(crate) use defaults::completed;
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
@@ -40,8 +44,9 @@ pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Follow, Measure, Stop};
 pub use network::{Header, Network};
 pub use packets::{Overtaking, OvertakingParameters, Packets, PacketsParameters};
+pub use parameters::{Parameters, SwitchingName, SwitchingParameters, WormholeParameters};
 pub use policing::{Excess, Policing};
-pub use preset::{Parameters, Preset, SwitchingParameters, WormholeParameters};
+pub use preset::Preset;
 pub use routing::{AlternativePaths, Routing};
 pub use topology::Topology;
 pub(crate) use topology::fabric;

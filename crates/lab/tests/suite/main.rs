@@ -11,6 +11,7 @@ mod old_names;
 mod packets;
 mod paths;
 mod policing;
+mod presets;
 mod replies;
 mod run;
 mod segments;
