@@ -269,7 +269,7 @@ def print_classes(result: Result) -> None:
         "verdict",
     ]
     simulated = time_text(result.summary["end_ps"] / 1e3)
-    title = f"{result.scenario.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
+    title = f"{result.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
     rows = [row(numbers_of) for numbers_of in result.classes]
     print_table(title, columns, rows, numbers="hosts offered messages p99", tight=True)
 

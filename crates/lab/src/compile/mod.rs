@@ -39,6 +39,8 @@ pub struct Compiled {
     pub percentiles: Vec<f64>,
     /// The parameters in force, before they grew with the cables.
     pub parameters: Parameters,
+    /// The network that is simulated, for titles.
+    pub network: String,
     /// What was decided on the way and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
@@ -116,6 +118,7 @@ pub fn compile_observed(
         plan: Arc::new(plan),
         percentiles,
         parameters,
+        network: scenario.network.said(),
         notes: gathered.notes,
         findings: origin.loaded.findings,
         proof,

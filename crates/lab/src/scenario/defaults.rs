@@ -6,7 +6,7 @@
 //!
 //! The fastest generation, because a switch is as new as its fastest port.
 
-use super::topology::ScenarioFabric;
+use super::topology::{ScenarioFabric, fabric};
 use super::{Preset, ScenarioSource};
 use crate::error::LabError;
 use gingham_input::InputError;
@@ -31,6 +31,12 @@ pub(crate) fn completed(
         }
     }
     Ok(completed)
+}
+
+/// What a scenario simulates, for titles; its fabric decides where it says nothing.
+pub fn network_said(source: &ScenarioSource) -> Result<String, LabError> {
+    let completed = completed(source, &fabric(source)?)?;
+    Ok(completed.scenario.network.said())
 }
 
 /// The preset that is named and goes with the fabric, or that of its speeds.

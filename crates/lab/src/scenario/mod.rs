@@ -37,6 +37,7 @@ mod traffic;
 mod window;
 
 pub(crate) use defaults::completed;
+pub use defaults::network_said;
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};

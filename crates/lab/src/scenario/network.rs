@@ -93,6 +93,19 @@ impl Network {
         self.preset.unwrap_or(Preset::DEFAULT)
     }
 
+    /// What is simulated, for titles: `infiniband-ndr (whole packets)`, and that the preset was
+    /// changed where it was.
+    pub fn said(&self) -> String {
+        let kind = match self.kind() {
+            SwitchingName::Wormhole => "wormhole",
+            SwitchingName::VirtualLanes => "virtual lanes",
+            SwitchingName::Packets => "whole packets",
+        };
+        let unchanged = Self { preset: self.preset, switching: self.switching, ..Self::default() };
+        let changed = if *self == unchanged { "" } else { ", changed" };
+        format!("{} ({kind}{changed})", self.preset().name())
+    }
+
     /// The switching kind that is named, or the preset's own.
     pub(crate) fn kind(&self) -> SwitchingName {
         self.switching.unwrap_or_else(|| self.preset().own_kind())
