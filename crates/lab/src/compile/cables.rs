@@ -148,6 +148,10 @@ fn check_cable(
     let under_way = (delay * 2).div_ceil(flit);
     let held = kind.header_delay().map(|(key, delay)| (key, delay.div_ceil(flit)));
     let InTransitParameters { detection, programming, .. } = parameters.in_transit;
+    let unit = match kind.switching {
+        Switching::Packets(_) => "bytes",
+        Switching::Wormhole(_) | Switching::VirtualLanes(_) => "flits",
+    };
     let held_by_host = (detection + programming).div_ceil(flit);
     let fills = [
         Some(("network.cable_length", under_way)),
@@ -157,7 +161,7 @@ fn check_cable(
     for (key, flits) in fills.into_iter().flatten() {
         if flits > FLITS_MAX {
             let message =
-                format!("at {rate} it takes {flits} flits to fill this delay, beyond 2^30");
+                format!("at {rate} it takes {flits} {unit} to fill this delay, beyond 2^30");
             return Err((key, message));
         }
     }
