@@ -106,6 +106,7 @@ def run(
       irregular             a cluster of 32 switches joined at random, loaded from a dump
       in-transit            the same with minimal routes over in-transit hosts
       torus                 a 4x4 torus
+      cluster               an NDR cluster from its dump
       congestion-spreading  whole packets: a busy host holds up a flow to another
       fair-share            long against short packets at one output
       lane-shares           weights 1 : 2 : 4 of lanes at one output
