@@ -43,6 +43,7 @@ pub(super) fn plan(
         read: switch.read,
         overtaking: of.overtaking(switch.overtaking)?,
         credit_delay: switch.credit_delay,
+        pauses: None,
         arbitration: parameters.arbitration,
     };
     Ok((packets, LaneFigures::of(source, count, ports)?))

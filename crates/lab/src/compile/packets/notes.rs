@@ -82,6 +82,7 @@ mod tests {
             read: Read::Any,
             overtaking: OvertakingPlan { at_most: 4, among: Among::SameOutput },
             credit_delay: Span::from_ps(1_600),
+            pauses: None,
             arbitration: Arbitration::OldestFirst,
         };
         // 98.4 + 40 + 1.6 = 140 ns beside the packet itself.
