@@ -21,6 +21,7 @@
 //! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
 //! doc comments of the fields are what `gingham` shows as help.
 
+mod flow_control;
 mod in_transit;
 mod lanes;
 mod measure;
@@ -33,6 +34,7 @@ mod topology;
 mod traffic;
 mod window;
 
+pub use flow_control::{FlowControl, Pfc};
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};

@@ -5,9 +5,10 @@ use crate::case::pick;
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{
-    Among, Arbitration, BLOCK_BYTES, ClassPlan, OvertakingPlan, PacketsPlan, Plan, Read,
-    SegmentationPlan, Switching,
+    Among, Arbitration, BLOCK_BYTES, ClassPlan, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
+    Read, SegmentationPlan, Switching,
 };
+use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
 /// No packet has more payload.
@@ -32,7 +33,7 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
         if lane < plan.lanes.count.into() { needed + more } else { 0 }
     };
     let buffer_blocks = std::array::from_fn(&mut block);
-    let packets = PacketsPlan {
+    let mut packets = PacketsPlan {
         overhead_bytes,
         forwarding_delay: byte + bytes(pick(&mut draw, &[0, 0, 7, 40, 500])),
         head_interval: bytes(pick(&mut draw, &[0, 0, 1, 30, 400])),
@@ -50,8 +51,39 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
             _ => Arbitration::OldestFirst,
         },
     };
+    // Kept cases have credits.
+    if seed % 4 == 1 {
+        pause_lanes(&mut packets, &plan, longest, seed);
+    }
     plan.switching = Switching::Packets(Arc::new(packets));
     plan
+}
+
+/// Receivers pause lanes, above marks that leave the headroom and not a block more.
+fn pause_lanes(packets: &mut PacketsPlan, plan: &Plan, longest: u32, seed: u64) {
+    let mut draw = Stream::new(seed, "pauses", Purpose::Shuffle);
+    let frame_bytes = pick(&mut draw, &[1, 64, 84, 500]);
+    let byte = plan.channels[0].bytes.of(1);
+    let answer = Span::from_ps(byte.as_ps() * pick(&mut draw, &[0, 0, 3, 100, 2_000]));
+    let mut pauses =
+        PausesPlan { pause_bytes: [0; 16], resume_bytes: [0; 16], frame_bytes, answer };
+    let needs = |channel: ChannelId| {
+        let [way, back] = [channel, Fabric::reverse(channel)].map(|of| plan.channel(of));
+        let wire = [1, longest].map(|payload| packets.wire_bytes(payload));
+        pauses.headroom_bytes(way, back, wire)
+    };
+    let headroom = ChannelId::first(plan.channels.len()).map(needs).max().unwrap_or(0);
+    let wire = packets.wire_bytes(longest);
+    for lane in 0..usize::from(plan.lanes.count) {
+        let mark = pick(&mut draw, &[0, 1, 60, wire - 1, wire, 3 * wire]);
+        let blocks = (mark + headroom).div_ceil(u64::from(BLOCK_BYTES));
+        packets.buffer_blocks[lane] = u32::try_from(blocks).unwrap();
+        let pause = blocks * u64::from(BLOCK_BYTES) - headroom;
+        pauses.pause_bytes[lane] = pause;
+        pauses.resume_bytes[lane] =
+            pick(&mut draw, &[0, pause / 3, pause.saturating_sub(1), pause]);
+    }
+    packets.pauses = Some(pauses);
 }
 
 /// Cuts the messages of classes where packets may be too long.

@@ -68,7 +68,7 @@ impl Pausing {
 
 impl LanePause {
     /// Whether nothing starts until the buffer at the end empties.
-    pub(crate) fn is_held(&self) -> bool {
+    pub(crate) const fn is_held(self) -> bool {
         self.is_asked && self.under_way == 0
     }
 }
