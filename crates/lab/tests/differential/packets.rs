@@ -1,14 +1,16 @@
 //! Whole packets: the lanes, classes and paths of a random scenario of virtual lanes, over switches
 //! whose every figure is drawn.
 
-use crate::case::pick;
+use crate::case::{Case, pick};
 use gingham_kernel::{Purpose, Span, Stream};
+use gingham_lab::compile;
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{
     Among, Arbitration, BLOCK_BYTES, ClassPlan, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
     Read, SegmentationPlan, Switching,
 };
 use gingham_topology::{ChannelId, Fabric};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// No packet has more payload.
@@ -118,4 +120,31 @@ fn longest_packet(class: &ClassPlan) -> u32 {
         SegmentationPlan::ByHops(list) => (1..=list.len()).map(over).max().expect("not empty"),
         _ => over(usize::MAX),
     }
+}
+
+/// In how many of 300 cases pauses do what they can.
+#[test]
+fn random_whole_packets_are_paused() {
+    let mut reached = BTreeMap::new();
+    for seed in (1..300).step_by(4) {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let plan = Arc::new(with_whole_packets(&plan, seed));
+        let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
+        let mut simulation = gingham_fabric::start(Arc::clone(&plan));
+        simulation.advance(u64::MAX);
+        let counts = simulation.channel_counts();
+        let pauses: u64 = counts.iter().map(|count| count.stops).sum();
+        let is_host = |channel: &ChannelId| !plan.is_switch(plan.ends(*channel).source.node);
+        let mut channels = ChannelId::first(counts.len());
+        for (what, holds) in [
+            ("a pause", pauses > 0),
+            ("many pauses", pauses > 100),
+            ("a paused host", channels.any(|of| is_host(&of) && counts[of.index()].stops > 0)),
+            ("pauses on several lanes", pauses > 0 && plan.lanes.count > 1),
+            ("an answer that takes time", packets.pauses.as_ref().unwrap().answer > Span::ZERO),
+        ] {
+            *reached.entry(what).or_insert(0_u32) += u32::from(holds);
+        }
+    }
+    assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }

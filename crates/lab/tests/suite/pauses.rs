@@ -6,7 +6,7 @@
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
-use gingham_model::{PacketsPlan, PausesPlan, Switching};
+use gingham_model::{PacketsPlan, PausesPlan, Status, Switching};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -144,4 +144,37 @@ fn hosts_that_share_a_receiver_are_paused_and_nothing_is_lost() {
     assert_eq!(paused.len(), 3);
     // Each host sends a third of the time, and is paused for most of the rest.
     assert!(paused.iter().all(|count| count.stopped_ps > 100_000_000), "{paused:?}");
+}
+
+#[test]
+fn a_ring_of_paused_lanes_deadlocks_as_the_proof_says() {
+    // Every host sends over two cables clockwise, and every buffer pauses its sender when a packet is
+    // there.
+    let mut ring = r#"
+        topology.generate.ring.switches = 5
+        routing.algorithm = "shortest-path"
+        network = { preset = "santos-4x", packets.flow_control.pfc.pause = "0 B" }
+        stop.time = "2 ms"
+    "#
+    .to_owned();
+    for from in 0..5 {
+        let to = (from + 2) % 5;
+        writeln!(
+            ring,
+            "[[traffic]]\nname = \"{from}\"\nhosts = [\"h{from}-0\"]\ndestinations.host = \"h{to}-0\"\narrivals = \
+             \"backlogged\"\nlength.fixed = \"2048 B\""
+        )
+        .unwrap();
+    }
+    let source = ScenarioSource::parse("ring.toml", &ring, Path::new("."), &Overrides::default());
+    let source = source.unwrap();
+    assert!(matches!(compile(&source, false), Err(LabError::Deadlock(_))));
+    let plan = compile(&source, true).unwrap().plan;
+    let [engine, oracle] = [gingham_fabric::start(Arc::clone(&plan)), gingham_oracle::start(plan)]
+        .map(|mut of| {
+            let Status::Deadlocked(cycle) = of.advance(u64::MAX) else { panic!("no deadlock") };
+            assert_eq!(cycle.buffers.len(), 5);
+            cycle.clone()
+        });
+    assert_eq!(engine, oracle);
 }
