@@ -66,6 +66,11 @@ impl ByteTime {
         u64::try_from(bytes).expect("no more bytes than picoseconds times 64 Ki")
     }
 
+    /// Whether a byte takes a whole number of picoseconds, so that no time of bytes is rounded.
+    pub const fn is_whole(self) -> bool {
+        self.many_ps.is_multiple_of(MANY_BYTES)
+    }
+
     /// The time of a byte in picoseconds.
     #[expect(clippy::cast_precision_loss, reason = "times are small")]
     pub fn byte_ps(self) -> f64 {

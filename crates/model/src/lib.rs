@@ -29,6 +29,7 @@ mod packet;
 mod packets;
 mod path;
 mod path_choice;
+mod pauses;
 mod plan;
 mod policing;
 mod probe;
@@ -61,6 +62,7 @@ pub use path::{PathLength, PathSet};
 pub use path_choice::{
     AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,
 };
+pub use pauses::PausesPlan;
 pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use probe::{Noted, ProbePlan};

@@ -13,7 +13,7 @@
 //! Source: Santos, Turner and Janakiraman 2002, section III and table I; credits are InfiniBand's,
 //! InfiniBand Architecture Specification, Volume 1, section 7.9.
 
-use crate::Arbitration;
+use crate::{Arbitration, PausesPlan};
 use gingham_kernel::Span;
 use gingham_topology::routing::LANES_MAX;
 use schemars::JsonSchema;
@@ -76,6 +76,8 @@ pub struct PacketsPlan {
     pub overtaking: OvertakingPlan,
     /// From the arrival of an update of credits, as far as the cable delays it, to its effect.
     pub credit_delay: Span,
+    /// How receivers pause lanes, where no credits hold senders back.
+    pub pauses: Option<PausesPlan>,
     /// Which of the packets for an output goes first.
     pub arbitration: Arbitration,
 }

@@ -5,7 +5,7 @@
 //!   moves              bytes, one a flit       flits of some bytes    packets, whole
 //!   lanes              one                     up to 16               up to 16
 //!   buffers            slack, a channel        one a lane             one a lane, of whole packets
-//!   held back by       STOP and GO             credits                credits
+//!   held back by       STOP and GO             credits                credits, or pauses
 //!   beside payload     route, marks, overhead  overhead, whole flits  overhead
 //! ```
 //!
@@ -23,7 +23,7 @@ pub enum Switching {
     Wormhole(WormholePlan),
     /// Virtual lanes with credits.
     VirtualLanes(Arc<PipelinePlan>),
-    /// Whole packets in input buffers, with credits.
+    /// Whole packets in input buffers, with credits or pauses.
     Packets(Arc<PacketsPlan>),
 }
 
@@ -34,6 +34,8 @@ pub enum FlowControl {
     StopAndGo,
     /// It sends while it has credits.
     Credits,
+    /// It sends until it is told to pause a lane.
+    Pauses,
 }
 
 impl Switching {
@@ -71,9 +73,10 @@ impl Switching {
     }
 
     /// What holds senders back.
-    pub const fn flow_control(&self) -> FlowControl {
+    pub fn flow_control(&self) -> FlowControl {
         match self {
             Self::Wormhole(_) => FlowControl::StopAndGo,
+            Self::Packets(packets) if packets.pauses.is_some() => FlowControl::Pauses,
             Self::VirtualLanes(_) | Self::Packets(_) => FlowControl::Credits,
         }
     }

@@ -14,7 +14,7 @@ impl Network {
     pub(crate) fn counts(&self, begin_end: u64, end: u64) -> Vec<ChannelCount> {
         let channels = self.plan.channels.len();
         let present = self.present(end);
-        let count = |channel| self.count(channel, begin_end, &present);
+        let count = |channel| self.count(channel, [begin_end, end], &present);
         ChannelId::first(channels).map(count).collect()
     }
 
@@ -30,16 +30,25 @@ impl Network {
         counts.clear();
         active.retain(|index| {
             let channel = ChannelId::new(index);
-            counts.push((channel, self.count(channel, end, &present)));
+            counts.push((channel, self.count(channel, [end, end], &present)));
             !self.is_at_rest(channel, end)
         });
         self.active = active;
     }
 
-    fn count(&self, channel: ChannelId, begin_end: u64, present: &[i128]) -> ChannelCount {
+    fn count(
+        &self,
+        channel: ChannelId,
+        [begin_end, end_ps]: [u64; 2],
+        present: &[i128],
+    ) -> ChannelCount {
         let left = self.inputs.occupancy(channel).cast_signed();
         let area = left + present[channel.index()];
+        let pauses = self.pauses.as_ref();
+        let (stops, stopped_ps) = pauses.map_or((0, 0), |of| of.heard(channel, end_ps));
         ChannelCount {
+            stops,
+            stopped_ps,
             data_flits: self.links.bytes_before(&self.plan, channel, begin_end),
             occupancy_flit_ps: u128::try_from(area).expect("a packet leaves after it came"),
             ..ChannelCount::default()
@@ -66,11 +75,16 @@ impl Network {
     /// Whether nothing that counts goes on at a channel after an instant: nothing starts on it, and
     /// nothing stands in the buffers at its end.
     fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
+        if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
+            return self.links.busy_until_ps(channel) <= end;
+        }
+        if let Some(pauses) = &self.pauses {
+            return pauses.is_at_rest(channel, end);
+        }
         let is_free = |lane: u8| {
             let blocks = self.packets_plan.buffer_blocks[usize::from(lane)];
             self.credits.free_until(channel, lane, end) == blocks
         };
-        self.links.busy_until_ps(channel) <= end
-            && (!self.links.is_into_switch(channel) || (0..self.plan.lanes.count).all(is_free))
+        (0..self.plan.lanes.count).all(is_free)
     }
 }

@@ -24,6 +24,10 @@ pub(crate) enum Event {
     Ready { channel: ChannelId, packet: PacketId },
     /// Phase 5: what a host holds back for tokens or a pace may go.
     Released { channel: ChannelId },
+    /// A receiver looks at the buffer of a lane, a mark of which may be passed.
+    Look { channel: ChannelId, lane: u8 },
+    /// A sender hears that a lane is paused, or that it may go on.
+    Heard { channel: ChannelId, lane: u8, is_pause: bool },
 }
 
 /// An event as one word: 4 bits of kind, 28 of channel or source, 32 of packet or lane.
@@ -52,6 +56,11 @@ impl Packed {
             6 => Event::Read { channel, packet: PacketId::new(rest) },
             7 => Event::Ready { channel, packet: PacketId::new(rest) },
             8 => Event::Released { channel },
+            9 => Event::Look { channel, lane: u8::try_from(rest).expect("lanes are few") },
+            10 => {
+                let lane = u8::try_from(rest >> 1).expect("lanes are few");
+                Event::Heard { channel, lane, is_pause: rest & 1 == 1 }
+            }
             kind => unreachable!("no event has the kind {kind}"),
         }
     }
@@ -73,6 +82,10 @@ impl From<Event> for Packed {
                 Self::new(7, channel.index(), packet.index() as u64)
             }
             Event::Released { channel } => Self::new(8, channel.index(), 0),
+            Event::Look { channel, lane } => Self::new(9, channel.index(), lane.into()),
+            Event::Heard { channel, lane, is_pause } => {
+                Self::new(10, channel.index(), u64::from(lane) << 1 | u64::from(is_pause))
+            }
         }
     }
 }
@@ -95,6 +108,10 @@ mod tests {
             Event::Read { channel: low, packet },
             Event::Ready { channel: low, packet },
             Event::Released { channel: high },
+            Event::Look { channel: low, lane: 15 },
+            Event::Heard { channel: low, lane: 0, is_pause: true },
+            Event::Heard { channel: low, lane: 15, is_pause: false },
+            Event::Heard { channel: low, lane: 15, is_pause: true },
         ];
         for pair in events.windows(2) {
             assert!(pair[0] < pair[1] && Packed::from(pair[0]) < Packed::from(pair[1]));

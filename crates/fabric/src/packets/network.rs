@@ -5,6 +5,7 @@ use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
 use crate::packets::links::Links;
 use crate::packets::packet::Packets;
+use crate::packets::pauses::Pauses;
 use crate::packets::standing::Standing;
 use crate::packets::waiting::Waiting;
 use gingham_model::{Endpoints, Notice, PacketsPlan, Plan, Wanted};
@@ -22,6 +23,8 @@ pub(crate) struct Network {
     pub(crate) packets: Packets,
     pub(crate) links: Links,
     pub(crate) credits: Credits,
+    /// In place of credits, where receivers pause lanes.
+    pub(crate) pauses: Option<Pauses>,
     pub(crate) waiting: Waiting,
     pub(crate) inputs: Inputs,
     pub(crate) standing: Standing,
@@ -78,6 +81,7 @@ impl Network {
             packets: Packets::default(),
             links: Links::new(&plan),
             credits: Credits::new(&plan, &packets_plan.buffer_blocks),
+            pauses: Pauses::new(&plan, &packets_plan),
             waiting: Waiting::new(channels),
             inputs: Inputs::new(channels),
             standing: Standing::new(channels, plan.lanes.count, wanted.read),

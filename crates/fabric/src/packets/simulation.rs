@@ -119,6 +119,11 @@ impl Simulation {
             Event::Read { channel, packet } => read(channel, packet, network),
             Event::Ready { packet, .. } => return switches.on_ready(packet, network),
             Event::Released { channel } => return network.clock.start(channel),
+            Event::Look { channel, lane } => return network.look(channel, lane),
+            Event::Heard { channel, lane, is_pause } => {
+                let is_of_host = hosts.at(channel).is_some();
+                return network.hear(channel, lane, is_pause, is_of_host);
+            }
         }
         network.carry_out();
     }

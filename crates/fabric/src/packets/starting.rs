@@ -25,7 +25,13 @@ impl Network {
         let (end_ps, arrival_ps) = (now + span_ps, now + timing.delay.as_ps());
         self.active.insert(channel.index());
         if self.links.is_into_switch(channel) {
-            self.credits.take(channel, lane, blocks_of(wire_bytes));
+            match &mut self.pauses {
+                None => self.credits.take(channel, lane, blocks_of(wire_bytes)),
+                Some(pauses) => {
+                    let whole_ps = arrival_ps + timing.bytes.of(1).as_ps();
+                    pauses.come((channel, lane), wire_bytes, whole_ps, &mut self.clock);
+                }
+            }
             self.come(id, channel, lane, arrival_ps);
         } else {
             self.packets.get_mut(id).came_ps = arrival_ps;
@@ -76,6 +82,9 @@ impl Network {
         self.inputs.leave(input, wire_bytes, end_ps - came_ps);
         self.standing.leave(input, lane, came_ps, end_ps);
         self.active.insert(input.index());
+        if let Some(pauses) = &mut self.pauses {
+            return pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);
+        }
         let known_ps = self.known_ps(input, end_ps);
         let blocks = blocks_of(wire_bytes);
         self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);

@@ -153,7 +153,10 @@ impl Network {
     #[inline]
     pub(crate) fn has_blocks(&mut self, channel: ChannelId, lane: u8, blocks: u32) -> bool {
         !self.links.is_into_switch(channel)
-            || self.credits.has(channel, lane, blocks, &mut self.clock)
+            || match &mut self.pauses {
+                None => self.credits.has(channel, lane, blocks, &mut self.clock),
+                Some(pauses) => pauses.may_start(channel, lane),
+            }
     }
 }
 

@@ -2,11 +2,13 @@
 
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId, Place};
+use crate::packets::pauses::Pauses;
 use crate::packets::starting::blocks_of;
 use crate::packets::switches::Switches;
 use gingham_model::{Wait, WaitCycle};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::Buffer;
+use std::collections::BTreeMap;
 
 /// What a search looks at.
 #[derive(Clone, Copy, Debug)]
@@ -33,15 +35,10 @@ impl Waits<'_> {
 
     /// What a buffer waits for, in which these packets wait, if it does.
     fn waits_for(self, of: &[(Buffer, PacketId)]) -> Option<Wait> {
-        let Network { packets, credits, packets_plan, .. } = self.network;
-        let Buffer { channel, lane } = of[0].0;
-        let waiting: u32 = of.iter().map(|(_, id)| blocks_of(packets.get(*id).wire_bytes)).sum();
-        let all = packets_plan.buffer_blocks[usize::from(lane)];
-        let left_ps = self.network.known_ps(channel, self.network.clock.now());
-        if credits.free_until(channel, lane, left_ps) + waiting < all {
-            // Others are there that cannot go on yet, or are leaving.
+        if self.are_others_there(of) {
             return None;
         }
+        let packets = &self.network.packets;
         let mut waits = Vec::new();
         for (_, id) in of {
             if self.switches.rules.is_held_back(*id, self.network) {
@@ -60,9 +57,29 @@ impl Waits<'_> {
         Some(Wait::Any(waits))
     }
 
+    /// Whether other packets are in a buffer than these, which wait in it: that cannot go on yet, or are
+    /// leaving.
+    fn are_others_there(self, of: &[(Buffer, PacketId)]) -> bool {
+        let Network { packets, credits, packets_plan, .. } = self.network;
+        let Buffer { channel, lane } = of[0].0;
+        let now = self.network.clock.now();
+        let waiting = of.iter().map(|(_, id)| packets.get(*id).wire_bytes);
+        if let Some(pauses) = &self.network.pauses {
+            let waiting: u64 = waiting.map(u64::from).sum();
+            return pauses.taken_bytes(channel, lane, now) > waiting;
+        }
+        let waiting: u32 = waiting.map(blocks_of).sum();
+        let all = packets_plan.buffer_blocks[usize::from(lane)];
+        let left_ps = self.network.known_ps(channel, now);
+        credits.free_until(channel, lane, left_ps) + waiting < all
+    }
+
     /// Whether a lane of an output stays short of space for what is to go next on it.
     fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
-        let Network { packets, credits, links, .. } = self.network;
+        let Network { packets, credits, pauses, links, .. } = self.network;
+        if let Some(pauses) = pauses {
+            return links.is_into_switch(output) && pauses.is_held(output, lane);
+        }
         let first = self.switches.rules.first(output, lane, self.network);
         links.is_into_switch(output)
             && first.is_some_and(|id| {
@@ -72,7 +89,10 @@ impl Waits<'_> {
 
     /// Checks that blocks are conserved; for tests. Slow.
     pub(crate) fn assert_invariants(self) {
-        let Network { plan, packets, credits, links, packets_plan, .. } = self.network;
+        let Network { plan, packets, credits, pauses, links, packets_plan, .. } = self.network;
+        if let Some(pauses) = pauses {
+            return self.assert_taken(pauses);
+        }
         let lane_count = usize::from(plan.lanes.count);
         let mut taken = vec![0; plan.channels.len() * lane_count];
         for (_, packet) in packets.in_buffers() {
@@ -85,6 +105,23 @@ impl Waits<'_> {
                 let taken = taken[channel.index() * lane_count + usize::from(lane)];
                 let all = packets_plan.buffer_blocks[usize::from(lane)];
                 assert_eq!(credits.free(channel, lane) + taken, all, "blocks are conserved");
+            }
+        }
+    }
+}
+
+impl Waits<'_> {
+    /// Checks that bytes are conserved where lanes are paused; for tests. Slow.
+    fn assert_taken(self, pauses: &Pauses) {
+        let mut taken = BTreeMap::new();
+        for (_, packet) in self.network.packets.in_buffers() {
+            *taken.entry(buffer_of(packet)).or_insert(0_u64) += u64::from(packet.wire_bytes);
+        }
+        for channel in ChannelId::first(self.network.plan.channels.len()) {
+            for lane in 0..self.network.plan.lanes.count {
+                let found = pauses.taken_bytes(channel, lane, u64::MAX);
+                let expected = taken.get(&Buffer { channel, lane }).copied().unwrap_or(0);
+                assert_eq!(found, expected, "bytes are conserved");
             }
         }
     }

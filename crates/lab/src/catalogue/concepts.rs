@@ -15,7 +15,7 @@
 use super::support::Feature;
 use super::support::Support::{self, Meaningless, Refused, Works};
 use super::support::SwitchingKind;
-use crate::scenario::{Excess, Forwarding, Lanes, Preset, TrafficClass};
+use crate::scenario::{Excess, FlowControl, Forwarding, Lanes, Preset, TrafficClass};
 use gingham_model::traffic::{Arrivals, Destinations, Lengths};
 use gingham_model::{
     Among, Arbitration, Choose, Crossbar, Marking, Read, Response, Scheduler, Segmentation,
@@ -37,7 +37,7 @@ pub(super) struct Concept {
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
-pub(super) const CONCEPTS: [Concept; 19] = [
+pub(super) const CONCEPTS: [Concept; 20] = [
     concept::<Generator>("generator", by_any, "topology.generate.{}"),
     concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
     concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
@@ -46,6 +46,7 @@ pub(super) const CONCEPTS: [Concept; 19] = [
     concept::<Crossbar>("crossbar", by_five_stages, "network.lanes.crossbar = {}"),
     concept::<Forwarding>("forwarding", by_room, "network.lanes.forwarding = {}"),
     concept::<Read>("read", by_whole_packets, "network.packets.read = {}"),
+    concept::<FlowControl>("flow-control", by_whole_packets, "network.packets.flow_control = {}"),
     concept::<Among>("overtaking", by_whole_packets, "network.packets.overtaking.among = {}"),
     Concept { name: "lanes", schema: datelines, support: by_lanes, example: "{}" },
     concept::<Scheduler>("scheduler", by_lanes, "\

@@ -112,6 +112,7 @@ pub fn compile_observed(
         probe: None,
     };
     check(source, &plan, &mut gathered)?;
+    network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;
     reached(Milestone::Plan);
     Ok(Compiled {

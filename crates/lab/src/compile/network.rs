@@ -76,11 +76,17 @@ impl NetworkKind {
                 ("network.setup_delay", wormhole.setup_delay),
             ],
             Switching::VirtualLanes(_) => Vec::new(),
-            Switching::Packets(packets) => vec![
-                ("network.packets.forwarding_delay", packets.forwarding_delay),
-                ("network.packets.head_interval", packets.head_interval),
-                ("network.packets.credit_delay", packets.credit_delay),
-            ],
+            Switching::Packets(packets) => {
+                let pauses = packets.pauses.as_ref();
+                let answer =
+                    pauses.map(|of| ("network.packets.flow_control.pfc.answer", of.answer));
+                let delays = [
+                    ("network.packets.forwarding_delay", packets.forwarding_delay),
+                    ("network.packets.head_interval", packets.head_interval),
+                    ("network.packets.credit_delay", packets.credit_delay),
+                ];
+                delays.into_iter().chain(answer).collect()
+            }
         }
     }
 
@@ -121,6 +127,15 @@ pub(super) fn check(
     }
     arbiters::note_over_reserved(plan, gathered);
     arbiters::check_served(source, plan)
+}
+
+/// Gives a plan what its channels and packets decide on: the marks of pauses.
+pub(super) fn settle(
+    source: &ScenarioSource,
+    parameters: &Parameters,
+    plan: &mut Plan,
+) -> Result<(), LabError> {
+    packets::settle(source, parameters, plan)
 }
 
 /// Says where switches mark packets and no answer brings a mark back.

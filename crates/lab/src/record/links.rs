@@ -69,7 +69,7 @@ impl Link {
     /// Nobody is stopped where senders have credits.
     fn stopped_share(&self) -> Option<Estimate> {
         match self.flow_control {
-            FlowControl::StopAndGo => Some(self.measured?.stopped_share),
+            FlowControl::StopAndGo | FlowControl::Pauses => Some(self.measured?.stopped_share),
             FlowControl::Credits => None,
         }
     }

@@ -23,6 +23,7 @@
 
 mod defaults;
 mod figures;
+mod flow_control;
 mod in_transit;
 mod lanes;
 mod measure;
@@ -38,6 +39,7 @@ mod window;
 
 pub(crate) use defaults::completed;
 pub use defaults::network_said;
+pub use flow_control::{FlowControl, Pfc};
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};

@@ -1,6 +1,6 @@
 //! The section on whole packets: buffers at inputs, reading and overtaking.
 
-use super::{LaneParameters, Lanes, PerLane};
+use super::{FlowControl, LaneParameters, Lanes, PerLane};
 use gingham_kernel::{Bytes, Span};
 use gingham_model::{Among, Read, Scheduler};
 use schemars::JsonSchema;
@@ -26,6 +26,8 @@ pub struct Packets {
     /// From when an update of credits has come through the cable until it counts; the preset's
     /// unless given.
     pub credit_delay: Option<Span>,
+    /// How a receiver holds back its sender; the preset's unless given.
+    pub flow_control: Option<FlowControl>,
 }
 
 /// How often a packet may be overtaken, and by which.
@@ -56,6 +58,8 @@ pub struct PacketsParameters {
     pub overtaking: OvertakingParameters,
     /// From when an update of credits has come until it counts.
     pub credit_delay: Span,
+    /// How a receiver holds back its sender.
+    pub flow_control: FlowControl,
 }
 
 /// How often a packet may be overtaken, and by which.
@@ -83,6 +87,7 @@ impl Default for PacketsParameters {
             read: Read::Any,
             overtaking: OvertakingParameters { at_most: 4, among: Among::SameOutput },
             credit_delay: Span::ZERO,
+            flow_control: FlowControl::default(),
         }
     }
 }
@@ -102,6 +107,7 @@ impl Packets {
                 among: overtaking.among.unwrap_or(preset.overtaking.among),
             },
             credit_delay: self.credit_delay.unwrap_or(preset.credit_delay),
+            flow_control: self.flow_control.as_ref().unwrap_or(&preset.flow_control).clone(),
         }
     }
 }

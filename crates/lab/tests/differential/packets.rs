@@ -1,13 +1,16 @@
 //! Whole packets: the lanes, classes and paths of a random scenario of virtual lanes, over switches
 //! whose every figure is drawn.
 
-use crate::case::pick;
+use crate::case::{Case, pick};
 use gingham_kernel::{Purpose, Span, Stream};
+use gingham_lab::compile;
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{
-    Among, Arbitration, BLOCK_BYTES, ClassPlan, OvertakingPlan, PacketsPlan, Plan, Read,
-    SegmentationPlan, Switching,
+    Among, Arbitration, BLOCK_BYTES, ClassPlan, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
+    Read, SegmentationPlan, Switching,
 };
+use gingham_topology::{ChannelId, Fabric};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// No packet has more payload.
@@ -32,7 +35,7 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
         if lane < plan.lanes.count.into() { needed + more } else { 0 }
     };
     let buffer_blocks = std::array::from_fn(&mut block);
-    let packets = PacketsPlan {
+    let mut packets = PacketsPlan {
         overhead_bytes,
         forwarding_delay: byte + bytes(pick(&mut draw, &[0, 0, 7, 40, 500])),
         head_interval: bytes(pick(&mut draw, &[0, 0, 1, 30, 400])),
@@ -43,14 +46,46 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
             among: if draw.below(3) == 0 { Among::AnyOutput } else { Among::SameOutput },
         },
         credit_delay: bytes(pick(&mut draw, &[0, 0, 1, 33, 300])),
+        pauses: None,
         arbitration: match draw.below(5) {
             0 => Arbitration::RoundRobin,
             1 => Arbitration::StrictPriority,
             _ => Arbitration::OldestFirst,
         },
     };
+    // Kept cases have credits.
+    if seed % 4 == 1 {
+        pause_lanes(&mut packets, &plan, longest, seed);
+    }
     plan.switching = Switching::Packets(Arc::new(packets));
     plan
+}
+
+/// Receivers pause lanes, above marks that leave the headroom and not a block more.
+fn pause_lanes(packets: &mut PacketsPlan, plan: &Plan, longest: u32, seed: u64) {
+    let mut draw = Stream::new(seed, "pauses", Purpose::Shuffle);
+    let frame_bytes = pick(&mut draw, &[1, 64, 84, 500]);
+    let byte = plan.channels[0].bytes.of(1);
+    let answer = Span::from_ps(byte.as_ps() * pick(&mut draw, &[0, 0, 3, 100, 2_000]));
+    let mut pauses =
+        PausesPlan { pause_bytes: [0; 16], resume_bytes: [0; 16], frame_bytes, answer };
+    let needs = |channel: ChannelId| {
+        let [way, back] = [channel, Fabric::reverse(channel)].map(|of| plan.channel(of));
+        let wire = [1, longest].map(|payload| packets.wire_bytes(payload));
+        pauses.headroom_bytes(way, back, wire)
+    };
+    let headroom = ChannelId::first(plan.channels.len()).map(needs).max().unwrap_or(0);
+    let wire = packets.wire_bytes(longest);
+    for lane in 0..usize::from(plan.lanes.count) {
+        let mark = pick(&mut draw, &[0, 1, 60, wire - 1, wire, 3 * wire]);
+        let blocks = (mark + headroom).div_ceil(u64::from(BLOCK_BYTES));
+        packets.buffer_blocks[lane] = u32::try_from(blocks).unwrap();
+        let pause = blocks * u64::from(BLOCK_BYTES) - headroom;
+        pauses.pause_bytes[lane] = pause;
+        pauses.resume_bytes[lane] =
+            pick(&mut draw, &[0, pause / 3, pause.saturating_sub(1), pause]);
+    }
+    packets.pauses = Some(pauses);
 }
 
 /// Cuts the messages of classes where packets may be too long.
@@ -85,4 +120,31 @@ fn longest_packet(class: &ClassPlan) -> u32 {
         SegmentationPlan::ByHops(list) => (1..=list.len()).map(over).max().expect("not empty"),
         _ => over(usize::MAX),
     }
+}
+
+/// In how many of 300 cases pauses do what they can.
+#[test]
+fn random_whole_packets_are_paused() {
+    let mut reached = BTreeMap::new();
+    for seed in (1..300).step_by(4) {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let plan = Arc::new(with_whole_packets(&plan, seed));
+        let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
+        let mut simulation = gingham_fabric::start(Arc::clone(&plan));
+        simulation.advance(u64::MAX);
+        let counts = simulation.channel_counts();
+        let pauses: u64 = counts.iter().map(|count| count.stops).sum();
+        let is_host = |channel: &ChannelId| !plan.is_switch(plan.ends(*channel).source.node);
+        let mut channels = ChannelId::first(counts.len());
+        for (what, holds) in [
+            ("a pause", pauses > 0),
+            ("many pauses", pauses > 100),
+            ("a paused host", channels.any(|of| is_host(&of) && counts[of.index()].stops > 0)),
+            ("pauses on several lanes", pauses > 0 && plan.lanes.count > 1),
+            ("an answer that takes time", packets.pauses.as_ref().unwrap().answer > Span::ZERO),
+        ] {
+            *reached.entry(what).or_insert(0_u32) += u32::from(holds);
+        }
+    }
+    assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }

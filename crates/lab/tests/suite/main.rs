@@ -10,6 +10,7 @@ mod milestones;
 mod old_names;
 mod packets;
 mod paths;
+mod pauses;
 mod policing;
 mod presets;
 mod replies;

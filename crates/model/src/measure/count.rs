@@ -40,9 +40,9 @@ pub struct ChannelCount {
     pub data_flits: u64,
     /// Control flits that started.
     pub control_flits: u64,
-    /// STOPs that reached the sender.
+    /// STOPs, or pauses of lanes, that reached the sender.
     pub stops: u64,
-    /// Picoseconds for which the sender was stopped.
+    /// Picoseconds for which the sender was stopped, or any of its lanes paused.
     pub stopped_ps: u64,
     /// Flits in the input buffer at its end, summed over time: a flit counts from its arrival until
     /// it starts on the next channel or is stripped. Zero where a host consumes.

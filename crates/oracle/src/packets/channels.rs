@@ -90,7 +90,10 @@ impl Simulation {
             has_started: false,
             overtaken: 0,
         };
-        self.credits_mut(channel, lane).sent += blocks;
+        if self.packets.pauses.is_none() {
+            self.credits_mut(channel, lane).sent += blocks;
+        }
+        self.look_when_come(channel, lane);
         let (delay, interval) = (self.packets.forwarding_delay, self.packets.head_interval);
         let input = self.input_mut(channel);
         input.lanes[usize::from(lane)].push(buffered);

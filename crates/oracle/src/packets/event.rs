@@ -17,8 +17,12 @@ pub(crate) enum Event {
     Left { channel: ChannelId },
     /// Phase 3: a packet has arrived whole at the host at the end of `channel`.
     Arrived { channel: ChannelId, packet: JourneyId },
+    /// Phase 4: the receiver of `channel` looks at what fills the buffer of a lane.
+    Look { channel: ChannelId, lane: u8 },
     /// Phase 4: the sender of `channel` knows up to which count of blocks it may send on a lane.
     Known { channel: ChannelId, lane: u8, limit_blocks: u64 },
+    /// Phase 4: the sender of `channel` hears that a lane is paused, or that it may go on.
+    Heard { channel: ChannelId, lane: u8, is_pause: bool },
     /// Phase 5: the head of a packet that came by `channel` is read.
     ReadHead { channel: ChannelId, lane: u8, packet: JourneyId },
     /// Phase 5, after all heads: a packet that came by `channel` may start.

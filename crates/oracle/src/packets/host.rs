@@ -97,7 +97,7 @@ impl Simulation {
                 if self.outputs[channel.index()].has_space(lane, blocks) {
                     *candidate = Some(next);
                 } else {
-                    self.credits_mut(channel, lane).is_awaited = true;
+                    self.await_space(channel, lane);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Networks of whole packets: input buffers with credits, every packet by itself.
+//! Networks of whole packets: input buffers with credits or pauses, every packet by itself.
 //!
 //! ```text
 //!   Create ─► Start ─► ReadHead ─► Ready ─► Start ─► ... ─► Arrived
@@ -11,7 +11,7 @@
 //! its tail has left. `buffer` is what it is there, `output` what a channel knows where it begins:
 //! what it carries and the credits of the buffer at its end. `order` says which packet of a switch
 //! comes first, `switch` which one starts, `overtaking` what that does to those that it passes.
-//! Whatever happens at a switch makes all its idle outputs choose again, since most of it may let
+//! In place of credits `pausing` lets receivers hold lanes back. Whatever happens at a switch makes all its idle outputs choose again, since most of it may let
 //! any of them start something.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III, as `docs/concepts/timing-packets.md`
@@ -19,7 +19,7 @@
 //!
 //! Invariants, checked by [`Simulation::assert_invariants`] after any event: packets in = received +
 //! in buffers + on channels to hosts; of each lane, blocks that the sender knows to be free + blocks
-//! taken + blocks of updates under way = what the buffer holds; as many packets of an input are
+//! taken + blocks of updates under way = what the buffer holds, or with pauses no buffer overflows; as many packets of an input are
 //! being read as have started and not left, at most one where ports are read by one.
 
 mod buffer;
@@ -31,6 +31,7 @@ mod journey;
 mod order;
 mod output;
 mod overtaking;
+mod pausing;
 mod simulation;
 mod switch;
 mod waits;

@@ -7,6 +7,7 @@
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute.
 
 use crate::packets::journey::JourneyId;
+use crate::packets::pausing::Pausing;
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_model::LaneArbiter;
 use gingham_topology::ChannelId;
@@ -22,6 +23,8 @@ pub(crate) struct Output {
     pub(crate) last_port: Vec<Option<usize>>,
     /// By lane; none where a host takes in all that comes.
     pub(crate) credits: Option<Vec<Credits>>,
+    /// The same in place of credits, where receivers pause lanes.
+    pub(crate) pausing: Option<Pausing>,
     /// Bytes of packets that have left.
     pub(crate) sent_bytes: u64,
 }
@@ -63,6 +66,9 @@ impl Credits {
 impl Output {
     /// Whether the sender knows of so many free blocks on a lane.
     pub(crate) fn has_space(&self, lane: u8, blocks: u64) -> bool {
+        if let Some(pausing) = &self.pausing {
+            return !pausing.lanes[usize::from(lane)].is_paused;
+        }
         let Some(credits) = &self.credits else { return true };
         let credits = &credits[usize::from(lane)];
         assert!(blocks <= credits.capacity, "a buffer holds the longest packet");

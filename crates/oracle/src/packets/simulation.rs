@@ -4,6 +4,7 @@ use crate::packets::buffer::Input;
 use crate::packets::event::Event;
 use crate::packets::journey::Journeys;
 use crate::packets::output::{Credits, Output};
+use crate::packets::pausing::Pausing;
 use crate::timeline::Timeline;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
@@ -99,10 +100,15 @@ impl Simulation {
 
     /// Counts by channel, with what stands in buffers counted up to `end`.
     fn counts(&self, end: Time, bytes: impl Fn(ChannelId) -> u64) -> Vec<ChannelCount> {
-        let count = |(channel, input): (ChannelId, &Option<Input>)| ChannelCount {
-            data_flits: bytes(channel),
-            occupancy_flit_ps: input.as_ref().map_or(0, |input| input.occupancy_byte_ps(end)),
-            ..ChannelCount::default()
+        let count = |(channel, input): (ChannelId, &Option<Input>)| {
+            let pausing = self.outputs[channel.index()].pausing.as_ref();
+            ChannelCount {
+                data_flits: bytes(channel),
+                stops: pausing.map_or(0, |of| of.pauses),
+                stopped_ps: pausing.map_or(0, |of| of.paused_ps(end)),
+                occupancy_flit_ps: input.as_ref().map_or(0, |input| input.occupancy_byte_ps(end)),
+                ..ChannelCount::default()
+            }
         };
         ChannelId::first(self.inputs.len()).zip(&self.inputs).map(count).collect()
     }
@@ -152,7 +158,9 @@ impl Simulation {
             Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
             Event::Left { channel } => self.left(channel),
             Event::Arrived { channel: _, packet } => self.arrived(packet),
+            Event::Look { channel, lane } => self.look(channel, lane),
             Event::Known { channel, lane, limit_blocks } => self.known(channel, lane, limit_blocks),
+            Event::Heard { channel, lane, is_pause } => self.heard(channel, lane, is_pause),
             Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
             Event::Ready { channel, lane, packet } => self.ready(channel, lane, packet),
             Event::Start { channel } => self.choose(channel),
@@ -200,11 +208,14 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
     let scheduler = if is_host { &lanes.adapter_port } else { &lanes.link_output };
     let blocks = packets.buffer_blocks.iter().take(lanes.count.into());
     let credits = || blocks.map(|blocks| Credits::new(u64::from(*blocks))).collect();
+    let has_buffer = plan.has_buffer(channel);
+    let pauses = packets.pauses.is_some();
     Output {
         sending: None,
         arbiter: gingham_model::LaneArbiter::new(scheduler, lanes.count),
         last_port: vec![None; lanes.count.into()],
-        credits: plan.has_buffer(channel).then(credits),
+        credits: (has_buffer && !pauses).then(credits),
+        pausing: (has_buffer && pauses).then(|| Pausing::new(lanes.count)),
         sent_bytes: 0,
     }
 }

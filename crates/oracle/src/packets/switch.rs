@@ -16,12 +16,21 @@ impl Simulation {
     pub(crate) fn left_switch(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         let now = self.timeline.now;
         self.input_mut(input).leave(lane, packet, now);
+        if self.packets.pauses.is_some() {
+            self.timeline.cause(now, Event::Look { channel: input, lane });
+        } else {
+            self.tell_of_credits(input, lane);
+        }
+        self.wake_switch(self.plan.ends(input).target.node);
+    }
+
+    /// The sender of a channel will know up to which count of blocks it may send.
+    fn tell_of_credits(&mut self, input: ChannelId, lane: u8) {
         let freed = self.input(input).freed_blocks[usize::from(lane)];
         let limit_blocks = self.credits_mut(input, lane).capacity + freed;
         let back = self.plan.channel(Fabric::reverse(input)).delay;
-        let known = now + back + self.packets.credit_delay;
+        let known = self.timeline.now + back + self.packets.credit_delay;
         self.timeline.cause(known, Event::Known { channel: input, lane, limit_blocks });
-        self.wake_switch(self.plan.ends(input).target.node);
     }
 
     // Phase 5: ready.

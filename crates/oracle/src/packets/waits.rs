@@ -54,9 +54,12 @@ fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
 }
 
 /// Whether the first packet for a lane of an output does not fit into the buffer at the end of it,
-/// even when all have left it whose tails are leaving.
+/// even when all have left it whose tails are leaving; or that lane is paused.
 fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let Some(input) = &simulation.inputs[lane.channel.index()] else { return false };
+    if let Some(pausing) = &simulation.outputs[lane.channel.index()].pausing {
+        return pausing.lanes[usize::from(lane.lane)].is_held();
+    }
     let stays = input.lane(lane.lane).iter().filter(|buffered| !buffered.has_started);
     let taken: u64 = stays.map(|buffered| buffered.blocks).sum();
     let holds = u64::from(simulation.packets.buffer_blocks[usize::from(lane.lane)]);

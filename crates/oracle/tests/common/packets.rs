@@ -4,8 +4,8 @@ use super::{FLIT, add_class, quiet_plan};
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_model::traffic::{Draft, MessagePlan, Scheduled, SourcePlan};
 use gingham_model::{
-    Among, AnswerPlan, Arbitration, OvertakingPlan, PacketsPlan, Plan, Priority, Read, Response,
-    Switching, WindowPlan,
+    Among, AnswerPlan, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan, Priority, Read,
+    Response, Switching, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
@@ -28,6 +28,7 @@ pub(crate) fn packets_plan(fabric: Fabric, lanes: u8) -> Plan {
         read: Read::Any,
         overtaking: OvertakingPlan { at_most: u32::MAX, among: Among::SameOutput },
         credit_delay: Span::ZERO,
+        pauses: None,
         arbitration: Arbitration::OldestFirst,
     }));
     plan
@@ -42,6 +43,18 @@ pub(crate) fn packets(plan: &mut Plan, change: impl FnOnce(&mut PacketsPlan)) {
 /// How often a packet may be overtaken, by which.
 pub(crate) fn overtaking(plan: &mut Plan, at_most: u32, among: Among) {
     packets(plan, |packets| packets.overtaking = OvertakingPlan { at_most, among });
+}
+
+/// Receivers pause lanes above the first mark, until the fill falls to the second: what they ask for
+/// is heard after the cable, 10 bytes and 15 ps.
+pub(crate) fn pausing(plan: &mut Plan, [pause, resume]: [u64; 2]) {
+    let pauses = PausesPlan {
+        pause_bytes: [pause; 16],
+        resume_bytes: [resume; 16],
+        frame_bytes: 10,
+        answer: Span::from_ps(15),
+    };
+    packets(plan, |packets| packets.pauses = Some(pauses));
 }
 
 /// Gives a cable another time of a byte.

@@ -25,7 +25,7 @@ fn ring() -> Fabric {
 
 /// Every host sends so many packets of 64 bytes to the second host after it, the same way around,
 /// through buffers of so many.
-fn around(held: u32, count: usize) -> Plan {
+pub(crate) fn around(held: u32, count: usize) -> Plan {
     let mut plan = packets_plan(ring(), 1);
     along(
         &mut plan,
@@ -39,7 +39,7 @@ fn around(held: u32, count: usize) -> Plan {
     plan
 }
 
-fn ends_as(plan: Plan) -> Status {
+pub(crate) fn ends_as(plan: Plan) -> Status {
     let mut simulation = start(Arc::new(plan));
     while *simulation.advance(1) == Status::Running {
         simulation.assert_invariants();

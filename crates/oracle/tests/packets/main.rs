@@ -20,6 +20,7 @@ mod lanes;
 mod lone;
 mod order;
 mod overtaking;
+mod pauses;
 mod random;
 mod read;
 mod speeds;

@@ -1,7 +1,7 @@
 //! Random fabrics, switches and traffic: conservation of packets and space after every event, and
 //! the same bits however events are scheduled and however large the calls are.
 
-use crate::common::packets::{cable_many, packets, packets_plan, window};
+use crate::common::packets::{cable_many, packets, packets_plan, pausing, window};
 use crate::common::{stop_at, story};
 use gingham_kernel::{Bytes, Purpose, Rate, Span, Stream, Time};
 use gingham_model::scheduler::{
@@ -54,6 +54,11 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
             [Arbitration::OldestFirst, Arbitration::RoundRobin, Arbitration::StrictPriority];
         packets.arbitration = one_of(draw, &orders);
     });
+    if draw.below(3) == 0 {
+        // Headroom for packets of 120 bytes and a round trip of 400 ps at 1.5 ps a byte.
+        pausing(plan, [100 + draw.below(500), draw.below(100)]);
+        packets(plan, |packets| packets.buffer_blocks = [20; 16]);
+    }
 }
 
 /// An irregular fabric with cables of several speeds under a mix of short messages, policed, and

@@ -1,16 +1,19 @@
 //! Whole packets: the figures of their switches, what is beyond them, and what of them surprises.
 //!
 //! ```text
-//!   network.packets ─► blocks of buffers, delays, reading, overtaking ──┐
+//!   network.packets ─► blocks of buffers, delays, reading, marks ────────┐
 //!   network.lanes ───► LaneFigures, arbiters that choose by the packet ─┴► PacketsPlan
 //! ```
 //!
 //! Invariants: every packet fits into the buffer of any lane on which it may go; a byte comes in no
-//! more time than it takes to forward a packet.
+//! more time than it takes to forward a packet; where lanes are paused, buffers have the headroom.
 
 mod limits;
 mod notes;
+mod pauses;
 mod section;
+
+pub(super) use pauses::settle;
 
 use super::arbiters::{self, Among};
 use super::gathered::Gathered;
@@ -43,6 +46,7 @@ pub(super) fn plan(
         read: switch.read,
         overtaking: of.overtaking(switch.overtaking)?,
         credit_delay: switch.credit_delay,
+        pauses: of.pauses(&switch.flow_control)?,
         arbitration: parameters.arbitration,
     };
     Ok((packets, LaneFigures::of(source, count, ports)?))

@@ -16,6 +16,9 @@ use gingham_topology::routing::LaneSet;
 
 /// Says which lanes carry less than the full rate by themselves.
 pub(super) fn note_small(plan: &Plan, packets: &PacketsPlan, gathered: &mut Gathered) {
+    if packets.pauses.is_some() {
+        return;
+    }
     // Lanes with the same buffer and the same longest packet have one note.
     let mut told = Vec::new();
     for lane in used_lanes(plan).lanes() {
@@ -82,6 +85,7 @@ mod tests {
             read: Read::Any,
             overtaking: OvertakingPlan { at_most: 4, among: Among::SameOutput },
             credit_delay: Span::from_ps(1_600),
+            pauses: None,
             arbitration: Arbitration::OldestFirst,
         };
         // 98.4 + 40 + 1.6 = 140 ns beside the packet itself.

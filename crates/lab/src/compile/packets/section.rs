@@ -18,7 +18,7 @@ pub(super) struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
+    pub(super) fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
         self.source.refuse(&format!("network.packets.{key}"), message).into()
     }
 

@@ -1,0 +1,46 @@
+//! What keeps senders of whole packets from overfilling the buffers at the ends of their channels.
+
+use super::PerLane;
+use gingham_kernel::{Bytes, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a receiver of whole packets holds back its sender.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowControl {
+    /// The sender knows how many blocks are free, and starts no packet that does not fit.
+    #[default]
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.9"))]
+    Credits,
+    /// The sender sends on a lane until the receiver asks for a pause, as priority-based flow control
+    /// of Ethernet does; what comes in spite of that goes into headroom.
+    #[schemars(extend("x-source" = "IEEE 802.1Qbb; IEEE 802.3, annex 31B; a fill of whole packets, and frames that wait for none, are ours"))]
+    #[schemars(extend("x-example" = r#"{ pfc = { pause = "6000 B", resume = "3000 B" } }"#))]
+    Pfc(Pfc),
+}
+
+/// Pauses of lanes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pfc {
+    /// A fill of the buffer above so much asks for a pause (XOFF), for all lanes or as a list of one a
+    /// lane; the most that leaves enough headroom unless given.
+    pub pause: Option<PerLane<Bytes>>,
+    /// A fill of so much or less ends the pause (XON), for all lanes or as a list of one a lane; the
+    /// longest packet of the lane less than `pause` unless given.
+    pub resume: Option<PerLane<Bytes>>,
+    /// What a pause frame takes of the wire, with preamble and gap; 84 B unless given (IEEE 802.1Qbb,
+    /// annex O: 672 bit times).
+    pub frame: Bytes,
+    /// From the arrival of a pause frame until its sender starts nothing more; nothing unless given.
+    /// At most 67 quanta of 512 bit times at 10 Gb/s (3.43 us), 80 at 25 (1.64 us), 118 at 40 (1.51
+    /// us), 394 at 100 (2.02 us), 453 at 200 (1.16 us), 905 at 400 (1.16 us), by IEEE 802.3, 31B.3.7.
+    pub answer: Span,
+}
+
+impl Default for Pfc {
+    fn default() -> Self {
+        Self { pause: None, resume: None, frame: Bytes(84), answer: Span::ZERO }
+    }
+}
