@@ -10,8 +10,8 @@
 //! STOP and GO stand where Myrinet has them: at 56 and 40 of 80.
 
 use super::{
-    Forwarding, Network, PacketsParameters, PerLane, PipelineParameters, SwitchingName,
-    SwitchingParameters, WormholeParameters,
+    FlowControl, Forwarding, Network, PacketsParameters, PerLane, Pfc, PipelineParameters,
+    SwitchingName, SwitchingParameters, WormholeParameters,
 };
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_model::{BLOCK_BYTES, SlackBuffer};
@@ -41,6 +41,8 @@ pub(super) struct Figures {
     pub(super) port_buffer: Bytes,
     /// The most that flow control can grant on one lane.
     pub(super) lane_buffer_max: Option<Bytes>,
+    /// Where pauses hold senders back, from the arrival of one until it is obeyed; else credits do.
+    pub(super) pause_answer: Option<Span>,
     /// What one flit carries, where flits are sent.
     pub(super) flit: Bytes,
     /// Lanes in use.
@@ -103,6 +105,9 @@ impl Figures {
         PacketsParameters {
             lanes: super::LaneParameters { count, ..ours.lanes.clone() },
             forwarding_delay: self.switch_delay,
+            flow_control: self.pause_answer.map_or(FlowControl::Credits, |answer| {
+                FlowControl::Pfc(Pfc { answer, ..Pfc::default() })
+            }),
             buffer: PerLane::All(Bytes(self.lane_buffer(count).0 / BLOCK * BLOCK)),
             ..ours
         }

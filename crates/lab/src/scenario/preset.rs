@@ -116,6 +116,31 @@ presets! {
     /// port, packets of 4,096 B with 26 B beside the payload.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification; nothing is published: 150 ns and the buffer are ours"))]
     InfinibandXdr = "infiniband-xdr" => infiniband(Generation::Xdr, 150, 1 << 20),
+    /// Lossless Ethernet at 25 Gb/s with RoCEv2: 3.125 GB/s, cables of 10 m and 205 ns of error
+    /// correction, 300 ns a switch, 500,000 B an input port with pauses of lanes (PFC), packets of
+    /// 1,024 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 300 ns: TechRepublic on Spectrum; 16 MB of Spectrum, shared by 32 ports evenly: ours"))]
+    Roce25 = "roce-25" => roce(3125, 205, 300, 16_000_000 / 32, 80),
+    /// Lossless Ethernet at 100 Gb/s with RoCEv2: 12.5 GB/s, cables of 10 m and 51 ns of error
+    /// correction, 300 ns a switch, 500,000 B an input port with pauses of lanes (PFC), packets of
+    /// 4,096 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 300 ns: TechRepublic on Spectrum; 16 MB of Spectrum, shared by 32 ports evenly: ours"))]
+    Roce100 = "roce-100" => roce(12500, 51, 300, 16_000_000 / 32, 394),
+    /// Lossless Ethernet at 200 Gb/s with RoCEv2: 25 GB/s, cables of 10 m and 51 ns of error
+    /// correction, 425 ns a switch, 1,312,500 B an input port with pauses of lanes (PFC), packets
+    /// of 4,096 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 425 ns: SN3000 product brief, from memory; 42 MB of Spectrum-2, shared by 32 ports evenly: ours"))]
+    Roce200 = "roce-200" => roce(25000, 51, 425, 42_000_000 / 32, 453),
+    /// Lossless Ethernet at 400 Gb/s with RoCEv2: 50 GB/s, cables of 10 m and 26 ns of error
+    /// correction, 425 ns a switch, 2,000,000 B an input port with pauses of lanes (PFC), packets
+    /// of 4,096 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; nothing is published: 425 ns as at 200; 64 MB of Spectrum-3, shared by 32 ports evenly: ours"))]
+    Roce400 = "roce-400" => roce(50000, 26, 425, 64_000_000 / 32, 905),
+    /// Lossless Ethernet at 800 Gb/s with RoCEv2: 100 GB/s, cables of 10 m and 26 ns of error
+    /// correction, 500 ns a switch, 2,500,000 B an input port with pauses of lanes (PFC), packets
+    /// of 4,096 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; nothing is published: 500 ns; 160 MB of Spectrum-4, shared by 64 ports evenly: ours"))]
+    Roce800 = "roce-800" => roce(100000, 26, 500, 160_000_000 / 64, 905),
 }
 
 /// What the papers have in common.
@@ -130,6 +155,7 @@ const fn of_a_paper(bytes_per_second: u64, metres: u64) -> Figures {
         switch_delay: Span::ZERO,
         port_buffer: Bytes(0),
         lane_buffer_max: None,
+        pause_answer: None,
         flit: Bytes(16),
         lanes: 1,
         packet: None,
@@ -161,6 +187,34 @@ fn infiniband(generation: Generation, switch_ns: u64, port_buffer: u64) -> Figur
         lane_buffer_max: Some(Bytes(GRANT_MAX)),
         flit: Bytes(64),
         packet: Some(Bytes(if is_coded_by_the_byte { 2_048 } else { 4_096 })),
+        ..of_a_paper(1, 10)
+    }
+}
+
+/// Ethernet with RoCEv2. Before the payload of a packet stand preamble (8 B), Ethernet (14), IPv4
+/// (20), UDP (8) and base transport header (12), behind it two checksums (4 each) and the gap (12).
+/// A pause is obeyed within `quanta` of 512 bit times (IEEE 802.3, 31B.3.7; at 800 Gb/s those of
+/// 400).
+fn roce(
+    megabytes_per_second: u64,
+    fec_ns: u64,
+    switch_ns: u64,
+    port_buffer: u64,
+    quanta: u64,
+) -> Figures {
+    let link_rate = Rate::from_bytes_per_second(megabytes_per_second * 1_000_000);
+    let is_narrow = megabytes_per_second == 3_125;
+    Figures {
+        link_rate,
+        delay_per_metre: Span::from_ps(5_000),
+        fec_delay: Span::from_ns(fec_ns),
+        type_bytes: Bytes(8 + 14 + 20 + 8 + 12),
+        trailer_bytes: Bytes(4 + 4 + 12),
+        switch_delay: Span::from_ns(switch_ns),
+        port_buffer: Bytes(port_buffer),
+        pause_answer: Some(link_rate.flit_time(quanta * 64).span),
+        flit: Bytes(64),
+        packet: Some(Bytes(if is_narrow { 1_024 } else { 4_096 })),
         ..of_a_paper(1, 10)
     }
 }

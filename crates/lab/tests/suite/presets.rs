@@ -48,40 +48,46 @@ fn added(network: &str) -> u64 {
 
 #[test]
 fn each_switch_adds_what_its_data_sheet_says_under_every_kind() {
-    // Nanoseconds of a switch, as `docs/adr/0011-networks-of-today.md` has them; a cable has 50.
+    // Nanoseconds of a switch, and of error correction on a cable, as
+    // `docs/adr/0011-networks-of-today.md` has them; a cable has 50 by itself.
     let sheets = [
-        ("sdr", 200),
-        ("ddr", 200),
-        ("qdr", 100),
-        ("fdr", 170),
-        ("edr", 90),
-        ("hdr", 130),
-        ("ndr", 150),
-        ("xdr", 150),
+        ("infiniband-sdr", 200, 0),
+        ("infiniband-ddr", 200, 0),
+        ("infiniband-qdr", 100, 0),
+        ("infiniband-fdr", 170, 0),
+        ("infiniband-edr", 90, 0),
+        ("infiniband-hdr", 130, 0),
+        ("infiniband-ndr", 150, 0),
+        ("infiniband-xdr", 150, 0),
+        ("roce-25", 300, 205),
+        ("roce-100", 300, 51),
+        ("roce-200", 425, 51),
+        ("roce-400", 425, 26),
+        ("roce-800", 500, 26),
     ];
-    for (generation, switch_ns) in sheets {
-        let expected = 1_000 * (switch_ns + 50);
-        let preset = format!("preset = \"infiniband-{generation}\"");
+    for (name, switch_ns, correction_ns) in sheets {
+        let expected = 1_000 * (switch_ns + 50 + correction_ns);
+        let preset = format!("preset = \"{name}\"");
         let link = compiled(&chain(1, &preset, "load = 0.1")).unwrap().plan.channels[0].bytes;
         // A worm goes on once its header has come.
         for (kind, header) in [("packets", Span::ZERO), ("wormhole", link.of(1))] {
             let found = added(&format!("{preset}, switching = \"{kind}\""));
-            assert_eq!(found, expected + header.as_ps(), "{generation}, {kind}");
+            assert_eq!(found, expected + header.as_ps(), "{name}, {kind}");
         }
         // Five stages act at multiples of the time of a flit; from end to end two may be lost.
         let found = added(&format!("{preset}, switching = \"virtual-lanes\""));
         let flit =
             compiled(&chain(1, &format!("{preset}, switching = \"virtual-lanes\""), "load = 0.1"));
         let flit = flit.unwrap().plan.channels[0].flit.as_ps();
-        assert!(found.abs_diff(expected) < 2 * flit, "{generation}: {found} for {expected}");
+        assert!(found.abs_diff(expected) < 2 * flit, "{name}: {found} for {expected}");
     }
 }
 
 #[test]
 fn one_lane_carries_its_link_where_switches_have_lanes_or_whole_packets() {
     for kind in ["packets", "virtual-lanes"] {
-        for generation in ["qdr", "edr", "ndr", "xdr"] {
-            let network = format!("preset = \"infiniband-{generation}\", switching = \"{kind}\"");
+        for name in ["infiniband-qdr", "infiniband-ndr", "infiniband-xdr", "roce-100", "roce-400"] {
+            let network = format!("preset = \"{name}\", switching = \"{kind}\"");
             let text = chain(3, &network, "arrivals = \"backlogged\"");
             let plan = compiled(&text).unwrap().plan;
             let mut run = gingham_fabric::start(Arc::clone(&plan));
@@ -95,7 +101,7 @@ fn one_lane_carries_its_link_where_switches_have_lanes_or_whole_packets() {
             };
             let bytes = (found.len() as u64 - 11) * wire_bytes;
             let of_link = plan.channels[0].bytes.of(bytes).as_ps();
-            assert!(100 * of_link > 95 * took, "{generation}, {kind}: {of_link} of {took} ps");
+            assert!(100 * of_link > 95 * took, "{name}, {kind}: {of_link} of {took} ps");
         }
     }
 }
