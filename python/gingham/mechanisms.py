@@ -28,6 +28,7 @@ TITLES = {
     "crossbar": "Crossbars of switches with virtual lanes",
     "forwarding": "How packets of a lane go on",
     "read": "How many whole packets of an input leave at once",
+    "flow-control": "How a receiver of whole packets holds back its sender",
     "overtaking": "What a whole packet overtakes",
     "lanes": "What lanes are for",
     "scheduler": "Schedulers of lanes, at crossbar inputs, link outputs and adapter ports",

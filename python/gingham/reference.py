@@ -27,6 +27,7 @@ CONCEPTS = {
     "network.lanes.crossbar": "crossbar",
     "network.lanes.forwarding": "forwarding",
     "network.packets.read": "read",
+    "network.packets.flow_control": "flow-control",
     "network.packets.overtaking.among": "overtaking",
     "network.lanes": "lanes",
     "network.lanes.link_output": "scheduler",
