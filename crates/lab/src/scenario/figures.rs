@@ -21,6 +21,9 @@ use gingham_model::{BLOCK_BYTES, SlackBuffer};
 /// itself, so that it costs no rate between two packets.
 const STAGES: u64 = 4;
 
+/// What a lane holds at most (`network.lanes.depth`).
+const DEPTH_MAX: u64 = 65_535;
+
 /// Buffers of whole packets are counted in these.
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
@@ -86,7 +89,7 @@ impl Figures {
         let holds_packets = self.packet.is_some_and(|packet| packet < buffer);
         PipelineParameters {
             lanes: super::LaneParameters { count, ..ours.lanes.clone() },
-            depth: PerLane::All(signed(buffer.0.div_ceil(flit.0.max(1)))),
+            depth: PerLane::All(signed(buffer.0.div_ceil(flit.0.max(1)).min(DEPTH_MAX))),
             flit,
             forwarding: PerLane::All(if holds_packets {
                 Forwarding::VirtualCutThrough
@@ -106,7 +109,7 @@ impl Figures {
             lanes: super::LaneParameters { count, ..ours.lanes.clone() },
             forwarding_delay: self.switch_delay,
             flow_control: self.pause_answer.map_or(FlowControl::Credits, |answer| {
-                FlowControl::Pfc(Pfc { answer, ..Pfc::default() })
+                FlowControl::Pfc(Pfc { answer: Some(answer), ..Pfc::default() })
             }),
             buffer: PerLane::All(Bytes(self.lane_buffer(count).0 / BLOCK * BLOCK)),
             ..ours

@@ -107,7 +107,10 @@ impl Packets {
                 among: overtaking.among.unwrap_or(preset.overtaking.among),
             },
             credit_delay: self.credit_delay.unwrap_or(preset.credit_delay),
-            flow_control: self.flow_control.as_ref().unwrap_or(&preset.flow_control).clone(),
+            flow_control: match &self.flow_control {
+                None => preset.flow_control.clone(),
+                Some(written) => written.over(&preset.flow_control),
+            },
         }
     }
 }

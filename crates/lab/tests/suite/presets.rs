@@ -208,3 +208,13 @@ fn every_preset_goes_with_every_kind() {
         }
     }
 }
+
+#[test]
+fn a_mark_that_is_written_leaves_the_answer_to_the_preset() {
+    let network = "preset = \"roce-100\", packets.flow_control.pfc.pause = \"100 kB\"";
+    let plan = compiled(&chain(1, network, "load = 0.1")).unwrap().plan;
+    let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
+    let pauses = packets.pauses.as_ref().unwrap();
+    // 394 quanta of 512 bit times at 100 Gb/s.
+    assert_eq!((pauses.pause_bytes[0], pauses.answer.as_ps()), (100_000, 2_017_280));
+}
