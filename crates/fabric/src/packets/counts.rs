@@ -40,7 +40,7 @@ impl Network {
         let left = self.inputs.occupancy(channel).cast_signed();
         let area = left + present[channel.index()];
         ChannelCount {
-            data_flits: self.links.bytes_before(&self.plan, channel, begin_end),
+            data_flits: self.links.bytes_before(channel, begin_end),
             occupancy_flit_ps: u128::try_from(area).expect("a packet leaves after it came"),
             ..ChannelCount::default()
         }
@@ -55,9 +55,12 @@ impl Network {
             areas[packet.input.index()] += i128::from(packet.wire_bytes) * i128::from(stay_ps);
         }
         for channel in self.active.iter().map(ChannelId::new) {
-            let Some(input) = self.links.came_by(channel) else { continue };
             let early_ps = self.links.busy_until_ps(channel).saturating_sub(end);
-            let (wire_bytes, _) = self.links.last(&self.plan, channel);
+            if early_ps == 0 {
+                continue;
+            }
+            let Some(input) = self.links.came_by(channel) else { continue };
+            let (wire_bytes, _) = self.links.last(channel);
             areas[input.index()] -= i128::from(wire_bytes) * i128::from(early_ps);
         }
         areas

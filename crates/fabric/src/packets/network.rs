@@ -32,22 +32,29 @@ pub(crate) struct Network {
 /// The ends of channels in switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
-    /// By channel: when the last head was read.
-    heads_ps: Vec<u64>,
-    /// By channel: bytes that stood there, times the picoseconds for which they did, of packets
-    /// that have begun to leave.
-    occupancies: Vec<u128>,
+    /// By channel.
+    inputs: Vec<Input>,
+}
+
+/// The end of a channel in a switch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Input {
+    /// Bytes that stood there, times the picoseconds for which they did, of packets that have begun
+    /// to leave.
+    occupancy: u128,
+    /// When the last head was read.
+    head_ps: u64,
 }
 
 impl Inputs {
     fn new(channels: usize) -> Self {
-        Self { heads_ps: vec![0; channels], occupancies: vec![0; channels] }
+        Self { inputs: vec![Input::default(); channels] }
     }
 
     /// When the head is read of a packet whose first byte arrives at an instant.
     #[inline]
     pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
-        let last = &mut self.heads_ps[input.index()];
+        let last = &mut self.inputs[input.index()].head_ps;
         let forwarded = arrival_ps + of.forwarding_delay.as_ps();
         let is_first = *last == 0;
         let spaced = if is_first { 0 } else { *last + of.head_interval.as_ps() };
@@ -58,11 +65,11 @@ impl Inputs {
     /// A packet that came at an instant begins to leave, and has left at another.
     #[inline]
     pub(crate) fn leave(&mut self, input: ChannelId, wire_bytes: u32, stay_ps: u64) {
-        self.occupancies[input.index()] += u128::from(wire_bytes) * u128::from(stay_ps);
+        self.inputs[input.index()].occupancy += u128::from(wire_bytes) * u128::from(stay_ps);
     }
 
     pub(crate) fn occupancy(&self, input: ChannelId) -> u128 {
-        self.occupancies[input.index()]
+        self.inputs[input.index()].occupancy
     }
 }
 
@@ -76,7 +83,7 @@ impl Network {
             wanted,
             endpoints,
             packets: Packets::default(),
-            links: Links::new(&plan),
+            links: Links::new(&plan, &packets_plan),
             credits: Credits::new(&plan, &packets_plan.buffer_blocks),
             waiting: Waiting::new(channels),
             inputs: Inputs::new(channels),
