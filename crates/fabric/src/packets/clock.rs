@@ -55,11 +55,11 @@ impl Clock {
 
     /// Goes on to the next event, if it comes before an instant; else when it does, if there is one.
     #[inline]
-    pub(crate) fn next_event(&mut self, before: u64) -> Result<Event, Option<u64>> {
+    pub(crate) fn next_event(&mut self, before: u64) -> Result<Packed, Option<u64>> {
         let (time, event) = self.queue.pop_before(before)?;
         self.now = time;
         self.events += 1;
-        Ok(event.unpack())
+        Ok(event)
     }
 
     /// Whether nothing else happens at this instant but for one more start.

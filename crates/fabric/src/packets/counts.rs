@@ -26,12 +26,14 @@ impl Network {
         counts: &mut Vec<(ChannelId, ChannelCount)>,
     ) {
         let present = self.present(end);
+        let begin = std::mem::replace(&mut self.section_ps, end);
         let mut active = std::mem::take(&mut self.active);
         counts.clear();
         active.retain(|index| {
             let channel = ChannelId::new(index);
             counts.push((channel, self.count(channel, end, &present)));
-            !self.is_at_rest(channel, end)
+            // What was busy in this section is asked for in the next; that is soon enough.
+            self.links.busy_until_ps(channel) > begin || !self.is_at_rest(channel, end)
         });
         self.active = active;
     }

@@ -22,6 +22,7 @@ const WANTED: u64 = u64::MAX;
 
 /// What the sender of a channel knows of a lane.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct LaneCredit {
     known_blocks: u32,
     /// The first of those on their way, and the last, if there are any.

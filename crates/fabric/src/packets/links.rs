@@ -2,7 +2,7 @@
 
 use gingham_kernel::{ByteTime, Span};
 use gingham_model::{ChannelPlan, PacketsPlan, Plan};
-use gingham_topology::{ChannelId, Fabric, NodeId};
+use gingham_topology::{ChannelId, NodeId};
 
 /// No channel.
 const NONE: u32 = u32::MAX;
@@ -12,8 +12,6 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Line {
     pub(crate) bytes: ByteTime,
     pub(crate) delay_ps: u64,
-    /// From the instant at which something comes free at its end until its start knows.
-    pub(crate) credit_ps: u64,
     pub(crate) target: NodeId,
     /// Whether that is a switch, so that there is a buffer.
     pub(crate) is_into_switch: bool,
@@ -21,12 +19,16 @@ pub(crate) struct Line {
 
 /// The start of a channel.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Sender {
+    line: Line,
     /// The tail of the last packet leaves then.
     busy_until_ps: u64,
     /// Bytes of packets that have begun.
     started_bytes: u64,
-    /// The bytes of the last one.
+    /// When the last head was read at its end, in a switch.
+    head_ps: u64,
+    /// The bytes of the last packet.
     wire_bytes: u32,
     /// The channel by which it came, where a switch sends.
     from: u32,
@@ -36,45 +38,67 @@ struct Sender {
     is_awaited: bool,
 }
 
+const _: () = assert!(size_of::<Sender>() == 64, "what a start needs to know is a cache line");
+
 /// The starts of all channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
-    lines: Vec<Line>,
     senders: Vec<Sender>,
+    /// Whether all channels have the same rate.
+    is_of_one_rate: bool,
 }
 
 impl Links {
-    pub(crate) fn new(plan: &Plan, packets_plan: &PacketsPlan) -> Self {
-        let line = |channel: ChannelId| {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let sender = |channel: ChannelId| {
             let ChannelPlan { bytes, delay, .. } = *plan.channel(channel);
-            let back = plan.channel(Fabric::reverse(channel)).delay;
             let target = plan.ends(channel).target.node;
             let is_into_switch = plan.is_switch(target);
-            let credit_ps = (back + packets_plan.credit_delay).as_ps();
-            Line { bytes, delay_ps: delay.as_ps(), credit_ps, target, is_into_switch }
+            Sender {
+                line: Line { bytes, delay_ps: delay.as_ps(), target, is_into_switch },
+                busy_until_ps: 0,
+                started_bytes: 0,
+                head_ps: 0,
+                wire_bytes: 0,
+                from: NONE,
+                waiting: 0,
+                is_awaited: false,
+            }
         };
-        let lines: Vec<_> = ChannelId::first(plan.channels.len()).map(line).collect();
-        let sender = Sender {
-            busy_until_ps: 0,
-            started_bytes: 0,
-            wire_bytes: 0,
-            from: NONE,
-            waiting: 0,
-            is_awaited: false,
-        };
-        Self { senders: vec![sender; lines.len()], lines }
+        let senders: Vec<_> = ChannelId::first(plan.channels.len()).map(sender).collect();
+        let is_of_one_rate =
+            senders.windows(2).all(|pair| pair[0].line.bytes == pair[1].line.bytes);
+        Self { senders, is_of_one_rate }
     }
 
     /// What stays as it is of a channel.
     #[inline]
     pub(crate) fn line(&self, channel: ChannelId) -> &Line {
-        &self.lines[channel.index()]
+        &self.senders[channel.index()].line
+    }
+
+    /// Whether bytes take as long on two channels.
+    #[inline]
+    pub(crate) fn are_of_one_rate(&self, one: ChannelId, other: ChannelId) -> bool {
+        self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
+    }
+
+    /// When the head of a packet is read that comes by a channel, where its first byte arrives at
+    /// an instant.
+    #[inline]
+    pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
+        let last = &mut self.senders[input.index()].head_ps;
+        let forwarded = arrival_ps + of.forwarding_delay.as_ps();
+        let is_first = *last == 0;
+        let spaced = if is_first { 0 } else { *last + of.head_interval.as_ps() };
+        *last = forwarded.max(spaced);
+        *last
     }
 
     /// Whether a channel leads into a switch, so that there is a buffer at its end.
     #[inline]
     pub(crate) fn is_into_switch(&self, channel: ChannelId) -> bool {
-        self.lines[channel.index()].is_into_switch
+        self.line(channel).is_into_switch
     }
 
     /// When the channel is idle again, or was.

@@ -76,7 +76,10 @@ impl Simulation {
         let checkpoint = self.network.endpoints.checkpoint().as_ps();
         match self.network.clock.next_event(checkpoint) {
             Ok(event) => {
-                self.handle(event);
+                match event.ready() {
+                    Some(packet) => self.switches.on_ready(packet, &mut self.network),
+                    None => self.handle(event.unpack()),
+                }
                 self.start_all();
             }
             Err(next) => self.checkpoint(next.map(Time::from_ps)),
@@ -101,7 +104,7 @@ impl Simulation {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn handle(&mut self, event: Event) {
         let Self { network, switches, hosts, .. } = self;
         match event {

@@ -58,9 +58,9 @@ impl Network {
     #[expect(clippy::inline_always, reason = "it is called in one place")]
     #[inline(always)]
     fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, span_ps: u64) {
-        let Self { plan, packets_plan, clock, packets, links, inputs, standing, .. } = self;
-        let (line, packet) = (links.line(channel), packets.get_mut(id));
-        let output = packet.output_at(plan, line.target);
+        let Self { plan, packets_plan, clock, packets, links, standing, .. } = self;
+        let packet = packets.get_mut(id);
+        let output = packet.output_at(plan, links.line(channel).target);
         let (lanes, dateline_class) = plan.lanes.allowed.onward(
             &plan.fabric,
             packet.packet.vc_class,
@@ -74,17 +74,17 @@ impl Network {
         (packet.lanes, packet.dateline_class) = (lanes, dateline_class);
         packet.place = Place::Coming;
         let (wire_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
-        let head_ps = inputs.read_head(channel, arrival_ps, packets_plan);
-        standing.come(channel, lane, wire_bytes, arrival_ps);
-        let fast = links.line(output).bytes;
+        let head_ps = links.read_head(channel, arrival_ps, packets_plan);
         // Onto a faster channel only when it cannot run dry.
-        let dry_ps = if line.bytes == fast {
+        let dry_ps = if links.are_of_one_rate(channel, output) {
             0
         } else {
+            let fast = links.line(output).bytes;
             let last = arrival_ps + span_ps;
             last.saturating_sub(fast.of(u64::from(wire_bytes) - 1).as_ps())
         };
         if self.wanted.read {
+            standing.come(channel, lane, wire_bytes, arrival_ps);
             clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
         clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
@@ -96,15 +96,11 @@ impl Network {
     pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
         let Stay { input, lane, wire_bytes, came_ps } = of;
         self.inputs.leave(input, wire_bytes, end_ps - came_ps);
-        self.standing.leave(input, lane, came_ps, end_ps);
-        let known_ps = self.known_ps(input, end_ps);
+        if self.wanted.read {
+            self.standing.leave(input, lane, came_ps, end_ps);
+        }
+        let known_ps = self.inputs.known_ps(input, end_ps);
         let blocks = blocks_of(wire_bytes);
         self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
-    }
-
-    /// When it is known to the sender of a channel what came free at its end at an instant.
-    #[inline]
-    pub(crate) fn known_ps(&self, input: ChannelId, free_ps: u64) -> u64 {
-        free_ps + self.links.line(input).credit_ps
     }
 }

@@ -48,12 +48,20 @@ impl Switches {
     }
 
     /// A packet may go on.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &mut Network) {
         let output = network.packets.get(id).output;
         if self.goes_at_once(id, output, network) {
-            return self.start(id, output, 0, network);
+            self.start(id, output, 0, network);
+        } else {
+            self.wait(id, output, network);
         }
+    }
+
+    /// A packet that may go on waits for its output.
+    #[inline(never)]
+    fn wait(&mut self, id: PacketId, output: ChannelId, network: &mut Network) {
         network.waiting.insert(&network.plan, &mut network.packets, id);
         network.links.wait(output);
         self.rules.on_ready(id, network);
@@ -79,7 +87,7 @@ impl Switches {
     }
 
     /// An idle output starts a packet, if it can.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn try_start(&mut self, output: ChannelId, network: &mut Network) {
         let chosen = if self.is_in_line {
             let first = network.waiting.first(output);
@@ -100,7 +108,8 @@ impl Switches {
     }
 
     /// A packet that stands in no list starts on a lane of an output.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
         let (stay, end_ps) = network.start(id, output, lane);
         network.leave_buffer(stay, end_ps);

@@ -37,7 +37,7 @@ impl Waits<'_> {
         let Buffer { channel, lane } = of[0].0;
         let waiting: u32 = of.iter().map(|(_, id)| blocks_of(packets.get(*id).wire_bytes)).sum();
         let all = packets_plan.buffer_blocks[usize::from(lane)];
-        let left_ps = self.network.known_ps(channel, self.network.clock.now());
+        let left_ps = self.network.inputs.known_ps(channel, self.network.clock.now());
         if credits.free_until(channel, lane, left_ps) + waiting < all {
             // Others are there that cannot go on yet, or are leaving.
             return None;
