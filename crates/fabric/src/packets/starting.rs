@@ -2,6 +2,7 @@
 //! and of the one that it comes to.
 
 use crate::packets::event::Event;
+use crate::packets::links::Line;
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId, Place};
 use gingham_model::PacketsPlan;
@@ -38,13 +39,14 @@ impl Network {
     #[inline(always)]
     pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
         let Self { clock, packets, links, credits, active, .. } = self;
-        let (line, packet) = (links.line(channel), packets.get_mut(id));
+        let Line { bytes, delay_ps, is_into_switch, .. } = *links.line(channel);
+        let packet = packets.get_mut(id);
         let stay = Stay::from(&*packet);
         let now = clock.now();
-        let span_ps = line.bytes.of(stay.wire_bytes.into()).as_ps();
-        packet.came_ps = now + line.delay_ps;
+        let span_ps = bytes.of(stay.wire_bytes.into()).as_ps();
+        packet.came_ps = now + delay_ps;
         active.insert(channel.index());
-        if line.is_into_switch {
+        if is_into_switch {
             credits.take(channel, lane, blocks_of(stay.wire_bytes));
             self.come(id, channel, lane, span_ps);
         } else {
