@@ -1,6 +1,7 @@
 //! What switches write on a packet, its answer says.
 
 use crate::common::lanes::lane_plan;
+use crate::common::packets::packets_plan;
 use crate::common::{along, chain, in_transit, quiet_plan, row, scheduled, stop_at, wormhole};
 use crate::support::{run, window};
 use gingham_kernel::{Bytes, Span};
@@ -20,7 +21,8 @@ fn marks(plan: &Plan, [from, to]: [usize; 2], packets: usize, every: u64) -> Vec
 
 #[test]
 fn an_answer_says_whether_a_switch_has_marked() {
-    for plan in [quiet_plan, |fabric| lane_plan(fabric, 2)] {
+    let kinds = [quiet_plan, |fabric| lane_plan(fabric, 2), |fabric| packets_plan(fabric, 2)];
+    for plan in kinds {
         assert_eq!(marks(&plan(chain(1)), [0, 1], 3, 1), [true; 3]);
         // Data and answers are read in turn: the second and fourth are answers, and say nothing of
         // themselves.
@@ -64,4 +66,7 @@ fn a_packet_is_marked_where_more_than_the_threshold_stands() {
     // A flit of 16 bytes has come each tick, the third at the tick at which the head is read.
     let packets = lane_plan(chain(1), 2);
     assert_eq!([0, 47, 48].map(|above| is_marked(packets.clone(), above)), [true, true, false]);
+    // A whole packet stands there with all of its bytes from the first on.
+    let whole = packets_plan(chain(1), 2);
+    assert_eq!([0, 63, 64].map(|above| is_marked(whole.clone(), above)), [true, true, false]);
 }
