@@ -46,6 +46,7 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
             among: if draw.below(3) == 0 { Among::AnyOutput } else { Among::SameOutput },
         },
         credit_delay: bytes(pick(&mut draw, &[0, 0, 1, 33, 300])),
+        credit_loss: None,
         pauses: None,
         arbitration: match draw.below(5) {
             0 => Arbitration::RoundRobin,

@@ -46,6 +46,7 @@ pub(super) fn plan(
         read: switch.read,
         overtaking: of.overtaking(switch.overtaking)?,
         credit_delay: switch.credit_delay,
+        credit_loss: None,
         pauses: of.pauses(&switch.flow_control)?,
         arbitration: parameters.arbitration,
     };
