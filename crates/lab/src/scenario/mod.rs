@@ -34,7 +34,7 @@ mod topology;
 mod traffic;
 mod window;
 
-pub use flow_control::{FlowControl, Pfc};
+pub use flow_control::{CreditLoss, FlowControl, Pfc};
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
