@@ -13,7 +13,7 @@ CARGO_DENY_VERSION := 0.20.2
 CARGO_DENY := target/tools/bin/cargo-deny
 
 RUST_SOURCES := $(shell find crates -type f -not -path '*/tests/*') Cargo.toml Cargo.lock
-EXAMPLE := irregular
+EXAMPLE := cluster
 CASES ?= 5000
 FIRST ?= 1000000
 RUNS ?= 100000

@@ -34,6 +34,10 @@ class Tables:
     summary: Mapping[str, Any] = field(default_factory=dict)
     scenario: Scenario = field(default_factory=Scenario)
 
+    @property
+    def title(self) -> str:
+        return self.scenario.title
+
     def table(self, name: str) -> pa.Table:
         return self.made[name]
 

@@ -183,7 +183,8 @@ def test_a_speed_of_the_fabric_names_the_keys_of_the_delays_that_are_kept() -> N
     kinds = {"s0": "switch", "h0": "host", "h1": "host"}
     nodes = "".join(f'[[{kind}]]\nname = "{name}"\n' for name, kind in kinds.items())
     cables = [f'[[cable]]\nends = ["s0", "{end}"]\nspeed = "4xNDR"\n' for end in ("h0", "h1")]
-    fabric = {"topology": {"inline": nodes + "".join(cables)}, "stop.time": "10 us"}
+    said = {"topology": {"inline": nodes + "".join(cables)}, "network.preset": "myrinet-1280"}
+    fabric = {**said, "stop.time": "10 us"}
     notes = gingham.run(Scenario.parse(SCENARIO).with_(fabric)).notes
     kept = "the delays of its switch are kept (network.setup_delay, network.routing_delay)"
     assert any(note.endswith(kept) for note in notes), notes

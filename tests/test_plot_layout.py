@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ def switches(fabric: gingham.Fabric) -> Graph:
     return Graph.of(names, pairs, hosts)
 
 
-def placed(kind: str, **parameters: object) -> tuple[Graph, Placement]:
+def placed(kind: str, **parameters: Any) -> tuple[Graph, Placement]:
     graph = switches(gingham.Fabric.make(kind, seed=3, **parameters))
     return graph, place(graph)
 

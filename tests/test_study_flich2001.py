@@ -164,12 +164,13 @@ def test_a_number_of_all_pairs_becomes_one_of_pairs_apart() -> None:
 def test_clusters_of_the_generator_follow_the_rules_and_others_do_not() -> None:
     assert routed.follows_the_rules(Fabric.make("irregular", switches=8, seed=5))
     # Three hosts a switch; two cables between neighbours of a ring; five cables a switch.
-    for kind, parameters in (
+    others: tuple[tuple[str, dict[str, Any]], ...] = (
         ("irregular", {"switches": 8, "hosts_per_switch": 3, "ports": 7}),
         ("ring", {"switches": 6, "hosts_per_switch": 4}),
         ("irregular", {"switches": 8, "ports": 9}),
         ("irregular", {"switches": 4, "cables_per_pair_max": 2}),
-    ):
+    )
+    for kind, parameters in others:
         assert not routed.follows_the_rules(Fabric.make(kind, seed=1, **parameters))
 
 

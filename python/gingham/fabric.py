@@ -84,12 +84,13 @@ class Fabric:
         return cls(core, tuple(Finding(*row) for row in rows))
 
     @classmethod
-    def make(cls, kind: str, *, seed: int = 1, **parameters: Any) -> Self:
+    def make(cls, kind: str, *, seed: int = 1, speed: str | None = None, **parameters: Any) -> Self:
         """Make a fabric of a generator's shape, such as `make("torus", dimensions=[8, 8])`.
 
-        `seed` decides where chance does. `gingham fabric make --help` lists the kinds.
+        `seed` decides where chance does; `speed` is what every cable tells of itself, such as
+        `"4xNDR"`. `gingham fabric make --help` lists the kinds.
         """
-        return cls(CoreFabric.make(kind, parameters, seed))
+        return cls(CoreFabric.make(kind, parameters, seed, speed))
 
     @property
     def nodes(self) -> list[Node]:

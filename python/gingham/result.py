@@ -51,6 +51,11 @@ class AnyResult(ABC):
         """What draws each picture that a run folder may have, by the name of its file."""
 
     @property
+    def title(self) -> str:
+        """What was run, for tables and pictures."""
+        return str(self.scenario.title)
+
+    @property
     def verdict(self) -> str:
         """What the numbers are worth; the reference page of results lists all verdicts."""
         return str(self.summary["verdict"])
@@ -109,6 +114,12 @@ class Result(AnyResult):
     scenario: Scenario
 
     kind = "fabric"
+
+    @property
+    def title(self) -> str:
+        """What the scenario shows, what was changed of it, and the network that was simulated."""
+        said = self.about.get("network")
+        return f"{super().title}; {said}" if said else super().title
 
     @property
     def pictures(self) -> Mapping[str, Callable[[], bytes]]:

@@ -74,7 +74,7 @@ def manifest(result: AnyResult) -> dict[str, Any]:
         "form": FORM,
         "kind": result.kind,
         "gingham": __version__,
-        "title": result.scenario.title,
+        "title": result.title,
         "scenario": result.scenario.resolved(),
         "scenario_file": result.scenario.origin(),
         "about": dict(result.about),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gingham import examples
 from gingham._files import require_file
-from gingham._native import CoreScenario
+from gingham._native import CoreScenario, network_said
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
@@ -264,6 +264,14 @@ class Scenario(AnyScenario):
                 value = one.get(key)
                 if isinstance(value, dict) and isinstance(value.get(variant), str):
                     yield f"traffic.{place}.{key}.{variant}", value[variant]
+
+    def network(self) -> str:
+        """Return the network that is simulated: preset and switching kind. Reads the fabric.
+
+        >>> Scenario.example("torus").network()
+        'myrinet-1280 (wormhole)'
+        """
+        return network_said(self._core)
 
     def routing(self) -> str:
         """Return the name of the routing algorithm."""

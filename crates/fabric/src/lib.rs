@@ -3,7 +3,7 @@
 //! ```text
 //!   wormhole/     runs of flits, with events where something changes
 //!   lanes/        virtual lanes, tick by tick
-//!   packets/      whole packets, two events a hop
+//!   packets/      whole packets, an event a hop
 //! ```
 //!
 //! Invariants: every delivery happens at the picosecond at which the oracle has it; the engine

@@ -61,7 +61,13 @@ impl ByteTime {
             return 0;
         }
         // of(k) < span, which is: k many_ps / 64 KiB < span - 1/2.
-        let halves = u128::from(2 * span.as_ps() - 1) * u128::from(MANY_BYTES);
+        let odd = 2 * span.as_ps() - 1;
+        if let (Some(halves), Some(many)) =
+            (odd.checked_mul(MANY_BYTES), self.many_ps.checked_mul(2))
+        {
+            return halves.div_ceil(many);
+        }
+        let halves = u128::from(odd) * u128::from(MANY_BYTES);
         let bytes = halves.div_ceil(2 * u128::from(self.many_ps));
         u64::try_from(bytes).expect("no more bytes than picoseconds times 64 Ki")
     }

@@ -19,8 +19,9 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 4_096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
-/// After so many turned slots the width is looked at again.
-const REVIEW: u32 = 4_096;
+/// After so many turned slots, or events in them, the width is looked at again.
+const REVIEW_SLOTS: u32 = 4_096;
+const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 
 /// Pending events, earliest first. Times are in picoseconds.
 #[derive(Clone, Debug)]
@@ -41,6 +42,8 @@ pub struct Wheel<E> {
     len: usize,
     turned_slots: u32,
     turned_events: u32,
+    /// Those of them that came from the heap.
+    turned_far: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +68,7 @@ impl<E: Ord + Copy> Wheel<E> {
             len: 0,
             turned_slots: 0,
             turned_events: 0,
+            turned_far: 0,
         }
     }
 
@@ -118,6 +122,33 @@ impl<E: Ord + Copy> Wheel<E> {
         self.current.pop()
     }
 
+    /// Removes the earliest event, if it comes before an instant; else its time, if there is one.
+    #[inline]
+    pub fn pop_before(&mut self, end: u64) -> Result<(u64, E), Option<u64>> {
+        if self.current.is_empty() {
+            self.turn().ok_or(None)?;
+        }
+        match self.current.pop() {
+            Some(event) if event.0 < end => {
+                self.len -= 1;
+                Ok(event)
+            }
+            Some(event) => {
+                self.current.push(event);
+                Err(Some(event.0))
+            }
+            None => Err(None),
+        }
+    }
+
+    /// Whether an event is pending at the time of the last one that was taken out, or at zero if
+    /// none was.
+    #[inline]
+    pub fn is_any_at(&self, now: u64) -> bool {
+        // Those of the current slot and before are all there.
+        self.current.last().is_some_and(|(time, _)| *time == now)
+    }
+
     #[inline]
     fn link(&mut self, slot: u64, time: u64, event: E) {
         let place = usize::try_from(slot % SLOTS as u64).expect("below the number of slots");
@@ -146,18 +177,28 @@ impl<E: Ord + Copy> Wheel<E> {
         let slot = near.into_iter().chain(far).min()?;
         self.slot = slot;
         self.unlink(slot);
-        while self.far.peek().is_some_and(|Reverse((time, _))| time >> self.shift == slot) {
-            self.current.extend(self.far.pop().map(|Reverse(event)| event));
+        if far == Some(slot) {
+            self.take_far();
         }
         if self.current.len() > 1 {
             self.current.sort_unstable_by(|a, b| b.cmp(a));
         }
         self.turned_slots += 1;
         self.turned_events += u32::try_from(self.current.len()).unwrap_or(u32::MAX / 2);
-        if self.turned_slots == REVIEW {
+        if self.turned_slots >= REVIEW_SLOTS || self.turned_events >= REVIEW_EVENTS {
             self.review();
         }
         Some(())
+    }
+
+    /// Moves what the heap holds of the current slot to it.
+    #[inline(never)]
+    fn take_far(&mut self) {
+        let is_current = |time: u64| time >> self.shift == self.slot;
+        while self.far.peek().is_some_and(|Reverse((time, _))| is_current(*time)) {
+            self.current.extend(self.far.pop().map(|Reverse(event)| event));
+            self.turned_far += 1;
+        }
     }
 
     /// The slot after the current one that comes first and is not empty.
@@ -196,15 +237,22 @@ impl<E: Ord + Copy> Wheel<E> {
         self.occupied[place / 64] &= !(1 << (place % 64));
     }
 
-    /// Halves or doubles the width of a slot when slots hold many or few events.
+    /// Makes slots wider when they hold few events, and narrower when they hold many, unless many
+    /// come from the heap already.
+    #[inline(never)]
     fn review(&mut self) {
-        let mean = self.turned_events / REVIEW;
-        (self.turned_slots, self.turned_events) = (0, 0);
+        let mean = self.turned_events / self.turned_slots;
+        let is_far = self.turned_far > self.turned_events / 8;
+        (self.turned_slots, self.turned_events, self.turned_far) = (0, 0, 0);
         let shift = match mean {
             0..=1 if self.shift < 40 && self.len > 64 => self.shift + 1,
-            8.. if self.shift > 4 => self.shift - 1,
+            // To a mean of 4 to 8.
+            8.. if !is_far => self.shift.saturating_sub(mean.ilog2() - 2).max(4),
             _ => return,
         };
+        if shift == self.shift {
+            return;
+        }
         let now = self.slot << self.shift;
         let mut all: Vec<(u64, E)> = std::mem::take(&mut self.current);
         while let Some(slot) = self.next_occupied() {

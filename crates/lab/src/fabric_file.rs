@@ -15,6 +15,8 @@ pub struct LoadedFabric {
     pub findings: Vec<Finding>,
     /// SHA-256 of the file's bytes, in hexadecimal.
     pub digest: String,
+    /// Whether ibnetdiscover wrote it.
+    pub is_dump: bool,
 }
 
 /// Reads a fabric in any format, compressed or not; the ending of the name decides, else the
@@ -33,7 +35,12 @@ pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let mut findings = reading.findings;
     findings.extend(decoded.finding);
     findings.sort();
-    Ok(LoadedFabric { fabric: reading.fabric, findings, digest: digest(&bytes) })
+    Ok(LoadedFabric {
+        fabric: reading.fabric,
+        findings,
+        digest: digest(&bytes),
+        is_dump: format == Format::Ibnetdiscover,
+    })
 }
 
 /// All faults of a text in one error.

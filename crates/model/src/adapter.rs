@@ -323,6 +323,12 @@ impl Adapter {
         group: usize,
         now: Time,
     ) -> Next {
+        if self.beside.is_none() {
+            return match self.highest_shared(group).and_then(|place| self.shared[place].front()) {
+                Some(slot) => messages.next(slot),
+                None => Next::Nothing,
+            };
+        }
         let Pick { place, who } = match self.pick(flows, messages, group, now) {
             Ok(pick) => pick,
             Err(Some(time)) => return Next::At(time),
@@ -336,9 +342,7 @@ impl Adapter {
                 return Next::Packet { payload_bytes, created };
             }
         };
-        let slot = slot.expect("what is picked waits");
-        let payload_bytes = messages.next_bytes(slot);
-        Next::Packet { payload_bytes, created: messages.message(slot).created }
+        messages.next(slot.expect("what is picked waits"))
     }
 
     /// What it does with a link that is free `now`, of one group.

@@ -22,7 +22,9 @@ mod tests;
 
 pub(crate) use queue::Queue;
 
-use crate::{Conformance, Content, Delivery, Message, MessageSlot, Packet, PathSet, Priority};
+use crate::{
+    Conformance, Content, Delivery, Message, MessageSlot, Next, Packet, PathSet, Priority,
+};
 use gingham_kernel::Time;
 use gingham_topology::routing::VcClass;
 
@@ -153,9 +155,17 @@ impl Messages {
     // What goes.
 
     /// Payload of its next packet; nothing once all packets have started.
+    #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
         segments.map_or(message.payload_bytes, |place| self.segments[place as usize].next_bytes())
+    }
+
+    /// Its next packet as it is offered.
+    #[inline]
+    pub(crate) fn next(&self, slot: MessageSlot) -> Next {
+        let payload_bytes = self.next_bytes(slot);
+        Next::Packet { payload_bytes, created: self.message(slot).created }
     }
 
     /// Its next packet, which starts at `now`, and whether that is the last one.

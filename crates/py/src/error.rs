@@ -1,7 +1,7 @@
 //! Typed errors of the laboratory as the exceptions of `gingham.errors`.
 
 use gingham_input::InputError;
-use gingham_lab::DeadlockReport;
+use gingham_lab::{DeadlockReport, LabError};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -20,6 +20,14 @@ pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
         |failure: PyErr| failure,
         |fields| raise(py, "InputError", &error.to_string(), Some(&fields)),
     )
+}
+
+/// Whatever kept a scenario from being run.
+pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
+    match error {
+        LabError::Input(refused) => input(py, refused),
+        LabError::Deadlock(report) => deadlock(py, report),
+    }
 }
 
 /// A `gingham.errors.InputError` that is only a sentence.

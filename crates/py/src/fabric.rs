@@ -5,7 +5,7 @@ use gingham_lab::load_fabric;
 use gingham_topology::check::{self, Summary};
 use gingham_topology::format::{self, Format};
 use gingham_topology::generate::Generator;
-use gingham_topology::{Cable, Fabric as CoreFabric, Node, PortRef};
+use gingham_topology::{Cable, Fabric as CoreFabric, LinkSpeed, Node, PortRef};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -45,20 +45,28 @@ impl Fabric {
         Ok((fabric, finding_rows(&loaded.findings)))
     }
 
-    /// A fabric of a generator's shape.
+    /// A fabric of a generator's shape, whose cables tell a speed if one is given.
     #[staticmethod]
+    #[pyo3(signature = (kind, parameters, seed, speed=None))]
     fn make(
         py: Python<'_>,
         kind: &str,
         parameters: &Bound<'_, PyAny>,
         seed: u64,
+        speed: Option<&str>,
     ) -> PyResult<Self> {
+        let speed: Option<LinkSpeed> = speed
+            .map(|text| text.parse().map_err(|refused| error::refusal_of(py, "speed", refused)))
+            .transpose()?;
         let request = json!({ kind: convert::from_python(parameters)? });
         let generator: Generator = Tree::from_json("Fabric.make", &request)
             .and_then(|tree| tree.read())
             .map_err(|refused| error::input(py, &refused))?;
         let made = interruptible(py, move || generator.generate(seed))?;
-        let made = made.map_err(|refused| error::refusal(py, refused))?;
+        let mut made = made.map_err(|refused| error::refusal(py, refused))?;
+        if let Some(speed) = speed {
+            made = made.at_speed(speed);
+        }
         Ok(Self { inner: Arc::new(made), file: "the fabric".to_owned() })
     }
 

@@ -40,8 +40,8 @@ mod _core {
     use crate::routes::Routes;
     #[pymodule_export]
     use crate::run::{
-        Simulation, catalogue, old_names, other_names, result_schema, scenario_schema, student_t,
-        switching_kinds,
+        Simulation, catalogue, network_said, old_names, other_names, result_schema,
+        scenario_schema, student_t, switching_kinds,
     };
     #[pymodule_export]
     use crate::scenario::{Scenario, StripeScenario};

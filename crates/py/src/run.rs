@@ -1,8 +1,6 @@
 //! Runs of a fabric.
 
-use gingham_lab::{
-    Engine, LabError, OLD_NAMES, Progress, Run, compile, result_tables, summary_schema,
-};
+use gingham_lab::{Engine, OLD_NAMES, Progress, Run, compile, result_tables, summary_schema};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -44,10 +42,7 @@ impl Simulation {
         let source = scenario.inner.clone();
         let run =
             interruptible(py, move || Ok(Run::new(compile(&source, allow_deadlock)?, engine)))?;
-        let run = run.map_err(|refused| match refused {
-            LabError::Input(refused) => error::input(py, &refused),
-            LabError::Deadlock(report) => error::deadlock(py, &report),
-        })?;
+        let run = run.map_err(|refused| error::lab(py, &refused))?;
         Ok(Self { run })
     }
 
@@ -69,6 +64,7 @@ impl Simulation {
             "cables": fabric.cables().len(),
             "deadlock_free": compiled.proof.is_free(),
             "files": compiled.files,
+            "network": compiled.network,
             "switching": compiled.parameters.switching.kind(),
             "parameters": compiled.parameters,
             "sending": compiled.sending(),
@@ -121,6 +117,14 @@ pub(crate) fn student_t(degrees: u32) -> f64 {
 #[pyfunction]
 pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::catalogue())
+}
+
+/// The network that a scenario simulates, for titles; reads its fabric.
+#[pyfunction]
+pub(crate) fn network_said(py: Python<'_>, scenario: &Scenario) -> PyResult<String> {
+    let source = &scenario.inner;
+    let said = py.detach(|| gingham_lab::scenario::network_said(source));
+    said.map_err(|refused| error::lab(py, &refused))
 }
 
 /// Every switching kind.

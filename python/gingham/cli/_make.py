@@ -72,7 +72,7 @@ def command_for(kind: str) -> click.Command:
     @click.pass_context
     def make(ctx: click.Context, /, **values: Any) -> None:
         parameters = {name: values[name] for name in ordered if values[name] is not None}
-        fabric = Fabric.make(kind, seed=values["seed"], **parameters)
+        fabric = Fabric.make(kind, seed=values["seed"], speed=values["speed"], **parameters)
         write(ctx, fabric, values["output"], values["format_name"], values["force"])
         if values["as_json"]:
             print_json({"file": str(values["output"]), **fabric.info()})
@@ -111,6 +111,7 @@ def common_options() -> list[click.Parameter]:
     """Return the options that all kinds have."""
 
     @click.option("--seed", type=SEED, default=1, show_default=True, help="Decides on chance.")
+    @click.option("--speed", help="What every cable tells, such as 4xNDR or '10 GB/s'.")
     @output_option(help="File to write; without it, the standard output.")
     @format_option
     @force_option

@@ -106,6 +106,7 @@ def run(
       irregular             a cluster of 32 switches joined at random, loaded from a dump
       in-transit            the same with minimal routes over in-transit hosts
       torus                 a 4x4 torus
+      cluster               an NDR cluster from its dump
       congestion-spreading  whole packets: a busy host holds up a flow to another
       fair-share            long against short packets at one output
       lane-shares           weights 1 : 2 : 4 of lanes at one output
@@ -269,7 +270,7 @@ def print_classes(result: Result) -> None:
         "verdict",
     ]
     simulated = time_text(result.summary["end_ps"] / 1e3)
-    title = f"{result.scenario.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
+    title = f"{result.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
     rows = [row(numbers_of) for numbers_of in result.classes]
     print_table(title, columns, rows, numbers="hosts offered messages p99", tight=True)
 

@@ -93,7 +93,7 @@ def saturation(
     if as_json:
         print_json(for_programs(found, folder))
         return
-    print_facts(facts(found, folder, tolerance))
+    print_facts([("network", base.network()), *facts(found, folder, tolerance)])
     if found.not_converged:
         warn(
             f"{found.not_converged} of {found.runs} runs did not converge and are not read: longer "

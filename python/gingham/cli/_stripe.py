@@ -171,7 +171,7 @@ def print_channels(result: StripeResult) -> None:
     """Print one row a channel."""
     columns = ["channel", "rate", "quantum", "arrived", "share", "packets", "lost", "waiting max"]
     simulated = time_text(result.summary["end_ns"])
-    title = f"{result.scenario.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
+    title = f"{result.title}: {simulated} simulated in {result.wall_seconds:.1f} s"
     rows = [
         [
             one["name"],

@@ -80,12 +80,8 @@ MAIN_TABLES: dict[PictureKind, tuple[tuple[str, ...], str]] = {
 }
 
 
-class Titled(Protocol):
+class Said(Protocol):
     """A scenario, as far as pictures go."""
-
-    @property
-    def title(self) -> str:
-        """What stands above the picture."""
 
     def resolved(self) -> Mapping[str, Any]:
         """Return what it says, defaults included."""
@@ -95,8 +91,12 @@ class Drawable(Protocol):
     """What pictures need of a result."""
 
     @property
-    def scenario(self) -> Titled:
+    def scenario(self) -> Said:
         """What was run."""
+
+    @property
+    def title(self) -> str:
+        """What stands above the picture."""
 
     @property
     def summary(self) -> Mapping[str, Any]:
@@ -116,7 +116,7 @@ def latency(result: Drawable) -> Figure:
     from gingham.plots import _latency
 
     tables = [result.table(name) for name in ("histogram", "percentiles", "classes")]
-    return _latency.draw(*tables, title=result.scenario.title)
+    return _latency.draw(*tables, title=result.title)
 
 
 def series(result: Drawable) -> Figure:
@@ -128,7 +128,7 @@ def series(result: Drawable) -> Figure:
     from gingham.plots import _series
 
     tables = result.table("series"), result.table("classes")
-    return _series.draw(*tables, result.summary, title=result.scenario.title)
+    return _series.draw(*tables, result.summary, title=result.title)
 
 
 def links(result: Drawable) -> Figure:
@@ -139,7 +139,7 @@ def links(result: Drawable) -> Figure:
     from gingham.plots import _links
 
     tables = result.table("links"), result.table("nodes")
-    return _links.draw(*tables, title=result.scenario.title)
+    return _links.draw(*tables, title=result.title)
 
 
 def fabric(result: Drawable) -> Figure:
@@ -152,7 +152,7 @@ def fabric(result: Drawable) -> Figure:
     from gingham.plots import _fabric
 
     tables = result.table("links"), result.table("nodes")
-    return _fabric.draw(*tables, title=result.scenario.title)
+    return _fabric.draw(*tables, title=result.title)
 
 
 def contention(result: Drawable) -> Figure:
@@ -165,7 +165,7 @@ def contention(result: Drawable) -> Figure:
 
     chosen = by_contention(result) or {}
     thresholds = {name: chosen[name] for name in ("above", "below") if name in chosen}
-    title = result.scenario.title
+    title = result.title
     table = result.table("contention")
     return _contention.draw(table, result.summary, title=title, thresholds=thresholds)
 
@@ -185,7 +185,7 @@ def followed(result: Drawable) -> Figure:
     from gingham.plots import _followed
 
     tables = result.table("flow_series"), result.table("link_series")
-    return _followed.draw(*tables, result.summary, title=result.scenario.title)
+    return _followed.draw(*tables, result.summary, title=result.title)
 
 
 def follows(result: Drawable) -> bool:
@@ -222,7 +222,7 @@ def channels(result: Drawable) -> Figure:
     from gingham.plots import _channels
 
     tables = result.table("pipe"), result.table("series")
-    return _channels.draw(*tables, result.summary, title=result.scenario.title)
+    return _channels.draw(*tables, result.summary, title=result.title)
 
 
 def rounds(result: Drawable) -> Figure:
@@ -232,7 +232,7 @@ def rounds(result: Drawable) -> Figure:
     """
     from gingham.plots import _rounds
 
-    return _rounds.draw(result.table("events"), title=result.scenario.title)
+    return _rounds.draw(result.table("events"), title=result.title)
 
 
 def draw(kind: PictureKind, result: Drawable) -> Figure:

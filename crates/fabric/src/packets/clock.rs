@@ -17,17 +17,6 @@ pub(crate) struct Clock {
     events: u64,
 }
 
-/// What comes next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// An event, at this instant.
-    Event(u64),
-    /// A channel may start a packet, now.
-    Start,
-    /// Nothing at all.
-    Nothing,
-}
-
 impl Clock {
     /// Time zero, with nothing to come.
     pub(crate) fn new() -> Self {
@@ -46,12 +35,13 @@ impl Clock {
         Time::from_ps(self.now)
     }
 
-    /// Events handled so far, starts among them.
+    /// Events handled so far. What starts at the end of an instant is none: nothing is scheduled for it.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who schedules knows the kind: nothing is left of it")]
+    #[inline(always)]
     pub(crate) fn schedule(&mut self, time: u64, event: Event) {
         debug_assert!(time >= self.now, "nothing happens in the past");
         self.queue.schedule(time, event.into());
@@ -63,33 +53,28 @@ impl Clock {
         self.starts.push(Reverse(channel));
     }
 
-    /// What comes next.
+    /// Goes on to the next event, if it comes before an instant; else when it does, if there is one.
     #[inline]
-    pub(crate) fn next(&mut self) -> Step {
-        let event = self.queue.peek();
-        if self.starts.is_empty() {
-            return event.map_or(Step::Nothing, |(time, _)| Step::Event(time));
-        }
-        match event {
-            Some((time, _)) if time == self.now => Step::Event(time),
-            _ => Step::Start,
-        }
-    }
-
-    /// Goes on to the next event, which there is.
-    #[inline]
-    pub(crate) fn next_event(&mut self) -> Event {
-        let (time, event) = self.queue.pop().expect("an event is pending");
+    pub(crate) fn next_event(&mut self, before: u64) -> Result<Packed, Option<u64>> {
+        let (time, event) = self.queue.pop_before(before)?;
         self.now = time;
         self.events += 1;
-        event.unpack()
+        Ok(event)
     }
 
-    /// The channel that may start a packet next, which there is.
+    /// Whether nothing else happens at this instant but for one more start.
     #[inline]
-    pub(crate) fn next_start(&mut self) -> ChannelId {
-        self.events += 1;
-        self.starts.pop().expect("a channel may start something").0
+    pub(crate) fn is_over(&self) -> bool {
+        self.starts.is_empty() && !self.queue.is_any_at(self.now)
+    }
+
+    /// The channel that may start a packet next, once all else of this instant has happened.
+    #[inline]
+    pub(crate) fn next_start(&mut self) -> Option<ChannelId> {
+        if self.starts.is_empty() || self.queue.is_any_at(self.now) {
+            return None;
+        }
+        self.starts.pop().map(|Reverse(channel)| channel)
     }
 
     /// Nothing more happens before `time`.

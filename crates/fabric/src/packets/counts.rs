@@ -26,12 +26,14 @@ impl Network {
         counts: &mut Vec<(ChannelId, ChannelCount)>,
     ) {
         let present = self.present(end);
+        let begin = std::mem::replace(&mut self.section_ps, end);
         let mut active = std::mem::take(&mut self.active);
         counts.clear();
         active.retain(|index| {
             let channel = ChannelId::new(index);
             counts.push((channel, self.count(channel, [end, end], &present)));
-            !self.is_at_rest(channel, end)
+            // What was busy in this section is asked for in the next; that is soon enough.
+            self.links.busy_until_ps(channel) > begin || !self.is_at_rest(channel, end)
         });
         self.active = active;
     }
@@ -49,7 +51,7 @@ impl Network {
         ChannelCount {
             stops,
             stopped_ps,
-            data_flits: self.links.bytes_before(&self.plan, channel, begin_end),
+            data_flits: self.links.bytes_before(channel, begin_end),
             occupancy_flit_ps: u128::try_from(area).expect("a packet leaves after it came"),
             ..ChannelCount::default()
         }
@@ -64,9 +66,12 @@ impl Network {
             areas[packet.input.index()] += i128::from(packet.wire_bytes) * i128::from(stay_ps);
         }
         for channel in self.active.iter().map(ChannelId::new) {
-            let Some(input) = self.links.came_by(channel) else { continue };
             let early_ps = self.links.busy_until_ps(channel).saturating_sub(end);
-            let (wire_bytes, _) = self.links.last(&self.plan, channel);
+            if early_ps == 0 {
+                continue;
+            }
+            let Some(input) = self.links.came_by(channel) else { continue };
+            let (wire_bytes, _) = self.links.last(channel);
             areas[input.index()] -= i128::from(wire_bytes) * i128::from(early_ps);
         }
         areas

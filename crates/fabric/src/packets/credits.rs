@@ -22,10 +22,12 @@ const WANTED: u64 = u64::MAX;
 
 /// What the sender of a channel knows of a lane.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct LaneCredit {
     known_blocks: u32,
-    /// The first of those on their way.
+    /// The first of those on their way, and the last, if there are any.
     first: u32,
+    last: u32,
     /// When the sender hears of more, if it waits for that.
     event_ps: u64,
 }
@@ -54,6 +56,7 @@ impl Credits {
         let lane = |lane: usize| LaneCredit {
             known_blocks: blocks[lane],
             first: NONE,
+            last: NONE,
             event_ps: UNWANTED,
         };
         let of_channel = || (0..lane_count).map(lane);
@@ -89,14 +92,8 @@ impl Credits {
         blocks: u32,
         clock: &mut Clock,
     ) -> bool {
-        let now = clock.now();
+        self.settle(place, clock.now());
         let of = &mut self.lanes[place];
-        while of.first != NONE && self.updates[of.first as usize].time_ps <= now {
-            let update = &mut self.updates[of.first as usize];
-            of.known_blocks += update.blocks;
-            let next = std::mem::replace(&mut update.next, self.free);
-            self.free = std::mem::replace(&mut of.first, next);
-        }
         if of.known_blocks >= blocks {
             return true;
         }
@@ -110,6 +107,21 @@ impl Credits {
             }
         }
         false
+    }
+
+    /// What is known by now counts as known.
+    #[inline]
+    fn settle(&mut self, place: usize, now: u64) {
+        let of = &mut self.lanes[place];
+        while of.first != NONE {
+            let update = &mut self.updates[of.first as usize];
+            if update.time_ps > now {
+                break;
+            }
+            of.known_blocks += update.blocks;
+            let next = std::mem::replace(&mut update.next, self.free);
+            self.free = std::mem::replace(&mut of.first, next);
+        }
     }
 
     /// A packet takes blocks that are known to be free.
@@ -132,6 +144,8 @@ impl Credits {
         clock: &mut Clock,
     ) {
         let place = self.place(channel, lane);
+        // So that few are on their way, in memory that was just used.
+        self.settle(place, clock.now());
         self.insert(place, time_ps, blocks);
         let of = &mut self.lanes[place];
         if of.event_ps != UNWANTED && time_ps < of.event_ps {
@@ -142,21 +156,41 @@ impl Credits {
 
     #[inline]
     fn insert(&mut self, place: usize, time_ps: u64, blocks: u32) {
-        let mut before = NONE;
-        let mut next = self.lanes[place].first;
-        while next != NONE && self.updates[next as usize].time_ps <= time_ps {
+        let new = self.new_update(Update { time_ps, blocks, next: NONE });
+        let of = &mut self.lanes[place];
+        if of.first == NONE {
+            (of.first, of.last) = (new, new);
+            return;
+        }
+        let last = &mut self.updates[of.last as usize];
+        if last.time_ps <= time_ps {
+            (last.next, of.last) = (new, new);
+        } else {
+            self.insert_before_last(place, new);
+        }
+    }
+
+    #[inline]
+    fn new_update(&mut self, update: Update) -> u32 {
+        if self.free == NONE {
+            self.updates.push(update);
+            return u32::try_from(self.updates.len() - 1).expect("fewer than 2^32 updates");
+        }
+        let new = self.free;
+        self.free = std::mem::replace(&mut self.updates[new as usize], update).next;
+        new
+    }
+
+    /// Puts what is known before the last of a lane behind all that is known no later.
+    #[inline(never)]
+    fn insert_before_last(&mut self, place: usize, new: u32) {
+        let time_ps = self.updates[new as usize].time_ps;
+        let (mut before, mut next) = (NONE, self.lanes[place].first);
+        while self.updates[next as usize].time_ps <= time_ps {
             before = next;
             next = self.updates[next as usize].next;
         }
-        let update = Update { time_ps, blocks, next };
-        let new = if self.free == NONE {
-            self.updates.push(update);
-            u32::try_from(self.updates.len() - 1).expect("fewer than 2^32 updates")
-        } else {
-            let new = self.free;
-            self.free = std::mem::replace(&mut self.updates[new as usize], update).next;
-            new
-        };
+        self.updates[new as usize].next = next;
         if before == NONE {
             self.lanes[place].first = new;
         } else {

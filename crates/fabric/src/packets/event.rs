@@ -41,9 +41,19 @@ pub(crate) struct Packed(u64);
 /// Channels and sources beyond this do not fit a packed event.
 pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
 
+/// The kind of a packet that may go on.
+const READY: u64 = 7;
+
 impl Packed {
     const fn new(kind: u64, index: usize, rest: u64) -> Self {
         Self(kind << 60 | (index as u64) << 32 | rest)
+    }
+
+    /// The packet, if it is one that may go on: most are, and need not be told apart from others.
+    #[inline]
+    pub(crate) fn ready(self) -> Option<PacketId> {
+        let packet = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
+        (self.0 >> 60 == READY).then(|| PacketId::new(packet))
     }
 
     #[inline]
@@ -58,7 +68,7 @@ impl Packed {
             4 => Event::Deliver { channel, packet: PacketId::new(rest) },
             5 => Event::Known { channel, lane: u8::try_from(rest).expect("lanes are few") },
             6 => Event::Read { channel, packet: PacketId::new(rest) },
-            7 => Event::Ready { channel, packet: PacketId::new(rest) },
+            READY => Event::Ready { channel, packet: PacketId::new(rest) },
             8 => Event::Released { channel },
             9 => Event::Look { channel, lane: u8::try_from(rest).expect("lanes are few") },
             10 => {
@@ -89,7 +99,7 @@ impl From<Event> for Packed {
             Event::Known { channel, lane } => Self::new(5, channel.index(), lane.into()),
             Event::Read { channel, packet } => Self::new(6, channel.index(), packet.index() as u64),
             Event::Ready { channel, packet } => {
-                Self::new(7, channel.index(), packet.index() as u64)
+                Self::new(READY, channel.index(), packet.index() as u64)
             }
             Event::Released { channel } => Self::new(8, channel.index(), 0),
             Event::Look { channel, lane } => Self::new(9, channel.index(), lane.into()),
@@ -136,6 +146,8 @@ mod tests {
         }
         for event in events {
             assert_eq!(Packed::from(event).unpack(), event);
+            let is_ready = matches!(event, Event::Ready { .. });
+            assert_eq!(Packed::from(event).ready(), is_ready.then_some(packet));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Hosts: sources create messages, adapters start packets, and what ends here is delivered.
 
+use crate::packets::clock::Clock;
 use crate::packets::event::Event;
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId};
@@ -27,6 +28,8 @@ struct Host {
     peer: NodeId,
     /// The lanes of each group of its queues.
     groups: Box<[LaneSet]>,
+    /// Whether all its packets go on one lane, the only one.
+    is_in_line: bool,
     /// How it chooses among lanes, where there are several.
     arbiter: Option<LaneArbiter>,
     /// When it is asked again on account of tokens or a pace, in picoseconds; 0 if it is not.
@@ -49,10 +52,12 @@ impl Hosts {
             .then(|| LaneArbiter::new(&plan.lanes.adapter_port, plan.lanes.count));
         let host = |endpoint: EndpointId| {
             let channel = plan.fabric.endpoint_channel(endpoint);
+            let groups: Box<[_]> = network.endpoints.adapters[endpoint.index()].groups().collect();
             Host {
                 endpoint,
                 peer: plan.ends(channel).target.node,
-                groups: network.endpoints.adapters[endpoint.index()].groups().collect(),
+                is_in_line: arbiter.is_none() && *groups == [LaneSet::one(0)],
+                groups,
                 arbiter: arbiter.clone(),
                 released_ps: 0,
             }
@@ -88,7 +93,7 @@ impl Hosts {
         network.clock.start(channel);
         if network.wanted.left {
             let endpoint = self.hosts[number].endpoint;
-            let (flits, span) = network.links.last(&network.plan, channel);
+            let (flits, span) = network.links.last(channel);
             let began = Time::from_ps(network.clock.now() - span.as_ps());
             let flit = network.plan.channel(channel).flit;
             network.tell(Notice::Left { endpoint, began, flits, flit });
@@ -109,24 +114,22 @@ impl Hosts {
 
     /// A host whose channel is idle starts a packet, if it can.
     pub(crate) fn try_start(&mut self, number: usize, channel: ChannelId, network: &mut Network) {
-        let offers = self.offers(number, channel, network);
-        let host = &mut self.hosts[number];
-        let lane = match &mut host.arbiter {
-            None => (offers.eligible == 1).then_some(0),
-            Some(arbiter) => arbiter.serve(offers.eligible, &offers.heads),
+        let chosen = if self.hosts[number].is_in_line {
+            self.next_in_line(number, channel, network).then_some((0, 0))
+        } else {
+            self.choose(number, channel, network)
         };
-        let Some(lane) = lane else { return };
-        let group = usize::from(offers.groups[usize::from(lane)]);
-        let now = network.clock.time();
-        let Turn::Send(packet) = network.endpoints.turn(host.endpoint, group, now) else {
+        let Some((lane, group)) = chosen else { return };
+        let Host { endpoint, peer, .. } = self.hosts[number];
+        let Turn::Send(packet) = network.endpoints.turn(endpoint, group, network.clock.time())
+        else {
             unreachable!("a packet was found to be there")
         };
         let wire_bytes = network.wire_bytes(packet.payload_bytes);
-        let moving = Moving::new(&network.plan, packet, wire_bytes, channel, host.peer);
+        let moving = Moving::new(&network.plan, packet, wire_bytes, channel, peer);
         let id = network.packets.insert(moving);
-        let end_ps = network.start(id, channel, lane);
+        let (_, end_ps) = network.start(id, channel, lane);
         network.links.begin(channel, wire_bytes, end_ps, None);
-        let endpoint = host.endpoint;
         if network.wanted.began.has(&packet) {
             network.tell(Notice::Began { endpoint, packet: &packet });
             network.carry_out();
@@ -135,6 +138,38 @@ impl Hosts {
         if waits || network.wanted.left {
             network.await_end(channel);
         }
+    }
+
+    /// Whether a host all of whose packets wait for one lane can start the first now.
+    #[inline]
+    fn next_in_line(&mut self, number: usize, channel: ChannelId, network: &mut Network) -> bool {
+        let host = &mut self.hosts[number];
+        match network.endpoints.next(host.endpoint, 0, network.clock.time()) {
+            Next::Packet { payload_bytes, .. } => {
+                let blocks = blocks_of(network.wire_bytes(payload_bytes));
+                network.has_blocks(channel, 0, blocks)
+            }
+            Next::At(time) => {
+                host.hold_until(time, channel, &mut network.clock);
+                false
+            }
+            Next::Nothing => false,
+        }
+    }
+
+    /// The lane that a host serves now, and the group whose packet it takes.
+    fn choose(
+        &mut self,
+        number: usize,
+        channel: ChannelId,
+        network: &mut Network,
+    ) -> Option<(u8, usize)> {
+        let offers = self.offers(number, channel, network);
+        let lane = match &mut self.hosts[number].arbiter {
+            None => (offers.eligible == 1).then_some(0),
+            Some(arbiter) => arbiter.serve(offers.eligible, &offers.heads),
+        }?;
+        Some((lane, offers.groups[usize::from(lane)].into()))
     }
 
     /// What each lane of a host could start now.
@@ -162,18 +197,23 @@ impl Hosts {
                         }
                     }
                 }
-                Next::At(time) => {
-                    let time_ps = time.as_ps();
-                    let is_known = host.released_ps > now.as_ps() && host.released_ps <= time_ps;
-                    if !is_known {
-                        host.released_ps = time_ps;
-                        network.clock.schedule(time_ps, Event::Released { channel });
-                    }
-                }
+                Next::At(time) => host.hold_until(time, channel, &mut network.clock),
                 Next::Nothing => {}
             }
         }
         offers
+    }
+}
+
+impl Host {
+    /// What it holds back may go at an instant: it is asked again then.
+    fn hold_until(&mut self, time: Time, channel: ChannelId, clock: &mut Clock) {
+        let time_ps = time.as_ps();
+        let is_known = self.released_ps > clock.now() && self.released_ps <= time_ps;
+        if !is_known {
+            self.released_ps = time_ps;
+            clock.schedule(time_ps, Event::Released { channel });
+        }
     }
 }
 

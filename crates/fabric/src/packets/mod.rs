@@ -1,4 +1,4 @@
-//! Whole packets: two events a packet and hop, and more only where somebody waits.
+//! Whole packets: an event a packet and hop, as it may go on, and more only where somebody waits.
 //!
 //! ```text
 //!              start ──────────── ready ──── start on the next channel
@@ -10,7 +10,8 @@
 //!
 //! Where lanes are paused instead, `pauses` knows what fills buffers; where updates of credits may be lost, `losses` what is not known of them. Nothing is polled and nothing ticks. A channel knows until when it is busy, and credits on their
 //! way from when on they count; both are looked at when somebody asks, and become events only where
-//! somebody waits for them. What is to start is done once all else of an instant has happened.
+//! somebody waits for them. What is to start is done once all else of an instant has happened: where
+//! nothing else does, as most often, with the event itself.
 //!
 //! Specification: `docs/concepts/timing-packets.md`.
 //!

@@ -10,7 +10,7 @@ use crate::packets::pauses::Pauses;
 use crate::packets::standing::Standing;
 use crate::packets::waiting::Waiting;
 use gingham_model::{Endpoints, Notice, PacketsPlan, Plan, Wanted};
-use gingham_topology::ChannelId;
+use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
 /// The network with its clock, and the endpoints that are told what happens.
@@ -33,42 +33,51 @@ pub(crate) struct Network {
     pub(crate) standing: Standing,
     /// Channels on which anything may have happened since the last section.
     pub(crate) active: Bits,
+    /// When the last section ended.
+    pub(crate) section_ps: u64,
 }
 
 /// The ends of channels in switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
-    /// By channel: when the last head was read.
-    heads_ps: Vec<u64>,
-    /// By channel: bytes that stood there, times the picoseconds for which they did, of packets
-    /// that have begun to leave.
-    occupancies: Vec<u128>,
+    /// By channel.
+    inputs: Vec<Input>,
+}
+
+/// The end of a channel in a switch.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Input {
+    /// Bytes that stood there, times the picoseconds for which they did, of packets that have begun
+    /// to leave.
+    occupancy: u128,
+    /// From the instant at which something comes free until the start of the channel knows.
+    credit_ps: u64,
 }
 
 impl Inputs {
-    fn new(channels: usize) -> Self {
-        Self { heads_ps: vec![0; channels], occupancies: vec![0; channels] }
+    fn new(plan: &Plan, packets_plan: &PacketsPlan) -> Self {
+        let input = |channel: ChannelId| {
+            let back = plan.channel(Fabric::reverse(channel)).delay;
+            Input { occupancy: 0, credit_ps: (back + packets_plan.credit_delay).as_ps() }
+        };
+        Self { inputs: ChannelId::first(plan.channels.len()).map(input).collect() }
     }
 
-    /// When the head is read of a packet whose first byte arrives at an instant.
+    /// When it is known to the sender of a channel what came free at its end at an instant.
     #[inline]
-    pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
-        let last = &mut self.heads_ps[input.index()];
-        let forwarded = arrival_ps + of.forwarding_delay.as_ps();
-        let is_first = *last == 0;
-        let spaced = if is_first { 0 } else { *last + of.head_interval.as_ps() };
-        *last = forwarded.max(spaced);
-        *last
+    pub(crate) fn known_ps(&self, input: ChannelId, free_ps: u64) -> u64 {
+        free_ps + self.inputs[input.index()].credit_ps
     }
 
     /// A packet that came at an instant begins to leave, and has left at another.
     #[inline]
     pub(crate) fn leave(&mut self, input: ChannelId, wire_bytes: u32, stay_ps: u64) {
-        self.occupancies[input.index()] += u128::from(wire_bytes) * u128::from(stay_ps);
+        self.inputs[input.index()].occupancy += u128::from(wire_bytes) * u128::from(stay_ps);
     }
 
     pub(crate) fn occupancy(&self, input: ChannelId) -> u128 {
-        self.occupancies[input.index()]
+        self.inputs[input.index()].occupancy
     }
 }
 
@@ -87,9 +96,10 @@ impl Network {
             losses: Losses::new(&plan, &packets_plan),
             pauses: Pauses::new(&plan, &packets_plan),
             waiting: Waiting::new(channels),
-            inputs: Inputs::new(channels),
+            inputs: Inputs::new(&plan, &packets_plan),
             standing: Standing::new(channels, plan.lanes.count, wanted.read),
             active: Bits::new(channels),
+            section_ps: 0,
             packets_plan,
             plan,
         }

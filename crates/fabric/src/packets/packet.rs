@@ -23,6 +23,7 @@ pub(crate) enum Place {
 
 /// A packet under way.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Moving {
     pub(crate) packet: Packet,
     /// Its bytes.
@@ -51,6 +52,8 @@ pub(crate) struct Moving {
     /// Its path, where it is chosen at its source.
     path: Option<KeptPath>,
 }
+
+const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
 
 impl Moving {
     /// A packet that enters by `channel`, at the end of which is `first_node`.

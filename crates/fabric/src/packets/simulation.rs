@@ -1,6 +1,5 @@
 //! The simulation: events, and what starts at the end of an instant.
 
-use crate::packets::clock::Step;
 use crate::packets::event::{Event, INDEX_MAX};
 use crate::packets::hosts::Hosts;
 use crate::packets::network::Network;
@@ -68,27 +67,33 @@ impl Simulation {
         let (switches, hosts) = (Switches::new(&network), Hosts::new(&network));
         let mut simulation = Self { network, switches, hosts, counts: Vec::new() };
         simulation.network.carry_out();
+        simulation.start_all();
         simulation
     }
 
     #[inline]
     fn step(&mut self) {
         let checkpoint = self.network.endpoints.checkpoint().as_ps();
-        match self.network.clock.next() {
-            Step::Start => {
-                let channel = self.network.clock.next_start();
-                self.try_start(channel);
+        match self.network.clock.next_event(checkpoint) {
+            Ok(event) => {
+                match event.ready() {
+                    Some(packet) => self.switches.on_ready(packet, &mut self.network),
+                    None => self.handle(event.unpack()),
+                }
+                self.start_all();
             }
-            Step::Event(time) if time < checkpoint => {
-                let event = self.network.clock.next_event();
-                self.handle(event);
-            }
-            Step::Event(time) => self.checkpoint(Some(Time::from_ps(time))),
-            Step::Nothing => self.checkpoint(None),
+            Err(next) => self.checkpoint(next.map(Time::from_ps)),
         }
     }
 
+    /// Starts what can at the end of an instant, if it is over.
     #[inline]
+    fn start_all(&mut self) {
+        while let Some(channel) = self.network.clock.next_start() {
+            self.try_start(channel);
+        }
+    }
+
     fn try_start(&mut self, channel: ChannelId) {
         if !self.network.is_idle(channel) {
             return;
@@ -99,6 +104,7 @@ impl Simulation {
         }
     }
 
+    #[inline(never)]
     fn handle(&mut self, event: Event) {
         let Self { network, switches, hosts, .. } = self;
         match event {

@@ -2,10 +2,11 @@
 //! and of the one that it comes to.
 
 use crate::packets::event::Event;
+use crate::packets::links::Line;
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId, Place};
 use gingham_model::PacketsPlan;
-use gingham_topology::{ChannelId, Fabric};
+use gingham_topology::ChannelId;
 
 /// Blocks that a packet takes.
 #[inline]
@@ -14,38 +15,60 @@ pub(crate) fn blocks_of(wire_bytes: u32) -> u32 {
     u32::try_from(blocks).expect("fewer blocks than bytes")
 }
 
+/// How a packet stands in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stay {
+    pub(crate) input: ChannelId,
+    pub(crate) lane: u8,
+    pub(crate) wire_bytes: u32,
+    pub(crate) came_ps: u64,
+}
+
+impl From<&Moving> for Stay {
+    #[inline]
+    fn from(packet: &Moving) -> Self {
+        let Moving { input, lane, wire_bytes, came_ps, .. } = *packet;
+        Self { input, lane, wire_bytes, came_ps }
+    }
+}
+
 impl Network {
-    /// A packet that stands nowhere starts now on a lane of an idle channel, with space for it
-    /// there. Returns when its tail leaves.
-    pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> u64 {
-        let wire_bytes = self.packets.get(id).wire_bytes;
-        let timing = *self.plan.channel(channel);
-        let now = self.clock.now();
-        let span_ps = timing.bytes.of(wire_bytes.into()).as_ps();
-        let (end_ps, arrival_ps) = (now + span_ps, now + timing.delay.as_ps());
-        self.active.insert(channel.index());
-        if self.links.is_into_switch(channel) {
-            match &mut self.pauses {
-                None => self.credits.take(channel, lane, blocks_of(wire_bytes)),
+    /// A packet that stands in no list starts now on a lane of an idle channel, with space for it
+    /// there. Returns how it stood where it was, and when its tail leaves.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
+        let Self { clock, packets, links, credits, pauses, active, .. } = self;
+        let Line { bytes, delay_ps, is_into_switch, .. } = *links.line(channel);
+        let packet = packets.get_mut(id);
+        let stay = Stay::from(&*packet);
+        let now = clock.now();
+        let span_ps = bytes.of(stay.wire_bytes.into()).as_ps();
+        packet.came_ps = now + delay_ps;
+        active.insert(channel.index());
+        if is_into_switch {
+            match pauses {
+                None => credits.take(channel, lane, blocks_of(stay.wire_bytes)),
                 Some(pauses) => {
-                    let whole_ps = arrival_ps + timing.bytes.of(1).as_ps();
-                    pauses.come((channel, lane), wire_bytes, whole_ps, &mut self.clock);
+                    let whole_ps = packet.came_ps + bytes.of(1).as_ps();
+                    pauses.come((channel, lane), stay.wire_bytes, whole_ps, clock);
                 }
             }
-            self.come(id, channel, lane, arrival_ps);
+            self.come(id, channel, lane, span_ps);
         } else {
-            self.packets.get_mut(id).came_ps = arrival_ps;
-            self.clock.schedule(arrival_ps + span_ps, Event::Deliver { channel, packet: id });
+            packet.place = Place::Leaving;
+            clock.schedule(packet.came_ps + span_ps, Event::Deliver { channel, packet: id });
         }
-        end_ps
+        (stay, now + span_ps)
     }
 
-    /// A packet has started on a channel and comes to the switch at its end, where its first byte
-    /// arrives at an instant.
-    fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, arrival_ps: u64) {
-        let plan = &self.plan;
-        let packet = self.packets.get_mut(id);
-        let output = packet.output_at(plan, plan.fabric.target(channel).node);
+    /// A packet that takes so long has started on a channel and comes to the switch at its end.
+    #[expect(clippy::inline_always, reason = "it is called in one place")]
+    #[inline(always)]
+    fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, span_ps: u64) {
+        let Self { plan, packets_plan, clock, packets, links, standing, .. } = self;
+        let packet = packets.get_mut(id);
+        let output = packet.output_at(plan, links.line(channel).target);
         let (lanes, dateline_class) = plan.lanes.allowed.onward(
             &plan.fabric,
             packet.packet.vc_class,
@@ -57,31 +80,33 @@ impl Network {
         packet.switches += 1;
         (packet.input, packet.lane, packet.output) = (channel, lane, output);
         (packet.lanes, packet.dateline_class) = (lanes, dateline_class);
-        (packet.came_ps, packet.place) = (arrival_ps, Place::Coming);
-        let head_ps = self.inputs.read_head(channel, arrival_ps, &self.packets_plan);
-        self.standing.come(channel, lane, packet.wire_bytes, arrival_ps);
-        let wire_bytes = u64::from(packet.wire_bytes);
-        let (slow, fast) = (plan.channel(channel).bytes, plan.channel(output).bytes);
+        packet.place = Place::Coming;
+        let (wire_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
+        let head_ps = links.read_head(channel, arrival_ps, packets_plan);
         // Onto a faster channel only when it cannot run dry.
-        let dry_ps = if slow == fast {
+        let dry_ps = if links.are_of_one_rate(channel, output) {
             0
         } else {
-            let last = arrival_ps + slow.of(wire_bytes).as_ps();
-            last.saturating_sub(fast.of(wire_bytes - 1).as_ps())
+            let fast = links.line(output).bytes;
+            let last = arrival_ps + span_ps;
+            last.saturating_sub(fast.of(u64::from(wire_bytes) - 1).as_ps())
         };
         if self.wanted.read {
-            self.clock.schedule(head_ps, Event::Read { channel, packet: id });
+            standing.come(channel, lane, wire_bytes, arrival_ps);
+            clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
-        self.clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
+        clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
     }
 
     /// A packet begins to leave the buffer in which it waited, and has left it at an instant: what
     /// it took will be known to be free.
-    pub(crate) fn leave_buffer(&mut self, of: &Moving, end_ps: u64) {
-        let Moving { input, lane, wire_bytes, came_ps, .. } = *of;
+    #[inline]
+    pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
+        let Stay { input, lane, wire_bytes, came_ps } = of;
         self.inputs.leave(input, wire_bytes, end_ps - came_ps);
-        self.standing.leave(input, lane, came_ps, end_ps);
-        self.active.insert(input.index());
+        if self.wanted.read {
+            self.standing.leave(input, lane, came_ps, end_ps);
+        }
         if let Some(pauses) = &mut self.pauses {
             return pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);
         }
@@ -89,14 +114,7 @@ impl Network {
         if self.losses.is_some() {
             return self.free_at(input, lane, blocks, end_ps);
         }
-        let known_ps = self.known_ps(input, end_ps);
+        let known_ps = self.inputs.known_ps(input, end_ps);
         self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
-    }
-
-    /// When it is known to the sender of a channel what came free at its end at an instant.
-    #[inline]
-    pub(crate) fn known_ps(&self, input: ChannelId, free_ps: u64) -> u64 {
-        let back = self.plan.channel(Fabric::reverse(input)).delay;
-        free_ps + (back + self.packets_plan.credit_delay).as_ps()
     }
 }

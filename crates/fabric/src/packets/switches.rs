@@ -33,6 +33,8 @@ pub(crate) struct Switches {
     /// By channel: the arbiter of its lanes, where there are several.
     arbiters: Vec<LaneArbiter>,
     pub(crate) rules: Rules,
+    /// Whether what waits for an output goes in one line: on one lane, and the oldest first.
+    is_in_line: bool,
 }
 
 impl Switches {
@@ -40,16 +42,40 @@ impl Switches {
         let plan = &network.plan;
         let count = if plan.lanes.count > 1 { plan.channels.len() } else { 0 };
         let arbiter = LaneArbiter::new(&plan.lanes.link_output, plan.lanes.count);
-        Self { arbiters: vec![arbiter; count], rules: Rules::new(plan, &network.packets_plan) }
+        let rules = Rules::new(plan, &network.packets_plan);
+        let is_in_line = rules.are_plain && plan.lanes.count == 1;
+        Self { arbiters: vec![arbiter; count], rules, is_in_line }
     }
 
     /// A packet may go on.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &mut Network) {
-        network.waiting.insert(&network.plan, &mut network.packets, id);
-        self.rules.on_ready(id, network);
         let output = network.packets.get(id).output;
+        if self.goes_at_once(id, output, network) {
+            self.start(id, output, 0, network);
+        } else {
+            self.wait(id, output, network);
+        }
+    }
+
+    /// A packet that may go on waits for its output.
+    #[inline(never)]
+    fn wait(&mut self, id: PacketId, output: ChannelId, network: &mut Network) {
+        network.waiting.insert(&network.plan, &mut network.packets, id);
+        network.links.wait(output);
+        self.rules.on_ready(id, network);
         network.try_at_end(output);
+    }
+
+    /// Whether a packet that is ready starts now, whatever else may happen: most do, and need not
+    /// be put into a list.
+    #[inline]
+    fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
+        self.is_in_line
+            && network.links.is_free(output, network.clock.now())
+            && network.clock.is_over()
+            && network.has_space(output, 0, id)
     }
 
     /// The tail of a packet has left on a channel of a switch.
@@ -61,31 +87,43 @@ impl Switches {
     }
 
     /// An idle output starts a packet, if it can.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn try_start(&mut self, output: ChannelId, network: &mut Network) {
-        let candidates = if self.rules.are_plain {
-            oldest(output, network)
+        let chosen = if self.is_in_line {
+            let first = network.waiting.first(output);
+            first.filter(|id| network.has_space(output, 0, *id)).map(|id| (0, id))
         } else {
-            self.rules.candidates(output, network)
+            let candidates = if self.rules.are_plain {
+                oldest(output, network)
+            } else {
+                self.rules.candidates(output, network)
+            };
+            self.choose(output, &candidates, network)
         };
-        let Some((lane, id)) = self.choose(output, &candidates, network) else { return };
-        let of = *network.packets.get(id);
+        let Some((lane, id)) = chosen else { return };
         self.rules.before_start(id, output, lane, network);
         network.waiting.remove(&mut network.packets, id);
-        let end_ps = network.start(id, output, lane);
-        network.leave_buffer(&of, end_ps);
-        network.links.begin(output, of.wire_bytes, end_ps, Some(of.input));
-        self.rules.on_start(of.input, end_ps);
+        network.links.wait_no_more(output);
+        self.start(id, output, lane, network);
+    }
+
+    /// A packet that stands in no list starts on a lane of an output.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
+        let (stay, end_ps) = network.start(id, output, lane);
+        network.leave_buffer(stay, end_ps);
+        network.links.begin(output, stay.wire_bytes, end_ps, Some(stay.input));
+        self.rules.on_start(stay.input, end_ps);
         if self.rules.couple_outputs {
             network.await_end(output);
             network.try_all(output);
-        } else if network.waiting.is_any(output) {
+        } else if network.links.is_any_waiting(output) {
             network.await_end(output);
         }
     }
 
     /// Which lane an output serves, of those with a candidate for which there is space.
-    #[inline]
     fn choose(
         &mut self,
         output: ChannelId,
@@ -117,7 +155,7 @@ impl Network {
     fn try_all(&mut self, output: ChannelId) {
         let plan = Arc::clone(&self.plan);
         for other in plan.fabric.channels_from(plan.fabric.source(output).node) {
-            if self.waiting.is_any(other) && self.is_idle(other) {
+            if self.links.is_any_waiting(other) && self.is_idle(other) {
                 self.clock.start(other);
             }
         }

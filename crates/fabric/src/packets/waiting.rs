@@ -62,10 +62,10 @@ impl Waiting {
         &self.lists[output.index()]
     }
 
-    /// Whether anything waits for an output.
+    /// The oldest for an output of one lane.
     #[inline]
-    pub(crate) fn is_any(&self, output: ChannelId) -> bool {
-        self.lists(output).iter().any(|list| list.ends.is_some())
+    pub(crate) fn first(&self, output: ChannelId) -> Option<PacketId> {
+        self.lists(output).first()?.first()
     }
 
     /// A packet is ready.
@@ -94,7 +94,6 @@ impl Waiting {
     #[inline]
     pub(crate) fn remove(&mut self, packets: &mut Packets, id: PacketId) {
         let Moving { output, lanes, next, .. } = *packets.get(id);
-        packets.get_mut(id).place = Place::Leaving;
         let lists = &mut self.lists[output.index()];
         let own = lists.iter_mut().find(|of| of.lanes == lanes);
         let own = own.expect("what waits stands in a list");

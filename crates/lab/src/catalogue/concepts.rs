@@ -165,9 +165,9 @@ fn by_room(name: &str, kind: &SwitchingKind) -> Support {
 
 /// A preset asks for a kind.
 fn by_its_own(name: &str, kind: &SwitchingKind) -> Support {
-    let preset = Preset::ALL.into_iter().find(|preset| preset.name() == name);
-    let asked = preset.expect("a preset has its name").parameters().switching.kind();
-    if kind.name == asked { Works } else { Meaningless }
+    let preset = Preset::ALL.iter().find(|preset| preset.name() == name);
+    let asked = preset.expect("a preset has its name").own_kind();
+    if kind.name == asked.as_str() { Works } else { Meaningless }
 }
 
 /// Files that examples read, by the name under which they do: (name, content).

@@ -1,7 +1,7 @@
 //! Keys of a scenario that have a meaning in networks of some switching kinds only: what refuses
 //! them elsewhere, and what the reference says of them.
 
-use super::support::{Feature, SwitchingKind};
+use super::support::{Feature, KINDS, SwitchingKind};
 use crate::error::LabError;
 use crate::scenario::{Scenario, ScenarioSource, SwitchingParameters};
 use gingham_input::Tree;
@@ -26,16 +26,10 @@ impl Feature {
     }
 
     /// What to do about a key of it elsewhere.
-    const fn cure(self) -> &'static str {
-        match self {
-            Self::SlackBuffers => "leave it out",
-            Self::Lanes => "say network.preset = \"yum-1600\" or \"santos-4x\", or leave it out",
-            Self::FiveStages => "say network.preset = \"yum-1600\", or leave it out",
-            Self::InTransitHosts => {
-                "say network.preset = \"myrinet-1280\" or \"yum-1600\", or leave it out"
-            }
-            Self::WholePackets => "say network.preset = \"santos-4x\", or leave it out",
-        }
+    fn cure(self) -> String {
+        let kinds = KINDS.iter().filter(|kind| kind.has(self));
+        let kinds: Vec<String> = kinds.map(|kind| format!("\"{}\"", kind.name)).collect();
+        format!("say network.switching = {}, or leave it out", kinds.join(" or "))
     }
 }
 
@@ -150,10 +144,9 @@ pub(crate) fn refuse_foreign(
                 _ => String::new(),
             };
             let message = format!(
-                "{}, and the preset {} is {}{instead}: {}",
+                "{}, and this is {}{instead}: {}",
                 section.feature.reason(),
-                source.scenario.network.preset.name(),
-                kind.called,
+                kind.under(&source.scenario.network),
                 section.feature.cure()
             );
             return Err(source.refuse(&key, message).into());
@@ -184,11 +177,13 @@ mod tests {
     use crate::catalogue::scenario_schema;
 
     /// Keys that every network has.
-    const SHARED: [&str; 8] = [
+    const SHARED: [&str; 10] = [
         "network.preset",
+        "network.switching",
         "network.link_rate",
         "network.cable_length",
         "network.delay_per_metre",
+        "network.fec_delay",
         "network.arbitration",
         "network.marking",
         "network.header.type_bytes",

@@ -13,7 +13,7 @@ use serde_json::Value;
 /// Keys that belong to some kinds, and all names under them, are refused before.
 pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError> {
     let scenario = &source.scenario;
-    let kind = SwitchingKind::of(&scenario.network.preset.parameters().switching);
+    let kind = SwitchingKind::of(&scenario.network.parameters().switching);
     let alternative = scenario.routing.alternative.as_ref();
     let forwarding = match &scenario.network.lanes.forwarding {
         None => Vec::new(),
@@ -26,11 +26,8 @@ pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError
     let refuse = |concept: &str, key: &str, name: String| match refusal(concept, &name, kind) {
         None => Ok(()),
         Some(reason) => {
-            let preset = scenario.network.preset.name();
-            let message = format!(
-                "`{name}` does not go with the preset {preset}, which is {}: {reason}",
-                kind.called
-            );
+            let network = kind.under(&scenario.network);
+            let message = format!("`{name}` does not go with {network}: {reason}");
             Err(LabError::from(source.refuse(key, message)))
         }
     };

@@ -10,7 +10,7 @@
 //! A fabric has one switching kind. A new kind is one entry of [`KINDS`]: its features decide on
 //! every cell of its column, and on the keys of a scenario that it has (`keys`).
 
-use crate::scenario::SwitchingParameters;
+use crate::scenario::{Network, SwitchingParameters};
 use serde::Serialize;
 
 /// A way in which switches pass on packets.
@@ -24,7 +24,7 @@ pub struct SwitchingKind {
     pub source: &'static str,
     /// Keys of a scenario, as TOML, that ask for it.
     pub example: &'static str,
-    /// What a network of the kind is called beside one of another.
+    /// What a network of the kind is called.
     #[serde(skip)]
     pub(super) called: &'static str,
     /// What its networks have that not all have.
@@ -37,6 +37,15 @@ impl SwitchingKind {
     pub(super) fn of(switching: &SwitchingParameters) -> &'static Self {
         let kind = KINDS.iter().find(|kind| kind.name == switching.kind());
         kind.expect("every kind stands in the catalogue")
+    }
+
+    /// A network of it, with what made it so.
+    pub(super) fn under(&self, network: &Network) -> String {
+        let by = match network.switching {
+            Some(_) => "network.switching".to_owned(),
+            None => format!("the preset {}", network.preset().name()),
+        };
+        format!("{} ({by})", self.called)
     }
 
     /// Whether its networks have something that not all have.
@@ -68,7 +77,7 @@ pub const KINDS: [SwitchingKind; 3] = [
                   buffers hold its sender with STOP and GO.",
         source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
         example: "network.preset = \"myrinet-1280\"",
-        called: "a wormhole network without lanes",
+        called: "a wormhole network",
         features: &[Feature::SlackBuffers, Feature::InTransitHosts],
     },
     SwitchingKind {
@@ -77,7 +86,7 @@ pub const KINDS: [SwitchingKind; 3] = [
                   on different lanes share the channel flit by flit, and the lanes of a switch its crossbar.",
         source: "Yum et al. 2002, section 3.1",
         example: "network.preset = \"yum-1600\"",
-        called: "one of virtual lanes",
+        called: "a network of virtual lanes",
         features: &[Feature::Lanes, Feature::FiveStages, Feature::InTransitHosts],
     },
     SwitchingKind {
@@ -87,7 +96,7 @@ pub const KINDS: [SwitchingKind; 3] = [
         source: "Santos, Turner and Janakiraman 2002, section III and table I; InfiniBand Architecture Specification, \
                  Volume 1, section 7.9",
         example: "network.preset = \"santos-4x\"",
-        called: "one of whole packets",
+        called: "a network of whole packets",
         features: &[Feature::Lanes, Feature::WholePackets],
     },
 ];

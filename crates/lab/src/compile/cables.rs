@@ -40,7 +40,7 @@ pub(super) fn channels(
             let message = format!("on {}: {message}", fabric.channel_name(channel));
             InputError::at(&source.tree, key, message)
         })?;
-        let delay = length.propagation(parameters.delay_per_metre);
+        let delay = length.propagation(parameters.delay_per_metre) + parameters.fec_delay;
         let cable = Cable { channel, flit: flit.span, delay };
         let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
         census.see_rate(told.is_some_and(|told| told != parameters.link_rate));
@@ -110,8 +110,11 @@ fn check_delays(
     parameters: &Parameters,
     kind: &NetworkKind,
 ) -> Result<(), LabError> {
-    let of_cables = ("network.delay_per_metre", parameters.delay_per_metre);
-    let mut delays = kind.switch_delays().into_iter().chain([of_cables]);
+    let of_cables = [
+        ("network.delay_per_metre", parameters.delay_per_metre),
+        ("network.fec_delay", parameters.fec_delay),
+    ];
+    let mut delays = kind.switch_delays().into_iter().chain(of_cables);
     match delays.find(|(_, delay)| *delay > DELAY_MAX) {
         Some((key, delay)) => {
             let message = format!("a delay is at most {DELAY_MAX}, not {delay}");
@@ -141,9 +144,14 @@ fn check_cable(
         let message = format!("a cable of {length} delays by {DELAY_MAX} or more");
         return Err(("network.cable_length", message));
     }
-    let under_way = (length.propagation(parameters.delay_per_metre) * 2).div_ceil(flit);
+    let delay = length.propagation(parameters.delay_per_metre) + parameters.fec_delay;
+    let under_way = (delay * 2).div_ceil(flit);
     let held = kind.header_delay().map(|(key, delay)| (key, delay.div_ceil(flit)));
     let InTransitParameters { detection, programming, .. } = parameters.in_transit;
+    let unit = match kind.switching {
+        Switching::Packets(_) => "bytes",
+        Switching::Wormhole(_) | Switching::VirtualLanes(_) => "flits",
+    };
     let held_by_host = (detection + programming).div_ceil(flit);
     let fills = [
         Some(("network.cable_length", under_way)),
@@ -153,7 +161,7 @@ fn check_cable(
     for (key, flits) in fills.into_iter().flatten() {
         if flits > FLITS_MAX {
             let message =
-                format!("at {rate} it takes {flits} flits to fill this delay, beyond 2^30");
+                format!("at {rate} it takes {flits} {unit} to fill this delay, beyond 2^30");
             return Err((key, message));
         }
     }
@@ -196,7 +204,7 @@ impl Census {
 
     fn note(&self, source: &ScenarioSource, fabric: &Fabric, notes: &mut Vec<String>) {
         let network = &source.scenario.network;
-        let preset = network.preset.name();
+        let preset = network.preset().name();
         let cables = fabric.cables().len();
         let foreign = self.foreign_speeds / 2;
         if foreign > 0 {

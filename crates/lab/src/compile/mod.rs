@@ -39,6 +39,8 @@ pub struct Compiled {
     pub percentiles: Vec<f64>,
     /// The parameters in force, before they grew with the cables.
     pub parameters: Parameters,
+    /// The network that is simulated, for titles.
+    pub network: String,
     /// What was decided on the way and could surprise.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
@@ -60,15 +62,16 @@ pub fn compile_observed(
     allow_deadlock: bool,
     reached: &mut dyn FnMut(Milestone),
 ) -> Result<Compiled, LabError> {
-    let scenario = &source.scenario;
     // What needs no fabric first: routing a big one takes a while.
     let stop = measure::stop(source)?;
     let measure = measure::measure(source)?;
     follow::check(source)?;
     let percentiles = measure::percentiles(source)?;
     let origin = scenario::fabric(source)?;
-    let fabric = origin.loaded.fabric;
     reached(Milestone::Fabric);
+    let source = &scenario::completed(source, &origin)?;
+    let scenario = &source.scenario;
+    let fabric = origin.loaded.fabric;
     let parameters = scenario.network.parameters();
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
@@ -116,6 +119,7 @@ pub fn compile_observed(
         plan: Arc::new(plan),
         percentiles,
         parameters,
+        network: scenario.network.said(),
         notes: gathered.notes,
         findings: origin.loaded.findings,
         proof,

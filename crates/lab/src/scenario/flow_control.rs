@@ -50,14 +50,27 @@ pub struct Pfc {
     /// What a pause frame takes of the wire, with preamble and gap; 84 B unless given (IEEE 802.1Qbb,
     /// annex O: 672 bit times).
     pub frame: Bytes,
-    /// From the arrival of a pause frame until its sender starts nothing more; nothing unless given.
+    /// From the arrival of a pause frame until its sender starts nothing more; the preset's unless
+    /// given, or nothing where it has none.
     /// At most 67 quanta of 512 bit times at 10 Gb/s (3.43 us), 80 at 25 (1.64 us), 118 at 40 (1.51
     /// us), 394 at 100 (2.02 us), 453 at 200 (1.16 us), 905 at 400 (1.16 us), by IEEE 802.3, 31B.3.7.
-    pub answer: Span,
+    pub answer: Option<Span>,
 }
 
 impl Default for Pfc {
     fn default() -> Self {
-        Self { pause: None, resume: None, frame: Bytes(84), answer: Span::ZERO }
+        Self { pause: None, resume: None, frame: Bytes(84), answer: None }
+    }
+}
+
+impl FlowControl {
+    /// This in place of a preset's, whose answer holds where nothing is said of one.
+    pub(super) fn over(&self, preset: &Self) -> Self {
+        match (self, preset) {
+            (Self::Pfc(written), Self::Pfc(preset)) => {
+                Self::Pfc(Pfc { answer: written.answer.or(preset.answer), ..written.clone() })
+            }
+            _ => self.clone(),
+        }
     }
 }

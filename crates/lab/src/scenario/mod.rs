@@ -21,12 +21,15 @@
 //! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
 //! doc comments of the fields are what `gingham` shows as help.
 
+mod defaults;
+mod figures;
 mod flow_control;
 mod in_transit;
 mod lanes;
 mod measure;
 mod network;
 mod packets;
+mod parameters;
 mod policing;
 mod preset;
 mod routing;
@@ -34,6 +37,8 @@ mod topology;
 mod traffic;
 mod window;
 
+pub(crate) use defaults::completed;
+pub use defaults::network_said;
 pub use flow_control::{CreditLoss, FlowControl, Pfc};
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
@@ -42,8 +47,9 @@ pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Follow, Measure, Stop};
 pub use network::{Header, Network};
 pub use packets::{Overtaking, OvertakingParameters, Packets, PacketsParameters};
+pub use parameters::{Parameters, SwitchingName, SwitchingParameters, WormholeParameters};
 pub use policing::{Excess, Policing};
-pub use preset::{Parameters, Preset, SwitchingParameters, WormholeParameters};
+pub use preset::Preset;
 pub use routing::{AlternativePaths, Routing};
 pub use topology::Topology;
 pub(crate) use topology::fabric;

@@ -1,23 +1,30 @@
 //! The network section: a preset, and what departs from it.
 
-use super::{InTransit, Lanes, Packets, Parameters, Preset};
+use super::{InTransit, Lanes, Packets, Parameters, Preset, SwitchingName};
 use gingham_kernel::{Bytes, Length, Rate, Span};
-use gingham_model::{Arbitration, Marking, SlackBuffer};
+use gingham_model::{Arbitration, InTransitParameters, Marking, SlackBuffer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Links, switches and adapters.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
-    /// The figures to start from.
-    pub preset: Preset,
+    /// The figures to start from. Unless given they are those of InfiniBand where the fabric tells
+    /// its speeds (of the fastest generation), and `myrinet-1280` elsewhere; a dump of ibnetdiscover
+    /// that tells no speed needs one.
+    pub preset: Option<Preset>,
+    /// How switches pass on packets: `packets` under presets of InfiniBand and `santos-4x`,
+    /// `virtual-lanes` under `yum-1600`, `wormhole` under those of Myrinet, unless given.
+    pub switching: Option<SwitchingName>,
     /// Rate of every cable, instead of the speeds that the fabric tells and the preset's.
     pub link_rate: Option<Rate>,
     /// Length of cables whose length the fabric does not tell; the preset's unless given.
     pub cable_length: Option<Length>,
     /// Propagation delay of one metre of cable; the preset's unless given.
     pub delay_per_metre: Option<Span>,
+    /// What forward error correction adds to every cable; the preset's unless given.
+    pub fec_delay: Option<Span>,
     /// From reading a header to the request for its output; the preset's unless given.
     pub routing_delay: Option<Span>,
     /// From the grant of an output to its first flit; the preset's unless given.
@@ -55,41 +62,52 @@ pub struct Header {
     pub mark_bytes: Option<Bytes>,
 }
 
-impl Default for Network {
-    fn default() -> Self {
-        Self {
-            preset: Preset::Myrinet1280,
-            link_rate: None,
-            cable_length: None,
-            delay_per_metre: None,
-            routing_delay: None,
-            setup_delay: None,
-            slack: None,
-            header: None,
-            arbitration: None,
-            marking: None,
-            in_transit: InTransit::default(),
-            lanes: Lanes::default(),
-            packets: Packets::default(),
-        }
-    }
-}
-
 impl Network {
     /// The preset's figures with the departures applied. Keys of another kind than the preset's
     /// change nothing here: they are refused when the scenario is compiled.
     pub fn parameters(&self) -> Parameters {
-        let preset = self.preset.parameters();
+        let preset = self.preset();
+        let figures = preset.figures();
         let header = self.header.unwrap_or_default();
+        let kind = self.kind();
+        let arbitration = if kind == SwitchingName::Packets {
+            Arbitration::OldestFirst
+        } else {
+            Arbitration::RoundRobin
+        };
         Parameters {
-            link_rate: self.link_rate.unwrap_or(preset.link_rate),
-            cable_length: self.cable_length.unwrap_or(preset.cable_length),
-            delay_per_metre: self.delay_per_metre.unwrap_or(preset.delay_per_metre),
-            type_bytes: header.type_bytes.unwrap_or(preset.type_bytes),
-            trailer_bytes: header.trailer_bytes.unwrap_or(preset.trailer_bytes),
-            arbitration: self.arbitration.unwrap_or(preset.arbitration),
-            in_transit: self.in_transit.over(&preset.in_transit),
-            switching: preset.switching.under(self),
+            link_rate: self.link_rate.unwrap_or(figures.link_rate),
+            cable_length: self.cable_length.unwrap_or(figures.cable_length),
+            delay_per_metre: self.delay_per_metre.unwrap_or(figures.delay_per_metre),
+            fec_delay: self.fec_delay.unwrap_or(figures.fec_delay),
+            type_bytes: header.type_bytes.unwrap_or(figures.type_bytes),
+            trailer_bytes: header.trailer_bytes.unwrap_or(figures.trailer_bytes),
+            arbitration: self.arbitration.unwrap_or(arbitration),
+            in_transit: self.in_transit.over(&InTransitParameters::default()),
+            switching: preset.switching(kind, self).under(self),
         }
+    }
+
+    /// The preset that is named, or the one that holds where the fabric does not decide.
+    pub fn preset(&self) -> Preset {
+        self.preset.unwrap_or(Preset::DEFAULT)
+    }
+
+    /// What is simulated, for titles: `infiniband-ndr (whole packets)`, and that the preset was
+    /// changed where it was.
+    pub fn said(&self) -> String {
+        let kind = match self.kind() {
+            SwitchingName::Wormhole => "wormhole",
+            SwitchingName::VirtualLanes => "virtual lanes",
+            SwitchingName::Packets => "whole packets",
+        };
+        let unchanged = Self { preset: self.preset, switching: self.switching, ..Self::default() };
+        let changed = if *self == unchanged { "" } else { ", changed" };
+        format!("{} ({kind}{changed})", self.preset().name())
+    }
+
+    /// The switching kind that is named, or the preset's own.
+    pub(crate) fn kind(&self) -> SwitchingName {
+        self.switching.unwrap_or_else(|| self.preset().own_kind())
     }
 }

@@ -113,7 +113,10 @@ impl Packets {
             },
             credit_delay: self.credit_delay.unwrap_or(preset.credit_delay),
             credit_loss: self.credit_loss.or(preset.credit_loss),
-            flow_control: self.flow_control.as_ref().unwrap_or(&preset.flow_control).clone(),
+            flow_control: match &self.flow_control {
+                None => preset.flow_control.clone(),
+                Some(written) => written.over(&preset.flow_control),
+            },
         }
     }
 }

@@ -1,10 +1,9 @@
-//! Presets: the figures that a network starts from, which also say of which switching kind it is.
+//! Presets: tables of numbers that a network starts from, and the switching kind that is theirs unless
+//! the network names another.
 //!
 //! ```text
-//!   Parameters   every kind: links, bytes beside the payload, arbitration, in-transit hosts
-//!     └ switching: Wormhole       routing and set-up delay, slack buffers, route bytes and marks
-//!                  VirtualLanes   lanes, credits, crossbar, schedulers
-//!                  Packets        lanes, credits, buffers of whole packets
+//!   Preset ──► Figures ──under a kind──► SwitchingParameters
+//!      └────── of a paper: its own figures of the kind that the paper models
 //! ```
 //!
 //! Sources: Kwan et al. 1996, section 2 (80-byte slack buffer, 25 m); Flich et al. 2001, section
@@ -12,193 +11,285 @@
 //! 2002, sections 3.1 and 4 (1.6 Gbit/s, flits of 128 bits, 16 lanes of 10 flits); Santos et al.
 //! 2002, table I (1 GB/s, 20 B beside the payload, 40 ns, 4 packets a port). The marks 56 and 40,
 //! two type bytes, one checksum byte and two bytes before an in-transit host are ours, from memory
-//! of Myrinet's documents; cables of 10 m under Yum et al. and Santos et al. are ours.
+//! of Myrinet's documents; cables of 10 m under Yum et al. and Santos et al. are ours. The numbers
+//! of networks of today, each with its source, are those of `docs/adr/0011-networks-of-today.md`.
 
-use super::{Network, PacketsParameters, PipelineParameters};
+use super::figures::Figures;
+use super::{
+    Network, PacketsParameters, PipelineParameters, SwitchingName, SwitchingParameters,
+    WormholeParameters,
+};
 use gingham_kernel::{Bytes, Length, Rate, Span};
-use gingham_model::{Arbitration, InTransitParameters, SlackBuffer};
+use gingham_model::SlackBuffer;
+use gingham_topology::{Generation, LinkSpeed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A named set of figures for a network, which also decides on its switching kind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preset {
+/// Spells each preset once: its help and source, its name, and its numbers.
+macro_rules! presets {
+    ($($(#[$about:meta])+ $variant:ident = $name:literal => $figures:expr,)+) => {
+        /// A named set of figures for a network, with the switching kind that is its own.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        pub enum Preset {
+            $($(#[$about])+ #[serde(rename = $name)] $variant,)+
+        }
+
+        impl Preset {
+            /// All presets.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The name in scenarios.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            pub(super) fn figures(self) -> Figures {
+                match self {
+                    $(Self::$variant => $figures,)+
+                }
+            }
+        }
+    };
+}
+
+presets! {
     /// Myrinet at 640 Mbit/s as Kwan et al. 1996 model it: 80 MB/s, cables of 25 m, 150 ns a
     /// switch that hide behind the worm in front, no header bytes.
-    #[serde(rename = "myrinet-640")]
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 2"))]
-    Myrinet640,
+    Myrinet640 = "myrinet-640" => myrinet(80_000_000, 25, [0, 0]),
     /// Myrinet at 1.28 Gbit/s as Flich et al. 2001 model it: 160 MB/s, cables of 10 m, 150 ns
     /// from the grant to the first flit, route bytes that switches consume.
-    #[serde(rename = "myrinet-1280")]
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
-    Myrinet1280,
+    Myrinet1280 = "myrinet-1280" => myrinet(160_000_000, 10, [2, 1]),
     /// Virtual lanes at 1.6 Gbit/s as Yum et al. 2002 model them: 200 MB/s, cables of 10 m, 16
     /// lanes of 10 flits of 16 B, five stages of 80 ns, a multiplexed crossbar, round robin
     /// everywhere.
-    #[serde(rename = "yum-1600")]
     #[schemars(extend("x-source" = "Yum et al. 2002, sections 3.1 and 4; cables of 10 m are ours"))]
-    Yum1600,
+    Yum1600 = "yum-1600" => Figures {
+        switch_delay: Span::from_ns(400),
+        port_buffer: Bytes(16 * 10 * 16),
+        lanes: 16,
+        ..of_a_paper(200_000_000, 10)
+    },
     /// InfiniBand of four lines as Santos et al. 2002 model it: 1 GB/s, cables of 10 m, whole
     /// packets with 20 B beside the payload, 40 ns a switch, a buffer of four packets of 2,068 B an
     /// input, the oldest packet first.
-    #[serde(rename = "santos-4x")]
     #[schemars(extend("x-source" = "Santos et al. 2002, table I; one lane and cables of 10 m are ours"))]
-    Santos4x,
+    Santos4x = "santos-4x" => Figures {
+        type_bytes: Bytes(20),
+        switch_delay: Span::from_ns(40),
+        port_buffer: Bytes(4 * 33 * 64),
+        flit: Bytes(64),
+        ..of_a_paper(1_000_000_000, 10)
+    },
+    /// InfiniBand SDR of four lanes: 1 GB/s, cables of 10 m, 200 ns a switch, 64,000 B an input
+    /// port, packets of 2,048 B with 28 B beside the payload.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 200 ns: Cisco SFS 7000 Series, Q&A; buffer: a later switch"))]
+    InfinibandSdr = "infiniband-sdr" => infiniband(Generation::Sdr, 200, 64_000),
+    /// InfiniBand DDR of four lanes: 2 GB/s, cables of 10 m, 200 ns a switch, 64,000 B an input
+    /// port, packets of 2,048 B with 28 B beside the payload.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 200 ns: Cisco SFS 7000 Series, Q&A; buffer: a later switch"))]
+    InfinibandDdr = "infiniband-ddr" => infiniband(Generation::Ddr, 200, 64_000),
+    /// InfiniBand QDR of four lanes: 4 GB/s, cables of 10 m, 100 ns a switch, 64,000 B an input
+    /// port, packets of 2,048 B with 28 B beside the payload.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 100 ns and 64,000 B: Mellanox's model of InfiniScale IV, ib_flit_sim"))]
+    InfinibandQdr = "infiniband-qdr" => infiniband(Generation::Qdr, 100, 64_000),
+    /// InfiniBand FDR of four lanes: 6.8 GB/s, cables of 10 m, 170 ns a switch, 128 KiB an input
+    /// port, packets of 4,096 B with 26 B beside the payload.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 170 ns: SX6036 product brief, from memory; the buffer is ours"))]
+    InfinibandFdr = "infiniband-fdr" => infiniband(Generation::Fdr, 170, 128 << 10),
+    /// InfiniBand EDR of four lanes: 12.5 GB/s, cables of 10 m, 90 ns a switch, 128 KiB an input
+    /// port, packets of 4,096 B with 26 B beside the payload.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 90 ns: SB7700 and SB7800 product briefs, from memory; the buffer is ours"))]
+    InfinibandEdr = "infiniband-edr" => infiniband(Generation::Edr, 90, 128 << 10),
+    /// InfiniBand HDR of four lanes: 25 GB/s, cables of 10 m, 130 ns a switch, 256 KiB an input
+    /// port, packets of 4,096 B with 26 B beside the payload.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification; 130 ns: QM8790 product brief, second hand; the buffer is ours"))]
+    InfinibandHdr = "infiniband-hdr" => infiniband(Generation::Hdr, 130, 256 << 10),
+    /// InfiniBand NDR of four lanes: 50 GB/s, cables of 10 m, 150 ns a switch, 512 KiB an input
+    /// port, packets of 4,096 B with 26 B beside the payload.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification; nothing is published: 150 ns and the buffer are ours"))]
+    InfinibandNdr = "infiniband-ndr" => infiniband(Generation::Ndr, 150, 512 << 10),
+    /// InfiniBand XDR of four lanes: 100 GB/s, cables of 10 m, 150 ns a switch, 1 MiB an input
+    /// port, packets of 4,096 B with 26 B beside the payload.
+    #[schemars(extend("x-source" = "InfiniBand Architecture Specification; nothing is published: 150 ns and the buffer are ours"))]
+    InfinibandXdr = "infiniband-xdr" => infiniband(Generation::Xdr, 150, 1 << 20),
+    /// Lossless Ethernet at 25 Gb/s with RoCEv2: 3.125 GB/s, cables of 10 m and 205 ns of error
+    /// correction, 300 ns a switch, 500,000 B an input port with pauses of lanes (PFC), packets of
+    /// 1,024 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 300 ns: TechRepublic on Spectrum; 16 MB of Spectrum, shared by 32 ports evenly: ours"))]
+    Roce25 = "roce-25" => roce(3125, 205, 300, 16_000_000 / 32, 80),
+    /// Lossless Ethernet at 100 Gb/s with RoCEv2: 12.5 GB/s, cables of 10 m and 51 ns of error
+    /// correction, 300 ns a switch, 500,000 B an input port with pauses of lanes (PFC), packets of
+    /// 4,096 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 300 ns: TechRepublic on Spectrum; 16 MB of Spectrum, shared by 32 ports evenly: ours"))]
+    Roce100 = "roce-100" => roce(12500, 51, 300, 16_000_000 / 32, 394),
+    /// Lossless Ethernet at 200 Gb/s with RoCEv2: 25 GB/s, cables of 10 m and 51 ns of error
+    /// correction, 425 ns a switch, 1,312,500 B an input port with pauses of lanes (PFC), packets
+    /// of 4,096 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 425 ns: SN3000 product brief, from memory; 42 MB of Spectrum-2, shared by 32 ports evenly: ours"))]
+    Roce200 = "roce-200" => roce(25000, 51, 425, 42_000_000 / 32, 453),
+    /// Lossless Ethernet at 400 Gb/s with RoCEv2: 50 GB/s, cables of 10 m and 26 ns of error
+    /// correction, 425 ns a switch, 2,000,000 B an input port with pauses of lanes (PFC), packets
+    /// of 4,096 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; nothing is published: 425 ns as at 200; 64 MB of Spectrum-3, shared by 32 ports evenly: ours"))]
+    Roce400 = "roce-400" => roce(50000, 26, 425, 64_000_000 / 32, 905),
+    /// Lossless Ethernet at 800 Gb/s with RoCEv2: 100 GB/s, cables of 10 m and 26 ns of error
+    /// correction, 500 ns a switch, 2,500,000 B an input port with pauses of lanes (PFC), packets
+    /// of 4,096 B with 82 B beside the payload.
+    #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; nothing is published: 500 ns; 160 MB of Spectrum-4, shared by 64 ports evenly: ours"))]
+    Roce800 = "roce-800" => roce(100000, 26, 500, 160_000_000 / 64, 905),
 }
 
-/// Everything that a network needs to know beyond its fabric.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Parameters {
-    /// Rate of cables whose speed the fabric does not tell.
-    pub link_rate: Rate,
-    /// Length of cables whose length the fabric does not tell.
-    pub cable_length: Length,
-    /// Propagation delay of one metre of cable.
-    pub delay_per_metre: Span,
-    /// Type bytes before the payload.
-    pub type_bytes: Bytes,
-    /// Trailer bytes (checksum) after the payload.
-    pub trailer_bytes: Bytes,
-    /// How a switch chooses among packets for the same output.
-    pub arbitration: Arbitration,
-    /// What hosts do with packets that are to go on.
-    pub in_transit: InTransitParameters,
-    /// What only networks of its kind have.
-    pub switching: SwitchingParameters,
-}
-
-/// A switching kind with its figures.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SwitchingParameters {
-    /// Wormhole with slack buffers, STOP and GO.
-    Wormhole(WormholeParameters),
-    /// Virtual lanes with credits.
-    VirtualLanes(Box<PipelineParameters>),
-    /// Whole packets in input buffers.
-    Packets(Box<PacketsParameters>),
-}
-
-/// What only wormhole networks have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct WormholeParameters {
-    /// From reading a header to the request for its output.
-    pub routing_delay: Span,
-    /// From the grant of an output to its first flit.
-    pub setup_delay: Span,
-    /// The smallest input buffer; cables that hold more flits get more.
-    pub slack: SlackBuffer,
-    /// Whether a packet carries one route byte a switch, consumed there.
-    pub route_bytes: bool,
-    /// Bytes before the rest of the route of each in-transit host.
-    pub mark_bytes: Bytes,
-}
-
-impl SwitchingParameters {
-    /// The name of the kind.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Wormhole(_) => "wormhole",
-            Self::VirtualLanes(_) => "virtual-lanes",
-            Self::Packets(_) => "packets",
-        }
-    }
-
-    /// These figures of a preset with the departures of a network applied.
-    pub(super) fn under(&self, network: &Network) -> Self {
-        match self {
-            Self::Wormhole(preset) => Self::Wormhole(preset.under(network)),
-            Self::VirtualLanes(preset) => {
-                Self::VirtualLanes(Box::new(network.lanes.pipeline_over(preset)))
-            }
-            Self::Packets(preset) => {
-                Self::Packets(Box::new(network.packets.over(&network.lanes, preset)))
-            }
-        }
-    }
-}
-
-impl WormholeParameters {
-    fn under(&self, network: &Network) -> Self {
-        let header = network.header.unwrap_or_default();
-        Self {
-            routing_delay: network.routing_delay.unwrap_or(self.routing_delay),
-            setup_delay: network.setup_delay.unwrap_or(self.setup_delay),
-            slack: network.slack.unwrap_or(self.slack),
-            route_bytes: header.route_bytes.unwrap_or(self.route_bytes),
-            mark_bytes: header.mark_bytes.unwrap_or(self.mark_bytes),
-        }
+/// What the papers have in common.
+const fn of_a_paper(bytes_per_second: u64, metres: u64) -> Figures {
+    Figures {
+        link_rate: Rate::from_bytes_per_second(bytes_per_second),
+        cable_length: Length::from_mm(1_000 * metres),
+        delay_per_metre: Span::from_ps(4_920),
+        fec_delay: Span::ZERO,
+        type_bytes: Bytes(0),
+        trailer_bytes: Bytes(0),
+        switch_delay: Span::ZERO,
+        port_buffer: Bytes(0),
+        lane_buffer_max: None,
+        pause_answer: None,
+        flit: Bytes(16),
+        lanes: 1,
+        packet: None,
     }
 }
+
+const fn myrinet(bytes_per_second: u64, metres: u64, around: [u64; 2]) -> Figures {
+    let [before, after] = around;
+    Figures {
+        type_bytes: Bytes(before),
+        trailer_bytes: Bytes(after),
+        switch_delay: Span::from_ns(150),
+        port_buffer: Bytes(80),
+        ..of_a_paper(bytes_per_second, metres)
+    }
+}
+
+/// Four lanes of a generation. A packet has 8 B of local route header and 12 of base transport
+/// header before its payload, and checksums of 4 and 2 B behind it, up to QDR with two delimiters.
+fn infiniband(generation: Generation, switch_ns: u64, port_buffer: u64) -> Figures {
+    let is_coded_by_the_byte = generation <= Generation::Qdr;
+    Figures {
+        link_rate: LinkSpeed::InfiniBand { width: 4, generation }.rate(),
+        delay_per_metre: Span::from_ps(5_000),
+        type_bytes: Bytes(8 + 12),
+        trailer_bytes: Bytes(if is_coded_by_the_byte { 4 + 2 + 2 } else { 4 + 2 }),
+        switch_delay: Span::from_ns(switch_ns),
+        port_buffer: Bytes(port_buffer),
+        lane_buffer_max: Some(Bytes(GRANT_MAX)),
+        flit: Bytes(64),
+        packet: Some(Bytes(if is_coded_by_the_byte { 2_048 } else { 4_096 })),
+        ..of_a_paper(1, 10)
+    }
+}
+
+/// Ethernet with RoCEv2. Before the payload of a packet stand preamble (8 B), Ethernet (14), IPv4
+/// (20), UDP (8) and base transport header (12), behind it two checksums (4 each) and the gap (12).
+/// A pause is obeyed within `quanta` of 512 bit times (IEEE 802.3, 31B.3.7; at 800 Gb/s those of
+/// 400).
+fn roce(
+    megabytes_per_second: u64,
+    fec_ns: u64,
+    switch_ns: u64,
+    port_buffer: u64,
+    quanta: u64,
+) -> Figures {
+    let link_rate = Rate::from_bytes_per_second(megabytes_per_second * 1_000_000);
+    let is_narrow = megabytes_per_second == 3_125;
+    Figures {
+        link_rate,
+        delay_per_metre: Span::from_ps(5_000),
+        fec_delay: Span::from_ns(fec_ns),
+        type_bytes: Bytes(8 + 14 + 20 + 8 + 12),
+        trailer_bytes: Bytes(4 + 4 + 12),
+        switch_delay: Span::from_ns(switch_ns),
+        port_buffer: Bytes(port_buffer),
+        pause_answer: Some(link_rate.flit_time(quanta * 64).span),
+        flit: Bytes(64),
+        packet: Some(Bytes(if is_narrow { 1_024 } else { 4_096 })),
+        ..of_a_paper(1, 10)
+    }
+}
+
+/// InfiniBand grants at most 2,048 blocks of 64 B at a time (InfiniBand Architecture
+/// Specification, Volume 1, section 7.9.4.2).
+const GRANT_MAX: u64 = 2_048 * 64;
+
+/// Presets of InfiniBand, by generation; FDR10 has the switches of FDR.
+const GENERATIONS: [(Generation, Preset); 9] = [
+    (Generation::Sdr, Preset::InfinibandSdr),
+    (Generation::Ddr, Preset::InfinibandDdr),
+    (Generation::Qdr, Preset::InfinibandQdr),
+    (Generation::Fdr10, Preset::InfinibandFdr),
+    (Generation::Fdr, Preset::InfinibandFdr),
+    (Generation::Edr, Preset::InfinibandEdr),
+    (Generation::Hdr, Preset::InfinibandHdr),
+    (Generation::Ndr, Preset::InfinibandNdr),
+    (Generation::Xdr, Preset::InfinibandXdr),
+];
 
 impl Preset {
-    /// All presets.
-    pub const ALL: [Self; 4] = [Self::Myrinet640, Self::Myrinet1280, Self::Yum1600, Self::Santos4x];
+    /// What a network starts from that names none, over a fabric that does not decide.
+    pub const DEFAULT: Self = Self::Myrinet1280;
 
-    /// The name in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Myrinet640 => "myrinet-640",
-            Self::Myrinet1280 => "myrinet-1280",
-            Self::Yum1600 => "yum-1600",
-            Self::Santos4x => "santos-4x",
-        }
+    /// That of InfiniBand of a generation.
+    pub(super) fn of_generation(generation: Generation) -> Self {
+        let found = GENERATIONS.iter().find(|(of, _)| *of == generation);
+        found.expect("every generation has a preset").1
     }
 
-    /// The figures.
-    pub fn parameters(self) -> Parameters {
-        let (bytes_per_second, metres) = match self {
-            Self::Myrinet640 => (80_000_000, 25),
-            Self::Myrinet1280 => (160_000_000, 10),
-            Self::Yum1600 => (200_000_000, 10),
-            Self::Santos4x => (1_000_000_000, 10),
-        };
-        let [type_bytes, trailer_bytes] = match self {
-            Self::Myrinet1280 => [2, 1],
-            Self::Santos4x => [20, 0],
-            Self::Myrinet640 | Self::Yum1600 => [0, 0],
-        };
-        Parameters {
-            link_rate: Rate::from_bytes_per_second(bytes_per_second),
-            cable_length: Length::from_mm(1_000 * metres),
-            delay_per_metre: Span::from_ps(4_920),
-            type_bytes: Bytes(type_bytes),
-            trailer_bytes: Bytes(trailer_bytes),
-            arbitration: self.arbitration(),
-            in_transit: InTransitParameters::default(),
-            switching: self.switching(),
-        }
+    /// Whether it stands for links of a generation; `None` for one that stands for no InfiniBand of
+    /// today.
+    pub(super) fn stands_for(self, generation: Generation) -> Option<bool> {
+        let is_infiniband = GENERATIONS.iter().any(|(_, preset)| *preset == self);
+        is_infiniband.then(|| Self::of_generation(generation) == self)
     }
 
-    const fn arbitration(self) -> Arbitration {
-        match self {
-            Self::Myrinet640 | Self::Myrinet1280 | Self::Yum1600 => Arbitration::RoundRobin,
-            Self::Santos4x => Arbitration::OldestFirst,
-        }
+    /// The kind of a network that names none.
+    pub(crate) fn own_kind(self) -> SwitchingName {
+        self.of_its_paper().map_or(SwitchingName::Packets, |own| own.name())
     }
 
-    fn switching(self) -> SwitchingParameters {
+    /// What a switching kind makes of it, where the network may say otherwise.
+    pub(super) fn switching(self, kind: SwitchingName, network: &Network) -> SwitchingParameters {
+        let own = self.of_its_paper().filter(|own| own.name() == kind);
+        own.unwrap_or_else(|| self.figures().under(kind, network))
+    }
+
+    /// The figures of the kind that its paper models.
+    fn of_its_paper(self) -> Option<SwitchingParameters> {
         let first_flit_delay = Span::from_ns(150);
         let slack = SlackBuffer { capacity: 80, stop: 56, go: 40 };
         match self {
-            Self::Myrinet640 => SwitchingParameters::Wormhole(WormholeParameters {
+            Self::Myrinet640 => Some(SwitchingParameters::Wormhole(WormholeParameters {
                 routing_delay: first_flit_delay,
                 setup_delay: Span::ZERO,
                 slack,
                 route_bytes: false,
                 mark_bytes: Bytes(0),
-            }),
-            Self::Myrinet1280 => SwitchingParameters::Wormhole(WormholeParameters {
+            })),
+            Self::Myrinet1280 => Some(SwitchingParameters::Wormhole(WormholeParameters {
                 routing_delay: Span::ZERO,
                 setup_delay: first_flit_delay,
                 slack,
                 route_bytes: true,
                 mark_bytes: Bytes(2),
-            }),
-            Self::Yum1600 => SwitchingParameters::VirtualLanes(Box::default()),
-            Self::Santos4x => SwitchingParameters::Packets(Box::default()),
+            })),
+            Self::Yum1600 => {
+                Some(SwitchingParameters::VirtualLanes(Box::<PipelineParameters>::default()))
+            }
+            Self::Santos4x => {
+                Some(SwitchingParameters::Packets(Box::<PacketsParameters>::default()))
+            }
+            _ => None,
         }
     }
 }

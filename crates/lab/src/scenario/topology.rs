@@ -51,7 +51,7 @@ pub(crate) fn fabric(source: &ScenarioSource) -> Result<ScenarioFabric, LabError
                 source.refuse("topology.inline", message)
             })?;
             let (fabric, findings) = (reading.fabric, reading.findings);
-            let loaded = LoadedFabric { fabric, findings, digest: String::new() };
+            let loaded = LoadedFabric { fabric, findings, digest: String::new(), is_dump: false };
             Ok(ScenarioFabric { loaded, file: None })
         }
         Topology::Generate(generator) => {
@@ -59,7 +59,12 @@ pub(crate) fn fabric(source: &ScenarioSource) -> Result<ScenarioFabric, LabError
             let fabric = generator
                 .generate(source.scenario.seed)
                 .map_err(|error| source.refuse(&path, error))?;
-            let loaded = LoadedFabric { fabric, findings: Vec::new(), digest: String::new() };
+            let loaded = LoadedFabric {
+                fabric,
+                findings: Vec::new(),
+                digest: String::new(),
+                is_dump: false,
+            };
             Ok(ScenarioFabric { loaded, file: None })
         }
     }

@@ -23,7 +23,8 @@ pub struct TrafficClass {
     /// Offered load of each host as a fraction of its link, payload only, above 0 and at most
     /// 1; backlogged classes, schedules and replies take none.
     pub load: Option<f64>,
-    /// Payload length of messages; only a schedule takes none.
+    /// Payload length of messages; a schedule takes none, and where the preset says what a packet
+    /// carries it is that unless given.
     pub length: Option<Lengths>,
     /// Where messages go; replies go back.
     #[schemars(extend("default" = "uniform"))]
@@ -39,9 +40,9 @@ pub struct TrafficClass {
     /// (`routing.lane_tables`); that which the tables give each pair of hosts unless given.
     #[schemars(range(min = 0, max = 15))]
     pub service_level: Option<i64>,
-    /// How hosts cut messages into packets.
-    #[serde(default)]
-    pub segmentation: Segmentation,
+    /// How hosts cut messages into packets: into what the preset says that a packet carries, or
+    /// not at all where it says nothing, unless given.
+    pub segmentation: Option<Segmentation>,
     /// How much of the class a host may send; all it can unless given.
     pub policing: Option<Policing>,
     /// How many packets of a flow, that is of the class from one host to another, may be under way:

@@ -13,6 +13,7 @@ mod packets;
 mod paths;
 mod pauses;
 mod policing;
+mod presets;
 mod replies;
 mod run;
 mod segments;

@@ -197,6 +197,13 @@ impl Fabric {
         &self.cables
     }
 
+    /// The same fabric, all of whose cables tell this speed.
+    #[must_use]
+    pub fn at_speed(mut self, speed: LinkSpeed) -> Self {
+        self.cables.iter_mut().for_each(|cable| cable.speed = Some(speed));
+        self
+    }
+
     /// Number of directed channels: two a cable.
     pub fn channel_count(&self) -> usize {
         2 * self.cables.len()

@@ -22,7 +22,10 @@ impl ClassContext<'_> {
         &self,
         gathered: &mut Gathered,
     ) -> Result<SegmentationPlan, LabError> {
-        match &self.class.segmentation {
+        let Some(segmentation) = &self.class.segmentation else {
+            return Ok(SegmentationPlan::None);
+        };
+        match segmentation {
             Segmentation::None => Ok(SegmentationPlan::None),
             Segmentation::Fixed(bytes) => {
                 Ok(SegmentationPlan::Fixed(self.segment("segmentation.fixed", *bytes)?))

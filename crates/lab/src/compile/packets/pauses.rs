@@ -12,7 +12,7 @@ use crate::compile::lanes::value_by_lane;
 use crate::compile::longest::longest_on;
 use crate::error::LabError;
 use crate::scenario::{FlowControl, Parameters, PerLane, Pfc, ScenarioSource, SwitchingParameters};
-use gingham_kernel::Bytes;
+use gingham_kernel::{Bytes, Span};
 use gingham_model::{BLOCK_BYTES, PacketsPlan, PausesPlan, Plan, Switching};
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 use gingham_topology::{ChannelId, Fabric};
@@ -43,7 +43,7 @@ impl Section<'_> {
             pause_bytes: [0; LANES_MAX as usize],
             resume_bytes: [0; LANES_MAX as usize],
             frame_bytes: u32::try_from(frame.0).expect("checked"),
-            answer: pfc.answer,
+            answer: pfc.answer.unwrap_or(Span::ZERO),
         }))
     }
 }
@@ -167,7 +167,7 @@ impl Marks<'_> {
              the answer of {}, and a packet of {} under way",
             Bytes(headroom),
             self.plan.fabric.channel_name(channel),
-            self.pfc.answer,
+            self.pfc.answer.unwrap_or(Span::ZERO),
             Bytes(longest)
         );
         match pause {

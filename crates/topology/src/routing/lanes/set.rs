@@ -78,8 +78,16 @@ impl LaneSet {
     }
 
     /// The lanes in order.
+    #[inline]
     pub fn lanes(self) -> impl Iterator<Item = u8> {
-        (0..LANES_MAX).filter(move |lane| self.contains(*lane))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let lane = u8::try_from(left.trailing_zeros()).expect("lanes are few");
+            (left != 0).then(|| {
+                left &= left - 1;
+                lane
+            })
+        })
     }
 }
 

@@ -1,0 +1,220 @@
+//! Networks of today: what a preset is under each switching kind, and what a fabric decides.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_kernel::Span;
+use gingham_lab::scenario::{Overrides, Preset, ScenarioSource};
+use gingham_lab::{Compiled, LabError, compile};
+use gingham_model::{SegmentationPlan, Switching};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Switches in a row, a host at each end.
+fn chain(switches: usize, network: &str, traffic: &str) -> String {
+    format!(
+        r#"
+        topology.generate.two-hosts.switches = {switches}
+        network = {{ {network} }}
+        measure.messages = "all"
+        stop = {{ time = "20 us", warm_up = "0 ps" }}
+        traffic = [{{ hosts = ["h0"], {traffic} }}]
+        "#
+    )
+}
+
+fn compiled_in(text: &str, folder: &Path) -> Result<Compiled, LabError> {
+    let source = ScenarioSource::parse("net.toml", text, folder, &Overrides::default())?;
+    compile(&source, false)
+}
+
+fn compiled(text: &str) -> Result<Compiled, LabError> {
+    compiled_in(text, Path::new("."))
+}
+
+/// From the creation to the delivery of the first message.
+fn first_latency(text: &str) -> Span {
+    let mut run = gingham_fabric::start(Arc::clone(&compiled(text).unwrap().plan));
+    run.advance(u64::MAX);
+    let first = run.take_messages()[0];
+    first.delivered.since(first.message.created)
+}
+
+/// What a switch and a cable more add to the latency of a packet that meets no other.
+fn added(network: &str) -> u64 {
+    let once = "arrivals = \"constant\", load = 0.001, length.fixed = \"64 B\"";
+    let [one, two] = [2, 3].map(|switches| first_latency(&chain(switches, network, once)));
+    two.as_ps() - one.as_ps()
+}
+
+#[test]
+fn each_switch_adds_what_its_data_sheet_says_under_every_kind() {
+    // Nanoseconds of a switch, and of error correction on a cable, as
+    // `docs/adr/0011-networks-of-today.md` has them; a cable has 50 by itself.
+    let sheets = [
+        ("infiniband-sdr", 200, 0),
+        ("infiniband-ddr", 200, 0),
+        ("infiniband-qdr", 100, 0),
+        ("infiniband-fdr", 170, 0),
+        ("infiniband-edr", 90, 0),
+        ("infiniband-hdr", 130, 0),
+        ("infiniband-ndr", 150, 0),
+        ("infiniband-xdr", 150, 0),
+        ("roce-25", 300, 205),
+        ("roce-100", 300, 51),
+        ("roce-200", 425, 51),
+        ("roce-400", 425, 26),
+        ("roce-800", 500, 26),
+    ];
+    for (name, switch_ns, correction_ns) in sheets {
+        let expected = 1_000 * (switch_ns + 50 + correction_ns);
+        let preset = format!("preset = \"{name}\"");
+        let link = compiled(&chain(1, &preset, "load = 0.1")).unwrap().plan.channels[0].bytes;
+        // A worm goes on once its header has come.
+        for (kind, header) in [("packets", Span::ZERO), ("wormhole", link.of(1))] {
+            let found = added(&format!("{preset}, switching = \"{kind}\""));
+            assert_eq!(found, expected + header.as_ps(), "{name}, {kind}");
+        }
+        // Five stages act at multiples of the time of a flit; from end to end two may be lost.
+        let found = added(&format!("{preset}, switching = \"virtual-lanes\""));
+        let flit =
+            compiled(&chain(1, &format!("{preset}, switching = \"virtual-lanes\""), "load = 0.1"));
+        let flit = flit.unwrap().plan.channels[0].flit.as_ps();
+        assert!(found.abs_diff(expected) < 2 * flit, "{name}: {found} for {expected}");
+    }
+}
+
+#[test]
+fn one_lane_carries_its_link_where_switches_have_lanes_or_whole_packets() {
+    for kind in ["packets", "virtual-lanes"] {
+        for name in ["infiniband-qdr", "infiniband-ndr", "infiniband-xdr", "roce-100", "roce-400"] {
+            let network = format!("preset = \"{name}\", switching = \"{kind}\"");
+            let text = chain(3, &network, "arrivals = \"backlogged\"");
+            let plan = compiled(&text).unwrap().plan;
+            let mut run = gingham_fabric::start(Arc::clone(&plan));
+            run.advance(u64::MAX);
+            let found = run.take_messages();
+            let [tenth, last] = [&found[10], found.last().unwrap()];
+            let took = last.delivered.since(tenth.delivered).as_ps();
+            let wire_bytes = match &plan.switching {
+                Switching::Packets(packets) => packets.wire_bytes(tenth.message.payload_bytes),
+                _ => u64::from(tenth.message.payload_bytes).div_ceil(64) * 64 + 64,
+            };
+            let bytes = (found.len() as u64 - 11) * wire_bytes;
+            let of_link = plan.channels[0].bytes.of(bytes).as_ps();
+            assert!(100 * of_link > 95 * took, "{name}, {kind}: {of_link} of {took} ps");
+        }
+    }
+}
+
+/// A star whose three cables tell these speeds.
+fn star(speeds: [&str; 3]) -> String {
+    let cable = |index: usize, speed: &str| {
+        let speed = if speed.is_empty() { String::new() } else { format!(", speed = \"{speed}\"") };
+        format!("{{ ends = [\"s\", \"h{index}\"]{speed} }}")
+    };
+    let [a, b, c] = [0, 1, 2].map(|index| cable(index, speeds[index]));
+    format!(
+        r#"
+        topology.inline = """
+        switch = [{{ name = "s" }}]
+        host = [{{ name = "h0" }}, {{ name = "h1" }}, {{ name = "h2" }}]
+        cable = [{a}, {b}, {c}]
+        """
+        stop.time = "10 us"
+        "#
+    )
+}
+
+#[test]
+fn speeds_of_a_fabric_decide_on_its_network_and_its_packets() {
+    let text = format!("{}[[traffic]]\nload = 0.1\n", star(["4xEDR", "4xHDR", "2xHDR"]));
+    let compiled = compiled(&text).unwrap();
+    let plan = compiled.plan;
+    // The fastest generation is that of the switch; each cable keeps its own speed.
+    let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
+    assert_eq!(packets.forwarding_delay, Span::from_ns(130));
+    let rates: Vec<u64> = plan.channels.iter().map(|channel| channel.flit.as_ps()).collect();
+    assert_eq!(rates, [80, 80, 40, 40, 80, 80]);
+    // Messages are packets, and longer ones would be cut.
+    assert_eq!(*plan.classes[0].sources[0].payload_bytes().end(), 4_096);
+    assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(4_096));
+}
+
+#[test]
+fn what_is_written_goes_before_what_a_fabric_decides() {
+    let speeds = star(["4xNDR"; 3]);
+    let text = format!(
+        "{speeds}network = {{ link_rate = \"1 GB/s\", preset = \"infiniband-hdr\", switching = \"virtual-lanes\" }}\n\
+         [[traffic]]\nload = 0.1\nlength.fixed = \"100 B\"\nsegmentation = \"none\"\n"
+    );
+    let plan = compiled(&text).unwrap().plan;
+    assert!(matches!(plan.switching, Switching::VirtualLanes(_)));
+    assert_eq!(plan.classes[0].segmentation, SegmentationPlan::None);
+    assert_eq!(*plan.classes[0].sources[0].payload_bytes().end(), 100);
+    // A preset of a paper contradicts no speed: it was never one of theirs.
+    let text = format!(
+        "{speeds}network.preset = \"yum-1600\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"100 B\"\n"
+    );
+    compiled(&text).unwrap();
+    // Whoever says nothing of speeds gets what there was before networks of today.
+    let text = format!("{}[[traffic]]\nload = 0.1\nlength.fixed = \"100 B\"\n", star([""; 3]));
+    assert!(matches!(compiled(&text).unwrap().plan.switching, Switching::Wormhole(_)));
+}
+
+#[test]
+fn a_preset_that_contradicts_the_speeds_is_refused_with_the_cure() {
+    let text = format!(
+        "{}network.preset = \"infiniband-hdr\"\n[[traffic]]\nload = 0.1\n",
+        star(["4xNDR"; 3])
+    );
+    let error = compiled(&text).unwrap_err().to_string();
+    for said in [
+        "net.toml:",
+        "network.preset",
+        "infiniband-hdr",
+        "4xNDR",
+        "\"infiniband-ndr\"",
+        "link_rate",
+    ] {
+        assert!(error.contains(said), "{said}: {error}");
+    }
+}
+
+#[test]
+fn a_dump_without_speeds_is_refused_with_the_cure() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dump-without-speeds");
+    std::fs::create_dir_all(&folder).unwrap();
+    let dump = "switchguid=0x1\nSwitch 2 \"S-1\"\n[1] \"H-2\"[1] # \"a\" \n[2] \"H-3\"[1] # \"b\" \n\n\
+                caguid=0x2\nCa 1 \"H-2\" # \"a\"\n[1] \"S-1\"[1]\n\ncaguid=0x3\nCa 1 \"H-3\" # \"b\"\n[1] \"S-1\"[2]\n";
+    std::fs::write(folder.join("net.ibnetdiscover"), dump).unwrap();
+    let text =
+        "topology.file = \"net.ibnetdiscover\"\nstop.time = \"10 us\"\n[[traffic]]\nload = 0.1\n";
+    let error = compiled_in(text, &folder).unwrap_err().to_string();
+    for said in ["network.preset", "infiniband-ndr"] {
+        assert!(error.contains(said), "{said}: {error}");
+    }
+    let named = format!("network.preset = \"infiniband-qdr\"\n{text}");
+    assert!(matches!(compiled_in(&named, &folder).unwrap().plan.switching, Switching::Packets(_)));
+}
+
+#[test]
+fn every_preset_goes_with_every_kind() {
+    for preset in Preset::ALL {
+        for kind in ["wormhole", "virtual-lanes", "packets"] {
+            let network = format!("preset = \"{}\", switching = \"{kind}\"", preset.name());
+            let text = chain(2, &network, "load = 0.1, length.fixed = \"32 B\"");
+            let compiled = compiled(&text).unwrap_or_else(|error| panic!("{network}: {error}"));
+            assert_eq!(compiled.parameters.switching.kind(), kind);
+        }
+    }
+}
+
+#[test]
+fn a_mark_that_is_written_leaves_the_answer_to_the_preset() {
+    let network = "preset = \"roce-100\", packets.flow_control.pfc.pause = \"100 kB\"";
+    let plan = compiled(&chain(1, network, "load = 0.1")).unwrap().plan;
+    let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
+    let pauses = packets.pauses.as_ref().unwrap();
+    // 394 quanta of 512 bit times at 100 Gb/s.
+    assert_eq!((pauses.pause_bytes[0], pauses.answer.as_ps()), (100_000, 2_017_280));
+}
