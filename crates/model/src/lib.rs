@@ -15,6 +15,7 @@
 mod adapter;
 mod bare_names;
 mod channel;
+mod credit_loss;
 mod endpoints;
 mod flows;
 mod ids;
@@ -45,6 +46,7 @@ mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
 pub use channel::ChannelPlan;
+pub use credit_loss::CreditLossPlan;
 pub use endpoints::{Due, Endpoints};
 pub use ids::{ClassId, FlowId, MessageId, MessageSlot};
 pub use in_transit::{

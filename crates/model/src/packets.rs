@@ -13,7 +13,7 @@
 //! Source: Santos, Turner and Janakiraman 2002, section III and table I; credits are InfiniBand's,
 //! InfiniBand Architecture Specification, Volume 1, section 7.9.
 
-use crate::{Arbitration, PausesPlan};
+use crate::{Arbitration, CreditLossPlan, PausesPlan};
 use gingham_kernel::Span;
 use gingham_topology::routing::LANES_MAX;
 use schemars::JsonSchema;
@@ -58,7 +58,7 @@ pub struct OvertakingPlan {
 }
 
 /// Switches that keep whole packets at their inputs.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct PacketsPlan {
     /// Bytes of a packet beside its payload: header and trailer.
     pub overhead_bytes: u32,
@@ -76,6 +76,8 @@ pub struct PacketsPlan {
     pub overtaking: OvertakingPlan,
     /// From the arrival of an update of credits, as far as the cable delays it, to its effect.
     pub credit_delay: Span,
+    /// Which updates of credits are lost, if any may be.
+    pub credit_loss: Option<CreditLossPlan>,
     /// How receivers pause lanes, where no credits hold senders back.
     pub pauses: Option<PausesPlan>,
     /// Which of the packets for an output goes first.

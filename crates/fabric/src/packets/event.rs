@@ -28,6 +28,10 @@ pub(crate) enum Event {
     Look { channel: ChannelId, lane: u8 },
     /// A sender hears that a lane is paused, or that it may go on.
     Heard { channel: ChannelId, lane: u8, is_pause: bool },
+    /// Blocks have come free of which a sender may not hear.
+    Freed { channel: ChannelId, lane: u8, blocks: u32 },
+    /// A period has passed since an update of credits that was lost.
+    Repeat { channel: ChannelId, lane: u8 },
 }
 
 /// An event as one word: 4 bits of kind, 28 of channel or source, 32 of packet or lane.
@@ -71,6 +75,12 @@ impl Packed {
                 let lane = u8::try_from(rest >> 1).expect("lanes are few");
                 Event::Heard { channel, lane, is_pause: rest & 1 == 1 }
             }
+            11 => {
+                let lane = u8::try_from(rest >> 28).expect("lanes are few");
+                let blocks = u32::try_from(rest & INDEX_MAX).expect("28 bits");
+                Event::Freed { channel, lane, blocks }
+            }
+            12 => Event::Repeat { channel, lane: u8::try_from(rest).expect("lanes are few") },
             kind => unreachable!("no event has the kind {kind}"),
         }
     }
@@ -96,6 +106,11 @@ impl From<Event> for Packed {
             Event::Heard { channel, lane, is_pause } => {
                 Self::new(10, channel.index(), u64::from(lane) << 1 | u64::from(is_pause))
             }
+            Event::Freed { channel, lane, blocks } => {
+                debug_assert!(blocks as usize <= INDEX_MAX, "a buffer holds fewer blocks");
+                Self::new(11, channel.index(), u64::from(lane) << 28 | u64::from(blocks))
+            }
+            Event::Repeat { channel, lane } => Self::new(12, channel.index(), lane.into()),
         }
     }
 }
@@ -122,6 +137,9 @@ mod tests {
             Event::Heard { channel: low, lane: 0, is_pause: true },
             Event::Heard { channel: low, lane: 15, is_pause: false },
             Event::Heard { channel: low, lane: 15, is_pause: true },
+            Event::Freed { channel: low, lane: 0, blocks: 1 << 21 },
+            Event::Freed { channel: low, lane: 15, blocks: 1 },
+            Event::Repeat { channel: high, lane: 15 },
         ];
         for pair in events.windows(2) {
             assert!(pair[0] < pair[1] && Packed::from(pair[0]) < Packed::from(pair[1]));

@@ -4,6 +4,7 @@ use crate::bits::Bits;
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
 use crate::packets::links::Links;
+use crate::packets::losses::Losses;
 use crate::packets::packet::Packets;
 use crate::packets::pauses::Pauses;
 use crate::packets::standing::Standing;
@@ -23,6 +24,8 @@ pub(crate) struct Network {
     pub(crate) packets: Packets,
     pub(crate) links: Links,
     pub(crate) credits: Credits,
+    /// What is not known of credits, where updates of them may be lost.
+    pub(crate) losses: Option<Losses>,
     /// In place of credits, where receivers pause lanes.
     pub(crate) pauses: Option<Pauses>,
     pub(crate) waiting: Waiting,
@@ -90,6 +93,7 @@ impl Network {
             packets: Packets::default(),
             links: Links::new(&plan),
             credits: Credits::new(&plan, &packets_plan.buffer_blocks),
+            losses: Losses::new(&plan, &packets_plan),
             pauses: Pauses::new(&plan, &packets_plan),
             waiting: Waiting::new(channels),
             inputs: Inputs::new(&plan, &packets_plan),

@@ -125,6 +125,10 @@ impl Simulation {
             Event::Read { channel, packet } => read(channel, packet, network),
             Event::Ready { packet, .. } => return switches.on_ready(packet, network),
             Event::Released { channel } => return network.clock.start(channel),
+            Event::Freed { channel, lane, blocks } => {
+                return network.on_freed(channel, lane, blocks);
+            }
+            Event::Repeat { channel, lane } => return network.on_repeat(channel, lane),
             Event::Look { channel, lane } => return network.look(channel, lane),
             Event::Heard { channel, lane, is_pause } => {
                 let is_of_host = hosts.at(channel).is_some();

@@ -110,8 +110,11 @@ impl Network {
         if let Some(pauses) = &mut self.pauses {
             return pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);
         }
-        let known_ps = self.inputs.known_ps(input, end_ps);
         let blocks = blocks_of(wire_bytes);
+        if self.losses.is_some() {
+            return self.free_at(input, lane, blocks, end_ps);
+        }
+        let known_ps = self.inputs.known_ps(input, end_ps);
         self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
     }
 }

@@ -71,7 +71,8 @@ impl Waits<'_> {
         let waiting: u32 = waiting.map(blocks_of).sum();
         let all = packets_plan.buffer_blocks[usize::from(lane)];
         let left_ps = self.network.inputs.known_ps(channel, now);
-        credits.free_until(channel, lane, left_ps) + waiting < all
+        let [_, untold] = self.unknown_blocks(channel, lane);
+        credits.free_until(channel, lane, left_ps) + untold + waiting < all
     }
 
     /// Whether a lane of an output stays short of space for what is to go next on it.
@@ -83,8 +84,16 @@ impl Waits<'_> {
         let first = self.switches.rules.first(output, lane, self.network);
         links.is_into_switch(output)
             && first.is_some_and(|id| {
-                credits.free(output, lane) < blocks_of(packets.get(id).wire_bytes)
+                let unknown: u32 = self.unknown_blocks(output, lane).iter().sum();
+                credits.free(output, lane) + unknown < blocks_of(packets.get(id).wire_bytes)
             })
+    }
+
+    /// Blocks of packets that are leaving a buffer, and such as came free, where their sender may not
+    /// hear of them.
+    fn unknown_blocks(self, channel: ChannelId, lane: u8) -> [u32; 2] {
+        let losses = self.network.losses.as_ref();
+        losses.map_or([0; 2], |losses| losses.unknown_blocks(channel, lane))
     }
 
     /// Checks that blocks are conserved; for tests. Slow.
@@ -104,7 +113,9 @@ impl Waits<'_> {
             for lane in 0..plan.lanes.count {
                 let taken = taken[channel.index() * lane_count + usize::from(lane)];
                 let all = packets_plan.buffer_blocks[usize::from(lane)];
-                assert_eq!(credits.free(channel, lane) + taken, all, "blocks are conserved");
+                let unknown: u32 = self.unknown_blocks(channel, lane).iter().sum();
+                let free = credits.free(channel, lane) + unknown;
+                assert_eq!(free + taken, all, "blocks are conserved");
             }
         }
     }

@@ -20,6 +20,23 @@ pub enum FlowControl {
     Pfc(Pfc),
 }
 
+/// Updates of credits that get lost, a fault: the next update of the lane heals it, since credits are
+/// absolute, or a period (InfiniBand Architecture Specification, Volume 1, section 7.9).
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreditLoss {
+    /// Out of a hundred updates, drawn each by itself.
+    pub percent: f64,
+    /// From this instant on; from the beginning of the run unless given.
+    #[serde(default)]
+    pub start: Span,
+    /// No more at this instant and later; until the end unless given.
+    pub stop: Option<Span>,
+    /// So long after the last update of a lane its count is said again; 65,536 symbol times of
+    /// InfiniBand unless given: what 4 x 65,536 bytes take, 262 us at 1 GB/s.
+    pub period: Option<Span>,
+}
+
 /// Pauses of lanes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

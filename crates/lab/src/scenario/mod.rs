@@ -39,7 +39,7 @@ mod window;
 
 pub(crate) use defaults::completed;
 pub use defaults::network_said;
-pub use flow_control::{FlowControl, Pfc};
+pub use flow_control::{CreditLoss, FlowControl, Pfc};
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};

@@ -1,6 +1,6 @@
 //! The section on whole packets: buffers at inputs, reading and overtaking.
 
-use super::{FlowControl, LaneParameters, Lanes, PerLane};
+use super::{CreditLoss, FlowControl, LaneParameters, Lanes, PerLane};
 use gingham_kernel::{Bytes, Span};
 use gingham_model::{Among, Read, Scheduler};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Switches that keep whole packets in a buffer of each input and lane (Santos et al. 2002, section
 /// III).
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Packets {
     /// From the arrival of the first byte at a switch to the earliest start on an output; at least
@@ -26,6 +26,8 @@ pub struct Packets {
     /// From when an update of credits has come through the cable until it counts; the preset's
     /// unless given.
     pub credit_delay: Option<Span>,
+    /// Updates of credits that are lost; none unless given.
+    pub credit_loss: Option<CreditLoss>,
     /// How a receiver holds back its sender; the preset's unless given.
     pub flow_control: Option<FlowControl>,
 }
@@ -58,6 +60,8 @@ pub struct PacketsParameters {
     pub overtaking: OvertakingParameters,
     /// From when an update of credits has come until it counts.
     pub credit_delay: Span,
+    /// Updates of credits that are lost.
+    pub credit_loss: Option<CreditLoss>,
     /// How a receiver holds back its sender.
     pub flow_control: FlowControl,
 }
@@ -87,6 +91,7 @@ impl Default for PacketsParameters {
             read: Read::Any,
             overtaking: OvertakingParameters { at_most: 4, among: Among::SameOutput },
             credit_delay: Span::ZERO,
+            credit_loss: None,
             flow_control: FlowControl::default(),
         }
     }
@@ -107,6 +112,7 @@ impl Packets {
                 among: overtaking.among.unwrap_or(preset.overtaking.among),
             },
             credit_delay: self.credit_delay.unwrap_or(preset.credit_delay),
+            credit_loss: self.credit_loss.or(preset.credit_loss),
             flow_control: match &self.flow_control {
                 None => preset.flow_control.clone(),
                 Some(written) => written.over(&preset.flow_control),

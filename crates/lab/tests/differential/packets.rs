@@ -2,12 +2,12 @@
 //! whose every figure is drawn.
 
 use crate::case::{Case, pick};
-use gingham_kernel::{Purpose, Span, Stream};
+use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_lab::compile;
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{
-    Among, Arbitration, BLOCK_BYTES, ClassPlan, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
-    Read, SegmentationPlan, Switching,
+    Among, Arbitration, BLOCK_BYTES, ClassPlan, CreditLossPlan, OvertakingPlan, PacketsPlan,
+    PausesPlan, Plan, Read, SegmentationPlan, Switching,
 };
 use gingham_topology::{ChannelId, Fabric};
 use std::collections::BTreeMap;
@@ -46,6 +46,7 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
             among: if draw.below(3) == 0 { Among::AnyOutput } else { Among::SameOutput },
         },
         credit_delay: bytes(pick(&mut draw, &[0, 0, 1, 33, 300])),
+        credit_loss: None,
         pauses: None,
         arbitration: match draw.below(5) {
             0 => Arbitration::RoundRobin,
@@ -57,8 +58,26 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
     if seed % 4 == 1 {
         pause_lanes(&mut packets, &plan, longest, seed);
     }
+    if seed.is_multiple_of(4) {
+        packets.credit_loss = Some(lost_updates(&plan, seed));
+    }
     plan.switching = Switching::Packets(Arc::new(packets));
     plan
+}
+
+/// Some updates of credits are lost, over a part of the run or all of it.
+fn lost_updates(plan: &Plan, seed: u64) -> CreditLossPlan {
+    let mut draw = Stream::new(seed, "lost updates", Purpose::Shuffle);
+    let end = plan.stop.time.as_ps();
+    let start = Time::from_ps(pick(&mut draw, &[0, 0, end / 3]));
+    let stop = pick(&mut draw, &[Time::MAX, Time::from_ps(end / 2)]);
+    let byte = plan.channels[0].bytes.of(1).as_ps();
+    let period = pick(&mut draw, &[7, 100, 1_000, 30_000]);
+    CreditLossPlan {
+        probability: pick(&mut draw, &[0.01, 0.1, 0.5, 0.9]),
+        sent: start..stop,
+        period: Some(Span::from_ps(byte * period)),
+    }
 }
 
 /// Receivers pause lanes, above marks that leave the headroom and not a block more.
@@ -147,4 +166,24 @@ fn random_whole_packets_are_paused() {
         }
     }
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
+}
+
+/// In how many of 300 cases an update is lost that somebody waited for: a run ends otherwise.
+#[test]
+fn random_whole_packets_lose_updates() {
+    let mut differ = 0;
+    for seed in (0..300).step_by(4) {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let plan = with_whole_packets(&plan, seed);
+        let mut healthy = plan.clone();
+        let Switching::Packets(packets) = &mut healthy.switching else { panic!("whole packets") };
+        Arc::make_mut(packets).credit_loss = None;
+        let [lossy, healthy] = [plan, healthy].map(|plan| {
+            let mut simulation = gingham_fabric::start(Arc::new(plan));
+            simulation.advance(u64::MAX);
+            simulation.channel_counts()
+        });
+        differ += u32::from(lossy != healthy);
+    }
+    assert!(differ >= 20, "{differ}");
 }

@@ -6,6 +6,7 @@ mod follow;
 mod imported;
 mod in_transit;
 mod lanes;
+mod losses;
 mod milestones;
 mod old_names;
 mod packets;

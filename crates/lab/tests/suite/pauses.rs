@@ -63,6 +63,14 @@ fn marks_follow_from_the_headroom() {
     // The smallest buffer holds the headroom and no more: 36 blocks are 2,304 B.
     let plan = pauses("packets = { flow_control = \"pfc\", buffer = \"2304 B\" }");
     assert_eq!((plan.pause_bytes[0], plan.resume_bytes[0]), (53, 0));
+    // A lane on which nobody sends needs none.
+    let keys =
+        "lanes.count = 2\npackets = { flow_control = \"pfc\", buffer = [\"8448 B\", \"64 B\"] }";
+    let on_the_first = text(keys).replace("load = 0.1", "lanes = [0], load = 0.1");
+    let plan = compiled(&on_the_first).unwrap().plan;
+    let Switching::Packets(of) = &plan.switching else { panic!("whole packets") };
+    assert_eq!(of.pauses.as_ref().unwrap().pause_bytes[..2], [6_197, 64]);
+    assert!(compiled(&text(keys)).is_err());
     assert_eq!(packets("packets.flow_control = \"credits\"").pauses, None);
     assert_eq!(packets("").pauses, None);
 }
@@ -104,6 +112,7 @@ fn what_pauses_cannot_be_is_refused_with_key_and_size() {
         "packets.flow_control.pfc.answer = \"2 s\"",
         "packets.flow_control.pfc.pause = [\"1 KiB\", \"1 KiB\"]",
         "packets.flow_control.pfc.headroom = \"1 KiB\"",
+        "lanes.count = 2\npackets.flow_control.pfc.pause = [\"1 KiB\", \"9 KiB\"]",
         "packets.flow_control = \"stop-and-go\"",
         "packets = { flow_control = \"pfc\", credit_delay = \"1 ns\" }",
     ] {

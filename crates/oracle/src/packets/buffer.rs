@@ -52,6 +52,8 @@ pub(crate) struct Input {
     pub(crate) last_head: Option<Time>,
     /// By lane: blocks that came free since time zero.
     pub(crate) freed_blocks: Vec<u64>,
+    /// By lane: when its sender was told last what came free, whether it heard that or not.
+    pub(crate) told: Vec<Option<Time>>,
     /// Bytes times picoseconds of all that has left.
     occupancy_byte_ps: u128,
 }
@@ -63,6 +65,7 @@ impl Input {
             reading: 0,
             last_head: None,
             freed_blocks: vec![0; lanes.into()],
+            told: vec![None; lanes.into()],
             occupancy_byte_ps: 0,
         }
     }

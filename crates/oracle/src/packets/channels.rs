@@ -21,18 +21,6 @@ impl Simulation {
         }
     }
 
-    // Phase 4: known.
-
-    pub(crate) fn known(&mut self, channel: ChannelId, lane: u8, limit_blocks: u64) {
-        let is_of_host = self.hosts[channel.index()].is_some();
-        let credits = self.credits_mut(channel, lane);
-        credits.limit = limit_blocks;
-        let was_awaited = std::mem::take(&mut credits.is_awaited);
-        if was_awaited || !is_of_host {
-            self.timeline.cause(self.timeline.now, Event::Start { channel });
-        }
-    }
-
     // Phase 6: start.
 
     pub(crate) fn choose(&mut self, channel: ChannelId) {

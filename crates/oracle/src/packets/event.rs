@@ -4,6 +4,7 @@
 //! order of phases, and what identifies the component comes first in each.
 
 use crate::packets::journey::JourneyId;
+use gingham_kernel::Time;
 use gingham_topology::{ChannelId, EndpointId};
 
 /// Something that happens at an instant.
@@ -15,6 +16,9 @@ pub(crate) enum Event {
     Wake { endpoint: EndpointId },
     /// Phase 2: the tail of what `channel` carries has left.
     Left { channel: ChannelId },
+    /// Phase 2: the receiver of `channel` says again how much it holds of a lane, if it has said nothing
+    /// since then.
+    Repeat { channel: ChannelId, lane: u8, since: Time },
     /// Phase 3: a packet has arrived whole at the host at the end of `channel`.
     Arrived { channel: ChannelId, packet: JourneyId },
     /// Phase 4: the receiver of `channel` looks at what fills the buffer of a lane.

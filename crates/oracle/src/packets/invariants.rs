@@ -46,8 +46,18 @@ impl Simulation {
         let credits = self.outputs[channel.index()].credits.as_ref().expect("there is a buffer");
         let credits = credits[usize::from(lane)];
         let free = credits.limit - credits.sent;
-        let accounted = free + taken + self.blocks_under_way(channel, lane, credits.limit);
-        assert_eq!(accounted, holds, "space is conserved at {:?}", self.timeline.now);
+        let under_way = self.blocks_under_way(channel, lane, credits.limit);
+        let came_free = credits.capacity + self.input(channel).freed_blocks[usize::from(lane)];
+        let lost = came_free - credits.limit - under_way;
+        assert_eq!(free + taken + under_way + lost, holds, "space is conserved");
+        let since = self.input(channel).told[usize::from(lane)];
+        let heals = |event: &Event| match *event {
+            Event::Repeat { channel: of, lane: on, since: then } => {
+                (of, on, Some(then)) == (channel, lane, since)
+            }
+            _ => false,
+        };
+        assert!(lost == 0 || self.timeline.pending().any(heals), "what was lost is said again");
     }
 
     /// Blocks of which the sender of a channel will know, by the updates that are scheduled.

@@ -24,6 +24,7 @@
 
 mod buffer;
 mod channels;
+mod credits;
 mod event;
 mod host;
 mod invariants;

@@ -157,6 +157,7 @@ impl Simulation {
             Event::Create { source } => self.tell(Notice::Created { source }),
             Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
             Event::Left { channel } => self.left(channel),
+            Event::Repeat { channel, lane, since } => self.repeat(channel, lane, since),
             Event::Arrived { channel: _, packet } => self.arrived(packet),
             Event::Look { channel, lane } => self.look(channel, lane),
             Event::Known { channel, lane, limit_blocks } => self.known(channel, lane, limit_blocks),

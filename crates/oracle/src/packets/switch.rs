@@ -7,7 +7,7 @@ use crate::packets::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
 use gingham_model::{Notice, Read};
-use gingham_topology::{ChannelId, Fabric, NodeId};
+use gingham_topology::{ChannelId, NodeId};
 
 impl Simulation {
     // Phase 2: left.
@@ -22,15 +22,6 @@ impl Simulation {
             self.tell_of_credits(input, lane);
         }
         self.wake_switch(self.plan.ends(input).target.node);
-    }
-
-    /// The sender of a channel will know up to which count of blocks it may send.
-    fn tell_of_credits(&mut self, input: ChannelId, lane: u8) {
-        let freed = self.input(input).freed_blocks[usize::from(lane)];
-        let limit_blocks = self.credits_mut(input, lane).capacity + freed;
-        let back = self.plan.channel(Fabric::reverse(input)).delay;
-        let known = self.timeline.now + back + self.packets.credit_delay;
-        self.timeline.cause(known, Event::Known { channel: input, lane, limit_blocks });
     }
 
     // Phase 5: ready.

@@ -28,6 +28,7 @@ pub(crate) fn packets_plan(fabric: Fabric, lanes: u8) -> Plan {
         read: Read::Any,
         overtaking: OvertakingPlan { at_most: u32::MAX, among: Among::SameOutput },
         credit_delay: Span::ZERO,
+        credit_loss: None,
         pauses: None,
         arbitration: Arbitration::OldestFirst,
     }));

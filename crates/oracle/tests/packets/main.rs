@@ -18,6 +18,7 @@ mod figure_1;
 mod heads;
 mod lanes;
 mod lone;
+mod lost;
 mod order;
 mod overtaking;
 mod pauses;

@@ -9,8 +9,8 @@ use gingham_model::scheduler::{
 };
 use gingham_model::traffic::{ArrivalPlan, DestinationPlan, LengthPlan, OtherHosts, SourcePlan};
 use gingham_model::{
-    Among, Arbitration, ClassPlan, Excess, Granularity, OvertakingPlan, Plan, PolicingPlan,
-    Priority, ProbePlan, REFILL_BYTES, Read, Scheduler, SegmentationPlan, Status,
+    Among, Arbitration, ClassPlan, CreditLossPlan, Excess, Granularity, OvertakingPlan, Plan,
+    PolicingPlan, Priority, ProbePlan, REFILL_BYTES, Read, Scheduler, SegmentationPlan, Status,
 };
 use gingham_oracle::{Simulation, start};
 use gingham_topology::generate::{Generator, Irregular};
@@ -55,6 +55,12 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
         packets.arbitration = one_of(draw, &orders);
     });
     if draw.below(3) == 0 {
+        let sent = Time::from_ps(5_000)..Time::from_ps(15_000 + draw.below(15_000));
+        let period = Some(Span::from_ps(100 + draw.below(3_000)));
+        let probability = one_of(draw, &[0.05, 0.5]);
+        let loss = CreditLossPlan { probability, sent, period };
+        packets(plan, |packets| packets.credit_loss = Some(loss));
+    } else if draw.below(2) == 0 {
         // Headroom for packets of 120 bytes and a round trip of 400 ps at 1.5 ps a byte.
         pausing(plan, [100 + draw.below(500), draw.below(100)]);
         packets(plan, |packets| packets.buffer_blocks = [20; 16]);

@@ -9,6 +9,7 @@
 //! more time than it takes to forward a packet; where lanes are paused, buffers have the headroom.
 
 mod limits;
+mod losses;
 mod notes;
 mod pauses;
 mod section;
@@ -46,6 +47,7 @@ pub(super) fn plan(
         read: switch.read,
         overtaking: of.overtaking(switch.overtaking)?,
         credit_delay: switch.credit_delay,
+        credit_loss: of.credit_loss(switch.credit_loss.as_ref(), &switch.flow_control)?,
         pauses: of.pauses(&switch.flow_control)?,
         arbitration: parameters.arbitration,
     };

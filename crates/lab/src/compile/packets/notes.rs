@@ -85,6 +85,7 @@ mod tests {
             read: Read::Any,
             overtaking: OvertakingPlan { at_most: 4, among: Among::SameOutput },
             credit_delay: Span::from_ps(1_600),
+            credit_loss: None,
             pauses: None,
             arbitration: Arbitration::OldestFirst,
         };

@@ -111,13 +111,13 @@ impl Marks<'_> {
         let holds =
             u64::from(self.packets.buffer_blocks[usize::from(lane)]) * u64::from(BLOCK_BYTES);
         let longest = longest_on(self.plan, LaneSet::one(lane));
+        // A lane on which nobody sends needs no headroom.
         let longest = longest.map_or(0, |payload| self.packets.wire_bytes(payload));
-        let worst = self.worst(pauses, longest);
+        let worst = self.worst(pauses, longest).filter(|_| longest > 0);
         let headroom = worst.map_or(0, |(headroom, _)| headroom);
         let pause_at = pause.unwrap_or_else(|| holds.saturating_sub(headroom));
         if pause_at.saturating_add(headroom) > holds {
-            let channel = worst.expect("somebody may send").1;
-            return Err(self.too_little(lane, [holds, headroom, longest], pause, channel));
+            return Err(self.too_little(lane, [holds, headroom, longest], pause, worst));
         }
         let resume_at = resume.unwrap_or_else(|| pause_at.saturating_sub(longest));
         if resume_at > pause_at {
@@ -150,10 +150,18 @@ impl Marks<'_> {
         lane: u8,
         [holds, headroom, longest]: [u64; 3],
         pause: Option<u64>,
-        channel: ChannelId,
+        worst: Option<(u64, ChannelId)>,
     ) -> LabError {
         let block = u64::from(BLOCK_BYTES);
         let buffer = |pause: u64| Bytes((pause + headroom).div_ceil(block) * block);
+        let Some((_, channel)) = worst else {
+            let mark = Bytes(pause.unwrap_or(0));
+            let message = format!(
+                "lane {lane} holds {}, and a pause at {mark} would never come",
+                Bytes(holds)
+            );
+            return self.of.refuse(&key("pause"), message);
+        };
         let why = format!(
             "up to {} may still come on lane {lane} of {} after a pause is asked for: the cable there and back, the pause frame, \
              the answer of {}, and a packet of {} under way",
