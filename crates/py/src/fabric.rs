@@ -47,15 +47,15 @@ impl Fabric {
 
     /// A fabric of a generator's shape, whose cables tell a speed if one is given.
     #[staticmethod]
-    #[pyo3(signature = (kind, parameters, seed, speed=None))]
+    #[pyo3(signature = (kind, parameters, seed, cables_tell=None))]
     fn make(
         py: Python<'_>,
         kind: &str,
         parameters: &Bound<'_, PyAny>,
         seed: u64,
-        speed: Option<&str>,
+        cables_tell: Option<&str>,
     ) -> PyResult<Self> {
-        let speed: Option<LinkSpeed> = speed
+        let link_speed: Option<LinkSpeed> = cables_tell
             .map(|text| text.parse().map_err(|refused| error::refusal_of(py, "speed", refused)))
             .transpose()?;
         let request = json!({ kind: convert::from_python(parameters)? });
@@ -64,8 +64,8 @@ impl Fabric {
             .map_err(|refused| error::input(py, &refused))?;
         let made = interruptible(py, move || generator.generate(seed))?;
         let mut made = made.map_err(|refused| error::refusal(py, refused))?;
-        if let Some(speed) = speed {
-            made = made.at_speed(speed);
+        if let Some(link_speed) = link_speed {
+            made = made.at_speed(link_speed);
         }
         Ok(Self { inner: Arc::new(made), file: "the fabric".to_owned() })
     }

@@ -120,27 +120,27 @@ presets! {
     /// correction, 300 ns a switch, 500,000 B an input port with pauses of lanes (PFC), packets of
     /// 1,024 B with 82 B beside the payload.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 300 ns: TechRepublic on Spectrum; 16 MB of Spectrum, shared by 32 ports evenly: ours"))]
-    Roce25 = "roce-25" => roce(3125, 205, 300, 16_000_000 / 32, 80),
+    Roce25 = "roce-25" => roce(3_125, 205, 300, 16_000_000 / 32, 80),
     /// Lossless Ethernet at 100 Gb/s with RoCEv2: 12.5 GB/s, cables of 10 m and 51 ns of error
     /// correction, 300 ns a switch, 500,000 B an input port with pauses of lanes (PFC), packets of
     /// 4,096 B with 82 B beside the payload.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 300 ns: TechRepublic on Spectrum; 16 MB of Spectrum, shared by 32 ports evenly: ours"))]
-    Roce100 = "roce-100" => roce(12500, 51, 300, 16_000_000 / 32, 394),
+    Roce100 = "roce-100" => roce(12_500, 51, 300, 16_000_000 / 32, 394),
     /// Lossless Ethernet at 200 Gb/s with RoCEv2: 25 GB/s, cables of 10 m and 51 ns of error
     /// correction, 425 ns a switch, 1,312,500 B an input port with pauses of lanes (PFC), packets
     /// of 4,096 B with 82 B beside the payload.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; 425 ns: SN3000 product brief, from memory; 42 MB of Spectrum-2, shared by 32 ports evenly: ours"))]
-    Roce200 = "roce-200" => roce(25000, 51, 425, 42_000_000 / 32, 453),
+    Roce200 = "roce-200" => roce(25_000, 51, 425, 42_000_000 / 32, 453),
     /// Lossless Ethernet at 400 Gb/s with RoCEv2: 50 GB/s, cables of 10 m and 26 ns of error
     /// correction, 425 ns a switch, 2,000,000 B an input port with pauses of lanes (PFC), packets
     /// of 4,096 B with 82 B beside the payload.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; nothing is published: 425 ns as at 200; 64 MB of Spectrum-3, shared by 32 ports evenly: ours"))]
-    Roce400 = "roce-400" => roce(50000, 26, 425, 64_000_000 / 32, 905),
+    Roce400 = "roce-400" => roce(50_000, 26, 425, 64_000_000 / 32, 905),
     /// Lossless Ethernet at 800 Gb/s with RoCEv2: 100 GB/s, cables of 10 m and 26 ns of error
     /// correction, 500 ns a switch, 2,500,000 B an input port with pauses of lanes (PFC), packets
     /// of 4,096 B with 82 B beside the payload.
     #[schemars(extend("x-source" = "IEEE 802.3, 802.1Qbb; nothing is published: 500 ns; 160 MB of Spectrum-4, shared by 64 ports evenly: ours"))]
-    Roce800 = "roce-800" => roce(100000, 26, 500, 160_000_000 / 64, 905),
+    Roce800 = "roce-800" => roce(100_000, 26, 500, 160_000_000 / 64, 905),
 }
 
 /// What the papers have in common.
