@@ -41,8 +41,8 @@ fn first_latency(text: &str) -> Span {
 
 /// What a switch and a cable more add to the latency of a packet that meets no other.
 fn added(network: &str) -> u64 {
-    let once = "arrivals = \"constant\", load = 0.001, length.fixed = \"64 B\"";
-    let [one, two] = [2, 3].map(|switches| first_latency(&chain(switches, network, once)));
+    let rare = "arrivals = \"constant\", load = 0.001, length.fixed = \"64 B\"";
+    let [one, two] = [2, 3].map(|switches| first_latency(&chain(switches, network, rare)));
     two.as_ps() - one.as_ps()
 }
 
