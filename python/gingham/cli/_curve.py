@@ -101,9 +101,9 @@ def curve(
             **how,
         )
     # A curve that was added to has the routings of both.
-    title = base.heading(routings_in(table))
-    below = "; ".join([base.network(), *base.changes])
-    files = write_files(table, folder, title, below)
+    title = f"{base.heading(routings_in(table))}; {base.network()}"
+    changes = "; ".join(base.changes)
+    files = write_files(table, folder, title, changes)
     if as_json:
         notes = notes_for_programs(folder)
         told = {"points": table.to_pylist(), "notes": notes, "unasked": unasked_runs(folder)}
@@ -111,7 +111,7 @@ def curve(
     else:
         tell_notes(folder)
         tell_unasked(folder)
-        print_points(table, title, below)
+        print_points(table, title, changes)
         show(
             text(
                 f"written: {folder}, with {' and '.join(Path(one).name for one in files.values())}"
@@ -136,7 +136,7 @@ def require_fabric(base: Scenario) -> None:
         Fabric.load(Path(base.origin()["folder"]) / topology["file"])
 
 
-def write_files(table: pa.Table, folder: Path, title: str, below: str) -> dict[str, str]:
+def write_files(table: pa.Table, folder: Path, title: str, changes: str) -> dict[str, str]:
     """Write picture and table into the folder, in place of former ones; return where they are."""
     import pyarrow as pa
     import pyarrow.csv
@@ -145,7 +145,7 @@ def write_files(table: pa.Table, folder: Path, title: str, below: str) -> dict[s
     from gingham.store import write_file
 
     picture, csv = folder / "curve.png", folder / "curve.csv"
-    drawn = plots.picture(plots.curve(table, title=title, note=below), "png")
+    drawn = plots.picture(plots.curve(table, title=title, note=changes), "png")
     write_file(folder, picture.name, drawn)
     buffer = pa.BufferOutputStream()
     pa.csv.write_csv(table, buffer)
@@ -160,7 +160,7 @@ def routings_in(table: pa.Table) -> list[str]:
     return list(dict.fromkeys(table["routing"].to_pylist()))
 
 
-def print_points(table: pa.Table, title: str, below: str) -> None:
+def print_points(table: pa.Table, title: str, changes: str) -> None:
     """Print a row a point; ± is half of a 95 % interval."""
     several = "routing" in table.column_names
     columns = [*(["routing"] if several else []), "load", "accepted", "mean latency", "of which"]
@@ -168,7 +168,7 @@ def print_points(table: pa.Table, title: str, below: str) -> None:
         [*([point["routing"]] if several else []), *map(partial(cell, point), columns[-4:])]
         for point in table.to_pylist()
     ]
-    print_table(title, columns, rows, numbers=["load"], tight=True, below=below)
+    print_table(title, columns, rows, numbers=["load"], tight=True, below=changes)
 
 
 def cell(point: Mapping[str, Any], column: str) -> str:
