@@ -19,6 +19,13 @@ pub struct LoadedFabric {
     pub is_dump: bool,
 }
 
+impl LoadedFabric {
+    /// One that stands in no file.
+    pub(crate) const fn without_file(fabric: Fabric, findings: Vec<Finding>) -> Self {
+        Self { fabric, findings, digest: String::new(), is_dump: false }
+    }
+}
+
 /// Reads a fabric in any format, compressed or not; the ending of the name decides, else the
 /// content.
 pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {

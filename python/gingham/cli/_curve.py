@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from gingham.scenario import Scenario
 
 FAILED = 5
 
@@ -86,8 +85,8 @@ def curve(
     names = [name.strip() for name in routings.split(",") if name.strip()]
     points = of.load_values(loads)
     require_place(folder, resume=resume)
-    # Before the runs: a fabric that cannot be made would fail each of them.
-    require_fabric(base)
+    # Before the runs: a fabric that cannot be made, or tells no network, would fail each of them.
+    network = base.network()
     with sweep_session(folder, workers_at(on, workers)) as how:
         table = of.curve(
             base,
@@ -101,12 +100,17 @@ def curve(
             **how,
         )
     # A curve that was added to has the routings of both.
-    title = f"{base.heading(routings_in(table))}; {base.network()}"
+    title = f"{base.heading(routings_in(table))}; {network}"
     changes = "; ".join(base.changes)
     files = write_files(table, folder, title, changes)
     if as_json:
         notes = notes_for_programs(folder)
-        told = {"points": table.to_pylist(), "notes": notes, "unasked": unasked_runs(folder)}
+        told = {
+            "network": network,
+            "points": table.to_pylist(),
+            "notes": notes,
+            "unasked": unasked_runs(folder),
+        }
         print_json({**told, "output": str(folder), **files})
     else:
         tell_notes(folder)
@@ -122,18 +126,6 @@ def curve(
         refuse_faults(folder, sum(table["replications"].to_pylist()))
         tell_failures(folder, failed)
         raise click.exceptions.Exit(FAILED)
-
-
-def require_fabric(base: Scenario) -> None:
-    """Raise `InputError` if the fabric cannot be made, on which each of the runs would fail."""
-    from gingham.fabric import Fabric
-
-    topology = base.resolved()["topology"]
-    if "generate" in topology:
-        [(kind, parameters)] = topology["generate"].items()
-        Fabric.make(kind, **parameters)
-    elif "file" in topology:
-        Fabric.load(Path(base.origin()["folder"]) / topology["file"])
 
 
 def write_files(table: pa.Table, folder: Path, title: str, changes: str) -> dict[str, str]:

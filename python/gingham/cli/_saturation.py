@@ -78,6 +78,7 @@ def saturation(
     base = fabric_scenario(scenario).with_(settings=settings)
     folder = output or Path("sweeps") / f"{Path(scenario).stem}-saturation"
     require_place(folder, resume=resume)
+    network = base.network()
     with sweep_session(folder, workers_at(on, workers)) as how:
         found = loads.saturation(
             base,
@@ -91,9 +92,9 @@ def saturation(
             **how,
         )
     if as_json:
-        print_json(for_programs(found, folder))
+        print_json({"network": network, **for_programs(found, folder)})
         return
-    print_facts([("network", base.network()), *facts(found, folder, tolerance)])
+    print_facts([("network", network), *facts(found, folder, tolerance)])
     if found.not_converged:
         warn(
             f"{found.not_converged} of {found.runs} runs did not converge and are not read: longer "

@@ -163,11 +163,11 @@ fn by_room(name: &str, kind: &SwitchingKind) -> Support {
     of(Feature::Lanes, kind)
 }
 
-/// A preset asks for a kind.
+/// A preset of a paper asks for the kind that it models; numbers that name none go with each.
 fn by_its_own(name: &str, kind: &SwitchingKind) -> Support {
     let preset = Preset::ALL.iter().find(|preset| preset.name() == name);
-    let asked = preset.expect("a preset has its name").own_kind();
-    if kind.name == asked.as_str() { Works } else { Meaningless }
+    let asked = preset.expect("a preset has its name").modelled_kind();
+    if asked.is_none_or(|asked| kind.name == asked.as_str()) { Works } else { Meaningless }
 }
 
 /// Files that examples read, by the name under which they do: (name, content).

@@ -40,7 +40,7 @@ pub(super) fn channels(
             let message = format!("on {}: {message}", fabric.channel_name(channel));
             InputError::at(&source.tree, key, message)
         })?;
-        let delay = length.propagation(parameters.delay_per_metre) + parameters.fec_delay;
+        let delay = parameters.cable_delay(length);
         let cable = Cable { channel, flit: flit.span, delay };
         let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
         census.see_rate(told.is_some_and(|told| told != parameters.link_rate));
@@ -144,8 +144,7 @@ fn check_cable(
         let message = format!("a cable of {length} delays by {DELAY_MAX} or more");
         return Err(("network.cable_length", message));
     }
-    let delay = length.propagation(parameters.delay_per_metre) + parameters.fec_delay;
-    let under_way = (delay * 2).div_ceil(flit);
+    let under_way = (parameters.cable_delay(length) * 2).div_ceil(flit);
     let held = kind.header_delay().map(|(key, delay)| (key, delay.div_ceil(flit)));
     let InTransitParameters { detection, programming, .. } = parameters.in_transit;
     let unit = match kind.switching {

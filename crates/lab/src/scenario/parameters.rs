@@ -87,6 +87,13 @@ pub struct WormholeParameters {
     pub mark_bytes: Bytes,
 }
 
+impl Parameters {
+    /// What a cable of this length delays.
+    pub(crate) fn cable_delay(&self, length: Length) -> Span {
+        length.propagation(self.delay_per_metre) + self.fec_delay
+    }
+}
+
 impl SwitchingParameters {
     /// The kind.
     pub const fn name(&self) -> SwitchingName {

@@ -253,9 +253,14 @@ impl Preset {
         is_infiniband.then(|| Self::of_generation(generation) == self)
     }
 
+    /// The kind that its paper models, if it is of one.
+    pub(crate) fn modelled_kind(self) -> Option<SwitchingName> {
+        self.of_its_paper().map(|own| own.name())
+    }
+
     /// The kind of a network that names none.
-    pub(crate) fn own_kind(self) -> SwitchingName {
-        self.of_its_paper().map_or(SwitchingName::Packets, |own| own.name())
+    pub(super) fn own_kind(self) -> SwitchingName {
+        self.modelled_kind().unwrap_or(SwitchingName::Packets)
     }
 
     /// What a switching kind makes of it, where the network may say otherwise.

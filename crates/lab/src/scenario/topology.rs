@@ -50,8 +50,7 @@ pub(crate) fn fabric(source: &ScenarioSource) -> Result<ScenarioFabric, LabError
                 let message = format!("in line {line} of the fabric: {}", error.message);
                 source.refuse("topology.inline", message)
             })?;
-            let (fabric, findings) = (reading.fabric, reading.findings);
-            let loaded = LoadedFabric { fabric, findings, digest: String::new(), is_dump: false };
+            let loaded = LoadedFabric::without_file(reading.fabric, reading.findings);
             Ok(ScenarioFabric { loaded, file: None })
         }
         Topology::Generate(generator) => {
@@ -59,12 +58,7 @@ pub(crate) fn fabric(source: &ScenarioSource) -> Result<ScenarioFabric, LabError
             let fabric = generator
                 .generate(source.scenario.seed)
                 .map_err(|error| source.refuse(&path, error))?;
-            let loaded = LoadedFabric {
-                fabric,
-                findings: Vec::new(),
-                digest: String::new(),
-                is_dump: false,
-            };
+            let loaded = LoadedFabric::without_file(fabric, Vec::new());
             Ok(ScenarioFabric { loaded, file: None })
         }
     }

@@ -89,7 +89,7 @@ impl Datelines {
 
     /// The lanes and the dateline class of a packet that came by `incoming` on `dateline class` and
     /// goes on by `outgoing`.
-    #[inline]
+    #[inline(never)] // Where there are none, what asks stays small.
     pub(super) fn onward(
         &self,
         shares: Shares,

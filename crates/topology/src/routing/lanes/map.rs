@@ -84,6 +84,7 @@ impl LaneMap {
 
     /// The lane of a packet that comes to a switch in `incoming` and leaves it in `outgoing`;
     /// `None` if it is dropped.
+    #[inline(never)] // Where there are no tables, what asks stays small.
     pub fn lane(
         &self,
         fabric: &Fabric,

@@ -215,24 +215,6 @@ impl Lanes {
     ) -> (LaneSet, DatelineClass) {
         match &self.rule {
             LaneRule::Free => (self.shares[usize::from(vc_class.0)].all, DatelineClass(0)),
-            LaneRule::Datelines(_) | LaneRule::Tables { .. } => {
-                self.onward_by_place(fabric, vc_class, dateline_class, incoming, outgoing)
-            }
-        }
-    }
-
-    /// The same where it matters where the packet is.
-    #[inline(never)]
-    fn onward_by_place(
-        &self,
-        fabric: &Fabric,
-        vc_class: VcClass,
-        dateline_class: DatelineClass,
-        incoming: ChannelId,
-        outgoing: ChannelId,
-    ) -> (LaneSet, DatelineClass) {
-        match &self.rule {
-            LaneRule::Free => (self.shares[usize::from(vc_class.0)].all, DatelineClass(0)),
             LaneRule::Datelines(datelines) => datelines.onward(
                 self.shares[usize::from(vc_class.0)],
                 dateline_class,
