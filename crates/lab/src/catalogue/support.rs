@@ -76,7 +76,7 @@ pub const KINDS: [SwitchingKind; 3] = [
         summary: "A packet moves flit by flit and may stretch over several switches; small slack \
                   buffers hold its sender with STOP and GO.",
         source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
-        example: "network = { preset = \"myrinet-1280\", switching = \"wormhole\" }",
+        example: "network.switching = \"wormhole\"\nnetwork.preset = \"myrinet-1280\"",
         called: "a wormhole network",
         features: &[Feature::SlackBuffers, Feature::InTransitHosts],
     },
@@ -85,7 +85,7 @@ pub const KINDS: [SwitchingKind; 3] = [
         summary: "A channel has up to 16 lanes, each with a buffer of its own for which its sender has credits; packets \
                   on different lanes share the channel flit by flit, and the lanes of a switch its crossbar.",
         source: "Yum et al. 2002, section 3.1",
-        example: "network = { preset = \"yum-1600\", switching = \"virtual-lanes\" }",
+        example: "network.switching = \"virtual-lanes\"\nnetwork.preset = \"yum-1600\"",
         called: "a network of virtual lanes",
         features: &[Feature::Lanes, Feature::FiveStages, Feature::InTransitHosts],
     },
@@ -95,7 +95,7 @@ pub const KINDS: [SwitchingKind; 3] = [
                   passes them on by virtual cut-through, the oldest first.",
         source: "Santos, Turner and Janakiraman 2002, section III and table I; InfiniBand Architecture Specification, \
                  Volume 1, section 7.9",
-        example: "network = { preset = \"santos-4x\", switching = \"packets\" }",
+        example: "network.switching = \"packets\"\nnetwork.preset = \"santos-4x\"",
         called: "a network of whole packets",
         features: &[Feature::Lanes, Feature::WholePackets],
     },
