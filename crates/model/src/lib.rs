@@ -59,7 +59,7 @@ pub use message::{Delivery, Message};
 pub use messages::Arrival;
 pub use notice::{Created, Notice, Order, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
-pub use packets::{Among, BLOCK_BYTES, OvertakingPlan, PacketsPlan, Read};
+pub use packets::{Among, BLOCK_BYTES, LaneBlocks, OvertakingPlan, PacketsPlan, Read};
 pub use path::{PathLength, PathSet};
 pub use path_choice::{
     AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,

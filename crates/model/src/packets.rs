@@ -22,6 +22,9 @@ use serde::{Deserialize, Serialize};
 /// The unit of buffers and credits, in bytes.
 pub const BLOCK_BYTES: u32 = 64;
 
+/// By lane: the blocks of [`BLOCK_BYTES`] that a buffer holds; 0 for lanes that are not there.
+pub type LaneBlocks = [u32; LANES_MAX as usize];
+
 /// How many packets of an input port of a switch may leave at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -69,7 +72,9 @@ pub struct PacketsPlan {
     pub head_interval: Span,
     /// By lane: the blocks of [`BLOCK_BYTES`] that the buffer of an input holds; 0 for lanes that
     /// are not there.
-    pub buffer_blocks: [u32; LANES_MAX as usize],
+    pub buffer_blocks: LaneBlocks,
+    /// The same of outputs, where they have buffers of their own.
+    pub output_blocks: Option<LaneBlocks>,
     /// How many packets of an input may leave at once.
     pub read: Read,
     /// How often a packet may be overtaken.

@@ -61,7 +61,7 @@ impl Network {
     /// have begun to leave.
     fn present(&self, end: u64) -> Vec<i128> {
         let mut areas = vec![0_i128; self.plan.channels.len()];
-        for (_, packet) in self.packets.in_buffers() {
+        for (_, packet) in self.packets.in_switches() {
             let stay_ps = end.saturating_sub(packet.came_ps);
             areas[packet.input.index()] += i128::from(packet.wire_bytes) * i128::from(stay_ps);
         }
@@ -82,6 +82,10 @@ impl Network {
     fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
         if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
             return self.links.busy_until_ps(channel) <= end;
+        }
+        let of_outputs = self.output_buffers.as_ref();
+        if of_outputs.is_some_and(|of| !of.is_at_rest(channel, end)) {
+            return false;
         }
         if let Some(pauses) = &self.pauses {
             return pauses.is_at_rest(channel, end);

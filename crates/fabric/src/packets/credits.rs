@@ -124,6 +124,13 @@ impl Credits {
         }
     }
 
+    /// Blocks of a lane that are known to be free now.
+    pub(crate) fn free_now(&mut self, channel: ChannelId, lane: u8, now: u64) -> u32 {
+        let place = self.place(channel, lane);
+        self.settle(place, now);
+        self.lanes[place].known_blocks
+    }
+
     /// A packet takes blocks that are known to be free.
     #[inline]
     pub(crate) fn take(&mut self, channel: ChannelId, lane: u8, blocks: u32) {

@@ -8,7 +8,9 @@
 //!              an instant          └─ no space: when credits become known, an event from now on
 //! ```
 //!
-//! Where lanes are paused instead, `pauses` knows what fills buffers; where updates of credits may be lost, `losses` what is not known of them. Nothing is polled and nothing ticks. A channel knows until when it is busy, and credits on their
+//! Where lanes are paused instead, `pauses` knows what fills buffers; where updates of credits may
+//! be lost, `losses` what is not known of them; where outputs have buffers, `crossing` what is in
+//! those. Nothing is polled and nothing ticks. A channel knows until when it is busy, and credits on their
 //! way from when on they count; both are looked at when somebody asks, and become events only where
 //! somebody waits for them. What is to start is done once all else of an instant has happened: where
 //! nothing else does, as most often, with the event itself.
@@ -21,6 +23,7 @@
 mod clock;
 mod counts;
 mod credits;
+mod crossing;
 mod event;
 mod hosts;
 mod links;

@@ -3,6 +3,7 @@
 use crate::bits::Bits;
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
+use crate::packets::crossing::OutputBuffers;
 use crate::packets::links::Links;
 use crate::packets::losses::Losses;
 use crate::packets::packet::Packets;
@@ -28,6 +29,8 @@ pub(crate) struct Network {
     pub(crate) losses: Option<Losses>,
     /// In place of credits, where receivers pause lanes.
     pub(crate) pauses: Option<Pauses>,
+    /// Buffers of outputs, where those have some.
+    pub(crate) output_buffers: Option<OutputBuffers>,
     pub(crate) waiting: Waiting,
     pub(crate) inputs: Inputs,
     pub(crate) standing: Standing,
@@ -95,6 +98,7 @@ impl Network {
             credits: Credits::new(&plan, &packets_plan.buffer_blocks),
             losses: Losses::new(&plan, &packets_plan),
             pauses: Pauses::new(&plan, &packets_plan),
+            output_buffers: OutputBuffers::new(&plan, &packets_plan),
             waiting: Waiting::new(channels),
             inputs: Inputs::new(&plan, &packets_plan),
             standing: Standing::new(channels, plan.lanes.count, wanted.read),

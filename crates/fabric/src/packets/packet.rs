@@ -17,6 +17,8 @@ pub(crate) enum Place {
     Coming,
     /// It takes space of a buffer, is ready, and waits.
     Waiting,
+    /// It takes space of the buffer of an output, and waits.
+    Crossed,
     /// It is on its last channel, or nowhere.
     Leaving,
 }
@@ -152,9 +154,14 @@ impl Packets {
         &mut self.packets[id.index()]
     }
 
-    /// Those that take space of a buffer and have not begun to leave it.
-    pub(crate) fn in_buffers(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
+    /// Those that are in a switch, or come to one, and have not begun to leave it.
+    pub(crate) fn in_switches(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
         let ids = (0..self.packets.len()).map(PacketId::new);
         ids.zip(&self.packets).filter(|(_, packet)| packet.place != Place::Leaving)
+    }
+
+    /// Those of them that take space of the buffer of an input.
+    pub(crate) fn in_inputs(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
+        self.in_switches().filter(|(_, packet)| packet.place != Place::Crossed)
     }
 }

@@ -95,12 +95,14 @@ impl Simulation {
     }
 
     fn try_start(&mut self, channel: ChannelId) {
-        if !self.network.is_idle(channel) {
-            return;
-        }
+        let is_idle = self.network.is_idle(channel);
         match self.hosts.at(channel) {
-            Some(host) => self.hosts.try_start(host, channel, &mut self.network),
-            None => self.switches.try_start(channel, &mut self.network),
+            Some(host) if is_idle => self.hosts.try_start(host, channel, &mut self.network),
+            None if self.network.output_buffers.is_some() => {
+                self.switches.cross_and_start(channel, &mut self.network);
+            }
+            None if is_idle => self.switches.try_start(channel, &mut self.network),
+            _ => {}
         }
     }
 
@@ -119,7 +121,11 @@ impl Simulation {
             }
             Event::Deliver { channel, packet } => Hosts::deliver(channel, packet, network),
             Event::Known { channel, lane } => {
-                network.credits.on_known(channel, lane, network.clock.now());
+                let now = network.clock.now();
+                network.credits.on_known(channel, lane, now);
+                if let Some(buffers) = &mut network.output_buffers {
+                    buffers.on_known(channel, lane, now);
+                }
                 return network.clock.start(channel);
             }
             Event::Read { channel, packet } => read(channel, packet, network),

@@ -98,12 +98,17 @@ impl Network {
         clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
     }
 
-    /// A packet begins to leave the buffer in which it waited, and has left it at an instant: what
-    /// it took will be known to be free.
+    /// A packet begins to leave the switch in whose buffer it waited, and has left at an instant.
     #[inline]
     pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
+        self.inputs.leave(of.input, of.wire_bytes, end_ps - of.came_ps);
+        self.free_space(of, end_ps);
+    }
+
+    /// A packet has left its buffer at an instant: what it took will be known to be free.
+    #[inline]
+    pub(crate) fn free_space(&mut self, of: Stay, end_ps: u64) {
         let Stay { input, lane, wire_bytes, came_ps } = of;
-        self.inputs.leave(input, wire_bytes, end_ps - came_ps);
         if self.wanted.read {
             self.standing.leave(input, lane, came_ps, end_ps);
         }

@@ -43,7 +43,8 @@ impl Switches {
         let count = if plan.lanes.count > 1 { plan.channels.len() } else { 0 };
         let arbiter = LaneArbiter::new(&plan.lanes.link_output, plan.lanes.count);
         let rules = Rules::new(plan, &network.packets_plan);
-        let is_in_line = rules.are_plain && plan.lanes.count == 1;
+        let is_in_line =
+            rules.are_plain && plan.lanes.count == 1 && network.output_buffers.is_none();
         Self { arbiters: vec![arbiter; count], rules, is_in_line }
     }
 
@@ -65,7 +66,12 @@ impl Switches {
         network.waiting.insert(&network.plan, &mut network.packets, id);
         network.links.wait(output);
         self.rules.on_ready(id, network);
-        network.try_at_end(output);
+        if network.output_buffers.is_some() {
+            // It may cross, whatever is on the channel.
+            network.clock.start(output);
+        } else {
+            network.try_at_end(output);
+        }
     }
 
     /// Whether a packet that is ready starts now, whatever else may happen: most do, and need not
@@ -93,11 +99,7 @@ impl Switches {
             let first = network.waiting.first(output);
             first.filter(|id| network.has_space(output, 0, *id)).map(|id| (0, id))
         } else {
-            let candidates = if self.rules.are_plain {
-                oldest(output, network)
-            } else {
-                self.rules.candidates(output, network)
-            };
+            let candidates = self.candidates(output, network);
             self.choose(output, &candidates, network)
         };
         let Some((lane, id)) = chosen else { return };
@@ -123,6 +125,30 @@ impl Switches {
         }
     }
 
+    /// By lane of an output: what goes next.
+    #[inline]
+    pub(crate) fn candidates(&self, output: ChannelId, network: &Network) -> Candidates {
+        if self.rules.are_plain {
+            oldest(output, network)
+        } else {
+            self.rules.candidates(output, network)
+        }
+    }
+
+    /// The lane that an output serves, of those that can be chosen.
+    #[inline]
+    pub(crate) fn serve(
+        &mut self,
+        output: ChannelId,
+        eligible: u16,
+        heads: &[Head; LANES],
+    ) -> Option<u8> {
+        match self.arbiters.get_mut(output.index()) {
+            None => (eligible == 1).then_some(0),
+            Some(arbiter) => arbiter.serve(eligible, heads),
+        }
+    }
+
     /// Which lane an output serves, of those with a candidate for which there is space.
     fn choose(
         &mut self,
@@ -130,10 +156,6 @@ impl Switches {
         candidates: &Candidates,
         network: &mut Network,
     ) -> Option<(u8, PacketId)> {
-        if self.arbiters.is_empty() {
-            let id = candidates[0]?;
-            return network.has_space(output, 0, id).then_some((0, id));
-        }
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
         for lane in 0..network.plan.lanes.count {
@@ -145,7 +167,7 @@ impl Switches {
                 eligible |= 1 << lane;
             }
         }
-        let lane = self.arbiters[output.index()].serve(eligible, &heads)?;
+        let lane = self.serve(output, eligible, &heads)?;
         Some((lane, candidates[usize::from(lane)].expect("only candidates are eligible")))
     }
 }
@@ -182,7 +204,7 @@ impl Network {
 
     /// Whether there is space, as far as is known, for a packet on a lane of a channel.
     #[inline]
-    fn has_space(&mut self, channel: ChannelId, lane: u8, id: PacketId) -> bool {
+    pub(crate) fn has_space(&mut self, channel: ChannelId, lane: u8, id: PacketId) -> bool {
         let blocks = blocks_of(self.packets.get(id).wire_bytes);
         self.has_blocks(channel, lane, blocks)
     }

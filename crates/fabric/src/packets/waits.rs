@@ -20,7 +20,7 @@ pub(crate) struct Waits<'a> {
 impl Waits<'_> {
     /// A cycle of waits, if there is one.
     pub(crate) fn find_cycle(self) -> Option<WaitCycle> {
-        let packets = self.network.packets.in_buffers();
+        let packets = self.network.packets.in_inputs();
         let mut waiting: Vec<(Buffer, PacketId)> = packets
             .filter(|(_, packet)| packet.place == Place::Waiting)
             .map(|(id, packet)| (buffer_of(packet), id))
@@ -78,15 +78,28 @@ impl Waits<'_> {
     /// Whether a lane of an output stays short of space for what is to go next on it.
     fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
         let Network { packets, credits, pauses, links, .. } = self.network;
-        if let Some(pauses) = pauses {
-            return links.is_into_switch(output) && pauses.is_held(output, lane);
+        if !links.is_into_switch(output) {
+            return false;
         }
-        let first = self.switches.rules.first(output, lane, self.network);
-        links.is_into_switch(output)
-            && first.is_some_and(|id| {
-                let unknown: u32 = self.unknown_blocks(output, lane).iter().sum();
-                credits.free(output, lane) + unknown < blocks_of(packets.get(id).wire_bytes)
-            })
+        let blocks = |id| blocks_of(packets.get(id).wire_bytes);
+        let first = || self.switches.rules.first(output, lane, self.network);
+        let next = match &self.network.output_buffers {
+            None => first(),
+            Some(buffers) => {
+                let free = buffers.free_soon(output, lane);
+                if first().is_none_or(|id| blocks(id) <= free) {
+                    return false;
+                }
+                buffers.first(output, lane, packets)
+            }
+        };
+        if let Some(pauses) = pauses {
+            return pauses.is_held(output, lane);
+        }
+        next.is_some_and(|id| {
+            let unknown: u32 = self.unknown_blocks(output, lane).iter().sum();
+            credits.free(output, lane) + unknown < blocks(id)
+        })
     }
 
     /// Blocks of packets that are leaving a buffer, and such as came free, where their sender may not
@@ -99,12 +112,13 @@ impl Waits<'_> {
     /// Checks that blocks are conserved; for tests. Slow.
     pub(crate) fn assert_invariants(self) {
         let Network { plan, packets, credits, pauses, links, packets_plan, .. } = self.network;
+        self.assert_outputs();
         if let Some(pauses) = pauses {
             return self.assert_taken(pauses);
         }
         let lane_count = usize::from(plan.lanes.count);
         let mut taken = vec![0; plan.channels.len() * lane_count];
-        for (_, packet) in packets.in_buffers() {
+        for (_, packet) in packets.in_inputs() {
             taken[packet.input.index() * lane_count + usize::from(packet.lane)] +=
                 blocks_of(packet.wire_bytes);
         }
@@ -122,10 +136,22 @@ impl Waits<'_> {
 }
 
 impl Waits<'_> {
+    /// Checks the space of outputs, where those have buffers.
+    fn assert_outputs(self) {
+        let Network { plan, packets, output_buffers, packets_plan, .. } = self.network;
+        let Some(buffers) = output_buffers else { return };
+        let blocks = packets_plan.output_blocks.expect("outputs have buffers");
+        for channel in ChannelId::first(plan.channels.len()) {
+            for lane in 0..plan.lanes.count {
+                buffers.assert_space((channel, lane), packets, blocks[usize::from(lane)]);
+            }
+        }
+    }
+
     /// Checks that bytes are conserved where lanes are paused; for tests. Slow.
     fn assert_taken(self, pauses: &Pauses) {
         let mut taken = BTreeMap::new();
-        for (_, packet) in self.network.packets.in_buffers() {
+        for (_, packet) in self.network.packets.in_inputs() {
             *taken.entry(buffer_of(packet)).or_insert(0_u64) += u64::from(packet.wire_bytes);
         }
         for channel in ChannelId::first(self.network.plan.channels.len()) {

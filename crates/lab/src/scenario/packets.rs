@@ -19,6 +19,10 @@ pub struct Packets {
     /// What the buffer of an input and lane holds, in whole blocks of 64 B, for all lanes or as a
     /// list of one a lane; the preset's unless given.
     pub buffer: Option<PerLane<Bytes>>,
+    /// What the buffer of a lane of each output of a switch holds, in whole blocks of 64 B, for all
+    /// lanes or as a list of one a lane; outputs have no buffers unless given. Packets cross to them
+    /// as soon as there is space, so that `read` and `overtaking` mean nothing.
+    pub output_buffer: Option<PerLane<Bytes>>,
     /// How many packets of an input port may leave at once; the preset's unless given.
     pub read: Option<Read>,
     /// How often a packet may be overtaken; the preset's unless given.
@@ -54,6 +58,8 @@ pub struct PacketsParameters {
     pub head_interval: Span,
     /// What the buffer of an input and lane holds.
     pub buffer: PerLane<Bytes>,
+    /// What that of an output and lane holds, if there are any.
+    pub output_buffer: Option<PerLane<Bytes>>,
     /// How many packets of an input port may leave at once.
     pub read: Read,
     /// How often a packet may be overtaken.
@@ -88,6 +94,7 @@ impl Default for PacketsParameters {
             forwarding_delay: Span::from_ns(40),
             head_interval: Span::ZERO,
             buffer: PerLane::All(Bytes(4 * 33 * 64)),
+            output_buffer: None,
             read: Read::Any,
             overtaking: OvertakingParameters { at_most: 4, among: Among::SameOutput },
             credit_delay: Span::ZERO,
@@ -106,6 +113,7 @@ impl Packets {
             forwarding_delay: self.forwarding_delay.unwrap_or(preset.forwarding_delay),
             head_interval: self.head_interval.unwrap_or(preset.head_interval),
             buffer: self.buffer.as_ref().unwrap_or(&preset.buffer).clone(),
+            output_buffer: self.output_buffer.as_ref().or(preset.output_buffer.as_ref()).cloned(),
             read: self.read.unwrap_or(preset.read),
             overtaking: OvertakingParameters {
                 at_most: overtaking.at_most.unwrap_or(preset.overtaking.at_most),

@@ -40,6 +40,7 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
         forwarding_delay: byte + bytes(pick(&mut draw, &[0, 0, 7, 40, 500])),
         head_interval: bytes(pick(&mut draw, &[0, 0, 1, 30, 400])),
         buffer_blocks,
+        output_blocks: None,
         read: if draw.below(3) == 0 { Read::One } else { Read::Any },
         overtaking: OvertakingPlan {
             at_most: pick(&mut draw, &[0, 1, 1, 4]),
@@ -61,8 +62,23 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
     if seed.is_multiple_of(4) {
         packets.credit_loss = Some(lost_updates(&plan, seed));
     }
+    // Kept cases have none.
+    if matches!(seed % 16, 4..=6 | 11..=13) {
+        give_outputs_buffers(&mut packets, plan.lanes.count, needed, seed);
+    }
     plan.switching = Switching::Packets(Arc::new(packets));
     plan
+}
+
+/// Outputs have buffers of their own, of one longest packet at least; nothing reads inputs then.
+fn give_outputs_buffers(packets: &mut PacketsPlan, lanes: u8, needed: u32, seed: u64) {
+    let mut draw = Stream::new(seed, "outputs with buffers", Purpose::Shuffle);
+    packets.read = Read::Any;
+    packets.overtaking = OvertakingPlan { at_most: u32::MAX, among: Among::SameOutput };
+    packets.output_blocks = Some(std::array::from_fn(|lane| {
+        let more = pick(&mut draw, &[0, 0, 1, needed, 3 * needed, 20 * needed]);
+        if lane < lanes.into() { needed + more } else { 0 }
+    }));
 }
 
 /// Some updates of credits are lost, over a part of the run or all of it.

@@ -3,7 +3,7 @@
 use crate::packets::buffer::Buffered;
 use crate::packets::event::Event;
 use crate::packets::journey::JourneyId;
-use crate::packets::output::Sending;
+use crate::packets::output::{Leaves, Sending};
 use crate::packets::simulation::Simulation;
 use gingham_model::PacketsPlan;
 use gingham_topology::ChannelId;
@@ -16,25 +16,33 @@ impl Simulation {
         let sending = output.sending.take().expect("a tail was on the channel");
         output.sent_bytes += sending.wire_bytes;
         match sending.from {
-            None => self.left_host(channel, &sending),
-            Some((input, lane)) => self.left_switch(input, lane, sending.packet),
+            Leaves::Host => self.left_host(channel, &sending),
+            Leaves::Input { channel: input, lane } => {
+                self.left_switch(input, lane, sending.packet);
+            }
+            Leaves::Output { lane } => self.left_output(channel, lane, sending.packet),
         }
     }
 
     // Phase 6: start.
 
     pub(crate) fn choose(&mut self, channel: ChannelId) {
+        let has_buffer = self.outputs[channel.index()].buffer.is_some();
+        if has_buffer {
+            self.cross_to(channel);
+        }
         if self.outputs[channel.index()].sending.is_some() {
             return;
         }
         match self.hosts[channel.index()] {
             Some(endpoint) => self.choose_at_host(endpoint, channel),
+            None if has_buffer => self.start_crossed(channel),
             None => self.choose_at_switch(channel),
         }
     }
 
     /// A packet starts on the channel of its path to which its journey has come.
-    pub(crate) fn start(&mut self, packet: JourneyId, lane: u8, from: Option<(ChannelId, u8)>) {
+    pub(crate) fn start(&mut self, packet: JourneyId, lane: u8, from: Leaves) {
         let journey = self.journeys.get(packet);
         let (channel, wire_bytes) = (journey.path[journey.position], journey.wire_bytes);
         let of_channel = *self.plan.channel(channel);

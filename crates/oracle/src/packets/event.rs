@@ -16,6 +16,9 @@ pub(crate) enum Event {
     Wake { endpoint: EndpointId },
     /// Phase 2: the tail of what `channel` carries has left.
     Left { channel: ChannelId },
+    /// Phase 2: the tail of a packet that came by `channel` has left the buffer there, for that of an
+    /// output.
+    LeftInput { channel: ChannelId, lane: u8, packet: JourneyId },
     /// Phase 2: the receiver of `channel` says again how much it holds of a lane, if it has said nothing
     /// since then.
     Repeat { channel: ChannelId, lane: u8, since: Time },

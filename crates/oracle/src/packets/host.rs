@@ -2,7 +2,7 @@
 
 use crate::packets::event::Event;
 use crate::packets::journey::{Journey, JourneyId};
-use crate::packets::output::Sending;
+use crate::packets::output::{Leaves, Sending};
 use crate::packets::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
@@ -151,6 +151,6 @@ impl Simulation {
             head_arrived: None,
         };
         let packet = self.journeys.insert(journey);
-        self.start(packet, lane, None);
+        self.start(packet, lane, Leaves::Host);
     }
 }

@@ -1,6 +1,7 @@
 //! What must hold after every event, counted anew from what there is; slow, for tests.
 
 use crate::packets::buffer::Buffered;
+use crate::packets::crossing::OutputLane;
 use crate::packets::event::Event;
 use crate::packets::simulation::Simulation;
 use gingham_model::{BLOCK_BYTES, Read};
@@ -13,8 +14,13 @@ impl Simulation {
             self.timeline.pending().filter(|e| matches!(e, Event::Arrived { .. })).count();
         let all = self.inputs.iter().flatten().flat_map(|input| input.lanes.iter().flatten());
         let in_buffers = all.filter(|buffered| !buffered.has_started).count();
-        // One that has started is counted where it goes to.
-        assert_eq!(self.journeys.len(), to_hosts + in_buffers, "packets are conserved");
+        let lanes = self.outputs.iter().filter_map(|output| output.buffer.as_ref()).flatten();
+        lanes.clone().for_each(OutputLane::assert_no_overflow);
+        let crossed = lanes.flat_map(|lane| &lane.packets);
+        let at_outputs = crossed.filter(|crossed| !crossed.has_started).count();
+        // One that has started, or crossed, is counted where it goes to.
+        let there = to_hosts + in_buffers + at_outputs;
+        assert_eq!(self.journeys.len(), there, "packets are conserved");
         for channel in ChannelId::first(self.inputs.len()) {
             if self.inputs[channel.index()].is_some() {
                 self.assert_read(channel);

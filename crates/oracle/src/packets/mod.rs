@@ -11,8 +11,9 @@
 //! its tail has left. `buffer` is what it is there, `output` what a channel knows where it begins:
 //! what it carries and the credits of the buffer at its end. `order` says which packet of a switch
 //! comes first, `switch` which one starts, `overtaking` what that does to those that it passes.
-//! In place of credits `pausing` lets receivers hold lanes back. Whatever happens at a switch makes all its idle outputs choose again, since most of it may let
-//! any of them start something.
+//! In place of credits `pausing` lets receivers hold lanes back. Where outputs have buffers,
+//! `crossing` fills and empties them. Whatever happens at a switch makes all its outputs choose
+//! again, since most of it may let any of them start something.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III, as `docs/concepts/timing-packets.md`
 //! has it.
@@ -25,6 +26,7 @@
 mod buffer;
 mod channels;
 mod credits;
+mod crossing;
 mod event;
 mod host;
 mod invariants;

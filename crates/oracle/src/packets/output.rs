@@ -6,6 +6,7 @@
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute.
 
+use crate::packets::crossing::OutputLane;
 use crate::packets::journey::JourneyId;
 use crate::packets::pausing::Pausing;
 use gingham_kernel::{ByteTime, Span, Time};
@@ -21,6 +22,8 @@ pub(crate) struct Output {
     pub(crate) arbiter: LaneArbiter,
     /// By lane: the input port of the last packet that started, at a switch.
     pub(crate) last_port: Vec<Option<usize>>,
+    /// By lane: its buffer, where outputs of switches have some.
+    pub(crate) buffer: Option<Vec<OutputLane>>,
     /// By lane; none where a host takes in all that comes.
     pub(crate) credits: Option<Vec<Credits>>,
     /// The same in place of credits, where receivers pause lanes.
@@ -35,8 +38,17 @@ pub(crate) struct Sending {
     pub(crate) packet: JourneyId,
     pub(crate) started: Time,
     pub(crate) wire_bytes: u64,
-    /// The buffer that it leaves, at a switch: its channel and lane.
-    pub(crate) from: Option<(ChannelId, u8)>,
+    pub(crate) from: Leaves,
+}
+
+/// What a packet leaves as its tail goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Leaves {
+    Host,
+    /// The buffer of an input and lane.
+    Input { channel: ChannelId, lane: u8 },
+    /// The buffer of the output's own lane.
+    Output { lane: u8 },
 }
 
 /// What a sender knows of a buffer, in blocks since time zero.

@@ -1,6 +1,7 @@
 //! The simulation: one event at a time.
 
 use crate::packets::buffer::Input;
+use crate::packets::crossing::OutputLane;
 use crate::packets::event::Event;
 use crate::packets::journey::Journeys;
 use crate::packets::output::{Credits, Output};
@@ -8,7 +9,7 @@ use crate::packets::pausing::Pausing;
 use crate::timeline::Timeline;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, Notice, PacketsPlan, PathChoice, Plan, Status, WhenFull};
+use gingham_model::{Due, Endpoints, LaneBlocks, Notice, PacketsPlan, PathChoice, Plan, Status, WhenFull};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -106,7 +107,9 @@ impl Simulation {
                 data_flits: bytes(channel),
                 stops: pausing.map_or(0, |of| of.pauses),
                 stopped_ps: pausing.map_or(0, |of| of.paused_ps(end)),
-                occupancy_flit_ps: input.as_ref().map_or(0, |input| input.occupancy_byte_ps(end)),
+                occupancy_flit_ps: input.as_ref().map_or(0, |input| {
+                    input.occupancy_byte_ps(end) + self.crossed_byte_ps(channel, end)
+                }),
                 ..ChannelCount::default()
             }
         };
@@ -157,6 +160,7 @@ impl Simulation {
             Event::Create { source } => self.tell(Notice::Created { source }),
             Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
             Event::Left { channel } => self.left(channel),
+            Event::LeftInput { channel, lane, packet } => self.left_switch(channel, lane, packet),
             Event::Repeat { channel, lane, since } => self.repeat(channel, lane, since),
             Event::Arrived { channel: _, packet } => self.arrived(packet),
             Event::Look { channel, lane } => self.look(channel, lane),
@@ -209,12 +213,17 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
     let scheduler = if is_host { &lanes.adapter_port } else { &lanes.link_output };
     let blocks = packets.buffer_blocks.iter().take(lanes.count.into());
     let credits = || blocks.map(|blocks| Credits::new(u64::from(*blocks))).collect();
+    let of_output = |blocks: LaneBlocks| {
+        let lanes = blocks.iter().take(lanes.count.into());
+        lanes.map(|blocks| OutputLane::new(u64::from(*blocks))).collect()
+    };
     let has_buffer = plan.has_buffer(channel);
     let pauses = packets.pauses.is_some();
     Output {
         sending: None,
         arbiter: gingham_model::LaneArbiter::new(scheduler, lanes.count),
         last_port: vec![None; lanes.count.into()],
+        buffer: packets.output_blocks.filter(|_| !is_host).map(of_output),
         credits: (has_buffer && !pauses).then(credits),
         pausing: (has_buffer && pauses).then(|| Pausing::new(lanes.count)),
         sent_bytes: 0,

@@ -3,10 +3,12 @@
 use crate::packets::event::Event;
 use crate::packets::journey::JourneyId;
 use crate::packets::order::Waiting;
+use crate::packets::output::Leaves;
 use crate::packets::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
 use gingham_model::{Notice, Read};
+use gingham_topology::routing::DatelineClass;
 use gingham_topology::{ChannelId, NodeId};
 
 impl Simulation {
@@ -119,14 +121,29 @@ impl Simulation {
         let buffered = &mut of_input.lanes[usize::from(came_on)][place];
         buffered.has_started = true;
         let (packet, dateline_class) = (buffered.packet, buffered.dateline_class);
+        self.keep_turn(output, lane, input);
+        self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
+        // What was held back by it may go now, also on channels that have chosen before.
+        self.wake_switch(self.plan.ends(output).source.node);
+    }
+
+    /// The last packet of a lane of an output came by an input port.
+    pub(crate) fn keep_turn(&mut self, output: ChannelId, lane: u8, input: ChannelId) {
         let port = usize::from(self.plan.ends(input).target.port);
         self.outputs[output.index()].last_port[usize::from(lane)] = Some(port);
+    }
+
+    /// A packet starts on the next channel of its path.
+    pub(crate) fn go_on(
+        &mut self,
+        packet: JourneyId,
+        lane: u8,
+        dateline_class: DatelineClass,
+        from: Leaves,
+    ) {
         let journey = self.journeys.get_mut(packet);
         journey.position += 1;
         journey.dateline_class = dateline_class;
-        assert_eq!(journey.path[journey.position], output, "a packet goes where its path leads");
-        self.start(packet, lane, Some((input, came_on)));
-        // What was held back by it may go now, also on channels that have chosen before.
-        self.wake_switch(self.plan.ends(output).source.node);
+        self.start(packet, lane, from);
     }
 }

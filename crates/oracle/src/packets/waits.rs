@@ -57,13 +57,24 @@ fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
 /// even when all have left it whose tails are leaving; or that lane is paused.
 fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let Some(input) = &simulation.inputs[lane.channel.index()] else { return false };
+    let in_order = simulation.in_order(lane.channel, lane.lane);
+    let first = in_order.into_iter().find(|waiting| !simulation.is_held_back(*waiting));
+    let has_buffer = simulation.output_lane(lane.channel, lane.lane).is_some();
+    let crosses =
+        |first| !simulation.cannot_cross(lane.channel, lane.lane, first);
+    if has_buffer && first.is_none_or(crosses) {
+        return false;
+    }
     if let Some(pausing) = &simulation.outputs[lane.channel.index()].pausing {
         return pausing.lanes[usize::from(lane.lane)].is_held();
     }
     let stays = input.lane(lane.lane).iter().filter(|buffered| !buffered.has_started);
     let taken: u64 = stays.map(|buffered| buffered.blocks).sum();
     let holds = u64::from(simulation.packets.buffer_blocks[usize::from(lane.lane)]);
-    let in_order = simulation.in_order(lane.channel, lane.lane);
-    let first = in_order.into_iter().find(|waiting| !simulation.is_held_back(*waiting));
-    first.is_some_and(|first| simulation.waiting(first).blocks > holds - taken)
+    let next = if has_buffer {
+        simulation.first_crossed(lane.channel, lane.lane).map(|crossed| crossed.blocks)
+    } else {
+        first.map(|first| simulation.waiting(first).blocks)
+    };
+    next.is_some_and(|blocks| blocks > holds - taken)
 }

@@ -25,6 +25,7 @@ pub(crate) fn packets_plan(fabric: Fabric, lanes: u8) -> Plan {
         forwarding_delay: Span::from_ps(FORWARDING),
         head_interval: Span::ZERO,
         buffer_blocks: [1_000; 16],
+        output_blocks: None,
         read: Read::Any,
         overtaking: OvertakingPlan { at_most: u32::MAX, among: Among::SameOutput },
         credit_delay: Span::ZERO,

@@ -35,7 +35,8 @@ pub(super) fn plan(
 ) -> Result<(PacketsPlan, LaneFigures), LabError> {
     let of = Section { source };
     let count = count_of_lanes(source, &switch.lanes)?;
-    let buffer_blocks = of.buffer_blocks(&switch.buffer, count)?;
+    let buffer_blocks = of.buffer_blocks("buffer", &switch.buffer, count)?;
+    let output_blocks = of.output_blocks(switch.output_buffer.as_ref(), count)?;
     let among = Among { count, flit_bytes: 1, cut_through: LaneSet::first_n(count) };
     arbiters::refuse_by_the_flit(source)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
@@ -44,6 +45,7 @@ pub(super) fn plan(
         forwarding_delay: switch.forwarding_delay,
         head_interval: switch.head_interval,
         buffer_blocks,
+        output_blocks,
         read: switch.read,
         overtaking: of.overtaking(switch.overtaking)?,
         credit_delay: switch.credit_delay,
@@ -79,6 +81,9 @@ pub(super) fn check(
         unit: "blocks of 64 B",
     };
     check_rooms(source, plan, &room)?;
+    if let Some(holds) = &packets.output_blocks {
+        check_rooms(source, plan, &Room { holds, key: "network.packets.output_buffer", ..room })?;
+    }
     notes::note_small(plan, packets, gathered);
     note_unused(plan, gathered);
     Ok(())

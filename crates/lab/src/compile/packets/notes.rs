@@ -82,6 +82,7 @@ mod tests {
             forwarding_delay: Span::from_ns(40),
             head_interval: Span::ZERO,
             buffer_blocks: [0; 16],
+            output_blocks: None,
             read: Read::Any,
             overtaking: OvertakingPlan { at_most: 4, among: Among::SameOutput },
             credit_delay: Span::from_ps(1_600),

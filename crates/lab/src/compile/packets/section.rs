@@ -4,8 +4,7 @@ use crate::compile::lanes::value_by_lane;
 use crate::error::LabError;
 use crate::scenario::{OvertakingParameters, PerLane, ScenarioSource};
 use gingham_kernel::Bytes;
-use gingham_model::{BLOCK_BYTES, OvertakingPlan};
-use gingham_topology::routing::LANES_MAX;
+use gingham_model::{BLOCK_BYTES, LaneBlocks, OvertakingPlan};
 
 /// The largest buffer of a lane: those of 16 lanes still count in 32 bits.
 const BUFFER_MAX: Bytes = Bytes(128 << 20);
@@ -25,18 +24,19 @@ impl Section<'_> {
     /// By lane, in whole blocks; 0 for lanes that are not there.
     pub(super) fn buffer_blocks(
         &self,
+        key: &str,
         written: &PerLane<Bytes>,
         count: u8,
-    ) -> Result<[u32; LANES_MAX as usize], LabError> {
-        let mut blocks = [0; LANES_MAX as usize];
-        let values = value_by_lane(written, count).map_err(|why| self.refuse("buffer", why))?;
+    ) -> Result<LaneBlocks, LabError> {
+        let mut blocks = LaneBlocks::default();
+        let values = value_by_lane(written, count).map_err(|why| self.refuse(key, why))?;
         for (lane, value) in values.into_iter().enumerate() {
             let bytes =
                 Some(value).filter(|it| (u64::from(BLOCK_BYTES)..=BUFFER_MAX.0).contains(&it.0));
             let bytes = bytes.ok_or_else(|| {
                 let key = match written {
-                    PerLane::All(_) => "buffer".to_owned(),
-                    PerLane::Each(_) => format!("buffer.{lane}"),
+                    PerLane::All(_) => key.to_owned(),
+                    PerLane::Each(_) => format!("{key}.{lane}"),
                 };
                 let message = format!(
                     "the buffer of a lane holds whole blocks of {BLOCK_BYTES} B, from one to {BUFFER_MAX}, not {value}"
@@ -46,6 +46,24 @@ impl Section<'_> {
             blocks[lane] = u32::try_from(bytes.0 / u64::from(BLOCK_BYTES)).expect("checked");
         }
         Ok(blocks)
+    }
+
+    /// The same of outputs, if those have buffers, which nothing reads and where nothing overtakes.
+    pub(super) fn output_blocks(
+        &self,
+        written: Option<&PerLane<Bytes>>,
+        count: u8,
+    ) -> Result<Option<LaneBlocks>, LabError> {
+        let Some(written) = written else { return Ok(None) };
+        let packets = &self.source.scenario.network.packets;
+        let meaningless =
+            [("read", packets.read.is_some()), ("overtaking", packets.overtaking.is_some())];
+        if let Some((key, _)) = meaningless.iter().find(|(_, is_written)| *is_written) {
+            let message = "packets cross to the buffers of outputs as soon as there is space, so that no input is read by \
+                           one output at a time, and none is overtaken: leave it out, or network.packets.output_buffer";
+            return Err(self.refuse(key, message));
+        }
+        self.buffer_blocks("output_buffer", written, count).map(Some)
     }
 
     pub(super) fn overtaking(

@@ -1,0 +1,214 @@
+//! Outputs with buffers: packets cross to them as soon as there is space, and start from there.
+//!
+//! ```text
+//!   waiting ── crosses at x: space of the output ──► line of the lane ── starts ──► space is free at e
+//!   input's space is free once the tail has come, and its last byte has crossed
+//! ```
+//!
+//! Both ends of a stay are known before they are here, so that the space of an output is a number as
+//! of an instant, as credits are.
+//!
+//! Invariant: what stands in the line of a lane takes its blocks, and nothing else does that is not
+//! leaving.
+
+use crate::packets::clock::Clock;
+use crate::packets::credits::Credits;
+use crate::packets::network::Network;
+use crate::packets::packet::{PacketId, Packets, Place};
+use crate::packets::starting::{Stay, blocks_of};
+use crate::packets::switches::LANES;
+use crate::packets::switches::{Candidates, Switches};
+use gingham_fairq::Head;
+use gingham_model::{Arbitration, PacketsPlan, Plan};
+use gingham_topology::ChannelId;
+use std::collections::VecDeque;
+
+/// A packet in the buffer of an output.
+#[derive(Clone, Copy, Debug)]
+struct Crossed {
+    id: PacketId,
+    crossed_ps: u64,
+}
+
+/// What of a channel into a switch is in buffers of outputs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Came {
+    packets: u32,
+    /// When the last tail leaves of those that have begun to.
+    until_ps: u64,
+}
+
+/// The buffers of all outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputBuffers {
+    lane_count: usize,
+    arbitration: Arbitration,
+    /// By channel and lane, in the order in which they crossed.
+    lines: Vec<VecDeque<Crossed>>,
+    /// Space of lanes, as of an instant.
+    room: Credits,
+    /// By channel.
+    came: Vec<Came>,
+}
+
+impl OutputBuffers {
+    /// Those of a plan whose outputs have buffers.
+    pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
+        let blocks = packets.output_blocks?;
+        let lane_count = usize::from(plan.lanes.count);
+        let channels = plan.channels.len();
+        Some(Self {
+            lane_count,
+            arbitration: packets.arbitration,
+            lines: vec![VecDeque::new(); channels * lane_count],
+            room: Credits::new(plan, &blocks),
+            came: vec![Came::default(); channels],
+        })
+    }
+
+    fn line(&self, output: ChannelId, lane: u8) -> &VecDeque<Crossed> {
+        &self.lines[output.index() * self.lane_count + usize::from(lane)]
+    }
+
+    /// The place in the line of a lane of what starts first: the first, of the highest level with
+    /// strict priority.
+    fn first_place(&self, output: ChannelId, lane: u8, packets: &Packets) -> Option<usize> {
+        let line = self.line(output, lane);
+        let level = |place: &usize| packets.get(line[*place].id).packet.priority.level();
+        match self.arbitration {
+            Arbitration::StrictPriority => (0..line.len()).rev().max_by_key(level),
+            Arbitration::OldestFirst | Arbitration::RoundRobin => (!line.is_empty()).then_some(0),
+        }
+    }
+
+    /// What starts first of a lane.
+    pub(crate) fn first(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<PacketId> {
+        let place = self.first_place(output, lane, of)?;
+        Some(self.line(output, lane)[place].id)
+    }
+
+    /// Blocks of a lane that nothing takes that is not leaving.
+    pub(crate) fn free_soon(&self, output: ChannelId, lane: u8) -> u32 {
+        self.room.free(output, lane)
+    }
+
+    /// Space of a lane has come free, or may have.
+    pub(crate) fn on_known(&mut self, output: ChannelId, lane: u8, now: u64) {
+        self.room.on_known(output, lane, now);
+    }
+
+    /// Of the lanes with space for their candidate that with the most; the lowest of equal ones.
+    fn next_to_cross(
+        &mut self,
+        output: ChannelId,
+        candidates: &Candidates,
+        packets: &Packets,
+        clock: &mut Clock,
+    ) -> Option<(u8, PacketId)> {
+        let mut next: Option<(u32, u8, PacketId)> = None;
+        for lane in 0..u8::try_from(self.lane_count).expect("lanes are few") {
+            let Some(id) = candidates[usize::from(lane)] else { continue };
+            let free = self.room.free_now(output, lane, clock.now());
+            let fits =
+                self.room.has(output, lane, blocks_of(packets.get(id).wire_bytes), clock);
+            if fits && next.is_none_or(|(most, ..)| free > most) {
+                next = Some((free, lane, id));
+            }
+        }
+        next.map(|(_, lane, id)| (lane, id))
+    }
+
+    /// Whether nothing that came by a channel is in a buffer of an output after an instant.
+    pub(crate) fn is_at_rest(&self, input: ChannelId, end_ps: u64) -> bool {
+        let came = self.came[input.index()];
+        came.packets == 0 && came.until_ps <= end_ps
+    }
+
+    /// Checks that the space of a lane is free or taken by what stands there; for tests.
+    pub(crate) fn assert_space(&self, (output, lane): (ChannelId, u8), of: &Packets, holds: u32) {
+        let blocks = |crossed: &Crossed| blocks_of(of.get(crossed.id).wire_bytes);
+        let taken: u32 = self.line(output, lane).iter().map(blocks).sum();
+        assert_eq!(self.free_soon(output, lane) + taken, holds, "space of outputs is conserved");
+    }
+}
+
+impl Switches {
+    /// An output with a buffer takes in what it can; then it starts something, if it is idle.
+    #[inline(never)]
+    pub(crate) fn cross_and_start(&mut self, output: ChannelId, network: &mut Network) {
+        loop {
+            let candidates = self.candidates(output, network);
+            let Network { output_buffers, packets, clock, .. } = network;
+            let buffers = output_buffers.as_mut().expect("outputs have buffers");
+            let next = buffers.next_to_cross(output, &candidates, packets, clock);
+            let Some((lane, id)) = next else { break };
+            self.rules.before_start(id, output, lane, network);
+            network.waiting.remove(&mut network.packets, id);
+            network.cross(id, output, lane);
+        }
+        if network.is_idle(output) {
+            self.start_crossed(output, network);
+        }
+        if network.links.is_any_waiting(output) && !network.is_idle(output) {
+            network.await_end(output);
+        }
+    }
+
+    fn start_crossed(&mut self, output: ChannelId, network: &mut Network) {
+        let mut heads = [Head::default(); LANES];
+        let mut eligible = 0_u16;
+        for lane in 0..network.plan.lanes.count {
+            let buffers = network.output_buffers.as_ref().expect("outputs have buffers");
+            let first = buffers.first_place(output, lane, &network.packets);
+            let Some(first) = first.map(|place| buffers.line(output, lane)[place]) else {
+                continue;
+            };
+            if network.has_space(output, lane, first.id) {
+                let length_bytes = network.packets.get(first.id).wire_bytes;
+                heads[usize::from(lane)] = Head { length_bytes, arrival_ps: first.crossed_ps };
+                eligible |= 1 << lane;
+            }
+        }
+        if let Some(lane) = self.serve(output, eligible, &heads) {
+            network.start_crossed(output, lane);
+        }
+    }
+}
+
+impl Network {
+    /// A packet that stands in no list crosses to a lane of an output, where it fits.
+    fn cross(&mut self, id: PacketId, output: ChannelId, lane: u8) {
+        let now = self.clock.now();
+        let packet = self.packets.get_mut(id);
+        packet.place = Place::Crossed;
+        let stay = Stay::from(&*packet);
+        let takes = self.links.line(stay.input).bytes.of(stay.wire_bytes.into());
+        let come_ps = stay.came_ps + takes.as_ps();
+        let last_byte = self.links.line(output).bytes.of(1);
+        self.free_space(stay, come_ps.max(now + last_byte.as_ps()));
+        let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
+        buffers.room.take(output, lane, blocks_of(stay.wire_bytes));
+        let place = output.index() * buffers.lane_count + usize::from(lane);
+        buffers.lines[place].push_back(Crossed { id, crossed_ps: now });
+        buffers.came[stay.input.index()].packets += 1;
+    }
+
+    /// What is first of a lane of an idle output starts, with space for it at the other end.
+    fn start_crossed(&mut self, output: ChannelId, lane: u8) {
+        let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
+        let first = buffers.first_place(output, lane, &self.packets).expect("a line that can start");
+        let place = output.index() * buffers.lane_count + usize::from(lane);
+        let Crossed { id, .. } = buffers.lines[place].remove(first).expect("it stands there");
+        self.links.wait_no_more(output);
+        let (stay, end_ps) = self.start(id, output, lane);
+        let Stay { input, wire_bytes, came_ps, .. } = stay;
+        self.inputs.leave(input, wire_bytes, end_ps - came_ps);
+        let Self { output_buffers, clock, .. } = self;
+        let buffers = output_buffers.as_mut().expect("outputs have buffers");
+        buffers.room.give_back(output, lane, blocks_of(wire_bytes), end_ps, clock);
+        let came = &mut buffers.came[input.index()];
+        came.packets -= 1;
+        came.until_ps = came.until_ps.max(end_ps);
+        self.links.begin(output, wire_bytes, end_ps, Some(input));
+    }
+}
