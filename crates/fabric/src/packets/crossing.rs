@@ -72,12 +72,12 @@ impl OutputBuffers {
 
     /// The place in the line of a lane of what starts first: the first, of the highest level with
     /// strict priority.
-    fn first_place(&self, output: ChannelId, lane: u8, packets: &Packets) -> Option<usize> {
-        let line = self.line(output, lane);
-        let level = |place: &usize| packets.get(line[*place].id).packet.priority.level();
+    fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
+        let waiting = self.line(output, lane);
+        let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
         match self.arbitration {
-            Arbitration::StrictPriority => (0..line.len()).rev().max_by_key(level),
-            Arbitration::OldestFirst | Arbitration::RoundRobin => (!line.is_empty()).then_some(0),
+            Arbitration::StrictPriority => (0..waiting.len()).rev().max_by_key(level),
+            Arbitration::OldestFirst | Arbitration::RoundRobin => (!waiting.is_empty()).then_some(0),
         }
     }
 
@@ -109,8 +109,7 @@ impl OutputBuffers {
         for lane in 0..u8::try_from(self.lane_count).expect("lanes are few") {
             let Some(id) = candidates[usize::from(lane)] else { continue };
             let free = self.room.free_now(output, lane, clock.now());
-            let fits =
-                self.room.has(output, lane, blocks_of(packets.get(id).wire_bytes), clock);
+            let fits = self.room.has(output, lane, blocks_of(packets.get(id).wire_bytes), clock);
             if fits && next.is_none_or(|(most, ..)| free > most) {
                 next = Some((free, lane, id));
             }
@@ -196,7 +195,8 @@ impl Network {
     /// What is first of a lane of an idle output starts, with space for it at the other end.
     fn start_crossed(&mut self, output: ChannelId, lane: u8) {
         let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
-        let first = buffers.first_place(output, lane, &self.packets).expect("a line that can start");
+        let first =
+            buffers.first_place(output, lane, &self.packets).expect("a line that can start");
         let place = output.index() * buffers.lane_count + usize::from(lane);
         let Crossed { id, .. } = buffers.lines[place].remove(first).expect("it stands there");
         self.links.wait_no_more(output);

@@ -114,6 +114,11 @@ const WRONG: &[&str] = &[
     "packets.buffer = \"2111 B\"",
     "packets.buffer = [\"4 KiB\", \"4 KiB\"]",
     "packets.buffer = [\"4 KiB\", \"1 B\"]\nlanes.count = 2",
+    "packets.output_buffer = \"63 B\"",
+    "packets.output_buffer = \"2111 B\"",
+    "packets.output_buffer = [\"4 KiB\", \"4 KiB\"]",
+    "packets.output_buffer = \"8 KiB\"\npackets.read = \"one\"",
+    "packets.output_buffer = \"8 KiB\"\npackets.overtaking.at_most = 2",
     "packets.read = \"two\"",
     "packets.overtaking.at_most = -1",
     "packets.overtaking.among = \"all\"",
@@ -141,6 +146,7 @@ const WRONG: &[&str] = &[
 const FOREIGN: &[&str] = &[
     "preset = \"myrinet-1280\"\npackets.read = \"one\"",
     "preset = \"yum-1600\"\npackets.buffer = \"4 KiB\"",
+    "preset = \"myrinet-1280\"\npackets.output_buffer = \"8 KiB\"",
     "preset = \"myrinet-640\"\narbitration = \"oldest-first\"",
     "preset = \"yum-1600\"\narbitration = \"oldest-first\"",
 ];
@@ -357,4 +363,31 @@ fn a_scenario_of_any_kind_is_what_a_record_says_of_it() {
         assert_eq!(restored.scenario, whole.scenario);
         compile(&restored, false).unwrap_or_else(|error| panic!("{}: {error}", preset.name()));
     }
+}
+
+/// In figure 1 of Santos et al. 2002 each of twenty hosts has a packet under way to one host. Once its
+/// output holds all of them they share it alike, and what the cable between the switches carries beside
+/// the half of that is the victim's.
+#[test]
+fn an_output_that_holds_all_that_waits_for_it_holds_up_nobody() {
+    let example = include_str!("../../../../python/gingham/examples/congestion-spreading.toml");
+    let text = |packets: u64| {
+        let buffer = format!("packets.output_buffer = \"{} B\"\npreset =", packets * 33 * 64);
+        example.replace("preset =", &buffer).replace("time = \"20 ms\"", "time = \"4 ms\"")
+    };
+    let delivered = |packets: u64| {
+        let mut counts = [0_u32; 3];
+        for delivery in &deliveries(&text(packets))[200..] {
+            counts[delivery.message.class.index()] += 1;
+        }
+        counts
+    };
+    let [local, remote, victim] = delivered(20);
+    assert!(
+        local.abs_diff(remote) <= 20 && remote.abs_diff(victim) <= 20,
+        "{local} {remote} {victim}"
+    );
+    // One that holds a packet is no better than none.
+    let [local, remote, victim] = delivered(1);
+    assert!(local > 2 * remote && remote > 6 * victim, "{local} {remote} {victim}");
 }

@@ -32,7 +32,7 @@ pub(crate) struct Crossed {
     /// By which it came.
     input: ChannelId,
     /// `x`.
-    crossed: Time,
+    since: Time,
     /// `y`: when its tail has left the buffer of the input.
     left_input: Time,
     pub(crate) has_started: bool,
@@ -173,7 +173,7 @@ impl Simulation {
             level: buffered.level,
             dateline_class: buffered.dateline_class,
             input,
-            crossed: now,
+            since: now,
             left_input,
             has_started: false,
         };
@@ -188,7 +188,7 @@ impl Simulation {
         let head = |lane: u8| {
             let crossed = self.first_crossed(output, lane)?;
             let length = u32::try_from(crossed.wire_bytes).expect("a packet is below 4 GiB");
-            let head = Head { length_bytes: length, arrival_ps: crossed.crossed.as_ps() };
+            let head = Head { length_bytes: length, arrival_ps: crossed.since.as_ps() };
             self.outputs[output.index()].has_space(lane, crossed.blocks).then_some(head)
         };
         let heads: Vec<_> = (0..self.plan.lanes.count).map(head).collect();

@@ -46,9 +46,14 @@ pub(crate) struct Sending {
 pub(crate) enum Leaves {
     Host,
     /// The buffer of an input and lane.
-    Input { channel: ChannelId, lane: u8 },
+    Input {
+        channel: ChannelId,
+        lane: u8,
+    },
     /// The buffer of the output's own lane.
-    Output { lane: u8 },
+    Output {
+        lane: u8,
+    },
 }
 
 /// What a sender knows of a buffer, in blocks since time zero.

@@ -9,7 +9,9 @@ use crate::packets::pausing::Pausing;
 use crate::timeline::Timeline;
 use gingham_kernel::Time;
 use gingham_model::measure::ChannelCount;
-use gingham_model::{Due, Endpoints, LaneBlocks, Notice, PacketsPlan, PathChoice, Plan, Status, WhenFull};
+use gingham_model::{
+    Due, Endpoints, LaneBlocks, Notice, PacketsPlan, PathChoice, Plan, Status, WhenFull,
+};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 

@@ -60,8 +60,7 @@ fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let in_order = simulation.in_order(lane.channel, lane.lane);
     let first = in_order.into_iter().find(|waiting| !simulation.is_held_back(*waiting));
     let has_buffer = simulation.output_lane(lane.channel, lane.lane).is_some();
-    let crosses =
-        |first| !simulation.cannot_cross(lane.channel, lane.lane, first);
+    let crosses = |first| !simulation.cannot_cross(lane.channel, lane.lane, first);
     if has_buffer && first.is_none_or(crosses) {
         return false;
     }

@@ -8,17 +8,18 @@ use gingham_topology::routing::Buffer;
 use gingham_topology::{Fabric, FabricBuilder, Guid, NodeKind};
 use std::sync::Arc;
 
-/// Three switches in a ring, each with a host.
-fn ring() -> Fabric {
+/// Switches in a ring, each with a host.
+pub(crate) fn ring(count: usize) -> Fabric {
     let mut builder = FabricBuilder::new();
-    let switches = [0, 1, 2]
-        .map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(0x100 + n), 8));
-    for (n, switch) in switches.into_iter().enumerate() {
+    let mut switch =
+        |n: usize| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(0x100 + n as u64), 8);
+    let switches: Vec<_> = (0..count).map(&mut switch).collect();
+    for (n, switch) in switches.iter().copied().enumerate() {
         let host = builder.add_plain(NodeKind::Host, &format!("h{n}"), Guid(0x200 + n as u64), 1);
         builder.join(host, switch).unwrap();
     }
-    for n in 0..3 {
-        builder.join(switches[n], switches[(n + 1) % 3]).unwrap();
+    for n in 0..count {
+        builder.join(switches[n], switches[(n + 1) % count]).unwrap();
     }
     builder.build()
 }
@@ -26,7 +27,7 @@ fn ring() -> Fabric {
 /// Every host sends so many packets of 64 bytes to the second host after it, the same way around,
 /// through buffers of so many.
 pub(crate) fn around(held: u32, count: usize) -> Plan {
-    let mut plan = packets_plan(ring(), 1);
+    let mut plan = packets_plan(ring(3), 1);
     along(
         &mut plan,
         &[&["s0", "s1", "s2", "h2"], &["s1", "s2", "s0", "h0"], &["s2", "s0", "s1", "h1"]],
@@ -72,7 +73,7 @@ fn a_place_more_unties_it() {
 #[test]
 fn who_waits_for_a_tail_that_leaves_is_in_no_knot() {
     // Straight ahead, through buffers of one packet, and it is looked every 10 ps.
-    let mut plan = packets_plan(ring(), 1);
+    let mut plan = packets_plan(ring(3), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     for host in 0..3 {
         sends(&mut plan, host, 0, &[(0, (host + 1) % 3, 64); 3]);

@@ -20,6 +20,7 @@ mod lanes;
 mod lone;
 mod lost;
 mod order;
+mod outputs;
 mod overtaking;
 mod pauses;
 mod random;

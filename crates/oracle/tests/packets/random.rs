@@ -65,6 +65,13 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
         pausing(plan, [100 + draw.below(500), draw.below(100)]);
         packets(plan, |packets| packets.buffer_blocks = [20; 16]);
     }
+    if draw.below(3) == 0 {
+        let held = 2 + u32::try_from(draw.below(9)).unwrap();
+        packets(plan, |packets| {
+            packets.read = Read::Any;
+            packets.output_blocks = Some([held; 16]);
+        });
+    }
 }
 
 /// An irregular fabric with cables of several speeds under a mix of short messages, policed, and
