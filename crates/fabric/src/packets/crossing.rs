@@ -132,6 +132,15 @@ impl OutputBuffers {
 }
 
 impl Switches {
+    /// A busy output takes in what it can, if it has a buffer.
+    #[inline]
+    pub(crate) fn try_cross(&mut self, output: ChannelId, network: &mut Network) {
+        // What a host sends came by no channel.
+        if network.output_buffers.is_some() && network.links.came_by(output).is_some() {
+            self.cross_and_start(output, network);
+        }
+    }
+
     /// An output with a buffer takes in what it can; then it starts something, if it is idle.
     #[inline(never)]
     pub(crate) fn cross_and_start(&mut self, output: ChannelId, network: &mut Network) {

@@ -95,14 +95,12 @@ impl Simulation {
     }
 
     fn try_start(&mut self, channel: ChannelId) {
-        let is_idle = self.network.is_idle(channel);
+        if !self.network.is_idle(channel) {
+            return self.switches.try_cross(channel, &mut self.network);
+        }
         match self.hosts.at(channel) {
-            Some(host) if is_idle => self.hosts.try_start(host, channel, &mut self.network),
-            None if self.network.output_buffers.is_some() => {
-                self.switches.cross_and_start(channel, &mut self.network);
-            }
-            None if is_idle => self.switches.try_start(channel, &mut self.network),
-            _ => {}
+            Some(host) => self.hosts.try_start(host, channel, &mut self.network),
+            None => self.switches.try_start(channel, &mut self.network),
         }
     }
 

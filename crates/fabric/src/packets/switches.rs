@@ -66,17 +66,18 @@ impl Switches {
         network.waiting.insert(&network.plan, &mut network.packets, id);
         network.links.wait(output);
         self.rules.on_ready(id, network);
-        if network.output_buffers.is_some() {
+        if self.is_in_line || network.output_buffers.is_none() {
+            network.try_at_end(output);
+        } else {
             // It may cross, whatever is on the channel.
             network.clock.start(output);
-        } else {
-            network.try_at_end(output);
         }
     }
 
     /// Whether a packet that is ready starts now, whatever else may happen: most do, and need not
     /// be put into a list.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
         self.is_in_line
             && network.links.is_free(output, network.clock.now())
@@ -98,6 +99,8 @@ impl Switches {
         let chosen = if self.is_in_line {
             let first = network.waiting.first(output);
             first.filter(|id| network.has_space(output, 0, *id)).map(|id| (0, id))
+        } else if network.output_buffers.is_some() {
+            return self.cross_and_start(output, network);
         } else {
             let candidates = self.candidates(output, network);
             self.choose(output, &candidates, network)
