@@ -44,7 +44,7 @@ impl Network {
         [begin_end, end_ps]: [u64; 2],
         present: &[i128],
     ) -> ChannelCount {
-        let left = self.inputs.occupancy(channel).cast_signed();
+        let left = self.credits.occupancy(channel).cast_signed();
         let area = left + present[channel.index()];
         let pauses = self.pauses.as_ref();
         let (stops, stopped_ps) = pauses.map_or((0, 0), |of| of.heard(channel, end_ps));

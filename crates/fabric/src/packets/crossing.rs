@@ -19,6 +19,7 @@ use crate::packets::starting::{Stay, blocks_of};
 use crate::packets::switches::LANES;
 use crate::packets::switches::{Candidates, Switches};
 use gingham_fairq::Head;
+use gingham_kernel::Span;
 use gingham_model::{Arbitration, PacketsPlan, Plan};
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
@@ -61,7 +62,7 @@ impl OutputBuffers {
             lane_count,
             arbitration: packets.arbitration,
             lines: vec![VecDeque::new(); channels * lane_count],
-            room: Credits::new(plan, &blocks),
+            room: Credits::new(plan, &blocks, |_| Span::ZERO),
             came: vec![Came::default(); channels],
         })
     }
@@ -77,7 +78,9 @@ impl OutputBuffers {
         let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
         match self.arbitration {
             Arbitration::StrictPriority => (0..waiting.len()).rev().max_by_key(level),
-            Arbitration::OldestFirst | Arbitration::RoundRobin => (!waiting.is_empty()).then_some(0),
+            Arbitration::OldestFirst | Arbitration::RoundRobin => {
+                (!waiting.is_empty()).then_some(0)
+            }
         }
     }
 
@@ -210,8 +213,8 @@ impl Network {
         let Crossed { id, .. } = buffers.lines[place].remove(first).expect("it stands there");
         self.links.wait_no_more(output);
         let (stay, end_ps) = self.start(id, output, lane);
-        let Stay { input, wire_bytes, came_ps, .. } = stay;
-        self.inputs.leave(input, wire_bytes, end_ps - came_ps);
+        let Stay { input, lane: came_on, wire_bytes, came_ps } = stay;
+        self.credits.leave(input, came_on, wire_bytes, end_ps - came_ps);
         let Self { output_buffers, clock, .. } = self;
         let buffers = output_buffers.as_mut().expect("outputs have buffers");
         buffers.room.give_back(output, lane, blocks_of(wire_bytes), end_ps, clock);

@@ -90,7 +90,7 @@ impl Network {
 
     fn tell_of_credits(&mut self, channel: ChannelId, lane: u8) {
         let now = self.clock.now();
-        let known_ps = self.inputs.known_ps(channel, now);
+        let known_ps = self.credits.known_ps(channel, lane, now);
         let losses = self.losses.as_mut().expect("updates may be lost");
         let place = losses.place(channel, lane);
         losses.lanes[place].told_ps = now;

@@ -32,56 +32,11 @@ pub(crate) struct Network {
     /// Buffers of outputs, where those have some.
     pub(crate) output_buffers: Option<OutputBuffers>,
     pub(crate) waiting: Waiting,
-    pub(crate) inputs: Inputs,
     pub(crate) standing: Standing,
     /// Channels on which anything may have happened since the last section.
     pub(crate) active: Bits,
     /// When the last section ended.
     pub(crate) section_ps: u64,
-}
-
-/// The ends of channels in switches.
-#[derive(Clone, Debug)]
-pub(crate) struct Inputs {
-    /// By channel.
-    inputs: Vec<Input>,
-}
-
-/// The end of a channel in a switch.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct Input {
-    /// Bytes that stood there, times the picoseconds for which they did, of packets that have begun
-    /// to leave.
-    occupancy: u128,
-    /// From the instant at which something comes free until the start of the channel knows.
-    credit_ps: u64,
-}
-
-impl Inputs {
-    fn new(plan: &Plan, packets_plan: &PacketsPlan) -> Self {
-        let input = |channel: ChannelId| {
-            let back = plan.channel(Fabric::reverse(channel)).delay;
-            Input { occupancy: 0, credit_ps: (back + packets_plan.credit_delay).as_ps() }
-        };
-        Self { inputs: ChannelId::first(plan.channels.len()).map(input).collect() }
-    }
-
-    /// When it is known to the sender of a channel what came free at its end at an instant.
-    #[inline]
-    pub(crate) fn known_ps(&self, input: ChannelId, free_ps: u64) -> u64 {
-        free_ps + self.inputs[input.index()].credit_ps
-    }
-
-    /// A packet that came at an instant begins to leave, and has left at another.
-    #[inline]
-    pub(crate) fn leave(&mut self, input: ChannelId, wire_bytes: u32, stay_ps: u64) {
-        self.inputs[input.index()].occupancy += u128::from(wire_bytes) * u128::from(stay_ps);
-    }
-
-    pub(crate) fn occupancy(&self, input: ChannelId) -> u128 {
-        self.inputs[input.index()].occupancy
-    }
 }
 
 impl Network {
@@ -95,12 +50,13 @@ impl Network {
             endpoints,
             packets: Packets::default(),
             links: Links::new(&plan),
-            credits: Credits::new(&plan, &packets_plan.buffer_blocks),
+            credits: Credits::new(&plan, &packets_plan.buffer_blocks, |channel| {
+                plan.channel(Fabric::reverse(channel)).delay + packets_plan.credit_delay
+            }),
             losses: Losses::new(&plan, &packets_plan),
             pauses: Pauses::new(&plan, &packets_plan),
             output_buffers: OutputBuffers::new(&plan, &packets_plan),
             waiting: Waiting::new(channels),
-            inputs: Inputs::new(&plan, &packets_plan),
             standing: Standing::new(channels, plan.lanes.count, wanted.read),
             active: Bits::new(channels),
             section_ps: 0,

@@ -102,7 +102,7 @@ impl Network {
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
-        self.inputs.leave(of.input, of.wire_bytes, end_ps - of.came_ps);
+        self.credits.leave(of.input, of.lane, of.wire_bytes, end_ps - of.came_ps);
         self.free_space(of, end_ps);
     }
 
@@ -121,7 +121,7 @@ impl Network {
         if self.losses.is_some() {
             return self.free_at(input, lane, blocks, end_ps);
         }
-        let known_ps = self.inputs.known_ps(input, end_ps);
+        let known_ps = self.credits.known_ps(input, lane, end_ps);
         self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
     }
 }
