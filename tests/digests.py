@@ -45,6 +45,8 @@ COLUMNS_IF_ASKED = {
     "held_tokens",
     "answers_waiting_max",
     "packets_marked_share",
+    "packets_marked_input",
+    "packets_marked_output",
 }
 
 # Digests of a run by table and column.

@@ -19,7 +19,7 @@
 mod told;
 
 use crate::flows::Flows;
-use crate::marking::Marker;
+use crate::marking::{Marker, Marking};
 use crate::measure::{ChannelCount, Collector};
 use crate::messages::Messages;
 use crate::traffic::Source;
@@ -116,6 +116,8 @@ impl Endpoints {
             },
             left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
             read: is_probed || plan.marking.is_some(),
+            switched: plan.switching.tells_switched()
+                && (is_probed || plan.marking.as_ref().is_some_and(Marking::looks_at_outputs)),
         };
         let is_causal = plan.is_controlled() || !repliers.is_empty();
         let mut endpoints = Self {

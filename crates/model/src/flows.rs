@@ -243,15 +243,16 @@ impl Flow {
     fn new(plan: &Plan, key: FlowKey) -> Self {
         let class = &plan.classes[key.class.index()];
         let pace = |pace: &PacePlan| Pace::new(pace.refill[key.source.index()]);
+        let limits = Limits {
+            window_packets: class.window.map_or(u32::MAX, |window| window.packets),
+            pace: class.pace.as_ref().map(pace),
+        };
         Self {
             key,
             is_controlled: class.is_controlled(),
             queue: Queue::default(),
-            limits: Limits {
-                window_packets: class.window.map_or(u32::MAX, |window| window.packets),
-                pace: class.pace.as_ref().map(pace),
-            },
-            responder: class.window.map(|window| window.response.start()),
+            limits,
+            responder: class.window.map(|window| window.response.start(&limits)),
             under_way_packets: 0,
             earliest: Time::ZERO,
             shut_since: None,

@@ -54,10 +54,13 @@ pub use in_transit::{
     WhenPoolFull,
 };
 pub use lanes::{Crossbar, Granularity, LaneArbiter, LanePlan, PipelinePlan, Scheduler, scheduler};
-pub use marking::{Marking, Periodic, Threshold};
+pub use marking::{
+    InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered, Periodic, Scan,
+    Threshold, Trigger,
+};
 pub use message::{Delivery, Message};
 pub use messages::Arrival;
-pub use notice::{Created, Notice, Order, Wanted, Which};
+pub use notice::{Created, Notice, Order, Stay, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
 pub use packets::{Among, BLOCK_BYTES, LaneBlocks, OvertakingPlan, PacketsPlan, Read};
 pub use path::{PathLength, PathSet};
@@ -68,7 +71,7 @@ pub use pauses::PausesPlan;
 pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use probe::{Noted, ProbePlan};
-pub use response::{Fixed, Response};
+pub use response::{Aimd, Fimd, Fixed, Lipd, Response};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::Simulation;
 pub use slack::{SlackBuffer, SlackError};

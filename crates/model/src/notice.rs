@@ -69,6 +69,26 @@ pub enum Notice<'a> {
         /// What.
         packet: &'a mut Packet,
     },
+    /// The head of a packet was read at a switch of whole packets, told after [`Self::Read`]: from now
+    /// on the packet is known to wait for its output.
+    Queued {
+        /// Where.
+        stay: Stay,
+    },
+    /// Such a packet starts on its output. What starts it may write on it.
+    Forwarded {
+        /// Where it was.
+        stay: Stay,
+        /// When its tail has left.
+        left: Time,
+        /// What.
+        packet: &'a mut Packet,
+    },
+    /// All has happened of the instant at which the head of such a packet was read.
+    Settled {
+        /// Where it is, or was.
+        stay: Stay,
+    },
     /// The instant has come at which an endpoint wanted to be woken.
     Woken {
         /// Which.
@@ -79,6 +99,22 @@ pub enum Notice<'a> {
         /// Of every channel that is followed, all that it did before.
         counts: &'a [ChannelCount],
     },
+}
+
+/// A packet in the buffer of an input of a switch of whole packets. No other has the same input, lane
+/// and instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stay {
+    /// The channel by which it came.
+    pub input: ChannelId,
+    /// The lane of that.
+    pub lane: u8,
+    /// When its first byte was there.
+    pub came: Time,
+    /// Its bytes on the wire.
+    pub wire_bytes: u64,
+    /// The channel by which it goes on.
+    pub output: ChannelId,
 }
 
 /// What is to be done on account of a notice.
@@ -125,6 +161,8 @@ pub struct Wanted {
     pub left: bool,
     /// [`Notice::Read`].
     pub read: bool,
+    /// [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`]; then also [`Notice::Read`].
+    pub switched: bool,
 }
 
 /// Of which packets a notice is wanted.

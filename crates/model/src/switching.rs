@@ -72,6 +72,15 @@ impl Switching {
         }
     }
 
+    /// Whether its switches tell what waits for their outputs: those that keep whole packets, at
+    /// their inputs alone.
+    pub fn tells_switched(&self) -> bool {
+        match self {
+            Self::Wormhole(_) | Self::VirtualLanes(_) => false,
+            Self::Packets(packets) => packets.output_blocks.is_none(),
+        }
+    }
+
     /// What holds senders back.
     pub fn flow_control(&self) -> FlowControl {
         match self {

@@ -29,7 +29,7 @@ pub struct FlowKey {
 }
 
 /// How many packets of a flow may be under way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WindowPlan {
     /// Packets that were sent and are not answered, at the most; at least 1.
     pub packets: u32,
@@ -80,6 +80,11 @@ impl Pace {
     /// That of the flows of a source.
     pub const fn new(refill: Span) -> Self {
         Self { refill }
+    }
+
+    /// The time in which [`REFILL_BYTES`] bytes of payload may start.
+    pub const fn refill(self) -> Span {
+        self.refill
     }
 
     /// From when on the next packet may start, if one with so much payload starts `now`.

@@ -35,6 +35,7 @@ mod reading;
 mod simulation;
 mod standing;
 mod starting;
+mod switched;
 mod switches;
 mod waiting;
 mod waits;

@@ -10,7 +10,7 @@ use crate::packets::packet::Packets;
 use crate::packets::pauses::Pauses;
 use crate::packets::standing::Standing;
 use crate::packets::waiting::Waiting;
-use gingham_model::{Endpoints, Notice, PacketsPlan, Plan, Wanted};
+use gingham_model::{Endpoints, Notice, PacketsPlan, Plan, Stay, Wanted};
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
@@ -33,6 +33,8 @@ pub(crate) struct Network {
     pub(crate) output_buffers: Option<OutputBuffers>,
     pub(crate) waiting: Waiting,
     pub(crate) standing: Standing,
+    /// Packets whose heads were read at this instant, where somebody wants to know what comes of it.
+    pub(crate) read: Vec<Stay>,
     /// Channels on which anything may have happened since the last section.
     pub(crate) active: Bits,
     /// When the last section ended.
@@ -58,6 +60,7 @@ impl Network {
             output_buffers: OutputBuffers::new(&plan, &packets_plan),
             waiting: Waiting::new(channels),
             standing: Standing::new(channels, plan.lanes.count, wanted.read),
+            read: Vec::new(),
             active: Bits::new(channels),
             section_ps: 0,
             packets_plan,

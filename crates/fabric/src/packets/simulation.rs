@@ -92,6 +92,9 @@ impl Simulation {
         while let Some(channel) = self.network.clock.next_start() {
             self.try_start(channel);
         }
+        if !self.network.read.is_empty() && self.network.clock.is_over() {
+            self.network.tell_settled();
+        }
     }
 
     fn try_start(&mut self, channel: ChannelId) {
@@ -188,4 +191,7 @@ fn read(input: ChannelId, id: PacketId, network: &mut Network) {
     let packet = &mut network.packets.get_mut(id).packet;
     let notice = Notice::Read { input, lane, waiting_flits, packet };
     network.endpoints.tell(network.clock.time(), notice);
+    if network.wanted.switched {
+        network.tell_queued(id);
+    }
 }

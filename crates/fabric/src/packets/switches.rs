@@ -116,6 +116,9 @@ impl Switches {
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
+        if network.wanted.switched {
+            network.tell_forwarded(id, output);
+        }
         let (stay, end_ps) = network.start(id, output, lane);
         network.leave_buffer(stay, end_ps);
         network.links.begin(output, stay.wire_bytes, end_ps, Some(stay.input));

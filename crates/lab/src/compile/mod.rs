@@ -9,6 +9,7 @@ mod imported;
 mod in_transit;
 mod lanes;
 mod longest;
+mod marking;
 mod measure;
 mod milestone;
 mod network;
@@ -133,6 +134,5 @@ fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Resul
     classes::check_paces(source, plan)?;
     pool::check(source, plan)?;
     network::check(source, plan, gathered)?;
-    network::note_unheard(plan, gathered);
-    Ok(())
+    marking::check(source, plan, gathered)
 }

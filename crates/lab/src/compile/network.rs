@@ -138,15 +138,6 @@ pub(super) fn settle(
     packets::settle(source, parameters, plan)
 }
 
-/// Says where switches mark packets and no answer brings a mark back.
-pub(super) fn note_unheard(plan: &Plan, gathered: &mut Gathered) {
-    if plan.marking.is_some() && plan.classes.iter().all(|class| class.window.is_none()) {
-        let note = "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no \
-                    class has a window (traffic.*.window)";
-        gathered.notes.push(note.to_owned());
-    }
-}
-
 fn overhead_bytes(source: &ScenarioSource, parameters: &Parameters) -> Result<u32, LabError> {
     let Parameters { type_bytes: Bytes(type_bytes), trailer_bytes: Bytes(trailer_bytes), .. } =
         parameters;

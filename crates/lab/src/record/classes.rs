@@ -6,7 +6,7 @@ use super::verdict::{self, Asked};
 use super::view::RunView;
 use gingham_kernel::Span;
 use gingham_model::measure::{ClassReport, Estimate, Percentile};
-use gingham_model::{ClassId, Hold, Quantity};
+use gingham_model::{ClassId, Hold, Quantity, Trigger};
 use gingham_results::{Builder, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -133,6 +133,13 @@ pub struct ClassSummary {
     /// answered.
     #[schemars(extend("x-unit" = "1"))]
     pub packets_marked_share: Option<f64>,
+    /// Its data packets that switches marked over the whole run because the buffer of an input was
+    /// full.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub packets_marked_input: u64,
+    /// The same because too many packets waited for an output.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub packets_marked_output: u64,
     /// The percentiles of latency that were asked for and can be told.
     pub percentiles: Vec<PercentileSummary>,
 }
@@ -216,6 +223,8 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         held_tokens: held_by(Hold::Tokens),
         answers_waiting_max: flows.map_or(0, |flows| flows.answers_waiting_max),
         packets_marked_share: flows.and_then(|flows| flows.marked_share),
+        packets_marked_input: view.report.marked_packets(id, Trigger::Input),
+        packets_marked_output: view.report.marked_packets(id, Trigger::Output),
         percentiles: percentiles(view, id),
     }
 }

@@ -4,9 +4,9 @@
 use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
 use gingham_model::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_model::{
-    AnswerPlan, ClassId, ClassPlan, FlowKey, FollowPlan, Marking, MeasurePlan, PacePlan,
-    PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES, Response, Threshold, WhenFull,
-    WindowPlan,
+    Aimd, AnswerPlan, ClassId, ClassPlan, Fimd, FlowKey, FollowPlan, Lipd, Marking, MeasurePlan,
+    PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES, Response, Threshold,
+    WhenFull, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::num::NonZeroU64;
@@ -38,6 +38,10 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
             class.pace = Some(random_pace(&mut draw, &byte_ps));
         }
     }
+    // Kept cases have none.
+    if matches!(seed % 5, 2 | 4) {
+        add_responses(&mut plan, &byte_ps, seed);
+    }
     let is_probed = draw.below(4) > 0;
     let probe = ProbePlan {
         control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
@@ -54,6 +58,24 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
         plan.follow = random_follow(&mut draw, &plan);
     }
     plan
+}
+
+/// Flows with windows respond to marks, from the pace of their class down.
+fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
+    let mut draw = Stream::new(seed, "responses", Purpose::Shuffle);
+    for class in &mut plan.classes {
+        let Some(window) = &mut class.window else { continue };
+        let lowest = [1.0, 0.5, 0.1, 1.0 / 256.0][usize::try_from(draw.below(4)).unwrap()];
+        let factor = [1.1, 2.0, 8.0][usize::try_from(draw.below(3)).unwrap()];
+        window.response = match draw.below(4) {
+            0 => Response::Fimd(Fimd { lowest, factor }),
+            1 => Response::Aimd(Aimd { lowest, factor }),
+            _ => Response::Lipd(Lipd { lowest }),
+        };
+        if class.pace.is_none() {
+            class.pace = Some(random_pace(&mut draw, byte_ps));
+        }
+    }
 }
 
 /// A class whose messages reply to those of another one, from everywhere.

@@ -14,7 +14,7 @@ use crate::marking::Reading;
 use crate::traffic::Draft;
 use crate::{
     Arrival, ClassId, Conformance, Content, Created, FlowId, FlowKey, Message, MessageId, Noted,
-    Notice, Order, Packet, PathSet, Priority,
+    Notice, Order, Packet, PathSet, Priority, Stay,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
@@ -52,6 +52,17 @@ impl Endpoints {
             Notice::Received { packet, arrival } => self.on_received(packet, arrival),
             Notice::Read { input, waiting_flits, packet, .. } => {
                 self.on_read(input, waiting_flits, packet);
+            }
+            Notice::Queued { stay } => {
+                if let Some(marker) = &mut self.marker {
+                    marker.queued(stay);
+                }
+            }
+            Notice::Forwarded { stay, left, packet } => self.on_forwarded(stay, left, packet),
+            Notice::Settled { stay } => {
+                if let Some(marker) = &mut self.marker {
+                    marker.settled(stay, now);
+                }
             }
             Notice::Woken { endpoint } => self.on_woken(endpoint, now),
             Notice::Sampled { counts } => {
@@ -316,6 +327,17 @@ impl Endpoints {
         }
     }
 
+    fn on_forwarded(&mut self, stay: Stay, left: Time, packet: &mut Packet) {
+        let Some(marker) = &mut self.marker else { return };
+        if let Some(trigger) = marker.forwarded(stay, left) {
+            // Answers are no data, and nobody hears of their marks.
+            if !packet.mark && matches!(packet.content, Content::Data(_)) {
+                self.collector.on_marked(packet.class, trigger);
+            }
+            packet.mark = true;
+        }
+    }
+
     /// Tells the collector for how long flows were held back, as far as that is known now.
     #[inline(never)]
     pub(super) fn tell_held(&mut self) {
@@ -393,9 +415,20 @@ impl Endpoints {
                 packet: Some(**packet),
                 ..at("read", input.index())
             },
+            Notice::Queued { stay } => noted_stay("queued", time, stay),
+            Notice::Forwarded { stay, packet, .. } => {
+                Noted { packet: Some(**packet), ..noted_stay("forwarded", time, stay) }
+            }
+            Notice::Settled { stay } => noted_stay("settled", time, stay),
             Notice::Woken { endpoint } => at("woken", endpoint.index()),
             Notice::Sampled { counts } => at("sampled", counts.len()),
         };
         self.noted.push(noted);
     }
+}
+
+#[cold]
+fn noted_stay(what: &'static str, time: Time, stay: &Stay) -> Noted {
+    let Stay { input, lane, wire_bytes, .. } = *stay;
+    Noted { time, what, place: input.index(), lane, waiting_flits: wire_bytes, packet: None }
 }

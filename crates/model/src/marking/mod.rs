@@ -6,15 +6,33 @@
 //! ```
 //!
 //! A policy is a file that says what it takes and how it decides, and a line of `policies!` below. A
-//! mark that is set stays.
+//! mark that is set stays. Those that look at outputs mark a packet as a switch starts it, and live in
+//! networks of whole packets:
+//!
+//! ```text
+//!   queued ──► counts, by output and buffer ◄── settled: is the buffer full, do too many wait?
+//!   forwarded ──► mark it?
+//! ```
 
+mod congestion;
+mod input_output_triggered;
+mod input_triggered;
+mod naive;
+mod output_triggered;
 mod periodic;
 mod threshold;
 
+pub use congestion::Scan;
+pub use input_output_triggered::InputOutputTriggered;
+pub use input_triggered::InputTriggered;
+pub use naive::Naive;
+pub use output_triggered::OutputTriggered;
 pub use periodic::Periodic;
 pub use threshold::Threshold;
 
-use crate::Plan;
+use crate::bare_names::accept_bare_names;
+use crate::{Plan, Stay};
+use gingham_kernel::Time;
 use gingham_topology::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,10 +46,22 @@ pub(crate) struct Reading {
     pub(crate) waiting_flits: u64,
 }
 
+/// Why a packet is marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trigger {
+    /// The buffer of an input was full.
+    Input,
+    /// More than a threshold waited for an output.
+    Output,
+}
+
 /// A marking policy with its parameters.
 pub(crate) trait Policy {
     /// What it remembers.
     type Memory: Mark;
+
+    /// Whether it looks at what waits for outputs, and marks packets as they start there.
+    const LOOKS_AT_OUTPUTS: bool = false;
 
     fn start(&self, plan: &Plan) -> Self::Memory;
 }
@@ -39,7 +69,20 @@ pub(crate) trait Policy {
 /// A marking policy at work, for all switches.
 pub(crate) trait Mark {
     /// Whether a packet whose head a switch has read is marked.
-    fn marks(&mut self, reading: Reading) -> bool;
+    fn marks(&mut self, _reading: Reading) -> bool {
+        false
+    }
+
+    /// The head of a packet was read.
+    fn queued(&mut self, _stay: Stay) {}
+
+    /// All has happened of the instant at which the head of a packet was read.
+    fn settled(&mut self, _stay: Stay, _now: Time) {}
+
+    /// Whether a packet is marked that starts on its output, and why.
+    fn forwarded(&mut self, _stay: Stay, _left: Time) -> Option<Trigger> {
+        None
+    }
 }
 
 /// Makes [`Marking`] and [`Marker`] of the types of the policies.
@@ -48,6 +91,7 @@ macro_rules! policies {
         /// Which packets switches mark.
         #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
+        #[schemars(transform = accept_bare_names)]
         pub enum Marking {
             $($(#[$about])* $name($name),)*
         }
@@ -57,6 +101,13 @@ macro_rules! policies {
             pub(crate) fn start(&self, plan: &Plan) -> Marker {
                 match self {
                     $(Self::$name(of) => Marker::$name(of.start(plan)),)*
+                }
+            }
+
+            /// Whether it looks at what waits for outputs, which networks of whole packets tell.
+            pub const fn looks_at_outputs(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$name as Policy>::LOOKS_AT_OUTPUTS,)*
                 }
             }
         }
@@ -74,6 +125,27 @@ macro_rules! policies {
                     $(Self::$name(of) => of.marks(reading),)*
                 }
             }
+
+            /// The head of a packet was read.
+            pub(crate) fn queued(&mut self, stay: Stay) {
+                match self {
+                    $(Self::$name(of) => of.queued(stay),)*
+                }
+            }
+
+            /// All has happened of the instant at which the head of a packet was read.
+            pub(crate) fn settled(&mut self, stay: Stay, now: Time) {
+                match self {
+                    $(Self::$name(of) => of.settled(stay, now),)*
+                }
+            }
+
+            /// Whether a packet is marked that starts on its output, and why.
+            pub(crate) fn forwarded(&mut self, stay: Stay, left: Time) -> Option<Trigger> {
+                match self {
+                    $(Self::$name(of) => of.forwarded(stay, left),)*
+                }
+            }
         }
     };
 }
@@ -89,4 +161,45 @@ policies! {
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ threshold = { above = "64 B" } }"#))]
     Threshold,
+    /// What waits in the buffer of an input and lane that has become full.
+    #[schemars(extend("x-source" = "Santos et al. 2002, section IV.A"))]
+    Naive,
+    /// Of each output for which something waits in a buffer that has become full, as many packets as
+    /// the switch has for it, as they start there.
+    #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
+    InputTriggered,
+    /// The same, and also where more than a threshold wait for an output.
+    #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C"))]
+    #[schemars(extend("x-example" = "{ input-output-triggered = { threshold = 8 } }"))]
+    InputOutputTriggered,
+    /// Only where more than a threshold wait for an output, so that a buffer fills unnoticed whose
+    /// packets go to many.
+    #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
+    #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
+    OutputTriggered,
+}
+
+impl Marking {
+    /// More packets than this for an output mark what waits for it.
+    pub const fn threshold(&self) -> Option<u32> {
+        match self {
+            Self::InputOutputTriggered(of) => Some(of.threshold),
+            Self::OutputTriggered(of) => Some(of.threshold),
+            Self::Periodic(_) | Self::Threshold(_) | Self::Naive(_) | Self::InputTriggered(_) => {
+                None
+            }
+        }
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Periodic(_) => "periodic",
+            Self::Threshold(_) => "threshold",
+            Self::Naive(_) => "naive",
+            Self::InputTriggered(_) => "input-triggered",
+            Self::InputOutputTriggered(_) => "input-output-triggered",
+            Self::OutputTriggered(_) => "output-triggered",
+        }
+    }
 }

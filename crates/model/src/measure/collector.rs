@@ -28,7 +28,7 @@ use super::samples::Samples;
 use super::transit::TransitCollector;
 use crate::{
     ClassId, ClassPlan, Contention, Delivery, FlowId, FlowKey, Hold, Message, Plan, Quantity,
-    StopPlan,
+    StopPlan, Trigger,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
@@ -55,6 +55,8 @@ pub struct Collector {
     /// Whether intervals were narrow when last asked.
     was_narrow: bool,
     end: Time,
+    /// By class: data packets that switches marked, by trigger, over the whole run.
+    marked_packets: Vec<[u64; 2]>,
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
@@ -82,6 +84,7 @@ impl Collector {
             followed_left: 0,
             was_narrow: false,
             end: plan.stop.latest_end(),
+            marked_packets: vec![[0; 2]; plan.classes.len()],
             created_messages: 0,
             dropped_messages: 0,
             delivered_messages: 0,
@@ -192,6 +195,16 @@ impl Collector {
         if self.closed.is_none() {
             self.flows.count_answered(&self.grid, flow, marked, now);
         }
+    }
+
+    /// A switch has marked a data packet of a class, for this reason.
+    pub fn on_marked(&mut self, class: ClassId, trigger: Trigger) {
+        self.marked_packets[class.index()][trigger as usize] += 1;
+    }
+
+    /// Data packets of a class that switches marked over the whole run for this reason.
+    pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
+        self.marked_packets[class.index()][trigger as usize]
     }
 
     /// An answer to a packet of a class was queued in an adapter, where `depth` packets that no

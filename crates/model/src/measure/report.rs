@@ -13,7 +13,7 @@ use super::{
     Bar, ChannelReport, ContentionStep, Count, Estimate, Percentile, Step, TransitReport, WarmUp,
     Window,
 };
-use crate::{ClassId, Delivery, Message, Quantity};
+use crate::{ClassId, Delivery, Message, Quantity, Trigger};
 use gingham_kernel::{Span, Time};
 use gingham_results::{Ratio, batch_means, real, trend};
 use gingham_topology::{ChannelId, EndpointId};
@@ -101,6 +101,11 @@ impl<'a> RunReport<'a> {
     /// settle.
     pub fn class_window(&self, class: ClassId) -> Window {
         self.window_from(self.beginnings.classes[class.index()])
+    }
+
+    /// Data packets of a class that switches marked over the whole run for this reason.
+    pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
+        self.collector.marked_packets(class, trigger)
     }
 
     fn window_from(&self, (first, warm_up): (usize, WarmUp)) -> Window {

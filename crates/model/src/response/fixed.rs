@@ -12,7 +12,7 @@ pub struct Fixed {}
 impl Respond for Fixed {
     type Memory = Self;
 
-    fn start(&self) -> Self {
+    fn start(&self, _limits: &Limits) -> Self {
         *self
     }
 }

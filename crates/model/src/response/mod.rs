@@ -8,9 +8,19 @@
 //! A response is a file that says what it takes, with its two functions, and a line of
 //! `responses!` below.
 
+mod aimd;
+mod fimd;
 mod fixed;
+mod lipd;
+mod rate;
+#[cfg(test)]
+mod tests;
 
+pub use aimd::Aimd;
+pub use fimd::Fimd;
 pub use fixed::Fixed;
+pub use lipd::Lipd;
+pub(crate) use rate::Rate;
 
 use crate::Pace;
 use crate::bare_names::accept_bare_names;
@@ -31,7 +41,8 @@ pub(crate) trait Respond {
     /// What a flow remembers.
     type Memory: Adapt;
 
-    fn start(&self) -> Self::Memory;
+    /// That of a new flow with these limits.
+    fn start(&self, limits: &Limits) -> Self::Memory;
 }
 
 /// A response at work, for one flow.
@@ -47,7 +58,7 @@ pub(crate) trait Adapt {
 macro_rules! responses {
     ($($(#[$about:meta])* $name:ident,)*) => {
         /// What a flow makes of marks that come back.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[schemars(transform = accept_bare_names)]
         pub enum Response {
@@ -56,9 +67,9 @@ macro_rules! responses {
 
         impl Response {
             /// That of a new flow.
-            pub(crate) fn start(&self) -> Responder {
+            pub(crate) fn start(&self, limits: &Limits) -> Responder {
                 match self {
-                    $(Self::$name(of) => Responder::$name(of.start()),)*
+                    $(Self::$name(of) => Responder::$name(of.start(limits)),)*
                 }
             }
         }
@@ -84,6 +95,44 @@ responses! {
     /// Window and pace stay what they are.
     #[schemars(extend("x-source" = "textbook"))]
     Fixed,
+    /// Linear inter-packet delay: a mark adds the time of a packet to that between packets.
+    #[schemars(extend("x-source" = "Santos, Turner, Janakiraman, INFOCOM 2003"))]
+    Lipd,
+    /// Fast increase, multiplicative decrease: a mark divides the rate, and what it took comes back in
+    /// the same time at every rate.
+    #[schemars(extend("x-source" = "US patent 7,920,476, claims 1 to 3"))]
+    Fimd,
+    /// Additive increase, multiplicative decrease: a mark divides the rate, which grows by the same in
+    /// the same time.
+    #[schemars(extend("x-source" = "Chiu and Jain 1989; the increase is reconstructed from Santos, Turner, Janakiraman, INFOCOM 2003"))]
+    Aimd,
+}
+
+impl Response {
+    /// Whether it changes the pace of flows, which then have one.
+    pub const fn is_paced(&self) -> bool {
+        !matches!(self, Self::Fixed(_))
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Fixed(_) => "fixed",
+            Self::Lipd(_) => "lipd",
+            Self::Fimd(_) => "fimd",
+            Self::Aimd(_) => "aimd",
+        }
+    }
+
+    /// The lowest rate, as a share of the highest, and the factor of a decrease, of those that have them.
+    pub const fn parameters(&self) -> (Option<f64>, Option<f64>) {
+        match self {
+            Self::Fixed(_) => (None, None),
+            Self::Lipd(of) => (Some(of.lowest), None),
+            Self::Fimd(of) => (Some(of.lowest), Some(of.factor)),
+            Self::Aimd(of) => (Some(of.lowest), Some(of.factor)),
+        }
+    }
 }
 
 impl Default for Response {

@@ -36,4 +36,7 @@ pub(crate) enum Event {
     Ready { channel: ChannelId, lane: u8, packet: JourneyId },
     /// Phase 6: `channel` chooses, if it is idle.
     Start { channel: ChannelId },
+    /// Phase 7: all has happened of the instant at which the head of a packet was read that came by
+    /// `channel`.
+    Settle { channel: ChannelId, lane: u8, packet: JourneyId },
 }

@@ -171,6 +171,7 @@ impl Simulation {
             Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
             Event::Ready { channel, lane, packet } => self.ready(channel, lane, packet),
             Event::Start { channel } => self.choose(channel),
+            Event::Settle { channel, lane, packet } => self.settle(channel, lane, packet),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Switches: heads are read, packets become ready, and idle outputs start them.
 
+use crate::packets::buffer::Buffered;
 use crate::packets::event::Event;
 use crate::packets::journey::JourneyId;
 use crate::packets::order::Waiting;
@@ -7,7 +8,7 @@ use crate::packets::output::Leaves;
 use crate::packets::simulation::Simulation;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_model::{Notice, Read};
+use gingham_model::{Notice, Read, Stay};
 use gingham_topology::routing::DatelineClass;
 use gingham_topology::{ChannelId, NodeId};
 
@@ -36,9 +37,22 @@ impl Simulation {
                 .tell(self.timeline.now, Notice::Read { input, lane, waiting_flits, packet });
             self.carry_out();
         }
+        if self.endpoints.wanted().switched {
+            let stay = self.stay(input, lane, packet);
+            self.endpoints.tell(self.timeline.now, Notice::Queued { stay });
+            self.timeline.cause(self.timeline.now, Event::Settle { channel: input, lane, packet });
+        }
         let never_dry = self.never_dry(input, lane, packet);
         self.timeline
             .cause(self.timeline.now.max(never_dry), Event::Ready { channel: input, lane, packet });
+    }
+
+    /// How a packet is in a buffer.
+    fn stay(&self, input: ChannelId, lane: u8, packet: JourneyId) -> Stay {
+        let mut there = self.input(input).lane(lane).iter();
+        let found = there.find(|buffered| buffered.packet == packet).expect("it is here");
+        let Buffered { came, wire_bytes, output, .. } = *found;
+        Stay { input, lane, came, wire_bytes, output }
     }
 
     /// The earliest start at which no byte has to go on before it is there:
@@ -122,9 +136,22 @@ impl Simulation {
         buffered.has_started = true;
         let (packet, dateline_class) = (buffered.packet, buffered.dateline_class);
         self.keep_turn(output, lane, input);
+        if self.endpoints.wanted().switched {
+            let stay = self.stay(input, came_on, packet);
+            let left = self.timeline.now + self.plan.channel(output).bytes.of(stay.wire_bytes);
+            let packet = &mut self.journeys.get_mut(packet).packet;
+            self.endpoints.tell(self.timeline.now, Notice::Forwarded { stay, left, packet });
+        }
         self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
         // What was held back by it may go now, also on channels that have chosen before.
         self.wake_switch(self.plan.ends(output).source.node);
+    }
+
+    // Phase 7: settled.
+
+    pub(crate) fn settle(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
+        let stay = self.stay(input, lane, packet);
+        self.endpoints.tell(self.timeline.now, Notice::Settled { stay });
     }
 
     /// The last packet of a lane of an output came by an input port.

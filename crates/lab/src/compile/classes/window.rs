@@ -6,10 +6,14 @@ use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
 use crate::scenario::{Answer, ScenarioSource};
 use gingham_kernel::Bytes;
-use gingham_model::{AnswerPlan, ClassPlan, PacePlan, Plan, Priority, REFILL_BYTES, WindowPlan};
+use gingham_model::{
+    AnswerPlan, ClassPlan, PacePlan, Plan, Priority, REFILL_BYTES, Response, WindowPlan,
+};
 
 /// The largest window: more packets than a network of any size holds of one flow.
 const PACKETS_MAX: i64 = 1_000_000;
+/// The most by which a mark divides a rate: more than any paper asks for.
+const FACTOR_MAX: f64 = 1e6;
 /// The longest answer: more than whoever acknowledges has to say.
 const ANSWER_MAX_BYTES: u32 = 64 << 10;
 
@@ -26,7 +30,28 @@ impl ClassContext<'_> {
             self.error("window.packets", message)
         })?;
         let answer = self.answer(&window.answer, priority)?;
+        self.check_response(window.response)?;
         Ok(Some(WindowPlan { packets, answer, response: window.response }))
+    }
+
+    /// Refuses rates that no flow can have.
+    fn check_response(&self, response: Response) -> Result<(), LabError> {
+        let (lowest, factor) = response.parameters();
+        let key = |of: &str| format!("window.response.{}.{of}", response.name());
+        if let Some(lowest) = lowest.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
+            let message = format!(
+                "the lowest rate of a flow is a share of its highest, which is the pace of the class or the full rate of the link: \
+                 above 0 and at most 1, not {lowest}"
+            );
+            return Err(self.error(&key("lowest"), message).into());
+        }
+        if let Some(factor) = factor.filter(|factor| !(*factor > 1.0 && *factor <= FACTOR_MAX)) {
+            let message = format!(
+                "a mark divides the rate by more than 1, and by no more than {FACTOR_MAX}, not by {factor}"
+            );
+            return Err(self.error(&key("factor"), message).into());
+        }
+        Ok(())
     }
 
     fn answer(&self, answer: &Answer, of_class: Priority) -> Result<AnswerPlan, LabError> {
@@ -47,7 +72,10 @@ impl ClassContext<'_> {
 
     /// The pace of a class, at every endpoint: excess of another class may be sent as one of it.
     pub(super) fn pace(&self) -> Result<Option<PacePlan>, LabError> {
-        let Some(pace) = self.class.pace else { return Ok(None) };
+        let response = self.class.window.as_ref().map(|window| window.response);
+        // What changes a pace goes down from that of the class, or from the full rate.
+        let full = response.filter(Response::is_paced).map(|_| 1.0);
+        let Some(pace) = self.class.pace.or(full) else { return Ok(None) };
         if !(pace > 0.0 && pace <= 1.0) {
             let message = format!(
                 "a pace is a fraction of the host's link, above 0 and at most 1, not {pace}"
@@ -68,17 +96,24 @@ pub(in crate::compile) fn check_paces(
         for (index, paced) in plan.classes.iter().enumerate() {
             let is_sent_so = sent_as(plan, class).any(|other| std::ptr::eq(other, paced));
             let Some(pace) = paced.pace.as_ref().filter(|_| is_sent_so) else { continue };
-            let Some(longest) = too_long(class, paced, pace) else { continue };
+            let response = paced.window.map(|window| window.response);
+            let lowest = response.and_then(|response| response.parameters().0);
+            let Some(longest) = too_long(class, paced, pace, lowest) else { continue };
             let has = match longest {
                 u32::MAX => "may be of any length".to_owned(),
                 _ => format!("may have {} of payload", Bytes(longest.into())),
             };
             let message = format!(
-                "at this pace 64 KiB, or a packet of class `{}`, which {has}, take longer than {TIME_MAX}, and no run lasts \
-                 as long: raise the pace, or cut packets with segmentation",
+                "at this pace{} 64 KiB, or a packet of class `{}`, which {has}, take longer than {TIME_MAX}, and no run lasts \
+                 as long: raise it, or cut packets with segmentation",
+                if lowest.is_some() { ", the lowest of its response," } else { "" },
                 class.name
             );
-            return Err(source.refuse(&format!("traffic.{index}.pace"), message).into());
+            let key = match response.filter(Response::is_paced) {
+                None => format!("traffic.{index}.pace"),
+                Some(of) => format!("traffic.{index}.window.response.{}.lowest", of.name()),
+            };
+            return Err(source.refuse(&key, message).into());
         }
     }
     Ok(())
@@ -86,12 +121,28 @@ pub(in crate::compile) fn check_paces(
 
 /// The most payload of a packet of one class, sent as those of another, if its time at the pace of
 /// that, or the time of 64 KiB, is longer than any run.
-fn too_long(class: &ClassPlan, paced: &ClassPlan, pace: &PacePlan) -> Option<u32> {
+fn too_long(
+    class: &ClassPlan,
+    paced: &ClassPlan,
+    pace: &PacePlan,
+    lowest: Option<f64>,
+) -> Option<u32> {
     let most = u128::from(TIME_MAX.as_ps()) * u128::from(REFILL_BYTES);
     class.sources.iter().find_map(|sender| {
-        let refill_ps = pace.refill[sender.endpoint.index()].as_ps();
+        let refill_ps = slowest_ps(pace.refill[sender.endpoint.index()].as_ps(), lowest);
         let longest = longest_anywhere(paced, *sender.payload_bytes().end());
         let bytes = u64::from(longest).max(REFILL_BYTES);
         (u128::from(refill_ps) * u128::from(bytes) > most).then_some(longest)
     })
+}
+
+/// A time at the pace of a class, at the lowest rate of its response.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "what no run lasts is the same however it is rounded"
+)]
+fn slowest_ps(refill_ps: u64, lowest: Option<f64>) -> u64 {
+    lowest.map_or(refill_ps, |lowest| (refill_ps as f64 / lowest) as u64)
 }

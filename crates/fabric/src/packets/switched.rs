@@ -1,0 +1,47 @@
+//! What somebody wants to know of packets in switches: that they wait for an output, start on it, and
+//! what all of an instant has come to.
+
+use crate::packets::network::Network;
+use crate::packets::packet::{Moving, PacketId};
+use gingham_kernel::Time;
+use gingham_model::{Notice, Stay};
+use gingham_topology::ChannelId;
+
+impl From<&Moving> for Stay {
+    fn from(packet: &Moving) -> Self {
+        let Moving { input, lane, came_ps, wire_bytes, output, .. } = *packet;
+        let came = Time::from_ps(came_ps);
+        Self { input, lane, came, wire_bytes: wire_bytes.into(), output }
+    }
+}
+
+impl Network {
+    /// The head of a packet was read.
+    #[inline(never)]
+    pub(crate) fn tell_queued(&mut self, id: PacketId) {
+        let stay = Stay::from(self.packets.get(id));
+        self.tell(Notice::Queued { stay });
+        self.read.push(stay);
+    }
+
+    /// A packet is about to start on its output.
+    #[inline(never)]
+    pub(crate) fn tell_forwarded(&mut self, id: PacketId, output: ChannelId) {
+        let moving = self.packets.get_mut(id);
+        let stay = Stay::from(&*moving);
+        let now = self.clock.time();
+        let left = now + self.links.line(output).bytes.of(stay.wire_bytes);
+        let packet = &mut moving.packet;
+        self.endpoints.tell(now, Notice::Forwarded { stay, left, packet });
+    }
+
+    /// All has happened of an instant at which heads were read.
+    #[inline(never)]
+    pub(crate) fn tell_settled(&mut self) {
+        let mut read = std::mem::take(&mut self.read);
+        for stay in read.drain(..) {
+            self.tell(Notice::Settled { stay });
+        }
+        self.read = read;
+    }
+}

@@ -1,0 +1,102 @@
+//! Marks and what flows make of them: what no switch can do, and what comes to nothing.
+
+use super::gathered::Gathered;
+use crate::error::LabError;
+use crate::scenario::ScenarioSource;
+use gingham_model::{Marking, PacketsPlan, Plan, Switching};
+use gingham_topology::ChannelId;
+use gingham_topology::Fabric;
+
+/// Refuses policies that the switches of a plan cannot follow, and says what comes to nothing.
+pub(super) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    if let Some(marking) = &plan.marking {
+        check_kind(source, plan, marking)?;
+        check_threshold(source, plan, marking)?;
+    }
+    note_unheard(plan, gathered);
+    Ok(())
+}
+
+fn check_kind(source: &ScenarioSource, plan: &Plan, marking: &Marking) -> Result<(), LabError> {
+    if !marking.looks_at_outputs() || plan.switching.tells_switched() {
+        return Ok(());
+    }
+    let message = match &plan.switching {
+        Switching::Packets(_) => {
+            "this policy looks at what fills inputs and waits there, and with buffers at outputs packets wait in those: leave \
+             out network.packets.output_buffer, or take another policy"
+        }
+        Switching::Wormhole(_) | Switching::VirtualLanes(_) => {
+            "this policy looks at whole packets in switches: say network.switching = \"packets\", or take periodic or threshold"
+        }
+    };
+    Err(source.refuse("network.marking", message).into())
+}
+
+/// Refuses a threshold that no output ever passes.
+fn check_threshold(
+    source: &ScenarioSource,
+    plan: &Plan,
+    marking: &Marking,
+) -> Result<(), LabError> {
+    let (Some(threshold), Switching::Packets(packets)) = (marking.threshold(), &plan.switching)
+    else {
+        return Ok(());
+    };
+    let most = most_packets(plan, packets);
+    if u64::from(threshold) < most {
+        return Ok(());
+    }
+    let message = format!(
+        "the inputs of a switch hold no more than {most} packets, so that never more than {threshold} wait for an output: lower \
+         the threshold, or raise network.packets.buffer"
+    );
+    let key = format!("network.marking.{}.threshold", marking.name());
+    Err(source.refuse(&key, message).into())
+}
+
+/// Packets that the buffers of all inputs of a switch hold at the most, of the shortest that any class
+/// sends as data.
+fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
+    let shortest = |class: &gingham_model::ClassPlan| {
+        let messages = class.sources.iter().map(|source| *source.payload_bytes().start());
+        let message = messages.min().unwrap_or(1);
+        message.min(class.longest_packet_bytes(|| 1))
+    };
+    let shortest = plan.classes.iter().map(shortest).min().unwrap_or(1);
+    let blocks = PacketsPlan::blocks(packets.wire_bytes(shortest));
+    let of_input: u64 = packets.buffer_blocks.iter().map(|holds| u64::from(*holds) / blocks).sum();
+    let inputs = |node| {
+        let into = plan.fabric.channels_from(node).map(Fabric::reverse);
+        into.filter(|channel: &ChannelId| plan.has_buffer(*channel)).count() as u64
+    };
+    let switches = plan.fabric.node_ids().filter(|node| plan.is_switch(*node));
+    switches.map(|node| inputs(node) * of_input).max().unwrap_or(0)
+}
+
+/// Says where marks change nothing: nobody hears of them, or nobody makes anything of them, or there
+/// are none.
+fn note_unheard(plan: &Plan, gathered: &mut Gathered) {
+    let mut windows = plan.classes.iter().filter_map(|class| class.window);
+    let responds = windows.clone().any(|window| window.response.is_paced());
+    let note = match (&plan.marking, windows.next()) {
+        (Some(_), None) => {
+            "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no class \
+             has a window (traffic.*.window)"
+        }
+        (Some(_), Some(_)) if !responds => {
+            "switches mark packets (network.marking), and answers bring the marks back, and no flow makes anything of them: \
+             traffic.*.window.response = \"lipd\" would"
+        }
+        (None, Some(_)) if responds => {
+            "flows have a response to marks (traffic.*.window.response), and no switch marks packets: network.marking = \
+             \"input-triggered\" would"
+        }
+        _ => return,
+    };
+    gathered.notes.push(note.to_owned());
+}

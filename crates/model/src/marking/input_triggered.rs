@@ -1,0 +1,43 @@
+//! Marks, of every output for which something waits in a buffer that has become full, all that the
+//! switch has for it.
+//!
+//! Source: Santos, Turner and Janakiraman 2002, section IV.B.
+
+use super::Policy;
+use super::congestion::{Concerns, Congestion, Scan, Triggers};
+use crate::Plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `input-triggered`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InputTriggered {
+    /// Which packets are marked; the next that start, as many as are counted, unless given.
+    pub scan: Scan,
+    /// Whether a packet whose tail is leaving still counts as waiting for its output; it does unless
+    /// given.
+    pub counts_leaving: bool,
+}
+
+impl Default for InputTriggered {
+    fn default() -> Self {
+        Self { scan: Scan::Counters, counts_leaving: true }
+    }
+}
+
+impl Policy for InputTriggered {
+    type Memory = Congestion;
+
+    const LOOKS_AT_OUTPUTS: bool = true;
+
+    fn start(&self, plan: &Plan) -> Congestion {
+        let triggers = Triggers {
+            full: Some(Concerns::Outputs),
+            threshold: None,
+            scan: self.scan,
+            counts_leaving: self.counts_leaving,
+        };
+        Congestion::new(plan, triggers)
+    }
+}

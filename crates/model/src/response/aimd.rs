@@ -1,0 +1,59 @@
+//! Additive increase, multiplicative decrease: the rate grows by the same in the same time.
+//!
+//! ```text
+//!   marked       r / m
+//!   not marked   r + (m - 1) R_min^2 / r
+//! ```
+//!
+//! The increase is the steepest that never recovers sooner at a higher rate than p / R_min at m R_min.
+//!
+//! Source: Chiu and Jain 1989 for the scheme; the increase is reconstructed from the condition that
+//! Santos, Turner and Janakiraman, INFOCOM 2003, put on it.
+
+use super::rate::{FACTOR, LOWEST};
+use super::{Adapt, Limits, Rate, Respond};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `aimd`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Aimd {
+    /// The lowest rate, as a share of the highest, which is the pace of the class or the full rate of
+    /// the link; above 0 and at most 1, 1/256 unless given.
+    pub lowest: f64,
+    /// By how much a mark divides the rate; above 1, 2 unless given.
+    pub factor: f64,
+}
+
+impl Default for Aimd {
+    fn default() -> Self {
+        Self { lowest: LOWEST, factor: FACTOR }
+    }
+}
+
+impl Respond for Aimd {
+    type Memory = Additive;
+
+    fn start(&self, limits: &Limits) -> Additive {
+        Additive { rate: Rate::new(self.lowest, limits), factor: self.factor }
+    }
+}
+
+/// The rate of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Additive {
+    rate: Rate,
+    factor: f64,
+}
+
+impl Adapt for Additive {
+    fn down(&mut self, limits: &mut Limits) {
+        self.rate.set(self.rate.share() / self.factor, limits);
+    }
+
+    fn up(&mut self, limits: &mut Limits) {
+        let step = (self.factor - 1.0) * self.rate.lowest() / self.rate.over_lowest();
+        self.rate.set(self.rate.share() + step, limits);
+    }
+}

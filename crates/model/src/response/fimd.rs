@@ -1,0 +1,57 @@
+//! Fast increase, multiplicative decrease: what is lost to a mark comes back in the same time at every
+//! rate.
+//!
+//! ```text
+//!   marked       r / m
+//!   not marked   r m^(R_min / r)
+//! ```
+//!
+//! Source: US patent 7,920,476, claims 1 to 3; that m is 2 is from memory of HPL-2002-4.
+
+use super::rate::{FACTOR, LOWEST};
+use super::{Adapt, Limits, Rate, Respond};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `fimd`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fimd {
+    /// The lowest rate, as a share of the highest, which is the pace of the class or the full rate of
+    /// the link; above 0 and at most 1, 1/256 unless given.
+    pub lowest: f64,
+    /// By how much a mark divides the rate; above 1, 2 unless given.
+    pub factor: f64,
+}
+
+impl Default for Fimd {
+    fn default() -> Self {
+        Self { lowest: LOWEST, factor: FACTOR }
+    }
+}
+
+impl Respond for Fimd {
+    type Memory = Exponential;
+
+    fn start(&self, limits: &Limits) -> Exponential {
+        Exponential { rate: Rate::new(self.lowest, limits), factor: self.factor }
+    }
+}
+
+/// The rate of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exponential {
+    rate: Rate,
+    factor: f64,
+}
+
+impl Adapt for Exponential {
+    fn down(&mut self, limits: &mut Limits) {
+        self.rate.set(self.rate.share() / self.factor, limits);
+    }
+
+    fn up(&mut self, limits: &mut Limits) {
+        let growth = libm::pow(self.factor, 1.0 / self.rate.over_lowest());
+        self.rate.set(self.rate.share() * growth, limits);
+    }
+}

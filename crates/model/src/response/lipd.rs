@@ -1,0 +1,53 @@
+//! Linear inter-packet delay: each mark adds the time of a packet to the delay between packets.
+//!
+//! ```text
+//!   marked       r / (1 + r)            T + T_0: one packet time more between starts
+//!   not marked   r / (1 - R_min)        T (1 - R_min)
+//! ```
+//!
+//! Source: Santos, Turner and Janakiraman, INFOCOM 2003, as `rate` says; the limits are ours.
+
+use super::rate::LOWEST;
+use super::{Adapt, Limits, Rate, Respond};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameter of `lipd`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Lipd {
+    /// The lowest rate, as a share of the highest, which is the pace of the class or the full rate of
+    /// the link; above 0 and at most 1, 1/256 unless given.
+    pub lowest: f64,
+}
+
+impl Default for Lipd {
+    fn default() -> Self {
+        Self { lowest: LOWEST }
+    }
+}
+
+impl Respond for Lipd {
+    type Memory = Linear;
+
+    fn start(&self, limits: &Limits) -> Linear {
+        Linear(Rate::new(self.lowest, limits))
+    }
+}
+
+/// The rate of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Linear(Rate);
+
+impl Adapt for Linear {
+    fn down(&mut self, limits: &mut Limits) {
+        let share = self.0.share();
+        self.0.set(share / (1.0 + share), limits);
+    }
+
+    fn up(&mut self, limits: &mut Limits) {
+        // With a lowest rate of 1 there is no other.
+        let rest = 1.0 - self.0.lowest();
+        self.0.set(if rest > 0.0 { self.0.share() / rest } else { 1.0 }, limits);
+    }
+}

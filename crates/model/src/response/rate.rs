@@ -1,0 +1,76 @@
+//! The rate of a flow, as a share of its highest, and what responses have in common that change it.
+//!
+//! ```text
+//!   rate 1      a packet starts every T = p / R_max      the pace of the class, or the full rate of the link
+//!   rate r      every T / r                              from the next packet on
+//!   lowest      R_min: no response goes below
+//! ```
+//!
+//! All three responses recover in p / R_min, from whatever rate they decreased: the time of one packet
+//! at the lowest rate. So a flow that was marked once gets back what it had before one at the lowest
+//! rate could have sent a packet (FIMD and LIPD; AIMD only from its second lowest rate).
+//!
+//! Source: Santos, Turner and Janakiraman, End-to-End Congestion Control for InfiniBand, INFOCOM 2003,
+//! and US patent 7,920,476; that the lowest rate is 1/256 and the factor 2 is from memory of them.
+
+use super::Limits;
+use crate::Pace;
+use gingham_kernel::Span;
+
+/// The lowest rate unless given: a share of the highest.
+pub(super) const LOWEST: f64 = 1.0 / 256.0;
+/// By how much a rate is divided unless given.
+pub(super) const FACTOR: f64 = 2.0;
+
+/// The rate of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rate {
+    /// As a share of the highest.
+    share: f64,
+    lowest: f64,
+    /// The pace of rate 1.
+    highest: Pace,
+}
+
+impl Rate {
+    /// The highest, at which flows start.
+    pub(super) fn new(lowest: f64, limits: &Limits) -> Self {
+        let highest = limits.pace.expect("a flow whose response changes its rate has a pace");
+        Self { share: 1.0, lowest, highest }
+    }
+
+    /// As a share of the highest.
+    pub(super) const fn share(&self) -> f64 {
+        self.share
+    }
+
+    /// As a multiple of the lowest.
+    pub(super) const fn over_lowest(&self) -> f64 {
+        self.share / self.lowest
+    }
+
+    /// The lowest, as a share of the highest.
+    pub(super) const fn lowest(&self) -> f64 {
+        self.lowest
+    }
+
+    /// From the next packet on the flow has another rate, between the lowest and the highest.
+    pub(super) fn set(&mut self, share: f64, limits: &mut Limits) {
+        self.share = share.clamp(self.lowest, 1.0);
+        limits.pace = Some(self.highest.slower(self.share));
+    }
+}
+
+impl Pace {
+    /// That of a share of its rate.
+    fn slower(self, share: f64) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_precision_loss,
+            clippy::cast_sign_loss,
+            reason = "a time of a run, in picoseconds, over a share that is checked"
+        )]
+        let refill = (self.refill().as_ps() as f64 / share).round() as u64;
+        Self::new(Span::from_ps(refill))
+    }
+}
