@@ -6,8 +6,9 @@ use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_lab::compile;
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{
-    Among, Arbitration, BLOCK_BYTES, ClassPlan, CreditLossPlan, OvertakingPlan, PacketsPlan,
-    PausesPlan, Plan, Read, SegmentationPlan, Switching,
+    Among, Arbitration, BLOCK_BYTES, ClassId, ClassPlan, CreditLossPlan, InputOutputTriggered,
+    InputTriggered, Marking, Naive, OutputTriggered, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
+    Read, Scan, SegmentationPlan, Switching, Trigger,
 };
 use gingham_topology::{ChannelId, Fabric};
 use std::collections::BTreeMap;
@@ -66,8 +67,28 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
     if matches!(seed % 16, 4..=6 | 11..=13) {
         give_outputs_buffers(&mut packets, plan.lanes.count, needed, seed);
     }
+    if packets.output_blocks.is_none() && matches!(seed % 5, 2 | 4) {
+        plan.marking = Some(marks_at_outputs(needed, &packets, seed));
+    }
     plan.switching = Switching::Packets(Arc::new(packets));
     plan
+}
+
+/// Switches look at what fills their inputs, or waits for their outputs.
+fn marks_at_outputs(needed: u32, packets: &PacketsPlan, seed: u64) -> Marking {
+    let mut draw = Stream::new(seed, "marks at outputs", Purpose::Shuffle);
+    let scan = pick(&mut draw, &[Scan::Counters, Scan::Counters, Scan::Direct]);
+    let counts_leaving = draw.below(3) > 0;
+    let held = packets.buffer_blocks[0] / needed;
+    let threshold = pick(&mut draw, &[0, 1, 2, held, held + 1, 3 * held]);
+    match draw.below(4) {
+        0 => Marking::Naive(Naive {}),
+        1 => Marking::InputTriggered(InputTriggered { scan, counts_leaving }),
+        2 => Marking::OutputTriggered(OutputTriggered { threshold, scan, counts_leaving }),
+        _ => {
+            Marking::InputOutputTriggered(InputOutputTriggered { threshold, scan, counts_leaving })
+        }
+    }
 }
 
 /// Outputs have buffers of their own, of one longest packet at least; nothing reads inputs then.
@@ -202,4 +223,24 @@ fn random_whole_packets_lose_updates() {
         differ += u32::from(lossy != healthy);
     }
     assert!(differ >= 20, "{differ}");
+}
+
+/// In how many of 300 cases what waits for outputs marks packets, and for which reason.
+#[test]
+fn random_whole_packets_are_marked() {
+    let (mut for_inputs, mut for_outputs) = (0, 0);
+    for seed in (0..300).filter(|seed| matches!(seed % 5, 2 | 4)) {
+        let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
+        let plan = Arc::new(with_whole_packets(&plan, seed));
+        let mut simulation = gingham_fabric::start(Arc::clone(&plan));
+        simulation.advance(u64::MAX);
+        let marked = |trigger| {
+            let classes = ClassId::first(plan.classes.len());
+            let of = |class| simulation.collector().marked_packets(class, trigger);
+            classes.map(of).sum::<u64>()
+        };
+        for_inputs += u32::from(marked(Trigger::Input) > 0);
+        for_outputs += u32::from(marked(Trigger::Output) > 0);
+    }
+    assert!(for_inputs >= 10 && for_outputs >= 10, "{for_inputs}, {for_outputs}");
 }

@@ -19,6 +19,7 @@ mod heads;
 mod lanes;
 mod lone;
 mod lost;
+mod marks;
 mod order;
 mod outputs;
 mod overtaking;
