@@ -199,7 +199,7 @@ def test_routes_that_can_deadlock_are_refused_with_the_cycle(
         (["lone.toml", "--set", "load"], "expected a key and a value"),
         (["lone.toml", "--topology", "tow.toml"], 'no such file; did you mean "two.toml"?'),
         (["lnoe.toml"], 'lnoe.toml: no such file; did you mean "lone.toml"?'),
-        (["tours"], 'did you mean "torus"? examples: cluster, congestion-spreading, fair-share'),
+        (["tours"], 'did you mean "torus"? examples: cluster, congestion-control'),
         (["lone.toml", "--topology", "empty.ibnetdiscover"], "the file is empty"),
         (["binary.toml"], "binary.toml:2:118: the byte 0x80 is not UTF-8"),
         (

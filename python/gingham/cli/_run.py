@@ -108,6 +108,7 @@ def run(
       torus                 a 4x4 torus
       cluster               an NDR cluster from its dump
       congestion-spreading  whole packets: a busy host holds up a flow to another
+      congestion-control    the same, with marks that come back
       fair-share            long against short packets at one output
       lane-shares           weights 1 : 2 : 4 of lanes at one output
       ring-deadlock         shortest paths on a ring, which can deadlock

@@ -73,7 +73,7 @@ segmentation = {}"#),
 load = 0.1
 length = { fixed = "64 B" }
 policing = { rate = 0.2, burst = "256 B", excess = {} }"#),
-    concept::<Marking>("marking", by_any, "network.marking = {}"),
+    concept::<Marking>("marking", by_outputs, "network.marking = {}"),
     concept::<Response>("response", by_any, r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
@@ -139,6 +139,14 @@ const fn refused_if(is_refused: bool, reason: &'static str) -> Support {
 fn by_ages(name: &str, kind: &SwitchingKind) -> Support {
     let is_refused = name == "oldest-first" && !kind.has(Feature::WholePackets);
     refused_if(is_refused, "only switches that keep whole packets at their inputs go by their ages")
+}
+
+/// Who knows what waits for outputs.
+fn by_outputs(name: &str, kind: &SwitchingKind) -> Support {
+    let looks = !matches!(name, "periodic" | "threshold");
+    let reason =
+        "only switches that keep whole packets at their inputs tell what waits for their outputs";
+    refused_if(looks && !kind.has(Feature::WholePackets), reason)
 }
 
 /// Where packets go through hosts.

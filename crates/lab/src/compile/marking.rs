@@ -31,7 +31,8 @@ fn check_kind(source: &ScenarioSource, plan: &Plan, marking: &Marking) -> Result
              out network.packets.output_buffer, or take another policy"
         }
         Switching::Wormhole(_) | Switching::VirtualLanes(_) => {
-            "this policy looks at whole packets in switches: say network.switching = \"packets\", or take periodic or threshold"
+            "only switches that keep whole packets at their inputs tell what waits for their outputs, which this policy looks \
+             at: say network.switching = \"packets\", or take periodic or threshold"
         }
     };
     Err(source.refuse("network.marking", message).into())
