@@ -77,13 +77,13 @@ fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
     let example = include_str!("../../../../python/gingham/examples/congestion-control.toml");
     let network = format!("marking = {marking}\npackets.buffer = \"{buffer}\"");
     let text = example.replace("marking = \"input-triggered\"", &network);
-    let plan = compiled(&text).unwrap().plan;
+    let plan = compiled(&text).expect("the example is right").plan;
     let mut simulation = gingham_fabric::start(plan);
     simulation.advance(u64::MAX);
     let report = simulation.collector().report();
     let of = |class: usize| {
-        let rate = report.class(ClassId::new(class)).accepted_bytes_per_ps.unwrap();
-        1_000.0 * rate.mean
+        let rate = report.class(ClassId::new(class)).accepted_bytes_per_ps;
+        1_000.0 * rate.expect("all classes deliver").mean
     };
     let marks = [Trigger::Input, Trigger::Output]
         .map(|trigger| ClassId::first(3).map(|class| report.marked_packets(class, trigger)).sum());
