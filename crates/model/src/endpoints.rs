@@ -115,7 +115,7 @@ impl Endpoints {
                 (false, false) => Which::None,
             },
             left: is_probed || matches!(plan.path_choice, PathChoice::ByContention(_)),
-            read: is_probed || plan.marking.is_some(),
+            read: is_probed || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
             switched: plan.switching.tells_switched()
                 && (is_probed || plan.marking.as_ref().is_some_and(Marking::looks_at_outputs)),
         };

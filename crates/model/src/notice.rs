@@ -69,8 +69,8 @@ pub enum Notice<'a> {
         /// What.
         packet: &'a mut Packet,
     },
-    /// The head of a packet was read at a switch of whole packets, told after [`Self::Read`]: from now
-    /// on the packet is known to wait for its output.
+    /// The head of a packet was read at a switch of whole packets: from now on the packet is known to
+    /// wait for its output. All that are read at an instant are told before anything is forwarded.
     Queued {
         /// Where.
         stay: Stay,
@@ -161,7 +161,7 @@ pub struct Wanted {
     pub left: bool,
     /// [`Notice::Read`].
     pub read: bool,
-    /// [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`]; then also [`Notice::Read`].
+    /// [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
     pub switched: bool,
 }
 

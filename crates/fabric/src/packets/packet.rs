@@ -15,6 +15,8 @@ optional_id_type!(
 pub(crate) enum Place {
     /// It takes space of a buffer, and cannot go on yet.
     Coming,
+    /// It takes space of a buffer, and somebody was told that its head was read.
+    Read,
     /// It takes space of a buffer, is ready, and waits.
     Waiting,
     /// It takes space of the buffer of an output, and waits.

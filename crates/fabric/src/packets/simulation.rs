@@ -77,13 +77,22 @@ impl Simulation {
         match self.network.clock.next_event(checkpoint) {
             Ok(event) => {
                 match event.ready() {
-                    Some(packet) => self.switches.on_ready(packet, &mut self.network),
+                    Some(packet) => self.on_ready(packet),
                     None => self.handle(event.unpack()),
                 }
                 self.start_all();
             }
             Err(next) => self.checkpoint(next.map(Time::from_ps)),
         }
+    }
+
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    fn on_ready(&mut self, packet: PacketId) {
+        if self.network.wanted.switched {
+            self.network.tell_queued(packet);
+        }
+        self.switches.on_ready(packet, &mut self.network);
     }
 
     /// Starts what can at the end of an instant, if it is over.
@@ -130,7 +139,7 @@ impl Simulation {
                 return network.clock.start(channel);
             }
             Event::Read { channel, packet } => read(channel, packet, network),
-            Event::Ready { packet, .. } => return switches.on_ready(packet, network),
+            Event::Ready { packet, .. } => return self.on_ready(packet),
             Event::Released { channel } => return network.clock.start(channel),
             Event::Freed { channel, lane, blocks } => {
                 return network.on_freed(channel, lane, blocks);
@@ -186,11 +195,13 @@ fn wake(endpoint: EndpointId, network: &mut Network) {
 
 /// The head of a packet is read, and somebody wants to know.
 fn read(input: ChannelId, id: PacketId, network: &mut Network) {
-    let lane = network.packets.get(id).lane;
-    let waiting_flits = network.standing.bytes(input, lane, network.clock.now());
-    let packet = &mut network.packets.get_mut(id).packet;
-    let notice = Notice::Read { input, lane, waiting_flits, packet };
-    network.endpoints.tell(network.clock.time(), notice);
+    if network.wanted.read {
+        let lane = network.packets.get(id).lane;
+        let waiting_flits = network.standing.bytes(input, lane, network.clock.now());
+        let packet = &mut network.packets.get_mut(id).packet;
+        let notice = Notice::Read { input, lane, waiting_flits, packet };
+        network.endpoints.tell(network.clock.time(), notice);
+    }
     if network.wanted.switched {
         network.tell_queued(id);
     }

@@ -91,11 +91,14 @@ impl Network {
             let last = arrival_ps + span_ps;
             last.saturating_sub(fast.of(u64::from(wire_bytes) - 1).as_ps())
         };
+        clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
         if self.wanted.read {
             standing.come(channel, lane, wire_bytes, arrival_ps);
             clock.schedule(head_ps, Event::Read { channel, packet: id });
+        } else if dry_ps > head_ps && self.wanted.switched {
+            // Else it is ready at once, and that is the event.
+            clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
-        clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
     }
 
     /// A packet begins to leave the switch in whose buffer it waited, and has left at an instant.

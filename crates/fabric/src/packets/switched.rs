@@ -2,7 +2,7 @@
 //! what all of an instant has come to.
 
 use crate::packets::network::Network;
-use crate::packets::packet::{Moving, PacketId};
+use crate::packets::packet::{Moving, PacketId, Place};
 use gingham_kernel::Time;
 use gingham_model::{Notice, Stay};
 use gingham_topology::ChannelId;
@@ -16,10 +16,15 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// The head of a packet was read.
+    /// The head of a packet was read, or was before.
     #[inline(never)]
     pub(crate) fn tell_queued(&mut self, id: PacketId) {
-        let stay = Stay::from(self.packets.get(id));
+        let packet = self.packets.get_mut(id);
+        if packet.place != Place::Coming {
+            return;
+        }
+        packet.place = Place::Read;
+        let stay = Stay::from(&*packet);
         self.tell(Notice::Queued { stay });
         self.read.push(stay);
     }
@@ -39,6 +44,7 @@ impl Network {
     #[inline(never)]
     pub(crate) fn tell_settled(&mut self) {
         let mut read = std::mem::take(&mut self.read);
+        read.sort_unstable_by_key(|stay| stay.input);
         for stay in read.drain(..) {
             self.tell(Notice::Settled { stay });
         }

@@ -3,7 +3,8 @@
 use super::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
-use gingham_model::{Marking, PacketsPlan, Plan, Switching};
+use gingham_kernel::Bytes;
+use gingham_model::{BLOCK_BYTES, Marking, PacketsPlan, Plan, Switching};
 use gingham_topology::ChannelId;
 use gingham_topology::Fabric;
 
@@ -16,6 +17,7 @@ pub(super) fn check(
     if let Some(marking) = &plan.marking {
         check_kind(source, plan, marking)?;
         check_threshold(source, plan, marking)?;
+        check_fill(source, plan, marking)?;
     }
     note_unheard(plan, gathered);
     Ok(())
@@ -57,6 +59,25 @@ fn check_threshold(
          the threshold, or raise network.packets.buffer"
     );
     let key = format!("network.marking.{}.threshold", marking.name());
+    Err(source.refuse(&key, message).into())
+}
+
+/// Refuses a fill that no buffer reaches, or that all always have.
+fn check_fill(source: &ScenarioSource, plan: &Plan, marking: &Marking) -> Result<(), LabError> {
+    let (Some(fill), Switching::Packets(packets)) = (marking.fill(), &plan.switching) else {
+        return Ok(());
+    };
+    let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
+    let most = u64::from(lanes.min().copied().unwrap_or(0)) * u64::from(BLOCK_BYTES);
+    if (1..=most).contains(&fill.0) {
+        return Ok(());
+    }
+    let message = format!(
+        "a buffer counts as full at a fill from 1 B to what the smallest holds, {}, not at {fill}: lower it, or raise \
+         network.packets.buffer",
+        Bytes(most)
+    );
+    let key = format!("network.marking.{}.fill", marking.name());
     Err(source.refuse(&key, message).into())
 }
 

@@ -2,7 +2,7 @@
 //! whose every figure is drawn.
 
 use crate::case::{Case, pick};
-use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
 use gingham_lab::compile;
 use gingham_model::traffic::SourcePlan;
 use gingham_model::{
@@ -81,13 +81,18 @@ fn marks_at_outputs(needed: u32, packets: &PacketsPlan, seed: u64) -> Marking {
     let counts_leaving = draw.below(3) > 0;
     let held = packets.buffer_blocks[0] / needed;
     let threshold = pick(&mut draw, &[0, 1, 2, held, held + 1, 3 * held]);
+    let fill = pick(&mut draw, &[None, None, Some(1), Some(100), Some(u64::from(needed) * 64)]);
+    let fill = fill.map(Bytes);
     match draw.below(4) {
-        0 => Marking::Naive(Naive {}),
-        1 => Marking::InputTriggered(InputTriggered { scan, counts_leaving }),
+        0 => Marking::Naive(Naive { fill }),
+        1 => Marking::InputTriggered(InputTriggered { fill, scan, counts_leaving }),
         2 => Marking::OutputTriggered(OutputTriggered { threshold, scan, counts_leaving }),
-        _ => {
-            Marking::InputOutputTriggered(InputOutputTriggered { threshold, scan, counts_leaving })
-        }
+        _ => Marking::InputOutputTriggered(InputOutputTriggered {
+            threshold,
+            fill,
+            scan,
+            counts_leaving,
+        }),
     }
 }
 

@@ -36,6 +36,8 @@ fn what_no_switch_marks_and_no_flow_makes_of_marks_is_refused() {
         (of("{ output-triggered = { threshold = 8 } }"), ""),
         (of("{ input-output-triggered = { threshold = -1 } }"), ""),
         (of("{ input-output-triggered = {} }"), ""),
+        (of("{ naive = { fill = \"8449 B\" } }"), ""),
+        (of("{ input-triggered = { fill = \"0 B\" } }"), ""),
         (of("{ input-triggered = { scan = \"all\" } }"), ""),
         (of("\"naive\""), "response = { lipd = { lowest = 0.0 } }"),
         (of("\"naive\""), "response = { lipd = { lowest = 1.1 } }"),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   queued     cnt1 of its output + 1
-//!   settled    the buffer has no space for one more like it ──► input trigger
+//!   settled    the buffer is full ───────────────────────────► input trigger
 //!              cnt1 of its output is above the threshold ────► output trigger
 //!   trigger    cnt2 := cnt1 of the outputs concerned, or what waits for them is flagged
 //!   forwarded  marked if it is flagged, or cnt2 > 0: cnt2 - 1
@@ -18,8 +18,8 @@
 //! Invariant: a trigger marks as many packets as `cnt1` was, unless another one comes before.
 
 use super::{Mark, Trigger};
-use crate::{PacketsPlan, Plan, Stay, Switching};
-use gingham_kernel::Time;
+use crate::{BLOCK_BYTES, PacketsPlan, Plan, Stay, Switching};
+use gingham_kernel::{Bytes, Time};
 use gingham_topology::{ChannelId, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,11 @@ pub enum Scan {
     Direct,
 }
 
+/// Whole blocks that are no less than so many bytes.
+pub(super) fn blocks_of(fill: Option<Bytes>) -> Option<u64> {
+    fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
+}
+
 /// What a full buffer concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Concerns {
@@ -48,6 +53,9 @@ pub(super) enum Concerns {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Triggers {
     pub(super) full: Option<Concerns>,
+    /// A buffer counts as full from so many blocks on, instead of where there is no space for one more
+    /// packet.
+    pub(super) fill_blocks: Option<u64>,
     /// More than so many for an output.
     pub(super) threshold: Option<u32>,
     pub(super) scan: Scan,
@@ -128,12 +136,16 @@ impl Congestion {
         of.waiting + u32::from(self.triggers.counts_leaving && of.busy_until > now)
     }
 
-    /// Whether a buffer has no space for one more like the last that came.
+    /// Whether a buffer is full: it has no space for one more like the last that came, or is filled as
+    /// much as is said.
     fn is_full(&mut self, stay: Stay) -> bool {
         let holds = self.holds[usize::from(stay.lane)];
         let buffer = self.buffer_mut(stay.input, stay.lane);
         let taken: u64 = buffer.iter().map(|standing| standing.blocks).sum();
-        taken + PacketsPlan::blocks(stay.wire_bytes) > holds
+        match self.triggers.fill_blocks {
+            Some(fill) => taken >= fill,
+            None => taken + PacketsPlan::blocks(stay.wire_bytes) > holds,
+        }
     }
 
     fn on_full(&mut self, stay: Stay, concerns: Concerns, now: Time) {

@@ -4,8 +4,9 @@
 //! Source: Santos, Turner and Janakiraman 2002, section IV.C.
 
 use super::Policy;
-use super::congestion::{Concerns, Congestion, Scan, Triggers};
+use super::congestion::{Concerns, Congestion, Scan, Triggers, blocks_of};
 use crate::Plan;
+use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,9 @@ pub struct InputOutputTriggered {
     /// More packets than this for an output mark what waits for it; from 0 to 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
+    /// A buffer counts as full from so much on, in blocks of 64 B; where it has no space for one more
+    /// packet like the last unless given (footnote 3).
+    pub fill: Option<Bytes>,
     /// Which packets are marked; the next that start, as many as are counted, unless given.
     #[serde(default)]
     pub scan: Scan,
@@ -36,6 +40,7 @@ impl Policy for InputOutputTriggered {
 
     fn start(&self, plan: &Plan) -> Congestion {
         let triggers = Triggers {
+            fill_blocks: blocks_of(self.fill),
             full: Some(Concerns::Outputs),
             threshold: Some(self.threshold),
             scan: self.scan,

@@ -4,8 +4,9 @@
 //! Source: Santos, Turner and Janakiraman 2002, section IV.B.
 
 use super::Policy;
-use super::congestion::{Concerns, Congestion, Scan, Triggers};
+use super::congestion::{Concerns, Congestion, Scan, Triggers, blocks_of};
 use crate::Plan;
+use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputTriggered {
+    /// A buffer counts as full from so much on, in blocks of 64 B; where it has no space for one more
+    /// packet like the last unless given (footnote 3).
+    pub fill: Option<Bytes>,
     /// Which packets are marked; the next that start, as many as are counted, unless given.
     pub scan: Scan,
     /// Whether a packet whose tail is leaving still counts as waiting for its output; it does unless
@@ -22,7 +26,7 @@ pub struct InputTriggered {
 
 impl Default for InputTriggered {
     fn default() -> Self {
-        Self { scan: Scan::Counters, counts_leaving: true }
+        Self { fill: None, scan: Scan::Counters, counts_leaving: true }
     }
 }
 
@@ -33,6 +37,7 @@ impl Policy for InputTriggered {
 
     fn start(&self, plan: &Plan) -> Congestion {
         let triggers = Triggers {
+            fill_blocks: blocks_of(self.fill),
             full: Some(Concerns::Outputs),
             threshold: None,
             scan: self.scan,

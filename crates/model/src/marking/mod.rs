@@ -32,7 +32,7 @@ pub use threshold::Threshold;
 
 use crate::bare_names::accept_bare_names;
 use crate::{Plan, Stay};
-use gingham_kernel::Time;
+use gingham_kernel::{Bytes, Time};
 use gingham_topology::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -188,6 +188,16 @@ impl Marking {
             Self::Periodic(_) | Self::Threshold(_) | Self::Naive(_) | Self::InputTriggered(_) => {
                 None
             }
+        }
+    }
+
+    /// From where on a buffer counts as full, if that is said.
+    pub const fn fill(&self) -> Option<Bytes> {
+        match self {
+            Self::Naive(of) => of.fill,
+            Self::InputTriggered(of) => of.fill,
+            Self::InputOutputTriggered(of) => of.fill,
+            Self::Periodic(_) | Self::Threshold(_) | Self::OutputTriggered(_) => None,
         }
     }
 

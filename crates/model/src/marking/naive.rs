@@ -3,15 +3,20 @@
 //! Source: Santos, Turner and Janakiraman 2002, section IV.A.
 
 use super::Policy;
-use super::congestion::{Concerns, Congestion, Scan, Triggers};
+use super::congestion::{Concerns, Congestion, Scan, Triggers, blocks_of};
 use crate::Plan;
+use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `naive` takes nothing.
+/// Parameter of `naive`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Naive {}
+#[serde(deny_unknown_fields, default)]
+pub struct Naive {
+    /// A buffer counts as full from so much on, in blocks of 64 B; where it has no space for one more
+    /// packet like the last unless given (footnote 3).
+    pub fill: Option<Bytes>,
+}
 
 impl Policy for Naive {
     type Memory = Congestion;
@@ -20,6 +25,7 @@ impl Policy for Naive {
 
     fn start(&self, plan: &Plan) -> Congestion {
         let triggers = Triggers {
+            fill_blocks: blocks_of(self.fill),
             full: Some(Concerns::Buffer),
             threshold: None,
             scan: Scan::Direct,

@@ -36,6 +36,7 @@ impl Policy for OutputTriggered {
     fn start(&self, plan: &Plan) -> Congestion {
         let triggers = Triggers {
             full: None,
+            fill_blocks: None,
             threshold: Some(self.threshold),
             scan: self.scan,
             counts_leaving: self.counts_leaving,

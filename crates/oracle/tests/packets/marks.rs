@@ -2,6 +2,7 @@
 
 use crate::common::packets::{packets, packets_plan, sends};
 use crate::common::{row, stop_at};
+use gingham_kernel::Bytes;
 use gingham_model::{
     ClassId, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered, Plan, Scan,
     Status, Trigger,
@@ -43,17 +44,20 @@ const NONE: [u64; 2] = [0, 0];
 #[test]
 fn naive_marks_what_waits_in_a_buffer_that_is_full() {
     // At 775 the first and the second fill it, at 2,195 the second, which leaves, and the third.
-    assert_eq!(marked(2, Marking::Naive(Naive {})), [[3, 0], NONE]);
+    assert_eq!(marked(2, Marking::Naive(Naive { fill: None })), [[3, 0], NONE]);
     // At 1,415 the first leaves, and cannot be marked any more.
-    assert_eq!(marked(3, Marking::Naive(Naive {})), [[2, 0], NONE]);
+    assert_eq!(marked(3, Marking::Naive(Naive { fill: None })), [[2, 0], NONE]);
+    // From two blocks on: at 775, and at 1,415, where they fill more than that.
+    let fill = Some(Bytes(65));
+    assert_eq!(marked(4, Marking::Naive(Naive { fill })), [[3, 0], NONE]);
     // Three do not fill four.
-    assert_eq!(marked(4, Marking::Naive(Naive {})), [NONE, NONE]);
+    assert_eq!(marked(4, Marking::Naive(Naive { fill: None })), [NONE, NONE]);
 }
 
 #[test]
 fn a_full_input_marks_as_many_of_an_output_as_were_counted() {
     let with = |scan, counts_leaving| {
-        marked(2, Marking::InputTriggered(InputTriggered { scan, counts_leaving }))
+        marked(2, Marking::InputTriggered(InputTriggered { fill: None, scan, counts_leaving }))
     };
     // At 775 two wait and h1's leaves: three. Two of them are marked, and at 2,195 there are two
     // again: the third of h0, and what comes next, which is h1's second.
@@ -61,7 +65,7 @@ fn a_full_input_marks_as_many_of_an_output_as_were_counted() {
     // Two, and one.
     assert_eq!(with(Scan::Counters, false), [[3, 0], NONE]);
     assert_eq!(with(Scan::Direct, true), [[3, 0], NONE]);
-    let deep = InputTriggered { scan: Scan::Counters, counts_leaving: true };
+    let deep = InputTriggered { fill: None, scan: Scan::Counters, counts_leaving: true };
     assert_eq!(marked(4, Marking::InputTriggered(deep)), [NONE, NONE]);
 }
 
@@ -85,7 +89,7 @@ fn more_than_a_threshold_for_an_output_mark_what_waits_for_it() {
 fn with_both_triggers_the_last_one_counts() {
     let with = |held, threshold| {
         let (scan, counts_leaving) = (Scan::Counters, true);
-        let both = InputOutputTriggered { threshold, scan, counts_leaving };
+        let both = InputOutputTriggered { threshold, fill: None, scan, counts_leaving };
         marked(held, Marking::InputOutputTriggered(both))
     };
     // At 775 the buffer is full, and three are more than two. At 2,195 it is full alone.

@@ -48,9 +48,16 @@ fn notices_come_at_their_instants() {
         (100, "began", 0),
         // The second is there at 125, when the head of the first is read.
         (125, "read", 20),
+        // It starts on its output at once.
+        (125, "queued", 10),
+        (125, "forwarded", 10),
+        (125, "settled", 10),
         (200, "left", 0),
         // The tail of the first has left at this very instant.
         (225, "read", 10),
+        (225, "queued", 10),
+        (225, "forwarded", 10),
+        (225, "settled", 10),
         // From 125 until 225, and 25 on the cable; the other one 100 later.
         (250, "received", 0),
         (350, "received", 0),
